@@ -1,0 +1,64 @@
+"""
+Decisions as events without content.
+
+An event says what was decided, by which rule, under which policy and how long it took.
+It holds ids, codes and counts; nothing in it can quote a passage. Where it goes is the
+host's choice: a sink is any callable. The default sink is the logger `sdrag.audit`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sdrag.vocabulary import Decision
+
+__all__ = ["AuditEvent", "AuditSink", "emit", "log_event"]
+
+_logger = logging.getLogger("sdrag.audit")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEvent:
+    """
+    What one request decided.
+
+    Args:
+        stage: The hook that ran, such as `retrieve`.
+        policy_hash: Of the policy in force.
+        decisions: One per passage or answer.
+        seconds: Wall time of the hook.
+        model_calls: How many prompts were sent.
+    """
+
+    stage: str
+    policy_hash: str
+    decisions: tuple[Decision, ...]
+    seconds: float
+    model_calls: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data, for a callback or a log processor."""
+        return asdict(self)
+
+
+AuditSink = Callable[[AuditEvent], None]
+"""Takes events. It must not raise; what it raises is the host's to see."""
+
+
+def log_event(event: AuditEvent) -> None:
+    """Write an event to the logger `sdrag.audit`, as data on the record."""
+    counts: dict[str, int] = {}
+    for decision in event.decisions:
+        counts[decision.action] = counts.get(decision.action, 0) + 1
+    _logger.info(
+        "%s %s in %.4f s", event.stage, counts, event.seconds, extra={"audit": event}
+    )
+
+
+def emit(event: AuditEvent, sinks: Iterable[AuditSink]) -> None:
+    """Hand an event to every sink."""
+    for sink in sinks:
+        sink(event)

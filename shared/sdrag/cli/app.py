@@ -1,0 +1,27 @@
+"""The commands, one file each; `eval` takes every suite found in `suites`."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+
+import typer
+
+from sdrag.cli import suites
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Disclosure control for RAG: try it, check a policy, measure.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+evaluate = typer.Typer(
+    help="Measure; with --json the last line printed is one JSON object.",
+    no_args_is_help=True,
+)
+app.add_typer(evaluate, name="eval")
+
+for _module in sorted(module.name for module in pkgutil.iter_modules(suites.__path__)):
+    evaluate.command(_module)(import_module(f"sdrag.cli.suites.{_module}").command)

@@ -1,0 +1,30 @@
+"""
+Finding sensitive spans, behind one Protocol.
+
+A detector takes texts and gives, for each, the mentions it found or the failure that
+kept it from looking. It is written as steps, so one shape holds for a scan of our own
+(`Compute`), for a model of the host's (`Complete`) and for whatever a user hands in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sdrag.steps import Outcome, Steps
+from sdrag.vocabulary import Mention
+
+__all__ = ["Detector"]
+
+
+class Detector(Protocol):
+    """Anything that finds mentions."""
+
+    def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
+        """
+        Find the mentions in each text.
+
+        The mentions of a text are sorted by span. A text that could not be read to
+        its end is a `Failure`, never a shorter list.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""SD-RAG: bind constraints to passages, rank them, and redact before the answer."""

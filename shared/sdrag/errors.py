@@ -1,0 +1,129 @@
+"""
+Every error sdrag raises, and whose fault it is.
+
+    SdragError
+    ├── PolicyError              the author of the policy
+    ├── UsageError               the developer of the host application
+    │   ├── MissingExtraError    ... who has not installed an extra (an ImportError)
+    │   ├── InputTooLargeError   ... who handed in more than a limit allows
+    │   └── PromptSanitizationError   ... whose plug-in built a prompt that must not be
+    ├── HostError                the host's retriever, store, embeddings or authorizer
+    ├── ModelError               the model or its provider
+    │   ├── ModelTimeoutError    ... which did not answer in time
+    │   └── ModelReplyError      ... which answered what cannot be read
+    ├── WithheldError            nobody: disclosure control did what it is for
+    └── InternalError            ours: please report it
+
+An error carries ids, lengths and a hint. It never carries the text that was being
+worked on, nor the message of an error below it, since those quote their input.
+"""
+
+__all__ = [
+    "HostError",
+    "InputTooLargeError",
+    "InternalError",
+    "MissingExtraError",
+    "ModelError",
+    "ModelReplyError",
+    "ModelTimeoutError",
+    "PolicyError",
+    "PromptSanitizationError",
+    "SdragError",
+    "UsageError",
+    "WithheldError",
+]
+
+
+class SdragError(Exception):
+    """
+    The root of the tree.
+
+    Args:
+        message: What happened, without content.
+        hint: What to do about it.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} {hint}".strip())
+        self.hint = hint
+
+
+class PolicyError(SdragError):
+    """
+    The policy cannot be read or does not mean anything.
+
+    Args:
+        message: What is wrong.
+        line: The line of the file, counted from 1, where it is known.
+        key: The dotted key, such as `disclosure.bind_top_n`.
+        hint: What to write instead.
+    """
+
+    def __init__(
+        self, message: str, *, line: int | None = None, key: str = "", hint: str = ""
+    ) -> None:
+        place = ", ".join(
+            part
+            for part in (f"line {line}" if line else "", f"key {key!r}" if key else "")
+            if part
+        )
+        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        self.line = line
+        self.key = key
+
+
+class UsageError(SdragError):
+    """sdrag was called in a way that cannot work."""
+
+
+class MissingExtraError(UsageError, ImportError):
+    """
+    A feature needs packages that are not installed.
+
+    Args:
+        feature: What was asked for.
+        extra: The extra of the distribution that brings it.
+    """
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs packages that are not installed.",
+            hint=f'Run: pip install "sdrag[{extra}]"',
+        )
+        self.extra = extra
+
+
+class InputTooLargeError(UsageError):
+    """An input is over a limit that keeps time and memory bounded."""
+
+
+class PromptSanitizationError(UsageError):
+    """A prompt mixes what must never stand in one prompt; no model was called."""
+
+
+class HostError(SdragError):
+    """
+    Something the host handed in has failed.
+
+    The original error is not chained: its message may quote what was retrieved.
+    """
+
+
+class ModelError(SdragError):
+    """The model or its provider failed."""
+
+
+class ModelTimeoutError(ModelError):
+    """The model did not answer within its time limit."""
+
+
+class ModelReplyError(ModelError):
+    """The model answered, and the answer cannot be read."""
+
+
+class WithheldError(SdragError):
+    """Something was withheld, and the host asked to be told by an error."""
+
+
+class InternalError(SdragError):
+    """A promise of sdrag's own was about to be broken; the work was stopped."""

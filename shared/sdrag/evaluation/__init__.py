@@ -1,0 +1,1 @@
+"""Metrics, attacks, data sets and experiments."""

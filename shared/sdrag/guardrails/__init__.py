@@ -1,0 +1,1 @@
+"""The RAG guardrails: access, relevance, injection, grounding and the rest."""

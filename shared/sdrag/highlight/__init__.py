@@ -1,0 +1,1 @@
+"""Highlight & Summarize: the summarizer never sees the question."""

@@ -1,0 +1,1 @@
+"""CLAM: mask the fewest entities that break the links between documents."""

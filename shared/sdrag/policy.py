@@ -1,0 +1,384 @@
+"""
+The policy: one YAML file that says what must not be disclosed, and to whom.
+
+Read with a safe loader into frozen models that forbid unknown keys, so a typing error
+is an error and not a silent opening. Everything has a default; three lines make a
+policy. A guard that could empty a host's results is off until its section stands in
+the file. Constraint text is confidential: it stands in no repr and in no error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from sdrag.errors import PolicyError
+from sdrag.vocabulary import Constraint, Method, Principal
+
+__all__ = ["MAX_POLICY_BYTES", "Policy", "PolicySource", "applies", "binds"]
+
+PolicySource = "Policy | Mapping[str, Any] | str | Path"
+MAX_POLICY_BYTES = 4_000_000
+
+
+def _listed(value: Any) -> Any:
+    return tuple(value) if isinstance(value, (list, tuple, set)) else (value,)
+
+
+Scalar = str | int | float | bool
+Listed = Annotated[tuple[Scalar, ...], BeforeValidator(_listed), Field(min_length=1)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Count = Annotated[int, Field(ge=1)]
+RankBy = Literal[
+    "hybrid", "concatenated", "query", "maximum", "average", "weighted_average"
+]
+
+
+class Section(BaseModel):
+    """A part of the policy: frozen, and closed to unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class ConstraintSection(Section):
+    """One entry of `constraints`; a bare string is enough."""
+
+    text: str = Field(min_length=1, repr=False)
+    id: str | None = Field(default=None, pattern=r"^[\w.:-]{1,64}$")
+    method: Method = "redact"
+    where: dict[str, Listed] = Field(default_factory=dict)
+    unless: dict[str, Listed] = Field(default_factory=dict)
+    always: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, value: Any) -> Any:
+        return {"text": value} if isinstance(value, str) else value
+
+    @field_validator("text")
+    @classmethod
+    def _says_something(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("a constraint needs a text")
+        return value.strip()
+
+
+class DisclosureSection(Section):
+    """How constraints are bound, ranked and enforced (SD-RAG, section III-C)."""
+
+    bind_top_n: Count = 50
+    similarity_floor: Share = 0.35
+    apply: Literal["all_candidates", "top_k"] = "all_candidates"
+    top_k: Count | None = None
+    rank_by: RankBy = "hybrid"
+    batch_size: Count = 4
+    token_budget: Annotated[int, Field(ge=64)] = 4000
+    placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
+    on_failure: Literal["withhold"] = "withhold"
+    timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
+
+    @model_validator(mode="after")
+    def _top_k_is_given(self) -> Self:
+        if (self.apply == "top_k") != (self.top_k is not None):
+            raise ValueError("apply: top_k and a number for top_k go together")
+        return self
+
+
+class AccessSection(Section):
+    """Who may see which passage, by keys of its metadata."""
+
+    tenant_key: str | None = "tenant"
+    roles_key: str | None = "roles"
+    level_key: str | None = "level"
+    without_principal: Literal["deny", "public"] = "deny"
+    budget: Count = 200
+
+
+class RelevanceSection(Section):
+    """When a passage is close enough to the question to be used."""
+
+    min_score: Share = 0.25
+    min_passages: Annotated[int, Field(ge=0)] = 1
+
+
+class InjectionSection(Section):
+    """What happens to passages that give orders."""
+
+    threshold: Share = 0.5
+    action: Literal["drop", "strip", "flag"] = "drop"
+    max_characters: Count = 20_000
+
+
+class StalenessSection(Section):
+    """What happens to passages that have expired or were replaced."""
+
+    valid_until_key: str = "valid_until"
+    version_key: str = "version"
+    document_key: str = "document_id"
+    action: Literal["drop", "disclaim"] = "drop"
+
+
+class HighlightSection(Section):
+    """Highlight & Summarize: what may reach the summarizer."""
+
+    min_words: Count = 5
+    threshold: Annotated[float, Field(ge=0.0, le=100.0)] = 95.0
+    max_passages: Count = 6
+    whole_sentences: bool = False
+
+
+class ByRisk(Section):
+    """One number for each category of risk above LOW."""
+
+    high: Share
+    medium: Share
+
+
+class LinkageSection(Section):
+    """CLAM, with the thesis's chapter 5 configuration as defaults."""
+
+    chain_length: Annotated[int, Field(ge=2)] = 2
+    edge_threshold: Share = 0.5
+    max_document_risk: Share = 0.95
+    max_chain_risk: Share = 0.5
+    chain_risk_factor: ByRisk = ByRisk(high=0.5, medium=0.7)
+    risk_thresholds: ByRisk = ByRisk(high=0.75, medium=0.5)
+    select: Literal["greedy", "knapsack", "optimal"] = "knapsack"
+    replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
+
+
+class MetadataSection(Section):
+    """What of a passage's metadata may leave; every other key is dropped."""
+
+    allow: tuple[str, ...] = ()
+
+    @field_validator("allow")
+    @classmethod
+    def _no_loader_keys(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if {"lc", "__lc_escaped__"} & set(value):
+            raise ValueError("loader keys may not leave (CVE-2025-68664)")
+        return value
+
+
+class TracingSection(Section):
+    """Whether tracers and callbacks may see what the inner calls saw."""
+
+    inner: Literal["hidden", "shown"] = "hidden"
+
+
+class Policy(Section):
+    """
+    Everything the policy file says.
+
+    Build one with `Policy.read`, which takes a path, a mapping or a `Policy`.
+    """
+
+    constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
+    disclosure: DisclosureSection = DisclosureSection()
+    access: AccessSection | None = None
+    relevance: RelevanceSection | None = None
+    injection: InjectionSection | None = None
+    staleness: StalenessSection | None = None
+    highlight: HighlightSection = HighlightSection()
+    linkage: LinkageSection = LinkageSection()
+    metadata: MetadataSection = MetadataSection()
+    tracing: TracingSection = TracingSection()
+
+    @field_validator("constraints")
+    @classmethod
+    def _numbered(
+        cls, value: tuple[ConstraintSection, ...]
+    ) -> tuple[ConstraintSection, ...]:
+        """Give each constraint an id; its place in the list, where it has none."""
+        named = tuple(
+            entry if entry.id else entry.model_copy(update={"id": f"c{number}"})
+            for number, entry in enumerate(value, start=1)
+        )
+        ids = [entry.id for entry in named]
+        if len(set(ids)) != len(ids):
+            raise ValueError("two constraints have the same id")
+        return named
+
+    @classmethod
+    def read(cls, source: Policy | Mapping[str, Any] | str | Path) -> Policy:
+        """
+        Read a policy.
+
+        Args:
+            source: A path to a YAML file, a mapping of its shape, or a `Policy`.
+
+        Raises:
+            PolicyError: It cannot be read; names the line and the key.
+        """
+        if isinstance(source, Policy):
+            return source
+        if isinstance(source, Mapping):
+            return cls._checked(dict(source), lines={})
+        return cls._parsed(_text_of(Path(source)))
+
+    @classmethod
+    def parse(cls, text: str) -> Policy:
+        """
+        Read a policy from the text of a YAML document.
+
+        Raises:
+            PolicyError: As `read`.
+        """
+        return cls._parsed(text)
+
+    @cached_property
+    def rules(self) -> tuple[Constraint, ...]:
+        """The constraints, as the core works with them."""
+        return tuple(
+            Constraint(
+                id=entry.id or "",
+                text=entry.text,
+                method=entry.method,
+                where=entry.where,
+                unless=entry.unless,
+                always=entry.always,
+            )
+            for entry in self.constraints
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """Sixteen hex digits that change with anything the policy says."""
+        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def __repr__(self) -> str:
+        return f"Policy({self.hash}, constraints={[c.id for c in self.constraints]})"
+
+    __str__ = __repr__
+
+    @classmethod
+    def _parsed(cls, text: str) -> Policy:
+        try:
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            value = yaml.safe_load(text)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark
+            raise PolicyError(
+                "This is not YAML.", line=mark.line + 1 if mark else None
+            ) from None
+        except (yaml.YAMLError, RecursionError, ValueError):
+            raise PolicyError("This is not YAML.") from None
+        if not isinstance(value, dict):
+            raise PolicyError(
+                "A policy is a mapping.", line=1, hint="Begin with `constraints:`."
+            )
+        lines: dict[tuple[str | int, ...], int] = {}
+        _note_lines(node, (), lines)
+        return cls._checked(value, lines)
+
+    @classmethod
+    def _checked(
+        cls, value: dict[str, Any], lines: dict[tuple[str | int, ...], int]
+    ) -> Policy:
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            place = tuple(first["loc"])
+            raise PolicyError(
+                first["msg"].removeprefix("Value error, ") + ".",
+                line=_nearest(lines, place),
+                key=".".join(str(part) for part in place),
+                hint=f"{error.error_count()} problems in all."
+                if error.error_count() > 1
+                else "",
+            ) from None
+
+
+def applies(constraint: Constraint, metadata: Mapping[str, Any]) -> bool:
+    """Say whether a constraint's `where` matches a passage's metadata."""
+    return all(
+        _meets(metadata.get(key), allowed) for key, allowed in constraint.where.items()
+    )
+
+
+def binds(constraint: Constraint, principal: Principal | None) -> bool:
+    """Say whether a constraint binds a principal; without one, everything binds."""
+    if principal is None:
+        return True
+    return not any(
+        _meets(_attribute(principal, key), lifted)
+        for key, lifted in constraint.unless.items()
+    )
+
+
+def _meets(value: Any, allowed: tuple[Any, ...]) -> bool:
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(item in allowed for item in value)
+    return value in allowed
+
+
+def _attribute(principal: Principal, key: str) -> Any:
+    if key in {"id", "tenant", "roles", "level"}:
+        return getattr(principal, key)
+    return principal.attributes.get(key)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_POLICY_BYTES:
+            raise PolicyError("The file is too large for a policy.")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PolicyError(
+            f"The policy file cannot be read ({type(error).__name__}).",
+            hint="Give the path of a YAML file, or a mapping.",
+        ) from None
+    except UnicodeDecodeError:
+        raise PolicyError("The policy file is not UTF-8.") from None
+
+
+def _note_lines(
+    node: yaml.Node | None,
+    place: tuple[str | int, ...],
+    lines: dict[tuple[str | int, ...], int],
+) -> None:
+    """Remember on which line each key stands; refuse a key that stands twice."""
+    if node is None:
+        return
+    lines.setdefault(place, node.start_mark.line + 1)
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            inner = (*place, str(key.value))
+            if inner in lines:
+                raise PolicyError(
+                    "The key stands twice.",
+                    line=key.start_mark.line + 1,
+                    key=".".join(str(part) for part in inner),
+                )
+            lines[inner] = key.start_mark.line + 1
+            _note_lines(value, inner, lines)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            _note_lines(value, (*place, index), lines)
+
+
+def _nearest(
+    lines: dict[tuple[str | int, ...], int], place: tuple[str | int, ...]
+) -> int | None:
+    while place:
+        if place in lines:
+            return lines[place]
+        place = place[:-1]
+    return lines.get(())

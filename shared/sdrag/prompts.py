@@ -1,0 +1,175 @@
+"""
+Prompts that know what is in them, and the door that keeps some from being sent.
+
+The paper's prompt sanitization principle: "if the output of a prompt is directly
+returned to an untrusted actor, then the prompt must not contain both: (i) unfiltered
+data from a DB (which might be sensitive), and (ii) unfiltered user input (which might
+be malicious)" (SD-RAG, section III-B). Here it is a type. Every text that can stand in
+a prompt is `Labelled`; joining texts joins their labels; a reply inherits the labels of
+its prompt. Only two functions take a label away, `redacted` and `verified`, and each is
+called where the work that earns it was done.
+
+Two rules are kept by `admit`, before any model is called:
+
+1. UNTRUSTED never meets SENSITIVE. Stricter than the paper, which allows the meeting
+   where the reply is not released; a reply has a way of being released later.
+2. UNTRUSTED never meets RELEASED where the prompt is marked `blind`: the summarizer of
+   Highlight & Summarize (section 4) answers the asker and must not have read the asker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Flag
+from typing import TYPE_CHECKING, Literal
+
+from sdrag.errors import PromptSanitizationError
+from sdrag.vocabulary import Confidential
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+__all__ = [
+    "Label",
+    "Labelled",
+    "Message",
+    "Prompt",
+    "admit",
+    "constant",
+    "fill",
+    "joined",
+    "redacted",
+    "sensitive",
+    "untrusted",
+    "verified",
+]
+
+Role = Literal["system", "user", "assistant"]
+
+
+class Label(Flag):
+    """What is in a text."""
+
+    NONE = 0
+    UNTRUSTED = 1
+    """The asker's words, or anything derived from them."""
+    SENSITIVE = 2
+    """Text for which a constraint that applies has not been enforced."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Labelled(Confidential):
+    """A text and what is in it."""
+
+    text: str
+    labels: Label
+
+    def __repr__(self) -> str:
+        return f"Labelled({len(self.text)} characters, {self.labels})"
+
+
+def constant(text: str) -> Labelled:
+    """Label a text that is part of the program or of the policy."""
+    return Labelled(text, Label.NONE)
+
+
+def untrusted(text: str) -> Labelled:
+    """Label the asker's words."""
+    return Labelled(text, Label.UNTRUSTED)
+
+
+def sensitive(text: str) -> Labelled:
+    """Label text from the store."""
+    return Labelled(text, Label.SENSITIVE)
+
+
+def redacted(source: Labelled, text: str) -> Labelled:
+    """Label what redaction made of `source`: no longer sensitive, else the same."""
+    return Labelled(text, source.labels & ~Label.SENSITIVE)
+
+
+def verified(source: Labelled, text: str) -> Labelled:
+    """Label quotations verified against their passages: nobody steered their words."""
+    return Labelled(text, source.labels & ~Label.UNTRUSTED)
+
+
+def joined(parts: Iterable[Labelled], separator: str = "\n\n") -> Labelled:
+    """Join texts and their labels."""
+    held = list(parts)
+    labels = Label.NONE
+    for part in held:
+        labels |= part.labels
+    return Labelled(separator.join(part.text for part in held), labels)
+
+
+def fill(template: str, **values: Labelled) -> Labelled:
+    """
+    Put labelled texts into a template of the program's own.
+
+    A value is inserted once and never read as a template itself, so braces in a
+    passage mean nothing.
+    """
+    labels = Label.NONE
+    for value in values.values():
+        labels |= value.labels
+    filled = template.format_map({key: value.text for key, value in values.items()})
+    return Labelled(filled, labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a prompt."""
+
+    role: Role
+    content: Labelled
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """
+    What a model is asked.
+
+    Args:
+        name: Which prompt of the package this is, for audits and tests.
+        messages: The turns, in order.
+        reply_format: The shape of the reply, used by models that can be held to one;
+            the words of the prompt ask for the same shape as JSON.
+        released: The reply goes to the asker.
+        blind: The model must not have read the asker (rule 2).
+        unsafe: Lets a prompt through that breaks rule 1. For one use only: comparing
+            with the monolithic prompt that the paper measures against.
+    """
+
+    name: str
+    messages: tuple[Message, ...]
+    reply_format: type[BaseModel] | None = None
+    released: bool = False
+    blind: bool = False
+    unsafe: bool = False
+
+    @property
+    def labels(self) -> Label:
+        """All that is in it."""
+        return joined(message.content for message in self.messages).labels
+
+
+def admit(prompt: Prompt) -> Prompt:
+    """
+    Let a prompt through that keeps the two rules.
+
+    Raises:
+        PromptSanitizationError: It breaks one; nothing was sent.
+    """
+    labels = prompt.labels
+    if Label.UNTRUSTED in labels and Label.SENSITIVE in labels and not prompt.unsafe:
+        raise PromptSanitizationError(
+            f"Prompt {prompt.name!r} holds the asker's words and unredacted text.",
+            hint="Redact the text first, or leave the question out.",
+        )
+    if prompt.blind and Label.UNTRUSTED in labels:
+        raise PromptSanitizationError(
+            f"Prompt {prompt.name!r} must not hold the asker's words.",
+            hint="Give it verified highlights only.",
+        )
+    return prompt

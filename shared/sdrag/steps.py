@@ -1,0 +1,292 @@
+"""
+Steps: logic that performs nothing.
+
+Theory of operation. The rules of this package must hold for sync, async, batch and
+stream, in two frameworks. So each rule is written once, as a generator: it yields an
+*effect*, which names what it needs from the world, and is sent the answer. The rule
+itself calls no model, opens no socket, and is neither sync nor async; httpx does the
+same for authentication flows. `run` and `arun` drive the generator, and they are the
+only sync/async twins in the core.
+
+An effect is plural: `Complete(prompts)`, not one prompt. One effect is one round trip,
+so what may run side by side is yielded together and the performer owns concurrency.
+It is answered by one `Reply` or `Failure` per item, in order, so a bad prompt costs
+one passage. Only a fault of the whole effect is thrown into the generator, where it
+meets the rule's own `except`: failing closed is written once, beside the rule.
+
+The door stands here, in both drivers: a prompt that breaks a rule of `sdrag.prompts`
+is refused before a performer sees it, whoever wrote the performer.
+
+Rooms compose by `yield from`, and so does the pipeline. A test of a rule needs no
+model and no event loop: it sends replies and looks at the effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+
+from sdrag.errors import InternalError, SdragError
+from sdrag.prompts import Labelled, Prompt, admit
+from sdrag.vocabulary import Confidential, Passage, Principal
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+
+__all__ = [
+    "Authorize",
+    "Complete",
+    "Compute",
+    "Effect",
+    "Embed",
+    "Failure",
+    "Outcome",
+    "Performer",
+    "Reply",
+    "Score",
+    "Search",
+    "Steps",
+    "arun",
+    "authorize",
+    "complete",
+    "compute",
+    "embed",
+    "replied",
+    "run",
+    "score",
+    "search",
+]
+
+T = TypeVar("T")
+I = TypeVar("I")  # noqa: E741 -- an item of any kind
+
+
+@dataclass(frozen=True, slots=True)
+class Complete(Confidential):
+    """Ask the model; answered by the reply's text, labelled as its prompt was."""
+
+    items: tuple[Prompt, ...]
+
+    def __repr__(self) -> str:
+        return f"Complete({[prompt.name for prompt in self.items]})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Embed(Confidential):
+    """
+    Embed texts; answered by float32 vectors of unit length.
+
+    Args:
+        items: The texts.
+        query: They are questions: some models embed those differently.
+    """
+
+    items: tuple[str, ...]
+    query: bool = False
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Search(Confidential):
+    """
+    Ask the host's retriever; answered by lists of passages.
+
+    Args:
+        items: The queries.
+        filters: Metadata conditions to add to the host's own, never to replace them.
+        limit: How many passages to ask for, where the host's retriever can be told.
+    """
+
+    items: tuple[str, ...]
+    filters: Any = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Score(Confidential):
+    """Judge pairs of texts with a cross-encoder; answered by floats."""
+
+    items: tuple[tuple[str, str], ...]
+    model: str = "relevance"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Authorize(Confidential):
+    """Ask the host's authorizer about passages; answered by booleans."""
+
+    items: tuple[Passage, ...]
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compute(Confidential):
+    """Do local work that takes time; `arun` keeps it off the event loop."""
+
+    function: Callable[[Any], Any]
+    items: tuple[Any, ...]
+
+
+Effect = Complete | Embed | Search | Score | Authorize | Compute
+Steps = Generator[Effect, Any, T]
+"""Logic that yields effects and returns a T."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Reply(Confidential, Generic[T]):
+    """The answer to one item of an effect."""
+
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one item has no answer."""
+
+    error: SdragError
+
+
+Outcome = Reply[T] | Failure
+
+
+class Performer(Protocol):
+    """
+    The one place that knows a framework.
+
+    Both methods return one outcome per item of the effect, in order, or raise an
+    `SdragError` for a fault of the whole effect.
+    """
+
+    def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect."""
+        ...
+
+    async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect without blocking the event loop."""
+        ...
+
+
+def run(steps: Steps[T], performer: Performer) -> T:
+    """Drive `steps` to its result."""
+    try:
+        effect = next(steps)
+        while True:
+            _admit_all(effect)
+            try:
+                outcomes = performer.perform(effect)
+            except Exception as fault:  # noqa: BLE001 -- the rule decides, closed
+                effect = steps.throw(_ours(fault))
+            else:
+                effect = steps.send(_matched(effect, outcomes))
+    except StopIteration as stop:
+        return cast("T", stop.value)
+    finally:
+        steps.close()
+
+
+async def arun(steps: Steps[T], performer: Performer) -> T:
+    """Drive `steps` to its result without blocking the event loop."""
+    try:
+        effect = next(steps)
+        while True:
+            _admit_all(effect)
+            try:
+                outcomes = await performer.aperform(effect)
+            except Exception as fault:  # noqa: BLE001 -- the rule decides, closed
+                effect = steps.throw(_ours(fault))
+            else:
+                effect = steps.send(_matched(effect, outcomes))
+    except StopIteration as stop:
+        return cast("T", stop.value)
+    finally:
+        steps.close()
+
+
+def _admit_all(effect: Effect) -> None:
+    """Keep the door: an unsafe prompt ends the steps; no rule can swallow the error."""
+    if isinstance(effect, Complete):
+        for prompt in effect.items:
+            admit(prompt)
+
+
+def _ours(fault: Exception) -> SdragError:
+    """Keep errors of the tree; of any other keep the type's name, not its message."""
+    if isinstance(fault, SdragError):
+        return fault
+    return InternalError(f"An effect failed with {type(fault).__name__}.")
+
+
+def _matched(
+    effect: Effect, outcomes: Sequence[Outcome[Any]]
+) -> Sequence[Outcome[Any]]:
+    if len(outcomes) == len(effect.items):
+        return outcomes
+    fault = InternalError(
+        f"{len(outcomes)} answers came for {len(effect.items)} items."
+    )
+    return [Failure(fault)] * len(effect.items)
+
+
+def complete(prompts: Iterable[Prompt]) -> Steps[list[Outcome[Labelled]]]:
+    """Ask the model each prompt, side by side."""
+    return (yield from _perform(Complete(tuple(prompts))))
+
+
+def embed(texts: Iterable[str], *, query: bool = False) -> Steps[list[Outcome[Vector]]]:
+    """Embed texts as float32 vectors of unit length."""
+    return (yield from _perform(Embed(tuple(texts), query)))
+
+
+def search(
+    query: str,
+    *,
+    filters: Any = None,
+    limit: int | None = None,
+) -> Steps[tuple[Passage, ...]]:
+    """
+    Ask the host's retriever.
+
+    Raises:
+        SdragError: The retriever failed.
+    """
+    (outcome,) = yield from _perform(Search((query,), filters, limit))
+    return tuple(replied(outcome))
+
+
+def score(
+    pairs: Iterable[tuple[str, str]], *, model: str = "relevance"
+) -> Steps[list[Outcome[float]]]:
+    """Judge pairs of texts with the model of that name."""
+    return (yield from _perform(Score(tuple(pairs), model)))
+
+
+def authorize(
+    passages: Iterable[Passage], principal: Principal
+) -> Steps[list[Outcome[bool]]]:
+    """Ask the host whether the principal may see each passage."""
+    return (yield from _perform(Authorize(tuple(passages), principal)))
+
+
+def compute(function: Callable[[I], T], items: Iterable[I]) -> Steps[list[Outcome[T]]]:
+    """Apply a function of our own to each item."""
+    return (yield from _perform(Compute(function, tuple(items))))
+
+
+def replied(outcome: Outcome[T]) -> T:
+    """
+    Return the answer.
+
+    Raises:
+        SdragError: There is none.
+    """
+    if isinstance(outcome, Failure):
+        raise outcome.error
+    return outcome.value
+
+
+def _perform(effect: Effect) -> Generator[Effect, Any, list[Any]]:
+    """Yield an effect, unless it asks for nothing."""
+    if not effect.items:
+        return []
+    return list((yield effect))

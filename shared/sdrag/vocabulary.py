@@ -1,0 +1,302 @@
+"""
+The nouns of the package: frozen, and valid from the moment they exist.
+
+Offsets are in characters of the text they point into (Python `str` indices), half
+open like a slice. Whatever holds text or a value found in text is `Confidential`:
+its repr shows ids and lengths, and it refuses to be pickled, because a pickle is a
+copy of raw text in a place nobody thinks of. Copying returns the object itself, which
+is safe since nothing here can change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, NoReturn, Self
+
+from sdrag.errors import UsageError
+
+__all__ = [
+    "Action",
+    "Binding",
+    "Confidential",
+    "Constraint",
+    "Decision",
+    "Entity",
+    "Finding",
+    "Highlight",
+    "Mention",
+    "Method",
+    "Passage",
+    "Principal",
+    "Redaction",
+    "Span",
+]
+
+Method = Literal["redact", "rephrase", "withhold"]
+"""How a constraint is enforced: cut the spans, say it again without them, or drop."""
+
+Action = Literal["released", "redacted", "withheld", "dropped", "flagged", "annotated"]
+"""What was done with a passage or an answer."""
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Confidential:
+    """Keep an object's content out of reprs and pickles."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        """Refuse to be pickled."""
+        raise UsageError(
+            f"A {type(self).__name__} holds confidential text and is never pickled.",
+            hint="Send the source document and build it again on the other side.",
+        )
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A stretch of text, from `start` up to and without `end`; never empty."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise UsageError(f"A span cannot run from {self.start} to {self.end}.")
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def of(self, text: str) -> str:
+        """Return the characters of `text` that the span covers."""
+        return text[self.start : self.end]
+
+    def overlaps(self, other: Span) -> bool:
+        """Say whether the two share a character."""
+        return self.start < other.end and other.start < self.end
+
+    def contains(self, other: Span) -> bool:
+        """Say whether `other` lies within this span."""
+        return self.start <= other.start and other.end <= self.end
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Passage(Confidential):
+    """
+    A piece of retrieved or indexed text.
+
+    Args:
+        id: Stable within the index.
+        text: What the host stored.
+        metadata: The host's own, read only.
+        score: The host's relevance score, on the host's scale.
+        document_id: The document it was cut from, where that is known.
+    """
+
+    id: str
+    text: str
+    metadata: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    score: float | None = None
+    document_id: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
+
+    def __repr__(self) -> str:
+        return f"Passage({len(self.text)} characters, score={self.score})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Constraint:
+    """
+    What a privacy officer wrote, in plain words.
+
+    Args:
+        id: Names the constraint in audits; never derived from its text.
+        text: The words. Confidential, so they stand in no repr.
+        method: How it is enforced.
+        where: Metadata keys and the values for which it holds; all must match.
+        unless: Attributes of principals that it does not bind; any lifts it.
+        always: Holds for every passage, without binding or ranking.
+    """
+
+    id: str
+    text: str
+    method: Method = "redact"
+    where: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NOTHING)
+    unless: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NOTHING)
+    always: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.id or not self.text.strip():
+            raise UsageError("A constraint needs an id and a text.")
+        for name in ("where", "unless"):
+            object.__setattr__(self, name, dict(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        return f"Constraint(id={self.id!r}, method={self.method!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A constraint attached to a passage at ingest, and their cosine similarity."""
+
+    constraint_id: str
+    passage_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """
+    Something of a known type that a detector found in a text.
+
+    Args:
+        span: Where it stands.
+        type: An upper-case name such as `PERSON` or `DATE`.
+        confidence: From 0 to 1.
+        reason: The rule or model that found it, never the value.
+    """
+
+    span: Span
+    type: str
+    confidence: float = 1.0
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.confidence <= 1.0:
+            raise UsageError(f"Confidence {self.confidence} is not from 0 to 1.")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Entity(Confidential):
+    """
+    One thing in the world, as it is named across documents.
+
+    Args:
+        id: Opaque; keyed, never a bare hash of the value.
+        type: As in `Mention`.
+        forms: Every surface form it was seen under, the canonical one first.
+        relevance: How much it says about the person, from 0 to 1.
+    """
+
+    id: str
+    type: str
+    forms: tuple[str, ...]
+    relevance: float = 1.0
+
+    def __repr__(self) -> str:
+        return f"Entity(id={self.id!r}, type={self.type!r}, {len(self.forms)} forms)"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """
+    A span that a constraint withholds, and who says so.
+
+    Args:
+        span: Where, in the passage's own text.
+        constraint_id: Which constraint.
+        reason: `model`, `local`, `form` (another form of a span found elsewhere).
+        confidence: From 0 to 1.
+    """
+
+    span: Span
+    constraint_id: str
+    reason: str = "local"
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Redaction(Confidential):
+    """
+    A passage after disclosure control.
+
+    Args:
+        passage: What may leave; `None` when the whole passage is withheld.
+        passage_ids: The passages it was made from.
+        constraint_ids: The constraints that took something out.
+        spans: How many stretches of text were replaced.
+        reason: Why it was withheld, as a short code; empty otherwise.
+    """
+
+    passage: Passage | None
+    passage_ids: tuple[str, ...]
+    constraint_ids: tuple[str, ...] = ()
+    spans: int = 0
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        state = "withheld" if self.passage is None else f"{self.spans} spans"
+        return f"Redaction({len(self.passage_ids)} passages, {state})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Highlight(Confidential):
+    """A verbatim stretch of a passage that was verified against it."""
+
+    passage_id: str
+    span: Span
+    text: str
+    score: float = 100.0
+
+    def __repr__(self) -> str:
+        return f"Highlight({len(self.text)} characters, score={self.score})"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """
+    On whose behalf something is asked.
+
+    Args:
+        id: The user or service, as the host knows it.
+        tenant: The organisation it belongs to.
+        roles: What it may act as.
+        level: Its clearance; higher sees more.
+        attributes: Whatever else the host's rules look at.
+    """
+
+    id: str
+    tenant: str | None = None
+    roles: frozenset[str] = frozenset()
+    level: int = 0
+    attributes: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+
+    def __post_init__(self) -> None:
+        roles: object = self.roles
+        if isinstance(roles, str):
+            raise UsageError("A principal's roles are a collection, not one string.")
+        object.__setattr__(self, "roles", frozenset(self.roles))
+        object.__setattr__(self, "attributes", MappingProxyType(dict(self.attributes)))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """
+    What was decided on a passage or an answer, and by which rule; no content.
+
+    Args:
+        subject: A passage id, or `answer`.
+        action: What was done.
+        rule: The guard or step that decided, such as `disclosure` or `access`.
+        reason: A short code, such as `no-principal` or `model-timeout`.
+        constraint_ids: The constraints that were applied.
+        spans: How many stretches of text were replaced.
+    """
+
+    subject: str
+    action: Action
+    rule: str
+    reason: str = ""
+    constraint_ids: tuple[str, ...] = ()
+    spans: int = 0
