@@ -1,0 +1,296 @@
+"""
+Calls of models and hosts: side by side, within limits, with errors of our own.
+
+A time limit on a sync call ends the waiting, not the call: Python cannot stop a
+thread. Calls run on daemon threads, so a hanging one never holds the process at exit,
+and the hanging ones are counted: when too many hang, new calls fail at once rather
+than pile up. An error of a provider or store is replaced by one of ours that names its
+type only, because messages of others quote what they were given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from time import monotonic
+from typing import Any, Generic, TypeVar
+
+from sdrag.errors import (
+    InternalError,
+    ModelError,
+    ModelTimeoutError,
+    SdragError,
+    UsageError,
+)
+from sdrag.steps import Failure, Outcome, Reply
+
+__all__ = [
+    "Limits",
+    "Port",
+    "abounded",
+    "attempt",
+    "computed",
+    "on_thread",
+    "side_by_side",
+]
+
+I = TypeVar("I")  # noqa: E741 -- an item of any kind
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """
+    The bounds of model calls.
+
+    Args:
+        seconds: How long one call may take.
+        concurrency: How many run side by side.
+        attempts: How often a call that failed is made, in all.
+        hanging: How many calls, over all performers, may be left hanging.
+    """
+
+    seconds: float = 60.0
+    concurrency: int = 32
+    attempts: int = 2
+    hanging: int = 64
+
+    def __post_init__(self) -> None:
+        if min(self.seconds, self.concurrency, self.attempts, self.hanging) <= 0:
+            raise UsageError("Limits are above zero.")
+
+
+@dataclass(frozen=True, slots=True)
+class Port(Generic[I, T]):
+    """
+    How a framework does one thing.
+
+    Args:
+        call: Does it.
+        acall: Does it without blocking the event loop; when the framework has no such
+            way, `call` runs on a thread.
+    """
+
+    call: Callable[[I], T]
+    acall: Callable[[I], Awaitable[T]] | None = None
+
+
+def computed(function: Callable[[Any], Any], item: Any) -> Outcome[Any]:
+    """Apply a function of our own; its fault is one outcome."""
+    try:
+        return Reply(function(item))
+    except SdragError as error:
+        return Failure(error)
+    except Exception as error:  # noqa: BLE001 -- one item's fault is one outcome
+        return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Replace errors of providers and hosts, around calls and awaits alike."""
+    try:
+        yield
+    except SdragError:
+        raise
+    except TimeoutError:
+        raise ModelTimeoutError("A call took longer than its own limit.") from None
+    except Exception as error:  # noqa: BLE001 -- whatever a provider raises
+        raise ModelError(f"A call failed with {type(error).__name__}.") from None
+
+
+def attempt(call: Callable[[I], T], item: I, attempts: int) -> Outcome[T]:
+    """Make one call, again if it fails; a time-out is not tried again."""
+    failure = Failure(InternalError("No attempt was made."))
+    for _ in range(attempts):
+        try:
+            with _translated():
+                return Reply(call(item))
+        except ModelTimeoutError as error:
+            return Failure(error)
+        except SdragError as error:
+            failure = Failure(error)
+    return failure
+
+
+class _Hanging:
+    """Counts the calls nobody waits for any more, over the whole process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._count = 0
+
+    def over(self, cap: int) -> bool:
+        with self._lock:
+            return self._count >= cap
+
+    def add(self, amount: int) -> None:
+        with self._lock:
+            self._count += amount
+
+
+_hanging = _Hanging()
+_TOO_MANY = "Too many calls are hanging; this one was not made."
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call on a daemon thread, and whether anybody still waits for it."""
+
+    index: int
+    deadline: float
+    lock: Lock = field(default_factory=Lock)
+    finished: bool = False
+    abandoned: bool = False
+
+    def finish(self) -> None:
+        with self.lock:
+            self.finished = True
+            if self.abandoned:
+                _hanging.add(-1)
+
+    def abandon(self) -> None:
+        with self.lock:
+            if not self.finished:
+                self.abandoned = True
+                _hanging.add(1)
+
+
+def side_by_side(
+    call: Callable[[I], T], items: Sequence[I], limits: Limits
+) -> list[Outcome[T]]:
+    """Make the calls on daemon threads, so many at once, each within its time."""
+    late = Failure(ModelTimeoutError(f"No answer within {limits.seconds:g} s."))
+    outcomes: list[Outcome[T]] = [late] * len(items)
+    waiting = deque(range(len(items)))
+    running: dict[int, _Call] = {}
+    done: SimpleQueue[tuple[int, Outcome[T]]] = SimpleQueue()
+    while waiting or running:
+        while waiting and len(running) < limits.concurrency:
+            index = waiting.popleft()
+            if _hanging.over(limits.hanging):
+                outcomes[index] = Failure(ModelTimeoutError(_TOO_MANY))
+                continue
+            running[index] = _start(call, items[index], index, limits, done)
+        for index, outcome in _finished(done, running):
+            if running.pop(index, None):
+                outcomes[index] = outcome
+        for index in [i for i, c in running.items() if c.deadline <= monotonic()]:
+            running.pop(index).abandon()
+    return outcomes
+
+
+def _start(
+    call: Callable[[I], T],
+    item: I,
+    index: int,
+    limits: Limits,
+    done: SimpleQueue[tuple[int, Outcome[T]]],
+) -> _Call:
+    state = _Call(index, monotonic() + limits.seconds)
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        outcome = context.run(attempt, call, item, limits.attempts)
+        state.finish()
+        done.put((index, outcome))
+
+    Thread(target=work, name="sdrag-call", daemon=True).start()
+    return state
+
+
+def _finished(
+    done: SimpleQueue[tuple[int, Outcome[T]]], running: dict[int, _Call]
+) -> Iterator[tuple[int, Outcome[T]]]:
+    """Wait for one call to end or for the first deadline."""
+    if not running:
+        return
+    nearest = min(call.deadline for call in running.values())
+    try:
+        yield done.get(timeout=max(0.0, nearest - monotonic()))
+    except Empty:
+        return
+
+
+async def abounded(
+    port: Port[I, T], item: I, limits: Limits | None, gate: asyncio.Semaphore
+) -> Outcome[T]:
+    """Make one call without blocking the loop, within its time."""
+    async with gate:
+        if limits is None:
+            return await _aattempt(port, item, 1)
+        if port.acall is None and _hanging.over(limits.hanging):
+            return Failure(ModelTimeoutError(_TOO_MANY))
+        task = asyncio.ensure_future(_aattempt(port, item, limits.attempts))
+        try:
+            # asyncio.wait, not wait_for: that one waits for the cancelled call to end.
+            await asyncio.wait({task}, timeout=limits.seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if task.done():
+            return task.result()
+        task.cancel()
+        return Failure(ModelTimeoutError(f"No answer within {limits.seconds:g} s."))
+
+
+async def _aattempt(port: Port[I, T], item: I, attempts: int) -> Outcome[T]:
+    if port.acall is None:
+        call = port.call
+        return await on_thread(lambda one: attempt(call, one, attempts), item)
+    failure = Failure(InternalError("No attempt was made."))
+    for _ in range(attempts):
+        try:
+            with _translated():
+                return Reply(await port.acall(item))
+        except ModelTimeoutError as error:
+            return Failure(error)
+        except SdragError as error:
+            failure = Failure(error)
+    return failure
+
+
+async def on_thread(function: Callable[[I], T], item: I) -> T:
+    """Run on a daemon thread; one that nobody waits for any more counts as hanging."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+    state = _Call(0, 0.0)
+    context = contextvars.copy_context()
+
+    def settle(result: T) -> None:
+        if not answer.done():
+            answer.set_result(result)
+
+    def fail(error: BaseException) -> None:
+        if not answer.done():
+            answer.set_exception(error)
+
+    def work() -> None:
+        try:
+            result = context.run(function, item)
+        except BaseException as error:  # noqa: BLE001 -- handed to whoever waits
+            state.finish()
+            _tell(loop, fail, error)
+        else:
+            state.finish()
+            _tell(loop, settle, result)
+
+    Thread(target=work, name="sdrag-call", daemon=True).start()
+    try:
+        return await answer
+    except asyncio.CancelledError:
+        state.abandon()
+        raise
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop, function: Callable[[Any], None], value: Any
+) -> None:
+    """Call back on the loop, unless it was closed while the call was hanging."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(function, value)

@@ -1,0 +1,214 @@
+"""
+Answering effects over ports: the performer of both frameworks.
+
+A framework says how one thing is done, sync and async, as `Ports`. What an effect
+means, how its items become calls and the calls' results its outcomes, stands here;
+how calls are made stands in `sdrag.calls`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sdrag.calls import (
+    Limits,
+    Port,
+    abounded,
+    attempt,
+    computed,
+    on_thread,
+    side_by_side,
+)
+from sdrag.errors import HostError, InternalError, ModelError, UsageError
+from sdrag.prompts import Labelled, Prompt
+from sdrag.steps import (
+    Authorize,
+    Complete,
+    Compute,
+    Effect,
+    Embed,
+    Failure,
+    Outcome,
+    Performer,
+    Reply,
+    Score,
+    Search,
+)
+from sdrag.vocabulary import Passage
+
+__all__ = ["Limits", "Metered", "Port", "PortPerformer", "Ports"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """
+    What a host handed in; a missing port is an error at the effect that needs it.
+
+    Args:
+        complete: A prompt to the reply's text.
+        embed: An `Embed` to one vector per text, of any length.
+        search: A `Search` of one query to its passages.
+        score: A `Score` to one float per pair.
+        authorize: An `Authorize` to one boolean per passage.
+    """
+
+    complete: Port[Prompt, str] | None = None
+    embed: Port[Embed, Sequence[Sequence[float]]] | None = None
+    search: Port[Search, Sequence[Passage]] | None = None
+    score: Port[Score, Sequence[float]] | None = None
+    authorize: Port[Authorize, Sequence[bool]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PortPerformer:
+    """A performer over ports."""
+
+    ports: Ports
+    limits: Limits = field(default_factory=Limits)
+
+    def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect."""
+        if isinstance(effect, Compute):
+            return _compute(effect)
+        job = _job(effect, self.ports)
+        if not job.bounded:
+            return job.read([attempt(job.port.call, item, 1) for item in job.items])
+        return job.read(side_by_side(job.port.call, job.items, self.limits))
+
+    async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect without blocking the event loop."""
+        if isinstance(effect, Compute):
+            return await on_thread(_compute, effect)
+        job = _job(effect, self.ports)
+        gate = asyncio.Semaphore(self.limits.concurrency)
+        limits = self.limits if job.bounded else None
+        outcomes = await asyncio.gather(
+            *(abounded(job.port, item, limits, gate) for item in job.items)
+        )
+        return job.read(outcomes)
+
+
+@dataclass(slots=True)
+class Metered:
+    """A performer that counts the prompts of one request."""
+
+    performer: Performer
+    prompts: int = 0
+
+    def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect."""
+        self._count(effect)
+        return self.performer.perform(effect)
+
+    async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect without blocking the event loop."""
+        self._count(effect)
+        return await self.performer.aperform(effect)
+
+    def _count(self, effect: Effect) -> None:
+        if isinstance(effect, Complete):
+            self.prompts += len(effect.items)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """
+    Calls to make and how their results answer the effect.
+
+    Args:
+        port: How one call is made.
+        items: What each call takes.
+        read: Makes the effect's outcomes of the calls' outcomes.
+        bounded: Made under the limits. The host's own retriever and authorizer are
+            called on the caller's thread, as the host would: its connections may
+            belong to that thread, and its time limits are its own.
+    """
+
+    port: Port[Any, Any]
+    items: Sequence[Any]
+    read: Callable[[Sequence[Outcome[Any]]], Sequence[Outcome[Any]]]
+    bounded: bool = True
+
+
+def _compute(effect: Compute) -> list[Outcome[Any]]:
+    return [computed(effect.function, item) for item in effect.items]
+
+
+def _job(effect: Effect, ports: Ports) -> _Job:
+    match effect:
+        case Complete():
+            port = _given(ports.complete, "A language model", "llm")
+            return _Job(port, effect.items, lambda got: _labelled(effect, got))
+        case Embed():
+            port = _given(ports.embed, "An embedding model", "embeddings")
+            return _Job(port, (effect,), _vectors(len(effect.items)))
+        case Search():
+            port = _given(ports.search, "A retriever", "base_retriever")
+            one = [
+                Search((query,), effect.filters, effect.limit) for query in effect.items
+            ]
+            return _Job(port, one, _as_host_fault, bounded=False)
+        case Score():
+            port = _given(ports.score, "A scorer", effect.model)
+            return _Job(port, (effect,), _each(len(effect.items)))
+        case Authorize():
+            port = _given(ports.authorize, "An authorizer", "authorize")
+            return _Job(port, (effect,), _each(len(effect.items)), bounded=False)
+    raise InternalError(f"No performer answers {type(effect).__name__}.")
+
+
+def _given(port: Port[Any, Any] | None, what: str, argument: str) -> Port[Any, Any]:
+    if port is None:
+        raise UsageError(f"{what} is needed here.", hint=f"Pass `{argument}=`.")
+    return port
+
+
+def _labelled(
+    effect: Complete, outcomes: Sequence[Outcome[str]]
+) -> Sequence[Outcome[Labelled]]:
+    """A reply inherits the labels of its prompt."""
+    return [
+        Reply(Labelled(outcome.value, prompt.labels))
+        if isinstance(outcome, Reply)
+        else outcome
+        for prompt, outcome in zip(effect.items, outcomes, strict=True)
+    ]
+
+
+def _as_host_fault(outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
+    return [_host_fault(outcome) for outcome in outcomes]
+
+
+def _host_fault(outcome: Outcome[Any]) -> Outcome[Any]:
+    if isinstance(outcome, Failure) and isinstance(outcome.error, ModelError):
+        return Failure(HostError(str(outcome.error)))
+    return outcome
+
+
+def _each(count: int) -> Callable[[Sequence[Outcome[Any]]], Sequence[Outcome[Any]]]:
+    def read(outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
+        (outcome,) = _as_host_fault(outcomes)
+        if isinstance(outcome, Failure):
+            return [outcome] * count
+        return [Reply(value) for value in outcome.value]
+
+    return read
+
+
+def _vectors(count: int) -> Callable[[Sequence[Outcome[Any]]], Sequence[Outcome[Any]]]:
+    def read(outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
+        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+
+        (outcome,) = _as_host_fault(outcomes)
+        if isinstance(outcome, Failure):
+            return [outcome] * count
+        matrix = np.asarray(outcome.value, dtype=np.float32)
+        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+        if not np.isfinite(norms).all():
+            return [Failure(HostError("The embedding model gave no numbers."))] * count
+        return [Reply(row) for row in matrix / np.maximum(norms, 1e-12)]
+
+    return read

@@ -1,0 +1,91 @@
+"""
+Fakes for tests of applications that use sdrag: a product, not a by-product.
+
+`Scripted` answers effects from plain functions, so logic is tested with no model, no
+network and no event loop. `canary` makes strings that no text holds by accident.
+`verbatim` is the worst generator there is: it answers with all it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from sdrag.calls import Port
+from sdrag.performing import PortPerformer, Ports
+from sdrag.prompts import Prompt
+from sdrag.steps import Effect, Outcome, Search
+from sdrag.vocabulary import Passage
+
+__all__ = ["Scripted", "canary", "toy_vectors", "verbatim"]
+
+
+def canary(name: str) -> str:
+    """Return a word of letters that stands in no text by accident."""
+    digest = blake2b(name.encode(), digest_size=8).hexdigest()
+    return "Canary" + digest.translate(str.maketrans("0123456789", "ghijklmnop"))
+
+
+def verbatim(context: str) -> str:
+    """
+    Answer with everything that was given.
+
+    The worst a hijacked model can do. What it cannot leak, no injection can.
+    """
+    return context
+
+
+def toy_vectors(texts: Sequence[str], dimensions: int = 64) -> list[list[float]]:
+    """Embed texts as hashed bags of words: alike where their words are."""
+    vectors = []
+    for text in texts:
+        vector = [0.0] * dimensions
+        for word in text.lower().split():
+            digest = blake2b(word.strip(".,;:!?").encode(), digest_size=4).digest()
+            vector[int.from_bytes(digest, "big") % dimensions] += 1.0
+        vectors.append(vector if any(vector) else [1.0] * dimensions)
+    return vectors
+
+
+@dataclass(slots=True)
+class Scripted:
+    """
+    A performer that answers from functions and remembers what it was asked.
+
+    Args:
+        complete: A prompt to a reply; may raise.
+        search: A query to passages.
+        embed: Texts to vectors.
+    """
+
+    complete: Callable[[Prompt], str] | None = None
+    search: Callable[[str], Sequence[Passage]] | None = None
+    embed: Callable[[Sequence[str]], list[list[float]]] = toy_vectors
+    effects: list[Effect] = field(default_factory=list)
+
+    def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect."""
+        self.effects.append(effect)
+        return self._performer.perform(effect)
+
+    async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect without blocking the event loop."""
+        self.effects.append(effect)
+        return await self._performer.aperform(effect)
+
+    @property
+    def _performer(self) -> PortPerformer:
+        embed, search = self.embed, self.search
+
+        def found(effect: Search) -> Sequence[Passage]:
+            return search(effect.items[0]) if search else ()
+
+        return PortPerformer(
+            Ports(
+                complete=Port(self.complete) if self.complete else None,
+                embed=Port(lambda effect: embed(effect.items)),
+                search=Port(found) if search else None,
+            )
+        )
