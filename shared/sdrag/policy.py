@@ -44,6 +44,7 @@ Scalar = str | int | float | bool
 Listed = Annotated[tuple[Scalar, ...], BeforeValidator(_listed), Field(min_length=1)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]
+MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
 RankBy = Literal[
     "hybrid", "concatenated", "query", "maximum", "average", "weighted_average"
 ]
@@ -100,37 +101,100 @@ class DisclosureSection(Section):
 
 
 class AccessSection(Section):
-    """Who may see which passage, by keys of its metadata."""
+    """
+    Who may see which passage, by keys of its metadata; a key of null is not used.
 
-    tenant_key: str | None = "tenant"
-    roles_key: str | None = "roles"
-    level_key: str | None = "level"
+    Args:
+        tenant_key: Holds the tenant, or a list of tenants.
+        roles_key: Holds a role, or a list of roles, any of which opens the passage.
+        level_key: Holds the clearance that is needed.
+        required: Tags without which a passage is nobody's.
+        without_principal: `public` shows untagged passages to everybody.
+        budget: The most passages asked of the store until enough are allowed.
+    """
+
+    tenant_key: MetadataKey | None = "tenant"
+    roles_key: MetadataKey | None = "roles"
+    level_key: MetadataKey | None = "level"
+    required: tuple[Literal["tenant", "roles", "level"], ...] = ()
     without_principal: Literal["deny", "public"] = "deny"
     budget: Count = 200
 
+    @model_validator(mode="after")
+    def _required_have_keys(self) -> Self:
+        if any(getattr(self, f"{name}_key") is None for name in self.required):
+            raise ValueError("a required tag needs its key")
+        return self
+
 
 class RelevanceSection(Section):
-    """When a passage is close enough to the question to be used."""
+    """
+    When a passage is close enough to the question to be used.
+
+    Args:
+        min_score: From 0 to 1, after scaling.
+        min_passages: With fewer, nothing is returned: there is not enough.
+        scores: What the host's scores are. `auto` takes what can only be similarities
+            and measures the rest itself; `measured` always measures.
+        rerank: Score with the cross-encoder that was handed in.
+        insufficient: What is returned then: nothing, or a passage that says so.
+    """
 
     min_score: Share = 0.25
     min_passages: Annotated[int, Field(ge=0)] = 1
+    scores: Literal[
+        "auto",
+        "similarity",
+        "cosine",
+        "cosine_distance",
+        "l2",
+        "squared_l2",
+        "measured",
+    ] = "auto"
+    rerank: bool = False
+    insufficient: Literal["empty", "notice"] = "empty"
 
 
 class InjectionSection(Section):
-    """What happens to passages that give orders."""
+    """
+    What happens to passages that give orders.
+
+    Args:
+        threshold: The least score of a window that counts, from 0 to 1.
+        action: Drop the passage, strip the sentences, or flag and keep it.
+        max_characters: A longer passage is oversized, and treated as an injection.
+        decode_depth: How many encodings inside each other are undone.
+        local_classifier: Read it with the trained head too (the `local` extra).
+    """
 
     threshold: Share = 0.5
     action: Literal["drop", "strip", "flag"] = "drop"
     max_characters: Count = 20_000
+    decode_depth: Annotated[int, Field(ge=0, le=5)] = 3
+    local_classifier: bool = True
 
 
 class StalenessSection(Section):
-    """What happens to passages that have expired or were replaced."""
+    """
+    What happens to passages that have expired or were replaced.
+
+    Args:
+        valid_until_key: Holds the last date, ISO 8601, on which it may be used.
+        updated_key: Holds the date of the last change.
+        version_key: Holds a number, a dotted number or a date; the greatest wins.
+        superseded_by_key: Holds anything where the host has replaced the document.
+        document_key: Names the document, where the passage itself does not.
+        action: Drop what has expired, or keep it with a disclaimer.
+        recency_half_life_days: Rank an older passage lower, by half for each such time.
+    """
 
     valid_until_key: str = "valid_until"
+    updated_key: str = "updated"
     version_key: str = "version"
+    superseded_by_key: str = "superseded_by"
     document_key: str = "document_id"
     action: Literal["drop", "disclaim"] = "drop"
+    recency_half_life_days: Annotated[float, Field(gt=0)] | None = None
 
 
 class HighlightSection(Section):
@@ -149,17 +213,39 @@ class ByRisk(Section):
     medium: Share
 
 
-class LinkageSection(Section):
-    """CLAM, with the thesis's chapter 5 configuration as defaults."""
+class ResolutionSection(Section):
+    """Which surface forms are one entity; a step that is `false` is not taken."""
 
-    chain_length: Annotated[int, Field(ge=2)] = 2
+    names: bool = True
+    dates: bool = True
+    numbers: bool = True
+    spelling: Annotated[float, Field(ge=0.0, le=100.0)] | Literal[False] = 90.0
+    meaning: Share | Literal[False] = 0.62
+
+
+class LinkageSection(Section):
+    """
+    CLAM, with the thesis's chapter 5 configuration as defaults.
+
+    `weights` replaces Table 4.1 for another domain. `unmaskable` names types that no
+    plan may touch. `minimise` says what a plan is to keep small: distinct entities, or
+    the places where they stand. `max_chains` bounds chains longer than two documents.
+    """
+
+    chain_length: Annotated[int, Field(ge=2, le=8)] = 2
     edge_threshold: Share = 0.5
     max_document_risk: Share = 0.95
     max_chain_risk: Share = 0.5
     chain_risk_factor: ByRisk = ByRisk(high=0.5, medium=0.7)
     risk_thresholds: ByRisk = ByRisk(high=0.75, medium=0.5)
-    select: Literal["greedy", "knapsack", "optimal"] = "knapsack"
+    select: Literal["document", "greedy", "knapsack", "optimal"] = "knapsack"
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
+    weights: dict[str, Share] | None = None
+    unmaskable: tuple[str, ...] = ()
+    minimise: Literal["entities", "mentions"] = "entities"
+    max_chains: Count = 1_000_000
+    solver_seconds: Annotated[float, Field(gt=0)] = 60.0
+    resolution: ResolutionSection = ResolutionSection()
 
 
 class MetadataSection(Section):
