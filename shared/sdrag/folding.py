@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Folded", "fold", "fold_text", "is_boundary"]
+__all__ = ["Folded", "fold", "fold_text", "is_boundary", "is_unspaced"]
 
 # A run of whitespace that is not one plain space, or one character beyond ASCII.
 _SPECIAL = re.compile(r" \s+|[^\S ]\s*|[^\x00-\x7f]|[\x00-\x08\x0e-\x1f\x7f]")
@@ -141,7 +141,7 @@ def is_boundary(text: str, position: int) -> bool:
     before, after = text[position - 1], text[position]
     if not (_in_word(before) and _in_word(after)):
         return True
-    return _unspaced(before) or _unspaced(after)
+    return is_unspaced(before) or is_unspaced(after)
 
 
 def _ascii(block: str) -> str:
@@ -165,7 +165,8 @@ def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _unspaced(character: str) -> bool:
+def is_unspaced(character: str) -> bool:
+    """Say whether a character is of a script written without spaces."""
     code = ord(character)
     return (
         0x0E00 <= code <= 0x0EFF  # Thai, Lao

@@ -198,12 +198,37 @@ class StalenessSection(Section):
 
 
 class HighlightSection(Section):
-    """Highlight & Summarize: what may reach the summarizer."""
+    """
+    Highlight & Summarize: what may reach the summarizer, and what it may say.
+
+    Args:
+        min_words: The fewest words of a highlight.
+        threshold: The least rapidfuzz ratio of a near match; 100 takes exact ones only.
+        max_passages: How many of the retrieved passages are read.
+        max_highlights: The most highlights of one answer.
+        cut_at: Where a highlight may begin and end: at any word (as in the paper), at
+            any word but with what governs its meaning, or at sentences.
+        yes_no: Let the highlighter pass two booleans about yes-no questions.
+        max_questions: Into how many questions one prompt is split.
+        answer_sentences: The most sentences of an answer.
+        on_divergence: What to do when no guessed question is like the asked one.
+        min_similarity: The least cosine similarity that counts as like.
+        decline_text: What the asker reads when nothing can be answered.
+    """
 
     min_words: Count = 5
     threshold: Annotated[float, Field(ge=0.0, le=100.0)] = 95.0
     max_passages: Count = 6
-    whole_sentences: bool = False
+    max_highlights: Count = 20
+    cut_at: Literal["words", "scope", "sentences"] = "scope"
+    yes_no: bool = False
+    max_questions: Annotated[int, Field(ge=1, le=8)] = 1
+    answer_sentences: Annotated[int, Field(ge=1, le=20)] = 2
+    on_divergence: Literal["answer", "flag", "decline"] = "answer"
+    min_similarity: Share = 0.4
+    decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
+        "I cannot answer this from the documents I have."
+    )
 
 
 class ByRisk(Section):

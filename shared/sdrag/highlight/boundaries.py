@@ -1,0 +1,122 @@
+"""
+What counts as a word, and where a text may be cut without cutting one.
+
+The paper counts "at least `min_words` words" and says no more. Two readings matter to
+an attacker. A word must be hard to fake, so a word is what stands between spaces and
+holds a letter or a digit: "a.b.c.d.e" is one word, and a placeholder is none. And a cut
+must not make another word, so a hyphen, an apostrophe or a point between letters holds
+a word together: "refundable" cannot be cut out of "non-refundable", "10" not out of
+"$10", nor "5" out of "-5". A comma or a dash with a space beside it holds nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from sdrag.folding import is_unspaced
+from sdrag.spans import merge, splice
+from sdrag.vocabulary import Span
+
+__all__ = ["count_words", "cuts_a_word", "holds_a_word", "placeholders", "widen"]
+
+# One of these between two letters or digits joins them; two in a row do not.
+_CONNECTORS = frozenset(
+    "'\u2019\u2018\u02bc-\u2010\u2011\u2012\u2013\u2212./,:@&+_%*#=\\"
+)
+_SIGNS_BEFORE = frozenset("$\u20ac\u00a3\u00a5+-\u2212\u2013\u00b1~<>\u2264\u2265#@")
+_SIGNS_AFTER = frozenset("%\u2030\u00b0$\u20ac\u00a3\u00a5")
+_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_ -]{0,60}\]")
+_HOLE = "\0"
+_UNSPACED_PER_WORD = 2
+
+
+def placeholders(text: str, known: Sequence[str] = ()) -> tuple[Span, ...]:
+    """
+    Find what stands in place of something withheld.
+
+    Args:
+        text: Any text.
+        known: Placeholders of the policy; bracketed capitals such as `[PERSON_1]`
+            are found without being named.
+    """
+    patterns = [re.compile(re.escape(name)) for name in known if name]
+    return tuple(
+        Span(*match.span())
+        for pattern in (_PLACEHOLDER, *patterns)
+        for match in pattern.finditer(text)
+    )
+
+
+def count_words(text: str, span: Span, withheld: Sequence[Span] = ()) -> int:
+    """
+    Count the words of a span.
+
+    Scripts written without spaces count one word for two characters.
+
+    Args:
+        text: What the span points into.
+        span: Where to count.
+        withheld: Placeholders; a word that touches one counts for nothing.
+    """
+    holes = [Span(*_clip(hole, span)) for hole in withheld if hole.overlaps(span)]
+    shown = splice(span.of(text), merge(holes), lambda hole: _HOLE * len(hole))
+    return sum(_count(token) for token in shown.split() if _HOLE not in token)
+
+
+def holds_a_word(text: str) -> bool:
+    """Say whether there is a letter or a digit in a text."""
+    return any(character.isalnum() for character in text)
+
+
+def cuts_a_word(text: str, position: int) -> bool:
+    """Say whether a cut at `position` falls within a word, a number or its sign."""
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    if _in_word(before) and _in_word(after):
+        return not (is_unspaced(before) or is_unspaced(after))
+    if _in_word(before) and after in _CONNECTORS | _SIGNS_AFTER:
+        joined = after in _CONNECTORS and _in_word(text[position + 1 : position + 2])
+        return joined or (before.isdigit() and after in _SIGNS_AFTER)
+    if before in _CONNECTORS | _SIGNS_BEFORE and _in_word(after):
+        beyond = text[position - 2] if position > 1 else ""
+        joined = before in _CONNECTORS and _in_word(beyond)
+        return joined or (after.isdigit() and before in _SIGNS_BEFORE)
+    return False
+
+
+def widen(text: str, span: Span) -> Span:
+    """Extend a span until neither end cuts a word."""
+    start, end = span.start, span.end
+    while cuts_a_word(text, start):
+        start -= 1
+    while cuts_a_word(text, end):
+        end += 1
+    return Span(start, end)
+
+
+def _clip(hole: Span, span: Span) -> tuple[int, int]:
+    """Give the part of a placeholder within a span, in the span's own offsets."""
+    start, end = max(hole.start, span.start), min(hole.end, span.end)
+    return start - span.start, end - span.start
+
+
+def _count(token: str) -> int:
+    unspaced = sum(map(is_unspaced, token))
+    spaced = any(
+        character.isalnum() and not is_unspaced(character) for character in token
+    )
+    return unspaced // _UNSPACED_PER_WORD + spaced
+
+
+def _in_word(character: str) -> bool:
+    """Say whether a character belongs to words; marks and invisible ones do too."""
+    if not character:
+        return False
+    return (
+        character.isalnum()
+        or unicodedata.category(character)[0] == "M"
+        or (unicodedata.category(character) == "Cf")
+    )

@@ -1,0 +1,251 @@
+"""
+Verification: the only way into the summarizer, and a deterministic one.
+
+The paper's property: "each of the text passages returned by the highlighter in a H&S
+pipeline must be a contiguous match of at least `min_words` words from the trusted
+documents; furthermore, text extracts must be non-overlapping" (Highlight & Summarize,
+section 4). The highlighter is taken to be wholly in the attacker's hands, so nothing
+but its choice of spans is used: the text is the passage's, the order is that of the
+passages, and spans of one passage that overlap, or that no word parts, become one.
+
+An extract ends in a highlight or in a `Refusal` that says why, without content. The
+rules stand in the order in which `_Verifier` asks them; each has a test that fails
+without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, overload
+
+from sdrag.errors import InputTooLargeError, UsageError
+from sdrag.highlight.boundaries import count_words, holds_a_word, placeholders
+from sdrag.highlight.matching import Match, Matcher
+from sdrag.highlight.scope import Scope, to_sentences
+from sdrag.vocabulary import Confidential, Highlight, Passage, Span
+
+__all__ = ["CutAt", "Refusal", "RefusalReason", "Verification", "verify_highlights"]
+
+MAX_CHARACTERS = 4_000_000
+MAX_EXTRACTS = 256
+
+CutAt = Literal["words", "scope", "sentences"]
+"""
+Where a highlight may begin and end: at any word, as in the paper; at any word, but
+taking in what governs it (see `sdrag.highlight.scope`); or at sentences.
+"""
+
+RefusalReason = Literal[
+    "too-few-words",
+    "not-found",
+    "cuts-a-word",
+    "spans-passages",
+    "cuts-a-sentence",
+    "repeated",
+    "too-many",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """
+    Why an extract did not become a highlight; holds no content.
+
+    Args:
+        extract: Its place in the list of extracts; -1 where several were joined.
+        reason: Which rule.
+        words: How many words were counted.
+        passage_id: Where it was found, if it was.
+    """
+
+    extract: int
+    reason: RefusalReason
+    words: int = 0
+    passage_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(Confidential, Sequence[Highlight]):
+    """
+    The highlights in document order, and a refusal for every extract that is none.
+
+    Reads as a sequence of its highlights.
+    """
+
+    highlights: tuple[Highlight, ...]
+    refusals: tuple[Refusal, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"Verification({len(self.highlights)} highlights, "
+            f"refusals={[refusal.reason for refusal in self.refusals]})"
+        )
+
+    @overload
+    def __getitem__(self, index: int) -> Highlight: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Highlight]: ...
+    def __getitem__(self, index: int | slice) -> Highlight | Sequence[Highlight]:
+        return self.highlights[index]
+
+    def __len__(self) -> int:
+        return len(self.highlights)
+
+    def __iter__(self) -> Iterator[Highlight]:
+        return iter(self.highlights)
+
+
+def verify_highlights(  # noqa: PLR0913 -- the rules, each with its default
+    extracts: Sequence[str],
+    passages: Sequence[Passage],
+    min_words: int = 5,
+    threshold: float = 95.0,
+    *,
+    cut_at: CutAt = "scope",
+    max_highlights: int = 20,
+    withheld: Sequence[str] = (),
+) -> Verification:
+    """
+    Turn extracts into verbatim stretches of the passages, or refuse them.
+
+    Args:
+        extracts: What a highlighter returned, in any order.
+        passages: Trusted, and free of what must not be disclosed.
+        min_words: The fewest words of a highlight (the paper's security parameter).
+        threshold: The least rapidfuzz ratio of a near match, from 0 to 100; 100
+            takes exact matches only (up to case, whitespace and typography).
+        cut_at: Where a highlight may begin and end.
+        max_highlights: The most highlights; the first in document order are kept.
+        withheld: Placeholders of the policy; their words are not counted. Bracketed
+            capitals are known without being named.
+
+    Raises:
+        UsageError: A number is out of range, or two passages share an id.
+        InputTooLargeError: The passages are longer than 4,000,000 characters.
+    """
+    _check(passages, min_words, threshold, max_highlights)
+    verifier = _Verifier(
+        tuple(passages),
+        Matcher.of(passages, threshold),
+        tuple(placeholders(passage.text, withheld) for passage in passages),
+        tuple(withheld),
+        min_words,
+        cut_at,
+    )
+    return verifier.verify(extracts, max_highlights)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Verifier(Confidential):
+    passages: tuple[Passage, ...]
+    matcher: Matcher
+    holes: tuple[tuple[Span, ...], ...]
+    withheld: tuple[str, ...]
+    min_words: int
+    cut_at: CutAt
+
+    def verify(self, extracts: Sequence[str], most: int) -> Verification:
+        matches: list[Match] = []
+        refusals: list[Refusal] = []
+        for index, extract in enumerate(extracts[:MAX_EXTRACTS]):
+            outcome = self._judge(index, extract)
+            if isinstance(outcome, Refusal):
+                refusals.append(outcome)
+            else:
+                matches.append(outcome)
+        refusals += [
+            Refusal(index, "too-many") for index in range(MAX_EXTRACTS, len(extracts))
+        ]
+        apart = self._apart(matches)
+        kept = self._once(apart, refusals)
+        refusals += [Refusal(-1, "too-many")] * max(0, len(kept) - most)
+        return Verification(tuple(kept[:most]), tuple(refusals))
+
+    def _judge(self, index: int, extract: str) -> Match | Refusal:
+        """Apply the rules to one extract."""
+        words = self._words_of(extract)
+        if words < self.min_words:
+            return Refusal(index, "too-few-words", words)
+        match = self.matcher.find(extract)
+        if match is None:
+            return Refusal(index, self.matcher.missed(extract) or "not-found", words)
+        passage = self.passages[match.passage]
+        words = count_words(passage.text, match.span, self.holes[match.passage])
+        if words < self.min_words:
+            return Refusal(index, "too-few-words", words, passage.id)
+        span = self._cut(passage.text, match.span)
+        if span is None:
+            return Refusal(index, "cuts-a-sentence", words, passage.id)
+        return Match(match.passage, span, match.score)
+
+    def _words_of(self, extract: str) -> int:
+        if not extract:
+            return 0
+        holes = placeholders(extract, self.withheld)
+        return count_words(extract, Span(0, len(extract)), holes)
+
+    def _cut(self, text: str, span: Span) -> Span | None:
+        if self.cut_at == "words":
+            return span
+        if self.cut_at == "scope":
+            return Scope.of(text).widen(span)
+        return to_sentences(text, span)
+
+    def _apart(self, matches: Sequence[Match]) -> list[Highlight]:
+        """Put spans in document order, joining those that no word parts."""
+        apart: list[Match] = []
+        for match in sorted(matches, key=lambda match: (match.passage, match.span)):
+            if apart and self._touches(apart[-1], match):
+                apart[-1] = _joined(apart[-1], match)
+            else:
+                apart.append(match)
+        return [self._highlight(match) for match in apart]
+
+    def _touches(self, left: Match, right: Match) -> bool:
+        if left.passage != right.passage:
+            return False
+        text = self.passages[left.passage].text
+        return not holds_a_word(text[left.span.end : right.span.start])
+
+    def _once(
+        self, highlights: Sequence[Highlight], refusals: list[Refusal]
+    ) -> list[Highlight]:
+        """Drop what stands within another highlight: chunks may share their ends."""
+        kept: list[Highlight] = []
+        for index, highlight in enumerate(highlights):
+            others = [*kept, *highlights[index + 1 :]]
+            if any(highlight.text in other.text for other in others):
+                refusals.append(
+                    Refusal(-1, "repeated", passage_id=highlight.passage_id)
+                )
+            else:
+                kept.append(highlight)
+        return kept
+
+    def _highlight(self, match: Match) -> Highlight:
+        passage = self.passages[match.passage]
+        return Highlight(
+            passage.id, match.span, match.span.of(passage.text), match.score
+        )
+
+
+def _joined(left: Match, right: Match) -> Match:
+    span = Span(left.span.start, max(left.span.end, right.span.end))
+    return Match(left.passage, span, min(left.score, right.score))
+
+
+def _check(
+    passages: Sequence[Passage], min_words: int, threshold: float, most: int
+) -> None:
+    if min_words < 1 or most < 1 or not 0 <= threshold <= 100:
+        raise UsageError(
+            "min_words and max_highlights are at least 1, threshold is from 0 to 100."
+        )
+    if len({passage.id for passage in passages}) != len(passages):
+        raise UsageError("Two passages have the same id.", hint="Give each its own.")
+    if sum(len(passage.text) for passage in passages) > MAX_CHARACTERS:
+        raise InputTooLargeError(
+            f"The passages are longer than {MAX_CHARACTERS} characters.",
+            hint="Highlight fewer of them at once.",
+        )
