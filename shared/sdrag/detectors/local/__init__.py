@@ -1,0 +1,37 @@
+"""
+The local detector: no model, no network, no key.
+
+One scan finds candidates by form; the words of and around each say what it is; a second
+pass finds every later form of a name. Tables of words and names come with the package
+and only ever weigh, never decide. Linear in the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sdrag.detectors.local.scan import mentions
+from sdrag.steps import Outcome, Steps, compute
+from sdrag.vocabulary import Mention
+
+__all__ = ["LocalDetector", "mentions"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDetector:
+    """
+    Find what identifies people, by rules.
+
+    Args:
+        floor: The least confidence of a mention that is reported.
+    """
+
+    floor: float = 0.0
+
+    def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
+        """Find the mentions in each text, as `Detector` says."""
+        return (yield from compute(self._found, texts))
+
+    def _found(self, text: str) -> tuple[Mention, ...]:
+        return tuple(m for m in mentions(text) if m.confidence >= self.floor)

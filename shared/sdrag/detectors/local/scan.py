@@ -1,0 +1,61 @@
+"""One text to its mentions: first pass, second pass, overlaps settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sdrag.detectors.local.forms import forms
+from sdrag.detectors.local.found import Found
+from sdrag.detectors.local.identifiers import identifiers
+from sdrag.detectors.local.measures import measures
+from sdrag.detectors.local.names import names
+from sdrag.detectors.local.nationalities import NATIONALITIES
+from sdrag.detectors.local.terms import terms
+from sdrag.detectors.local.times import times
+from sdrag.detectors.local.tokens import Tokens, tokenize
+from sdrag.detectors.local.view import view
+from sdrag.vocabulary import Mention
+
+__all__ = ["mentions"]
+
+
+def mentions(text: str) -> tuple[Mention, ...]:
+    """Find what identifies in a text."""
+    plain = view(text)
+    tokens = tokenize(plain.text)
+    named = list(names(tokens))
+    found = [
+        *identifiers(plain.text),
+        *times(plain.text),
+        *measures(tokens),
+        *named,
+        *forms(tokens, named),
+        *_peoples(tokens),
+        *terms(tokens),
+    ]
+    return tuple(
+        Mention(plain.span(f.start, f.end), f.type, f.confidence, f.reason)
+        for f in settled(found)
+    )
+
+
+def settled(found: Iterable[Found]) -> list[Found]:
+    """Drop what lies within something at least as sure; sort the rest."""
+    kept: list[Found] = []
+    order = sorted(set(found), key=lambda f: (f.start, -f.end, -f.confidence))
+    for one in order:
+        inside = (
+            other.end >= one.end and other.confidence >= one.confidence - 0.2
+            for other in reversed(kept[-8:])
+        )
+        if not any(inside):
+            kept.append(one)
+    return kept
+
+
+def _peoples(tokens: Tokens) -> Iterable[Found]:
+    for index, word in enumerate(tokens.words):
+        if word in NATIONALITIES:
+            yield Found(
+                tokens.starts[index], tokens.ends[index], "NATIONALITY", 0.7, "list"
+            )

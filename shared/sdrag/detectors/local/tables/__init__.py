@@ -1,0 +1,43 @@
+"""Lists of words and names that come with the package; sources in README.md."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+
+__all__ = ["common_words", "countries", "first_names", "places", "surnames"]
+
+
+@lru_cache(maxsize=1)
+def common_words() -> dict[str, int]:
+    """Return lower-case English words and their rank, the most frequent first."""
+    return {word: rank for rank, word in enumerate(_lines("words"))}
+
+
+@lru_cache(maxsize=1)
+def first_names() -> frozenset[str]:
+    """Return given names, capitalised."""
+    return frozenset(_lines("first_names"))
+
+
+@lru_cache(maxsize=1)
+def surnames() -> frozenset[str]:
+    """Return family names, capitalised."""
+    return frozenset(_lines("surnames"))
+
+
+@lru_cache(maxsize=1)
+def places() -> frozenset[str]:
+    """Return towns and regions, as they are written."""
+    return frozenset(_lines("places"))
+
+
+@lru_cache(maxsize=1)
+def countries() -> frozenset[str]:
+    """Return countries, as they are written."""
+    return frozenset(_lines("countries"))
+
+
+def _lines(name: str) -> list[str]:
+    file = files("sdrag.detectors.local.tables").joinpath(f"{name}.txt")
+    return file.read_text(encoding="utf-8").split("\n")[:-1]

@@ -1,0 +1,72 @@
+"""Words and numbers of a text, in one scan, as parallel lists."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sdrag.vocabulary import Confidential
+
+__all__ = ["Tokens", "tokenize"]
+
+# A word with its inner apostrophes (not a genitive), or a number with its inner marks.
+_TOKEN = re.compile(r"[^\W\d_]+(?:'(?!s\b)[^\W\d_]+)*|\d+(?:[.,:/]\d+)*")
+_OPENS = ".!?:;\n"
+_CLOSERS = "\"')]} \t*#>_-"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Tokens(Confidential):
+    """
+    Tokens in order.
+
+    Args:
+        text: What was scanned.
+        words: Each token's characters.
+        starts: Where each starts.
+        ends: Where each ends.
+    """
+
+    text: str
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
+
+    def gap(self, index: int) -> str:
+        """Return what stands between the token and the one before it."""
+        before = self.ends[index - 1] if index else 0
+        return self.text[before : self.starts[index]]
+
+    def opens_sentence(self, index: int) -> bool:
+        """Say whether a sentence, heading or list item may start with the token."""
+        gap = self.gap(index)
+        if index == 0 or "\n" in gap:
+            return True
+        before = gap.rstrip(_CLOSERS)
+        if not before:
+            return '"' in gap and "," not in gap
+        if before[-1] in ".:" and self._abbreviated(index - 1):
+            return False
+        return before[-1] in _OPENS
+
+    def _abbreviated(self, index: int) -> bool:
+        word = self.words[index]
+        return len(word) == 1 or word in _ABBREVIATIONS
+
+
+_ABBREVIATIONS = frozenset(
+    "Mr Mrs Ms Dr Prof St Rev Capt Lt Col Gen Maj Sgt Sen Gov Hon No nos no Jr Sr vs".split()
+)
+
+
+def tokenize(text: str) -> Tokens:
+    """Scan a text."""
+    words: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for match in _TOKEN.finditer(text):
+        words.append(match.group())
+        start, end = match.span()
+        starts.append(start)
+        ends.append(end)
+    return Tokens(text, words, starts, ends)

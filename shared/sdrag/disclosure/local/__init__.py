@@ -1,0 +1,62 @@
+"""
+From a constraint's words to spans, without a language model.
+
+The passages are read as one text, so that what one of them says about a name holds in
+the others. Types named in a constraint are looked up among the mentions a detector
+found; people are resolved by the sentences around their names; what needs understanding
+is found by sentences close in meaning. The question is never seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sdrag.detectors import Detector
+from sdrag.detectors.local import LocalDetector
+from sdrag.disclosure.local.dossier import gather
+from sdrag.disclosure.local.reading import read
+from sdrag.disclosure.local.similar import similar
+from sdrag.disclosure.local.typed import typed
+from sdrag.steps import Failure, Outcome, Reply, Steps
+from sdrag.vocabulary import Constraint, Finding, Passage
+
+__all__ = ["LocalLocator"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalLocator:
+    """
+    Find what constraints withhold.
+
+    Args:
+        detector: Finds the mentions.
+    """
+
+    detector: Detector = field(default_factory=LocalDetector)
+
+    def locate(
+        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
+    ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
+        """
+        Find, in each passage, what each constraint withholds.
+
+        Args:
+            passages: Neighbours of one another: what one says of a person holds in all.
+            constraints: All that apply.
+
+        Returns:
+            One outcome per passage; a passage that cannot be judged is a `Failure`.
+        """
+        if not passages or not constraints:
+            return [Reply(()) for _ in passages]
+        dossier = gather(passages)
+        (outcome,) = yield from self.detector.detect([dossier.text])
+        if isinstance(outcome, Failure):
+            return [outcome for _ in passages]
+        readings = [read(constraint) for constraint in constraints]
+        found = typed(dossier, outcome.value, readings)
+        meant = yield from similar(dossier, [r for r in readings if r.meaning])
+        if isinstance(meant, Failure):
+            return [meant for _ in passages]
+        return [Reply(f) for f in dossier.divide([*found, *meant.value])]
