@@ -1,1 +1,18 @@
 """SD-RAG: bind constraints to passages, rank them, and redact before the answer."""
+
+from sdrag.disclosure.binding import bind
+from sdrag.disclosure.bindings import BindingStore, MemoryBindings, SqliteBindings
+from sdrag.disclosure.disclose import Disclosed, DisclosureSetup, Locator, disclose
+from sdrag.disclosure.graph import binding_graph
+
+__all__ = [
+    "BindingStore",
+    "Disclosed",
+    "DisclosureSetup",
+    "Locator",
+    "MemoryBindings",
+    "SqliteBindings",
+    "bind",
+    "binding_graph",
+    "disclose",
+]

@@ -1,0 +1,105 @@
+"""
+Binding constraints to passages at ingest (SD-RAG, section III-C1).
+
+"The constraint binder attaches each constraint to the top N most similar chunks,
+retrieved by cosine similarity of text embeddings; each chunk stores its similarity
+score." Linear in the number of constraints for a given corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sdrag.disclosure.bindings import BindingStore
+from sdrag.policy import DisclosureSection
+from sdrag.steps import Outcome, Steps, compute, embed, replied
+from sdrag.vocabulary import Binding, Constraint, Passage
+
+__all__ = ["bind", "similarity", "stacked"]
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+
+def bind(
+    passages: Sequence[Passage],
+    constraints: Sequence[Constraint],
+    store: BindingStore,
+    section: DisclosureSection,
+) -> Steps[None]:
+    """
+    Attach constraints to their most similar passages and keep the scores.
+
+    Args:
+        passages: A batch of the corpus; the store closes over all batches.
+        constraints: All of the policy's. Those marked `always` need no binding.
+        store: Where bindings live.
+        section: Gives N and the similarity floor.
+
+    Raises:
+        SdragError: The embeddings or the store failed.
+    """
+    rules = [constraint for constraint in constraints if not constraint.always]
+    if not passages or not rules:
+        return
+    matrix = yield from similarity(
+        [constraint.text for constraint in rules],
+        [passage.text for passage in passages],
+    )
+    bindings = _best(matrix, passages, rules, section)
+
+    def write(found: Sequence[Binding]) -> None:
+        store.write(
+            passages,
+            rules,
+            found,
+            top_n=section.bind_top_n,
+            floor=section.similarity_floor,
+        )
+
+    (written,) = yield from compute(write, [bindings])
+    replied(written)
+
+
+def _best(
+    matrix: Matrix,
+    passages: Sequence[Passage],
+    constraints: Sequence[Constraint],
+    section: DisclosureSection,
+) -> list[Binding]:
+    """Take each constraint's best of the batch, and all above the floor."""
+    kept = []
+    for constraint, row in zip(constraints, matrix, strict=True):
+        order = np.argsort(-row, kind="stable")
+        above = int((row >= section.similarity_floor).sum())
+        kept += [
+            Binding(constraint.id, passages[place].id, float(row[place]))
+            for place in order[: max(section.bind_top_n, above)]
+        ]
+    return kept
+
+
+def similarity(left: Sequence[str], right: Sequence[str]) -> Steps[Matrix]:
+    """
+    Return the cosine of every left text with every right one, shape (left, right).
+
+    Raises:
+        SdragError: The embeddings failed.
+    """
+    outcomes = yield from embed([*left, *right])
+    vectors = stacked(outcomes)
+    cosine: Matrix = vectors[: len(left)] @ vectors[len(left) :].T
+    return cosine
+
+
+def stacked(outcomes: Sequence[Outcome[Any]]) -> Matrix:
+    """
+    Stack embedded texts as rows.
+
+    Raises:
+        SdragError: One of them has no vector.
+    """
+    rows: Matrix = np.stack([replied(outcome) for outcome in outcomes])
+    return rows

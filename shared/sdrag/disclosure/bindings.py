@@ -1,0 +1,289 @@
+"""
+The sidecar: which constraints are bound to which passages, beside the host's store.
+
+Bindings never stand in the host's metadata: stores take flat values only, and the top
+N over a shard is not the top N over the corpus. A passage is known by its id and a
+keyed fingerprint of its text, so an edited passage counts as never bound. A constraint
+is known by its id and a keyed fingerprint of its words, so one that was reworded is
+bound anew and one that was removed is not looked up.
+
+Writing keeps, for each constraint, its N best passages of everything ever written, so
+binding batch by batch ends where binding the whole corpus at once does, and besides
+every passage above the similarity floor: a passage cannot slip through because a
+constraint's N was used up elsewhere.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from threading import RLock
+from typing import Protocol
+
+from sdrag.errors import HostError
+from sdrag.vocabulary import Binding, Constraint, Passage
+
+__all__ = ["BindingStore", "MemoryBindings", "SqliteBindings", "open_bindings"]
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS secret (value BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS passage (
+    id TEXT PRIMARY KEY, fingerprint BLOB NOT NULL, ruleset BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ruleset (
+    id BLOB NOT NULL, rule BLOB NOT NULL, PRIMARY KEY (id, rule)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS binding (
+    rule BLOB NOT NULL, passage TEXT NOT NULL, score REAL NOT NULL,
+    PRIMARY KEY (rule, passage)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS binding_by_passage ON binding (passage);
+"""
+_PATIENCE_SECONDS = 30.0
+
+
+class BindingStore(Protocol):
+    """Where bindings live."""
+
+    def write(
+        self,
+        passages: Sequence[Passage],
+        constraints: Sequence[Constraint],
+        bindings: Sequence[Binding],
+        *,
+        top_n: int,
+        floor: float,
+    ) -> None:
+        """
+        Bind passages, replacing what was known of them.
+
+        Args:
+            passages: A batch of the corpus.
+            constraints: Those that every passage of the batch was compared with.
+            bindings: At least the `top_n` best of each constraint within the batch.
+            top_n: How many passages each constraint keeps over the whole corpus.
+            floor: A score from which a passage is bound besides.
+        """
+        ...
+
+    def read(
+        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
+    ) -> list[dict[str, float] | None]:
+        """
+        Return, for each passage, its bound constraints' ids and scores.
+
+        `None` says that the passage, as it reads today, was not bound against every
+        one of the constraints as they read today.
+        """
+        ...
+
+    def forget(self, passage_ids: Iterable[str]) -> None:
+        """Remove passages that left the index."""
+        ...
+
+    def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
+        """Return every binding of the constraints, best first for each."""
+        ...
+
+
+class SqliteBindings:
+    """
+    Bindings in an SQLite database, safe with several threads and processes.
+
+    Args:
+        path: The file; made when it is missing, readable by its owner only.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = str(path)
+        self._lock = RLock()
+        self._shared = (
+            sqlite3.connect(":memory:", check_same_thread=False)
+            if self._path == ":memory:"
+            else None
+        )
+        if self._shared is None:
+            Path(self._path).touch(mode=0o600)
+        with self._connection() as connection:
+            connection.executescript(_SCHEMA)
+        self._key = self._secret()
+
+    def write(
+        self,
+        passages: Sequence[Passage],
+        constraints: Sequence[Constraint],
+        bindings: Sequence[Binding],
+        *,
+        top_n: int,
+        floor: float,
+    ) -> None:
+        """Bind passages; see `BindingStore.write`."""
+        rules = {constraint.id: self._rule(constraint) for constraint in constraints}
+        rows = [
+            (rules[binding.constraint_id], binding.passage_id, binding.score)
+            for binding in bindings
+        ]
+        with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")  # two writers wait, none fails
+            for passage in passages:
+                self._note(connection, passage, frozenset(rules.values()))
+            connection.executemany(
+                "INSERT OR REPLACE INTO binding VALUES (?, ?, ?)", rows
+            )
+            for rule in rules.values():
+                connection.execute(
+                    "DELETE FROM binding WHERE rule = ? AND score < ?"
+                    " AND passage NOT IN (SELECT passage FROM binding WHERE rule = ?"
+                    "  ORDER BY score DESC, passage LIMIT ?)",
+                    (rule, floor, rule, top_n),
+                )
+
+    def read(
+        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
+    ) -> list[dict[str, float] | None]:
+        """Look bindings up; see `BindingStore.read`."""
+        rules = {self._rule(constraint): constraint.id for constraint in constraints}
+        with self._connection() as connection:
+            return [self._read_one(connection, passage, rules) for passage in passages]
+
+    def forget(self, passage_ids: Iterable[str]) -> None:
+        """Remove passages; see `BindingStore.forget`."""
+        ids = [(passage_id,) for passage_id in passage_ids]
+        with self._connection() as connection:
+            connection.executemany("DELETE FROM passage WHERE id = ?", ids)
+            connection.executemany("DELETE FROM binding WHERE passage = ?", ids)
+
+    def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
+        """Return every binding; see `BindingStore.all`."""
+        with self._connection() as connection:
+            return tuple(
+                Binding(constraint.id, passage, score)
+                for constraint in constraints
+                for passage, score in connection.execute(
+                    "SELECT passage, score FROM binding WHERE rule = ?"
+                    " ORDER BY score DESC, passage",
+                    (self._rule(constraint),),
+                )
+            )
+
+    def __repr__(self) -> str:
+        return "SqliteBindings()"
+
+    def __getstate__(self) -> dict[str, str]:
+        """Pickle as the path: every process opens its own connections."""
+        return {"path": self._path}
+
+    def __setstate__(self, state: Mapping[str, str]) -> None:
+        self.__init__(state["path"])  # type: ignore[misc]
+
+    def _read_one(
+        self,
+        connection: sqlite3.Connection,
+        passage: Passage,
+        rules: Mapping[bytes, str],
+    ) -> dict[str, float] | None:
+        known = connection.execute(
+            "SELECT fingerprint, ruleset FROM passage WHERE id = ?", (passage.id,)
+        ).fetchone()
+        if known is None or known[0] != self._fingerprint(passage.text):
+            return None
+        if not rules.keys() <= self._rules_of(connection, known[1]):
+            return None
+        return {
+            rules[rule]: score
+            for rule, score in connection.execute(
+                "SELECT rule, score FROM binding WHERE passage = ?", (passage.id,)
+            )
+            if rule in rules
+        }
+
+    def _note(
+        self,
+        connection: sqlite3.Connection,
+        passage: Passage,
+        rules: frozenset[bytes],
+    ) -> None:
+        """Remember against which rules a passage was bound; forget an older text's."""
+        fingerprint = self._fingerprint(passage.text)
+        known = connection.execute(
+            "SELECT fingerprint, ruleset FROM passage WHERE id = ?", (passage.id,)
+        ).fetchone()
+        if known is not None and known[0] == fingerprint:
+            rules |= self._rules_of(connection, known[1])
+        elif known is not None:
+            connection.execute("DELETE FROM binding WHERE passage = ?", (passage.id,))
+        ruleset = blake2b(
+            b"".join(sorted(rules)), key=self._key, digest_size=16
+        ).digest()
+        connection.executemany(
+            "INSERT OR IGNORE INTO ruleset VALUES (?, ?)",
+            ((ruleset, rule) for rule in rules),
+        )
+        connection.execute(
+            "INSERT OR REPLACE INTO passage VALUES (?, ?, ?)",
+            (passage.id, fingerprint, ruleset),
+        )
+
+    @staticmethod
+    def _rules_of(connection: sqlite3.Connection, ruleset: bytes) -> frozenset[bytes]:
+        rows = connection.execute("SELECT rule FROM ruleset WHERE id = ?", (ruleset,))
+        return frozenset(rule for (rule,) in rows)
+
+    def _secret(self) -> bytes:
+        """Return the key of the fingerprints; the first process to ask makes it."""
+        with self._connection() as connection:
+            connection.execute(
+                "INSERT INTO secret SELECT ? WHERE NOT EXISTS (SELECT 1 FROM secret)",
+                (secrets.token_bytes(32),),
+            )
+            (value,) = connection.execute("SELECT value FROM secret").fetchone()
+        return bytes(value)
+
+    def _fingerprint(self, text: str) -> bytes:
+        return blake2b(
+            text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16
+        ).digest()
+
+    def _rule(self, constraint: Constraint) -> bytes:
+        return self._fingerprint(f"{constraint.id}\0{constraint.text}")
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection for one transaction; nothing is shared between threads."""
+        try:
+            if self._shared is not None:
+                with self._lock, self._shared:
+                    yield self._shared
+                return
+            connection = sqlite3.connect(self._path, timeout=_PATIENCE_SECONDS)
+            try:
+                with connection:
+                    yield connection
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise HostError(
+                f"The bindings' database failed ({type(error).__name__}).",
+                hint="Is its folder writable, and the file one of sdrag's?",
+            ) from None
+
+
+class MemoryBindings(SqliteBindings):
+    """Bindings that live as long as the object."""
+
+    def __init__(self) -> None:
+        super().__init__(":memory:")
+
+    def __setstate__(self, state: Mapping[str, str]) -> None:
+        self.__init__()  # type: ignore[misc]
+
+
+def open_bindings(where: BindingStore | str | Path | None) -> BindingStore:
+    """Return the store itself, the one at a path, or one in memory."""
+    if where is None:
+        return MemoryBindings()
+    return SqliteBindings(where) if isinstance(where, (str, Path)) else where

@@ -1,0 +1,213 @@
+"""
+Disclosure control of the passages of one question (SD-RAG, section III-C).
+
+Candidates are bound and ranked; the local locator and, where there is one, the model
+say which spans each constraint withholds; the two are united, so a passage that talks
+the model into "nothing to redact" opens nothing that the local detectors see; then
+everything found is cut out of text, metadata and ids. Whatever cannot be judged is
+withheld. The query serves ranking alone: no prompt here can hold it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sdrag.cache import MemoryCache, RedactionCache
+from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.candidates import Candidates, candidates
+from sdrag.disclosure.extraction import Extraction, extract
+from sdrag.disclosure.redaction import alias, cut, sweep
+from sdrag.disclosure.release import Judged, Release, decision, release, withheld
+from sdrag.disclosure.texts import Texts
+from sdrag.errors import SdragError
+from sdrag.policy import Policy
+from sdrag.steps import Failure, Outcome, Steps, compute, replied
+from sdrag.vocabulary import (
+    Constraint,
+    Decision,
+    Finding,
+    Passage,
+    Principal,
+    Redaction,
+)
+
+__all__ = ["Disclosed", "DisclosureSetup", "Locator", "disclose"]
+
+
+class Locator(Protocol):
+    """Finds what constraints withhold, without a language model."""
+
+    def locate(
+        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
+    ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
+        """Return, for each passage, the findings in its own text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DisclosureSetup:
+    """
+    What disclosure control is set up with.
+
+    Args:
+        policy: What must not be disclosed.
+        bindings: The sidecar.
+        locator: The local engine.
+        has_model: Whether a model is asked too.
+        model_id: Names the model in cache keys.
+        cache: Remembers what was released.
+        key: Makes marks and aliases unforgeable.
+    """
+
+    policy: Policy
+    bindings: BindingStore
+    locator: Locator
+    has_model: bool = False
+    model_id: str = ""
+    cache: RedactionCache = field(default_factory=MemoryCache)
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosed:
+    """One redaction per passage, in order, and what was decided."""
+
+    redactions: tuple[Redaction, ...]
+    decisions: tuple[Decision, ...]
+
+
+def disclose(
+    passages: Sequence[Passage],
+    query: str,
+    principal: Principal | None,
+    setup: DisclosureSetup,
+) -> Steps[Disclosed]:
+    """
+    Enforce the policy's constraints on passages.
+
+    Nothing is raised for a passage that cannot be judged: it is withheld.
+
+    Args:
+        passages: As retrieved.
+        query: Ranks constraints, and goes nowhere else.
+        principal: May lift constraints by `unless`.
+        setup: The engine.
+    """
+    try:
+        chosen = yield from candidates(
+            passages,
+            query,
+            principal,
+            setup.policy.rules,
+            setup.bindings,
+            setup.policy.disclosure,
+        )
+        allow = setup.policy.metadata.allow
+        texts = Texts(tuple(passages), chosen.applied, allow)
+        releases = yield from _remembered(texts, principal, setup)
+    except SdragError as error:
+        return _nothing(passages, error, setup)
+    redactions = tuple(map(Release.of, releases, passages))
+    return Disclosed(redactions, _decisions(redactions, chosen))
+
+
+def _remembered(
+    texts: Texts, principal: Principal | None, setup: DisclosureSetup
+) -> Steps[Sequence[Release]]:
+    """Look the releases up, or judge and remember them unless one is doubtful."""
+    key = setup.cache.key(
+        [
+            setup.policy.hash,
+            setup.model_id,
+            str(setup.has_model),
+            *_audience(principal),
+            *texts.key_parts(),
+        ]
+    )
+    (known,) = yield from compute(setup.cache.get, [key])
+    remembered: Sequence[Release] | None = replied(known)
+    if remembered is not None:
+        return remembered
+    judged = yield from _judge(texts, setup)
+    releases = tuple(release(judged, i) for i in range(len(texts.passages)))
+    if not any(one.doubtful for one in releases):
+        yield from compute(lambda value: setup.cache.put(key, value), [releases])
+    return releases
+
+
+def _judge(texts: Texts, setup: DisclosureSetup) -> Steps[Judged]:
+    findings, doubts = yield from _located(texts, setup)
+    section = setup.policy.disclosure
+    if setup.has_model and texts.constraints:
+        extraction = yield from extract(
+            texts.all, texts.constraints, section, setup.key
+        )
+        _unite(findings, doubts, extraction)
+    for place, applied in enumerate(texts.applied):
+        findings[place] = [f for f in findings[place] if f.constraint_id in applied]
+    plain = [text.text for text in texts.all]
+    swept = sweep(plain, findings, texts.constraints, section.placeholder)
+    cuts = yield from compute(
+        lambda place: cut(plain[place], findings[place], texts.applied[place], swept),
+        range(len(plain)),
+    )
+    return Judged(texts, [replied(one) for one in cuts], doubts, swept, setup.key)
+
+
+def _located(
+    texts: Texts, setup: DisclosureSetup
+) -> Steps[tuple[dict[int, list[Finding]], dict[tuple[int, str], str]]]:
+    """Ask the local engine; what it could not read is in doubt."""
+    findings: dict[int, list[Finding]] = {place: [] for place in range(len(texts.all))}
+    doubts: dict[tuple[int, str], str] = {}
+    if not texts.constraints:
+        return findings, doubts
+    outcomes = yield from setup.locator.locate(texts.all, texts.constraints)
+    for place, outcome in enumerate(outcomes):
+        if isinstance(outcome, Failure):
+            names = [rule.id for rule in texts.constraints]
+            doubts |= {(place, name): "detector-failed" for name in names}
+        else:
+            findings[place] = list(outcome.value)
+    return findings, doubts
+
+
+def _unite(
+    findings: dict[int, list[Finding]],
+    doubts: dict[tuple[int, str], str],
+    extraction: Extraction,
+) -> None:
+    for place, found in extraction.findings.items():
+        findings[place] = [*findings[place], *found]
+    doubts.update(extraction.doubts)
+
+
+def _audience(principal: Principal | None) -> list[str]:
+    """What a remembered release must not cross."""
+    if principal is None:
+        return ["nobody"]
+    return ["somebody", principal.id, principal.tenant or "", *sorted(principal.roles)]
+
+
+def _decisions(
+    redactions: Sequence[Redaction], chosen: Candidates
+) -> tuple[Decision, ...]:
+    made = tuple(map(decision, redactions))
+    if not chosen.dropped:
+        return made
+    names = tuple(rule.id for rule in chosen.dropped)
+    return (*made, Decision("constraints", "dropped", "ranking", "top-k", names))
+
+
+def _nothing(
+    passages: Sequence[Passage], error: SdragError, setup: DisclosureSetup
+) -> Disclosed:
+    """Withhold everything; ids are aliased, for nobody has looked at them."""
+    code = f"failed-{type(error).__name__.removesuffix('Error').lower()}"
+    redactions = tuple(
+        withheld(alias(passage.id, setup.key), code) for passage in passages
+    )
+    return Disclosed(redactions, tuple(map(decision, redactions)))

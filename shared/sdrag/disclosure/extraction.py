@@ -1,0 +1,112 @@
+"""
+Extraction: a model finds the spans that constraints withhold (SD-RAG, III-C2).
+
+"We always perform the extraction on the original": every block is asked about every
+batch of constraints, and all prompts go out in one round trip. Whatever is not a
+readable verdict on spans that stand in the text is doubt, and doubt withholds the
+passages it concerns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sdrag.disclosure.blocks import Block, blocks
+from sdrag.disclosure.prompts import extraction_prompt
+from sdrag.disclosure.verdicts import read_verdicts
+from sdrag.errors import ModelTimeoutError
+from sdrag.folding import fold
+from sdrag.policy import DisclosureSection
+from sdrag.prompts import Labelled, sensitive
+from sdrag.spans import locate
+from sdrag.steps import Failure, Outcome, Steps, complete
+from sdrag.vocabulary import Constraint, Finding, Passage
+
+__all__ = ["Extraction", "extract"]
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """
+    What the model found, by the passage's place in the list.
+
+    Args:
+        findings: Spans of the passage's own text.
+        doubts: Why a constraint could not be judged on a passage, as codes.
+    """
+
+    findings: Mapping[int, tuple[Finding, ...]]
+    doubts: Mapping[tuple[int, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One prompt: a block and a batch of constraints."""
+
+    block: Block
+    batch: tuple[Constraint, ...]
+
+
+@dataclass(slots=True)
+class _Tally:
+    findings: dict[int, list[Finding]] = field(default_factory=dict)
+    doubts: dict[tuple[int, str], str] = field(default_factory=dict)
+
+    def doubt(self, question: _Question, names: Sequence[str], code: str) -> None:
+        for index in question.block.indices():
+            for name in names:
+                self.doubts[index, name] = code
+
+
+def extract(
+    passages: Sequence[Passage],
+    constraints: Sequence[Constraint],
+    section: DisclosureSection,
+    key: bytes,
+) -> Steps[Extraction]:
+    """
+    Ask the model for the spans of every passage under every constraint.
+
+    Args:
+        passages: Unredacted.
+        constraints: To be enforced.
+        section: Gives the token budget and the batch size.
+        key: Of the prompts' marks.
+    """
+    size = section.batch_size
+    questions = [
+        _Question(block, tuple(constraints[start : start + size]))
+        for block in blocks(passages, section.token_budget)
+        for start in range(0, len(constraints), size)
+    ]
+    outcomes = yield from complete(
+        extraction_prompt(sensitive(question.block.text), question.batch, key)
+        for question in questions
+    )
+    tally = _Tally()
+    for question, outcome in zip(questions, outcomes, strict=True):
+        _read(question, outcome, tally)
+    return Extraction(
+        {index: tuple(found) for index, found in tally.findings.items()}, tally.doubts
+    )
+
+
+def _read(question: _Question, outcome: Outcome[Labelled], tally: _Tally) -> None:
+    names = [constraint.id for constraint in question.batch]
+    if isinstance(outcome, Failure):
+        late = isinstance(outcome.error, ModelTimeoutError)
+        tally.doubt(question, names, "model-timeout" if late else "model-failed")
+        return
+    verdicts = read_verdicts(outcome.value.text, names)
+    tally.doubt(question, [n for n in names if n not in verdicts], "no-verdict")
+    folded = fold(question.block.text)
+    for name, quotations in verdicts.items():
+        for quotation in quotations:
+            spans = locate(quotation, folded, question.block.text)
+            if not spans:
+                tally.doubt(question, [name], "span-not-in-text")
+            for span in spans:
+                for index, part in question.block.back(span):
+                    finding = Finding(part, name, "model")
+                    tally.findings.setdefault(index, []).append(finding)

@@ -1,0 +1,125 @@
+"""
+What becomes of each text once all findings are in.
+
+A passage is withheld when a constraint that holds for it could not be judged, when a
+constraint of the method `withhold` found something in it, or when a located form could
+not be removed. A metadata value that cannot be judged is left out; its passage stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sdrag.disclosure.metadata import EVIDENCE_KEY, rewritten
+from sdrag.disclosure.redaction import Cut, Sweep, cut, public_id
+from sdrag.disclosure.texts import Texts
+from sdrag.vocabulary import Action, Confidential, Decision, Passage, Redaction
+
+__all__ = ["Doubts", "Judged", "Release", "decision", "release", "withheld"]
+
+Doubts = Mapping[tuple[int, str], str]
+"""Why a constraint could not be judged on a text, by the text's place and its id."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Release(Confidential):
+    """What becomes of a passage, apart from its score: that belongs to the query."""
+
+    id: str
+    text: str | None
+    metadata: Mapping[str, Any]
+    constraint_ids: tuple[str, ...]
+    spans: int
+    reason: str = ""
+    doubtful: bool = False
+
+    def of(self, passage: Passage) -> Redaction:
+        """Make the redaction of the passage it was made from."""
+        kept = None
+        if self.text is not None:
+            kept = Passage(self.id, self.text, self.metadata, passage.score)
+        return Redaction(kept, (self.id,), self.constraint_ids, self.spans, self.reason)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Judged(Confidential):
+    """
+    All texts, what was cut from each, and what stayed in doubt.
+
+    Args:
+        texts: What was judged.
+        cuts: One per text.
+        doubts: What could not be judged.
+        swept: The forms that have to be gone.
+        key: Makes aliases of ids.
+    """
+
+    texts: Texts
+    cuts: Sequence[Cut]
+    doubts: Doubts
+    swept: Sweep
+    key: bytes
+
+    def why_withheld(self, place: int) -> tuple[str, bool]:
+        """Return the reason's code, empty for none, and whether it may pass."""
+        for name in self.texts.applied[place]:
+            if (place, name) in self.doubts:
+                return self.doubts[place, name], True
+        if self.cuts[place].text is None:
+            return "still-present", True
+        dropping = {r.id for r in self.texts.constraints if r.method == "withhold"}
+        if dropping & set(self.cuts[place].constraint_ids):
+            return "withheld-by-constraint", False
+        return "", False
+
+
+def release(judged: Judged, index: int) -> Release:
+    """Decide on the passage at `index`."""
+    own, applied = judged.cuts[index], judged.texts.applied[index]
+    alias = public_id(
+        judged.texts.passages[index].id, applied, judged.swept, judged.key
+    )
+    reason, doubtful = judged.why_withheld(index)
+    if reason or own.text is None:
+        return Release(alias, None, {}, own.constraint_ids, own.spans, reason, doubtful)
+    metadata = _metadata(judged, index)
+    if own.spans:
+        metadata[EVIDENCE_KEY] = {
+            "constraints": list(own.constraint_ids),
+            "spans": own.spans,
+        }
+    return Release(alias, own.text, metadata, own.constraint_ids, own.spans)
+
+
+def withheld(identity: str, reason: str) -> Redaction:
+    """Withhold a passage before it was judged."""
+    return Redaction(passage=None, passage_ids=(identity,), reason=reason)
+
+
+def decision(redaction: Redaction) -> Decision:
+    """Say what became of a passage, without content."""
+    action: Action = "redacted" if redaction.spans else "released"
+    return Decision(
+        subject=redaction.passage_ids[0],
+        action="withheld" if redaction.passage is None else action,
+        rule="disclosure",
+        reason=redaction.reason,
+        constraint_ids=redaction.constraint_ids,
+        spans=redaction.spans,
+    )
+
+
+def _metadata(judged: Judged, index: int) -> dict[str, Any]:
+    applied, places = judged.texts.applied[index], judged.texts.places[index]
+
+    def rewrite(value: str) -> str | None:
+        place = places.get(value)
+        if place is None:
+            return cut(value, (), applied, judged.swept).text
+        if judged.why_withheld(place)[0]:
+            return None
+        return judged.cuts[place].text
+
+    return rewritten(judged.texts.metadata[index], rewrite)

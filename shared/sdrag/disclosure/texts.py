@@ -1,0 +1,85 @@
+"""
+The texts of one question: its passages, then the strings of their metadata.
+
+A title or an author is disclosed like any sentence, so the strings among the allowed
+metadata are judged as texts of their own, beside the passages they belong to. A string
+that several passages of one document share is one text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sdrag.disclosure.metadata import allowed, strings
+from sdrag.policy import applies
+from sdrag.vocabulary import Confidential, Constraint, Passage
+
+__all__ = ["Texts"]
+
+
+class Texts(Confidential):
+    """
+    What has to be judged, and which constraints hold for what.
+
+    Args:
+        passages: As retrieved.
+        constraints: To be enforced where their `where` matches.
+        keys: Of the metadata that may leave.
+    """
+
+    __slots__ = ("all", "applied", "constraints", "metadata", "passages", "places")
+
+    def __init__(
+        self,
+        passages: tuple[Passage, ...],
+        constraints: tuple[Constraint, ...],
+        keys: tuple[str, ...],
+    ) -> None:
+        self.passages = passages
+        self.constraints = constraints
+        self.metadata = [allowed(passage.metadata, keys) for passage in passages]
+        self.all = list(passages)
+        self.places = self._with_strings()
+        self.applied = [
+            tuple(rule.id for rule in constraints if applies(rule, text.metadata))
+            for text in self.all
+        ]
+
+    def __repr__(self) -> str:
+        return f"Texts({len(self.passages)} passages, {len(self.all)} texts)"
+
+    def key_parts(self) -> list[str]:
+        """Return everything that what becomes of the texts depends on."""
+        parts = []
+        for text, applied in zip(self.all, self.applied, strict=True):
+            parts += [text.id, text.document_id or "", text.text, *applied, "|"]
+        return parts + [_canonical(metadata) for metadata in self.metadata]
+
+    def _with_strings(self) -> list[dict[str, int]]:
+        """Add the metadata's strings; return, for each passage, where they stand."""
+        places: list[dict[str, int]] = []
+        shared: dict[tuple[str, str], int] = {}
+        for passage, metadata in zip(self.passages, self.metadata, strict=True):
+            own: dict[str, int] = {}
+            for value in strings(metadata):
+                group = (passage.document_id or passage.id, value)
+                if group not in shared:
+                    shared[group] = len(self.all)
+                    self.all.append(_as_text(passage, value))
+                own[value] = shared[group]
+            places.append(own)
+        return places
+
+
+def _as_text(passage: Passage, value: str) -> Passage:
+    return Passage(
+        id=f"{passage.id}#",
+        text=value,
+        metadata=passage.metadata,
+        document_id=passage.document_id,
+    )
+
+
+def _canonical(metadata: Mapping[str, Any]) -> str:
+    return repr(sorted(metadata.items()))
