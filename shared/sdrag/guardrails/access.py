@@ -1,0 +1,164 @@
+"""
+Access control: nobody is shown what they may not see, nor answered from it.
+
+"Access control failures in RAG are data breaches": the model words what the asker was
+never meant to read, and nobody notices. Three layers (section 3.5): a condition that
+the store applies before it searches, permissions that a chunk inherits from its
+section at ingest, and a check of each chunk afterwards, against its tags and against
+the host's own authorizer, because "indexing metadata is stale or incorrect".
+
+The rule. Each tag a passage carries must admit the principal; the tenant's must equal
+the principal's own, also where one of them is missing. A passage that carries no tag
+at all is nobody's, unless the policy makes untagged passages public. A tag of the
+wrong type admits nobody. Tags that the policy requires must be there, and those alone
+can be pushed into the store, since no store can be asked for "missing or equal".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sdrag.errors import SdragError
+from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
+from sdrag.guardrails.screened import Screened, dropped
+from sdrag.policy import AccessSection
+from sdrag.steps import Reply, Steps
+from sdrag.steps import authorize as ask_host
+from sdrag.vocabulary import Decision, Passage, Principal
+
+__all__ = ["check", "filters", "refusal"]
+
+RULE = "access"
+_NOBODY = Principal("")
+
+
+def refusal(principal: Principal | None, section: AccessSection) -> Decision | None:
+    """Say that the request has no principal and returns nothing; else None."""
+    if principal is None and section.without_principal == "deny":
+        return Decision("query", "withheld", RULE, "no-principal")
+    return None
+
+
+def filters(principal: Principal | None, section: AccessSection) -> Condition | None:
+    """
+    Return what the store is asked to hold to before it searches.
+
+    It never admits less than `check`, which runs on whatever the store returns.
+
+    Returns:
+        None where the rule cannot be put to a store: the caller over-fetches.
+    """
+    if section.without_principal == "public":
+        return None
+    who = principal or _NOBODY
+    parts: list[Condition] = []
+    if section.tenant_key and who.tenant is not None:
+        parts.append(_either(section.tenant_key, (who.tenant,)))
+    if section.roles_key and "roles" in section.required and who.roles:
+        parts.append(_either(section.roles_key, tuple(sorted(who.roles))))
+    if section.level_key and "level" in section.required:
+        parts.append(Lte(section.level_key, who.level))
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def check(
+    passages: Sequence[Passage],
+    principal: Principal | None,
+    section: AccessSection | None,
+    *,
+    authorize: bool = False,
+) -> Steps[Screened]:
+    """
+    Drop every passage that the principal may not see.
+
+    Args:
+        passages: What the store returned.
+        principal: On whose behalf.
+        section: None: the tags are not looked at.
+        authorize: Ask the host's authorizer about what the tags admit.
+    """
+    if section is not None and refusal(principal, section):
+        return dropped(passages, RULE, "no-principal")
+    kept: list[Passage] = []
+    decisions: list[Decision] = []
+    for passage in passages:
+        reason = _objection(passage, principal, section) if section else ""
+        if reason:
+            decisions.append(Decision(passage.id, "dropped", RULE, reason))
+        else:
+            kept.append(passage)
+    if not authorize:
+        return Screened(tuple(kept), tuple(decisions))
+    asked = yield from _authorized(kept, principal or _NOBODY)
+    return Screened(asked.passages, (*decisions, *asked.decisions))
+
+
+def _authorized(passages: Sequence[Passage], principal: Principal) -> Steps[Screened]:
+    """Keep what the host's authorizer says yes to; anything else is a no."""
+    try:
+        answers = yield from ask_host(passages, principal)
+    except SdragError:
+        return dropped(passages, RULE, "authorizer-failed")
+    kept: list[Passage] = []
+    decisions: list[Decision] = []
+    for passage, answer in zip(passages, answers, strict=True):
+        if isinstance(answer, Reply) and answer.value is True:
+            kept.append(passage)
+            continue
+        reason = "unauthorized" if isinstance(answer, Reply) else "authorizer-failed"
+        decisions.append(Decision(passage.id, "dropped", RULE, reason))
+    return Screened(tuple(kept), tuple(decisions))
+
+
+def _objection(
+    passage: Passage, principal: Principal | None, section: AccessSection
+) -> str:
+    """Return why the tags of a passage do not admit the principal, or nothing."""
+    tags = {
+        name: passage.metadata[key]
+        for name, key in (
+            ("tenant", section.tenant_key),
+            ("roles", section.roles_key),
+            ("level", section.level_key),
+        )
+        if key and passage.metadata.get(key) is not None
+    }
+    if not set(section.required) <= set(tags):
+        return "untagged"
+    if not tags:
+        return "" if section.without_principal == "public" else "untagged"
+    who = principal or _NOBODY
+    if section.tenant_key and not _same_tenant(tags.get("tenant"), who, section):
+        return "tenant"
+    if "roles" in tags and not _shares(tags["roles"], who.roles):
+        return "roles"
+    if "level" in tags and not _reaches(who.level, tags["level"]):
+        return "level"
+    return ""
+
+
+def _same_tenant(tag: Any, who: Principal, section: AccessSection) -> bool:
+    if tag is None:
+        return who.tenant is None or section.without_principal == "public"
+    return who.tenant is not None and _shares(tag, frozenset({who.tenant}))
+
+
+def _shares(tag: Any, own: frozenset[str]) -> bool:
+    """Say whether a tag, one string or a collection of them, names one of `own`."""
+    names = tag if isinstance(tag, (list, tuple, set, frozenset)) else (tag,)
+    return any(isinstance(name, str) and name in own for name in names)
+
+
+def _reaches(level: int, tag: Any) -> bool:
+    if isinstance(tag, bool) or not isinstance(tag, (int, float)):
+        return False
+    return tag <= level
+
+
+def _either(key: str, values: tuple[str, ...]) -> Condition:
+    """Ask for a value that is one of `values`, or a list that holds one of them."""
+    single: Condition = Eq(key, values[0]) if len(values) == 1 else In(key, values)
+    return Or((single, *(Contains(key, value) for value in values)))

@@ -1,0 +1,96 @@
+"""
+Reading one text for orders: what is suspicious, where, and how sure.
+
+Views are read by patterns, which are certain of what they find, and by the trained
+head, which gives each window of sentences a score. A text that is longer than the
+policy allows, or is mostly padding, is suspicious as a whole: both push the rest of
+the context, or an order, to where nobody looks.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sdrag.guardrails.injection import patterns
+from sdrag.guardrails.injection.normalise import View, views
+from sdrag.policy import InjectionSection
+from sdrag.vocabulary import Span
+
+__all__ = ["Scan", "Suspicion", "scan"]
+
+_BLANK = re.compile(r"\s{200,}+|[\u200b-\u200f\u2060-\u2064\ufeff\u00ad]{20,}+")
+_PADDED_LENGTH = 600
+_LEAST_INFORMATION = 0.06
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """
+    A stretch that speaks to the model.
+
+    Args:
+        span: In the text as it was given.
+        reason: The pattern, disguise or classifier that found it; never its words.
+        score: From 0 to 1.
+    """
+
+    span: Span
+    reason: str
+    score: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """
+    What was found in a text.
+
+    Args:
+        suspicions: In no particular order; empty for a clean text.
+        whole: The text as a whole is suspicious; no part of it can be cut out.
+    """
+
+    suspicions: tuple[Suspicion, ...] = ()
+    whole: bool = False
+
+    @property
+    def score(self) -> float:
+        """The highest score of a suspicion, 0 for a clean text."""
+        return max((one.score for one in self.suspicions), default=0.0)
+
+
+def scan(text: str, section: InjectionSection) -> Scan:
+    """
+    Scan a text with the patterns and, where the policy says so, the trained head.
+
+    Raises:
+        MissingExtraError: The head is asked for and the extra `local` is missing.
+    """
+    if not text:
+        return Scan()
+    everything = Span(0, len(text))
+    if len(text) > section.max_characters:
+        return Scan((Suspicion(everything, "oversized"),), whole=True)
+    if _is_padding(text):
+        return Scan((Suspicion(everything, "padding"),), whole=True)
+    found = list(_by_pattern(views(text, section.decode_depth)))
+    return Scan(tuple(found))
+
+
+def _by_pattern(readings: Iterator[View]) -> Iterator[Suspicion]:
+    for view in readings:
+        for name, start, end in patterns.find(view.text):
+            reason = f"{view.disguise}:{name}" if view.disguise else name
+            yield Suspicion(view.locate(start, end), reason)
+
+
+def _is_padding(text: str) -> bool:
+    """Say whether a text hides behind blanks, or repeats itself to fill the context."""
+    if _BLANK.search(text):
+        return True
+    if len(text) < _PADDED_LENGTH:
+        return False
+    raw = text.encode("utf-8", "surrogatepass")
+    return len(zlib.compress(raw, 1)) < _LEAST_INFORMATION * len(raw)

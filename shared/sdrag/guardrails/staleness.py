@@ -1,0 +1,140 @@
+"""
+Staleness: what has expired or was replaced is not answered from.
+
+"A RAG system that retrieves outdated information is generating hallucinations from a
+different source" (section 3.5). Three facts of a document, which its chunks inherit at
+ingest, decide: until when it is valid, which version it is, and whether the host has
+marked it superseded. It runs after access control, so that the newest version is the
+newest the principal may see. A date or a version that cannot be read is doubt, and
+doubt drops the passage.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sdrag.guardrails.dates import instant, last_instant
+from sdrag.guardrails.screened import Screened
+from sdrag.policy import StalenessSection
+from sdrag.steps import Steps
+from sdrag.vocabulary import Decision, Passage
+
+__all__ = ["disclaimer", "screen"]
+
+RULE = "staleness"
+_NUMBERS = re.compile(r"v?(\d{1,9}(?:[._]\d{1,9}){0,5})\Z", re.IGNORECASE)
+_Order = tuple[str, tuple[float, ...]]
+
+
+def screen(
+    passages: Sequence[Passage], section: StalenessSection | None, *, now: datetime
+) -> Steps[Screened]:
+    """
+    Drop what is out of date, or flag it where the policy prefers a disclaimer.
+
+    Args:
+        passages: What the principal may see.
+        section: None: nothing is looked at.
+        now: With its time zone.
+    """
+    yield from ()
+    if section is None:
+        return Screened(tuple(passages))
+    replaced = _replaced(passages, section)
+    kept: list[Passage] = []
+    decisions: list[Decision] = []
+    for index, passage in enumerate(passages):
+        reason = replaced.get(index) or _expired(passage, section, now)
+        if not reason:
+            kept.append(passage)
+        elif reason == "expired" and section.action == "disclaim":
+            kept.append(passage)
+            decisions.append(Decision(passage.id, "flagged", RULE, reason))
+        else:
+            decisions.append(Decision(passage.id, "dropped", RULE, reason))
+    return Screened(tuple(kept), tuple(decisions))
+
+
+def disclaimer(
+    passages: Sequence[Passage], section: StalenessSection, *, now: datetime
+) -> str:
+    """
+    Word how fresh the passages are that an answer was made from.
+
+    Returns:
+        One or two sentences, or nothing where no passage says when it was updated
+        and none has expired. Only dates stand in it.
+    """
+    dates = [instant(one.metadata.get(section.updated_key)) for one in passages]
+    known = [date for date in dates if date]
+    parts = []
+    if known:
+        parts.append(
+            "This information is based on documents last updated on"
+            f" {max(known).date().isoformat()}."
+        )
+    if any(_expired(one, section, now) for one in passages):
+        parts.append("Some of these documents are past their date of validity.")
+    return " ".join(parts)
+
+
+def _expired(passage: Passage, section: StalenessSection, now: datetime) -> str:
+    value = passage.metadata.get(section.valid_until_key)
+    if value is None:
+        return ""
+    until = last_instant(value)
+    if until is None:
+        return "unreadable-date"
+    return "expired" if until < now else ""
+
+
+def _replaced(passages: Sequence[Passage], section: StalenessSection) -> dict[int, str]:
+    """Return which passages a newer version replaces, by their place."""
+    reasons: dict[int, str] = {}
+    versions: dict[str, list[tuple[int, Any]]] = defaultdict(list)
+    for index, passage in enumerate(passages):
+        if passage.metadata.get(section.superseded_by_key):
+            reasons[index] = "superseded"
+        document = passage.metadata.get(section.document_key, passage.document_id)
+        version = passage.metadata.get(section.version_key)
+        if document is not None and version is not None:
+            versions[str(document)].append((index, version))
+    for held in versions.values():
+        reasons |= _older(held)
+    return reasons
+
+
+def _older(held: list[tuple[int, Any]]) -> dict[int, str]:
+    """Compare the versions of one document; what cannot be compared is doubt."""
+    if all(version == held[0][1] for _, version in held):
+        return {}
+    orders = [(index, _order(version)) for index, version in held]
+    kinds = {order[0] if order else None for _, order in orders}
+    if len(kinds) > 1 or None in kinds:
+        return {index: "unreadable-version" for index, _ in held}
+    newest = max(order for _, order in orders if order)
+    return {index: "superseded" for index, order in orders if order != newest}
+
+
+def _order(version: Any) -> _Order | None:
+    """Read a version as something that has an order, or None."""
+    if isinstance(version, bool):
+        return None
+    if isinstance(version, (int, float)):
+        return "number", _stripped((float(version),))
+    if isinstance(version, str) and (match := _NUMBERS.match(version.strip())):
+        parts = re.split(r"[._]", match.group(1))
+        return "number", _stripped(tuple(float(part) for part in parts))
+    date = instant(version)
+    return ("date", (date.timestamp(),)) if date else None
+
+
+def _stripped(parts: tuple[float, ...]) -> tuple[float, ...]:
+    """Make 2 and 2.0 the same version."""
+    while len(parts) > 1 and parts[-1] == 0:
+        parts = parts[:-1]
+    return parts

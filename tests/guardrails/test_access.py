@@ -1,0 +1,246 @@
+"""Access control: who is shown what."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdrag.errors import HostError, UsageError
+from sdrag.guardrails import access
+from sdrag.guardrails.conditions import And, Contains, Eq, In, Lte, Or, as_chroma, both
+from sdrag.guardrails.fetch import fetch
+from sdrag.policy import AccessSection
+from sdrag.steps import Failure, run
+from sdrag.vocabulary import Passage, Principal
+
+ANA = Principal("ana", tenant="a", roles=frozenset({"hr", "it"}), level=2)
+SECTION = AccessSection()
+
+
+def passage(**metadata):
+    return Passage("p", "text", metadata)
+
+
+def admits(principal, section, **metadata):
+    steps = access.check([passage(**metadata)], principal, section)
+    return bool(run(steps, None).passages)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "seen"),
+    [
+        ({"tenant": "a"}, True),
+        ({"tenant": "b"}, False),
+        ({"tenant": ["b", "a"]}, True),
+        ({"tenant": ["b"]}, False),
+        ({"tenant": "a", "roles": "hr"}, True),
+        ({"tenant": "a", "roles": ["legal", "it"]}, True),
+        ({"tenant": "a", "roles": ["legal"]}, False),
+        ({"tenant": "a", "roles": []}, False),
+        ({"tenant": "a", "roles": "hr,it"}, False),
+        ({"tenant": "a", "level": 2}, True),
+        ({"tenant": "a", "level": 3}, False),
+        ({"tenant": "a", "level": "1"}, False),
+        ({"tenant": "a", "level": True}, False),
+        ({"tenant": "a", "level": float("nan")}, False),
+        ({"tenant": {"a": 1}}, False),
+        ({"tenant": ""}, False),
+        ({"roles": "hr"}, False),
+        ({}, False),
+    ],
+)
+def test_every_tag_must_admit_the_principal(metadata, seen):
+    """Each tag a passage carries admits the principal, and there is one."""
+    assert admits(ANA, SECTION, **metadata) == seen
+
+
+def test_without_a_principal_nothing_is_returned_and_it_is_said_why(ask):
+    """No principal: no passage, and a decision that names the reason."""
+    screened = ask(access.check([passage(tenant="a")], None, SECTION))
+
+    assert screened.passages == ()
+    assert [one.reason for one in screened.decisions] == ["no-principal"]
+    assert access.refusal(None, SECTION).reason == "no-principal"
+    assert access.refusal(ANA, SECTION) is None
+
+
+@pytest.mark.parametrize(
+    ("metadata", "seen"),
+    [({}, True), ({"level": 0}, True), ({"level": 1}, False), ({"tenant": "a"}, False)],
+)
+def test_public_passages_are_those_that_nothing_restricts(metadata, seen):
+    """Where the policy allows it, anyone sees what carries no tag."""
+    section = AccessSection(without_principal="public")
+
+    assert admits(None, section, **metadata) == seen
+
+
+def test_a_required_tag_must_be_there():
+    """A tag that the policy requires is not taken for granted."""
+    section = AccessSection(required=("roles",))
+
+    assert not admits(ANA, section, tenant="a")
+    assert admits(ANA, section, tenant="a", roles="hr")
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [(True, 1), (False, 0), (1, 0), ("yes", 0), (Failure(HostError("down")), 0)],
+)
+def test_only_a_yes_of_the_authorizer_is_a_yes(ask, answer, kept):
+    """Anything but True, and any failure, withholds the passage."""
+    steps = access.check([passage(tenant="a")], ANA, SECTION, authorize=True)
+
+    screened = ask(steps, authorize=lambda _effect, _item: answer)
+
+    assert len(screened.passages) == kept
+
+
+def test_an_authorizer_that_is_down_withholds_everything(ask):
+    """A fault of the whole authorizer is a no to all."""
+    steps = access.check([passage(tenant="a")], ANA, SECTION, authorize=True)
+
+    screened = ask(steps)
+
+    assert screened.passages == ()
+    assert screened.decisions[0].reason == "authorizer-failed"
+
+
+def test_the_authorizer_is_not_asked_about_what_the_tags_forbid(ask):
+    """The host's authorizer never hears of another tenant's passages."""
+    asked = []
+    steps = access.check([passage(tenant="b")], ANA, SECTION, authorize=True)
+
+    ask(steps, authorize=lambda _effect, item: asked.append(item) or True)
+
+    assert asked == []
+
+
+def holds(condition, metadata):
+    """Evaluate a condition the way stores do."""
+    match condition:
+        case Eq(key, value):
+            return metadata.get(key) == value
+        case In(key, values):
+            return isinstance(metadata.get(key), str) and metadata[key] in values
+        case Contains(key, value):
+            return isinstance(metadata.get(key), list) and value in metadata[key]
+        case Lte(key, value):
+            return isinstance(metadata.get(key), int) and metadata[key] <= value
+        case And(parts):
+            return all(holds(part, metadata) for part in parts)
+        case Or(parts):
+            return any(holds(part, metadata) for part in parts)
+
+
+names = st.sampled_from(["a", "b", "c"])
+tags = st.fixed_dictionaries(
+    {},
+    optional={
+        "tenant": names | st.lists(names, max_size=2),
+        "roles": names | st.lists(names, max_size=2),
+        "level": st.integers(-1, 3),
+    },
+)
+principals = st.builds(
+    Principal,
+    id=st.just("u"),
+    tenant=names | st.none(),
+    roles=st.frozensets(names),
+    level=st.integers(0, 3),
+)
+sections = st.builds(
+    AccessSection,
+    required=st.sampled_from([(), ("roles",), ("tenant", "level"), ("level",)]),
+    without_principal=st.sampled_from(["deny", "public"]),
+)
+
+
+@given(tags, principals, sections)
+def test_the_filter_never_hides_what_the_check_would_admit(metadata, who, section):
+    """The condition pushed into the store is no narrower than the check."""
+    condition = access.filters(who, section)
+
+    if admits(who, section, **metadata):
+        assert condition is None or holds(condition, metadata)
+
+
+@given(tags, principals)
+def test_no_tag_of_another_tenant_is_ever_admitted(metadata, who):
+    """Whatever the other tags say, the tenant decides."""
+    if admits(who, SECTION, **metadata):
+        tenant = metadata.get("tenant")
+        assert tenant == who.tenant or who.tenant in (tenant or ())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Eq("tenant') OR 1=1 --", "a"),
+        lambda: Eq("$where", "a"),
+        lambda: Eq("tenant", {"$ne": ""}),
+        lambda: In("tenant", ()),
+        lambda: In("tenant", (["a"],)),
+        lambda: Lte("level", float("inf")),
+        lambda: Lte("level", value=True),
+        lambda: And(()),
+        lambda: AccessSection(tenant_key="a b"),
+    ],
+)
+def test_conditions_take_plain_keys_and_typed_values_only(make):
+    """A filter cannot be injected into, from the moment it exists."""
+    with pytest.raises((UsageError, ValueError)):
+        make()
+
+
+def test_a_condition_is_anded_with_the_hosts_own():
+    """The host's filter stays, and ours stands beside it."""
+    ours = as_chroma(And((Or((Eq("t", "a"), Contains("t", "a"))), Lte("level", 2))))
+
+    assert both(ours, {"lang": "en"}) == {
+        "$and": [
+            {"lang": "en"},
+            {
+                "$and": [
+                    {"$or": [{"t": {"$eq": "a"}}, {"t": {"$contains": "a"}}]},
+                    {"level": {"$lte": 2}},
+                ]
+            },
+        ]
+    }
+    assert both(ours, None) == ours
+
+
+def store(size, every):
+    """Make a store in which one in `every` passages is tenant a's."""
+    return [
+        Passage(str(n), f"text {n}", {"tenant": "b" if n % every else "a"})
+        for n in range(size)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("every", "wanted", "budget", "found"),
+    [(1, 3, 100, 3), (4, 5, 100, 5), (10, 5, 30, 3), (50, 2, 200, 2)],
+)
+def test_the_store_is_asked_until_enough_is_allowed(ask, every, wanted, budget, found):
+    """Over-fetching ends with enough, with the store, or with the budget."""
+    limits = []
+    held = store(100, every)
+
+    def search(effect, _query):
+        limits.append(effect.limit)
+        return held[: effect.limit]
+
+    steps = fetch(
+        "q",
+        wanted=wanted,
+        budget=budget,
+        check=lambda fresh: access.check(fresh, ANA, SECTION),
+    )
+    screened = ask(steps, search=search)
+
+    assert len(screened.passages) == found
+    assert max(limits) <= budget
+    assert len({one.subject for one in screened.decisions}) == len(screened.decisions)

@@ -1,0 +1,120 @@
+"""Staleness: what is out of date is not answered from."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from sdrag.guardrails import staleness
+from sdrag.guardrails.recency import by_recency
+from sdrag.policy import StalenessSection
+from sdrag.vocabulary import Passage
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECTION = StalenessSection()
+
+
+def passages(*metadata):
+    return [Passage(str(n), "text", one) for n, one in enumerate(metadata)]
+
+
+def kept(screened):
+    return [int(one.id) for one in screened.passages]
+
+
+@pytest.mark.parametrize(
+    ("until", "reason"),
+    [
+        (None, ""),
+        ("2026-03-01", ""),
+        (date(2026, 3, 1), ""),
+        ("2026-02-28", "expired"),
+        ("2026-03-01T11:59:00+00:00", "expired"),
+        ("2026-03-01T11:59:00-05:00", ""),
+        (datetime(2026, 3, 1, 11), "expired"),  # noqa: DTZ001 -- a loader's own
+        (NOW.timestamp() - 1, "expired"),
+        ("next spring", "unreadable-date"),
+        ([], "unreadable-date"),
+        (float("inf"), "unreadable-date"),
+    ],
+)
+def test_a_passage_is_used_through_its_last_day(ask, until, reason):
+    """What has expired, or cannot be read, is dropped; a day counts to its end."""
+    screened = ask(staleness.screen(passages({"valid_until": until}), SECTION, now=NOW))
+
+    assert [one.reason for one in screened.decisions] == ([reason] if reason else [])
+    assert bool(screened.passages) == (not reason)
+
+
+@pytest.mark.parametrize(
+    ("versions", "newest"),
+    [
+        ([1, 2, 2], [1, 2]),
+        (["1.9", "1.10"], [1]),
+        (["v2", "2.0"], [0, 1]),
+        (["2024-05-01", "2025-01-01"], [1]),
+        (["draft", "draft"], [0, 1]),
+        (["draft", "2"], []),
+        ([3, None, 2], [0, 1]),
+    ],
+)
+def test_only_the_newest_version_of_a_document_is_used(ask, versions, newest):
+    """Older versions go; versions that cannot be compared all go."""
+    held = passages(*({"document_id": "d", "version": one} for one in versions))
+
+    assert kept(ask(staleness.screen(held, SECTION, now=NOW))) == newest
+
+
+def test_documents_do_not_replace_each_other(ask):
+    """Versions are compared within a document, which a passage may name itself."""
+    held = [
+        Passage("0", "text", {"version": 1}, document_id="d"),
+        Passage("1", "text", {"version": 2}, document_id="e"),
+    ]
+
+    assert kept(ask(staleness.screen(held, SECTION, now=NOW))) == [0, 1]
+
+
+def test_what_the_host_marks_superseded_goes(ask):
+    """The host's own mark needs no other version among the passages."""
+    held = passages({"superseded_by": "d2"}, {"superseded_by": ""})
+
+    assert kept(ask(staleness.screen(held, SECTION, now=NOW))) == [1]
+
+
+def test_expired_passages_may_be_kept_with_a_disclaimer(ask):
+    """The other strategy: they are flagged, and the answer says so."""
+    section = StalenessSection(action="disclaim")
+    held = passages({"valid_until": "2020-01-01", "updated": "2019-05-04"}, {})
+
+    screened = ask(staleness.screen(held, section, now=NOW))
+    words = staleness.disclaimer(screened.passages, section, now=NOW)
+
+    assert kept(screened) == [0, 1]
+    assert [one.action for one in screened.decisions] == ["flagged"]
+    assert "2019-05-04" in words
+    assert "past their date" in words
+
+
+def test_without_its_section_nothing_is_looked_at(ask):
+    """The guard is off until the policy turns it on."""
+    held = passages({"valid_until": "1999-01-01"})
+
+    assert ask(staleness.screen(held, None, now=NOW)).passages == tuple(held)
+
+
+def test_newer_passages_come_first_among_equals():
+    """A score counts for half with each half-life; no date is the oldest date."""
+    section = StalenessSection(recency_half_life_days=30)
+    held = [
+        Passage("old", "t", {"updated": "2025-01-01"}, 0.9),
+        Passage("undated", "t", {}, 0.9),
+        Passage("new", "t", {"updated": "2026-02-28"}, 0.8),
+    ]
+
+    ordered = by_recency(held, section, now=NOW)
+
+    assert [one.id for one in ordered] == ["new", "old", "undated"]
+    assert [one.score for one in ordered] == [0.8, 0.9, 0.9]
+    assert by_recency(held, SECTION, now=NOW) == tuple(held)
