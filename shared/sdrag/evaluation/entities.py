@@ -1,0 +1,267 @@
+"""
+How well a detector finds what identifies people.
+
+The measures of the Text Anonymization Benchmark (Pilan et al. 2022, section 5): recall
+and precision over tokens, and recall over entities, where an entity counts only when
+every one of its mentions is covered to the last token. DIRECT and QUASI identifiers are
+to be masked; NO_MASK is not, so masking it costs precision. For data with types and no
+identifier classes, everything annotated is to be masked, and F2 is given for each type.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sdrag.detectors import Detector
+from sdrag.errors import UsageError
+from sdrag.steps import Performer, replied, run
+from sdrag.vocabulary import Confidential, Mention, Span
+
+__all__ = ["Annotated", "Gold", "measure", "missed", "read_annotated"]
+
+MASKED_FROM = 0.5
+"""Mentions less sure than this name what many share; masking them identifies nobody."""
+
+_TOKEN = re.compile(r"\w+")
+_ALIASES: Mapping[str, str] = {
+    "LOCATION": "GPE",
+    "ADDRESS": "STREET_ADDRESS",
+    "DATE": "DATE_TIME",
+    "TIME": "DATE_TIME",
+    "DURATION": "DATE_TIME",
+    "NATIONALITY": "NRP",
+    "RELIGION": "NRP",
+    "URL": "DOMAIN_NAME",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """
+    An annotated mention.
+
+    Args:
+        span: Where.
+        type: The data set's name for what it is.
+        identifier: DIRECT, QUASI or NO_MASK.
+        entity: Which mentions belong together.
+    """
+
+    span: Span
+    type: str
+    identifier: str
+    entity: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Annotated(Confidential):
+    """A text and its gold mentions."""
+
+    text: str
+    gold: tuple[Gold, ...]
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Running sums over documents."""
+
+    gold: int = 0
+    masked: int = 0
+    right: int = 0
+    entities: Counter[str] = field(default_factory=Counter)
+    covered: Counter[str] = field(default_factory=Counter)
+    by_type: dict[str, Counter[str]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
+
+
+def read_annotated(path: Path) -> list[Annotated]:
+    """
+    Read JSON lines of `text` and `entities`, or a JSON list of `full_text` and `spans`.
+
+    Raises:
+        UsageError: The file is neither.
+    """
+    try:
+        content = path.read_text(encoding="utf-8")
+        rows = (
+            json.loads(content)
+            if content.lstrip().startswith("[")
+            else [json.loads(line) for line in content.splitlines() if line.strip()]
+        )
+        return [_annotated(row) for row in rows]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UsageError(
+            f"{path.name!r} cannot be read as annotated texts.",
+            hint="Write JSON lines of `text` and `entities`.",
+        ) from None
+
+
+def measure(
+    detector: Detector, documents: Sequence[Annotated], performer: Performer
+) -> dict[str, Any]:
+    """
+    Measure a detector.
+
+    Raises:
+        SdragError: A text could not be read to its end.
+    """
+    started = time.perf_counter()
+    outcomes = run(detector.detect([document.text for document in documents]), performer)
+    seconds = time.perf_counter() - started
+    counts = _Counts()
+    for document, outcome in zip(documents, outcomes, strict=True):
+        _count(counts, document, replied(outcome))
+    characters = sum(len(document.text) for document in documents)
+    return {
+        "recall_token": _share(counts.right, counts.gold),
+        "precision_token": _share(counts.right, counts.masked),
+        "recall_direct": _share(counts.covered["DIRECT"], counts.entities["DIRECT"]),
+        "recall_quasi": _share(counts.covered["QUASI"], counts.entities["QUASI"]),
+        "f2": _f2(counts.right, counts.masked, counts.gold),
+        **_typed(counts.by_type),
+        "documents": len(documents),
+        "characters_per_second": characters / seconds if seconds else 0.0,
+    }
+
+
+def missed(
+    detector: Detector, documents: Sequence[Annotated], performer: Performer
+) -> Iterator[dict[str, str]]:
+    """
+    Yield what was not covered, and what was masked for nothing, with its surroundings.
+
+    This shows text: it is for the developer's own data and eyes.
+    """
+    outcomes = run(detector.detect([document.text for document in documents]), performer)
+    for document, outcome in zip(documents, outcomes, strict=True):
+        mentions = _masking(replied(outcome))
+        covering = [mention.span for mention in mentions]
+        for gold in document.gold:
+            if gold.identifier != "NO_MASK" and not _covers(
+                document.text, gold.span, _tokens(document.text, covering)
+            ):
+                kind = f"missed {gold.identifier} {gold.type}"
+                yield {"kind": kind, **_shown(document.text, gold.span)}
+        wanted = [g.span for g in document.gold if g.identifier != "NO_MASK"]
+        for mention in mentions:
+            if not any(mention.span.overlaps(span) for span in wanted):
+                kind = f"needless {mention.type} {mention.reason}"
+                yield {"kind": kind, **_shown(document.text, mention.span)}
+
+
+def _annotated(row: Mapping[str, Any]) -> Annotated:
+    if "full_text" in row:
+        return Annotated(
+            row["full_text"],
+            tuple(
+                Gold(
+                    Span(span["start_position"], span["end_position"]),
+                    span["entity_type"],
+                    "QUASI",
+                    str(number),
+                )
+                for number, span in enumerate(row["spans"])
+            ),
+        )
+    return Annotated(
+        row["text"],
+        tuple(
+            Gold(
+                Span(entity["start_offset"], entity["end_offset"]),
+                str(entity.get("entity_type", "")),
+                entity["identifier_type"],
+                str(entity["entity_id"]),
+            )
+            for entity in row["entities"]
+        ),
+    )
+
+
+def _count(counts: _Counts, document: Annotated, found: Iterable[Mention]) -> None:
+    text = document.text
+    mentions = _masking(found)
+    masked = _tokens(text, [mention.span for mention in mentions])
+    wanted = [gold for gold in document.gold if gold.identifier != "NO_MASK"]
+    gold_tokens = _tokens(text, [gold.span for gold in wanted])
+    counts.gold += len(gold_tokens)
+    counts.masked += len(masked)
+    counts.right += len(gold_tokens & masked)
+    complete: dict[tuple[str, str], bool] = {}
+    for gold in wanted:
+        key = (gold.identifier, gold.entity)
+        complete[key] = complete.get(key, True) and _covers(text, gold.span, masked)
+    for (identifier, _), covered in complete.items():
+        counts.entities[identifier] += 1
+        counts.covered[identifier] += covered
+    _count_types(counts, text, wanted, mentions)
+
+
+def _count_types(
+    counts: _Counts, text: str, wanted: Iterable[Gold], mentions: Iterable[Mention]
+) -> None:
+    found: dict[str, list[Span]] = defaultdict(list)
+    for mention in mentions:
+        found[_ALIASES.get(mention.type, mention.type)].append(mention.span)
+    golden: dict[str, list[Span]] = defaultdict(list)
+    for gold in wanted:
+        golden[gold.type].append(gold.span)
+    for type_ in golden.keys() | found.keys():
+        right, ours = _tokens(text, golden[type_]), _tokens(text, found[type_])
+        counts.by_type[type_].update(
+            gold=len(right), masked=len(ours), right=len(right & ours)
+        )
+
+
+def _masking(mentions: Iterable[Mention]) -> list[Mention]:
+    return [mention for mention in mentions if mention.confidence >= MASKED_FROM]
+
+
+def _tokens(text: str, spans: Iterable[Span]) -> set[int]:
+    """Return where the tokens start that lie under the spans, in part or whole."""
+    return {
+        match.start()
+        for span in spans
+        for match in _TOKEN.finditer(text, span.start, span.end)
+    }
+
+
+def _covers(text: str, span: Span, masked: set[int]) -> bool:
+    return _tokens(text, [span]) <= masked
+
+
+def _typed(by_type: Mapping[str, Counter[str]]) -> dict[str, Any]:
+    """Return F2 by type, and over all types where a token's type must be right."""
+    known = {type_: c for type_, c in by_type.items() if c["gold"]}
+    total = sum(known.values(), Counter[str]())
+    return {
+        "f2_typed": _f2(total["right"], total["masked"], total["gold"]),
+        "f2_by_type": {
+            type_: _f2(c["right"], c["masked"], c["gold"])
+            for type_, c in sorted(known.items())
+        },
+    }
+
+
+def _f2(right: int, found: int, wanted: int) -> float:
+    """F with recall weighing twice as much as precision: 5PR / (4P + R)."""
+    return 5 * right / (4 * wanted + found) if wanted + found else 1.0
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
+
+
+def _shown(text: str, span: Span) -> dict[str, str]:
+    return {
+        "text": span.of(text),
+        "before": text[max(0, span.start - 40) : span.start],
+        "after": text[span.end : span.end + 40],
+    }
