@@ -17,7 +17,6 @@ import base64
 import binascii
 import html
 import re
-import string
 import urllib.parse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -40,19 +39,20 @@ _CONFUSABLE = str.maketrans(
     )
 )
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
-_COMMENT = re.compile(r"<!--((?:[^-]|-(?!->))*+)(?:-->|\Z)")
+_COMMENT = re.compile(r"<!--(?P<said>(?:[^-]|-(?!->))*+)(?:-->|\Z)")
 _HIDDEN = re.compile(
     r"<(\w{1,10})\b[^<>]{0,300}\b(?:display:\s{0,5}none|visibility:\s{0,5}hidden"
-    r"|font-size:\s{0,5}0|opacity:\s{0,5}0|hidden\b)[^<>]{0,300}>([^<]{1,5000})",
+    r"|font-size:\s{0,5}0|opacity:\s{0,5}0|hidden\b)[^<>]{0,300}>(?P<said>[^<]{1,5000})",
     re.IGNORECASE,
 )
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}")
 _HEX = re.compile(r"(?:(?:0x|\\x)?[0-9A-Fa-f]{2}[ ,:]?){12,}+")
-_PERCENT = re.compile(r"(?:[\w.~+-]*+%[0-9A-Fa-f]{2}){3,}+[\w.~+-]*+")
+_PERCENT = re.compile(
+    r"(?<![\w.~+-])[\w.~+-]{0,60}+(?:%[0-9A-Fa-f]{2}[\w.~+-]{0,60}+){3,}+"
+)
 _ENTITIES = re.compile(r"(?:[\w .,!?'-]{0,40}+&#?\w{2,8};){3,}+[\w .,!?'-]*+")
 _ESCAPES = re.compile(r"(?:\\u[0-9A-Fa-f]{4}){4,}+")
 _NOT_HEX = re.compile(r"0x|\\x|[ ,:]")
-_READABLE = frozenset(string.ascii_letters + " .,:;!?'\"\n-")
 _LEAST = 8
 
 
@@ -80,8 +80,7 @@ def views(text: str, depth: int = 3) -> Iterator[View]:
         text: As the store holds it.
         depth: How many encodings inside each other are undone.
     """
-    folded = fold(text)
-    yield View(folded.text.translate(_CONFUSABLE), folded.span)
+    yield _view(text, Span)
     yield from _disguised(text, Span, depth)
 
 
@@ -91,77 +90,85 @@ def _disguised(
     """Yield what is hidden in `text`, and what is hidden in that."""
     if depth <= 0:
         return
-    for disguise, start, end, hidden in _hidden(text):
-        span = locate(start, end)
-        inner = _fixed(span)
-        yield View(fold(hidden).text.translate(_CONFUSABLE), inner, disguise)
-        yield from _disguised(hidden, inner, depth - 1)
+    for disguise, pattern in _CONCEALED:
+        for match in pattern.finditer(text):
+            yield _view(match["said"], _shifted(locate, match.start("said")), disguise)
+    for disguise, pattern, decode in _ENCODED:
+        for match in pattern.finditer(text):
+            said = decode(match.group())
+            if _is_text(said):
+                inner = _fixed(locate(*match.span()))
+                yield _view(said, inner, disguise)
+                yield from _disguised(said, inner, depth - 1)
+
+
+def _view(said: str, locate: Callable[[int, int], Span], disguise: str = "") -> View:
+    folded = fold(said)
+
+    def original(start: int, end: int) -> Span:
+        span = folded.span(start, end)
+        return locate(span.start, span.end)
+
+    return View(folded.text.translate(_CONFUSABLE), original, disguise)
 
 
 def _fixed(span: Span) -> Callable[[int, int], Span]:
+    """A part of what was decoded stands for the whole encoded stretch."""
     return lambda _start, _end: span
 
 
-def _hidden(text: str) -> Iterator[tuple[str, int, int, str]]:
-    """Yield each stretch that is hidden or encoded, and what it says."""
-    for disguise, pattern, read in _DISGUISES:
-        for match in pattern.finditer(text):
-            said = read(match)
-            if said and _readable(said):
-                yield disguise, match.start(), match.end(), said
+def _shifted(
+    locate: Callable[[int, int], Span], offset: int
+) -> Callable[[int, int], Span]:
+    return lambda start, end: locate(start + offset, end + offset)
 
 
-def _readable(text: str) -> bool:
-    """Say whether decoding gave words: mostly letters and what stands between them."""
-    if len(text) < _LEAST:
-        return False
-    plain = sum(
-        character in _READABLE or (character.isalpha() and ord(character) > 127)
-        for character in text
-    )
-    return plain >= 0.8 * len(text)
+def _is_text(said: str) -> bool:
+    """Say whether decoding gave text: nearly all of it can be printed."""
+    printed = sum(one.isprintable() or one in "\n\t\r" for one in said)
+    return len(said) >= _LEAST and printed >= 0.95 * len(said)
 
 
-def _from_tags(match: re.Match[str]) -> str:
-    return "".join(chr(ord(character) - 0xE0000) for character in match.group())
+def _from_tags(run: str) -> str:
+    return "".join(chr(ord(character) - 0xE0000) for character in run)
 
 
-def _from_base64(match: re.Match[str]) -> str:
-    run = match.group().rstrip("=").replace("-", "+").replace("_", "/")
+def _from_base64(run: str) -> str:
+    run = run.rstrip("=").replace("-", "+").replace("_", "/")
     run = run[: len(run) - (len(run) % 4 == 1)]
     try:
-        return _utf8(base64.b64decode(run + "=" * (-len(run) % 4)))
+        return _text(base64.b64decode(run + "=" * (-len(run) % 4)))
     except (binascii.Error, ValueError):
         return ""
 
 
-def _from_hex(match: re.Match[str]) -> str:
-    digits = _NOT_HEX.sub("", match.group())
+def _from_hex(run: str) -> str:
+    digits = _NOT_HEX.sub("", run)
     try:
-        return _utf8(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+        return _text(bytes.fromhex(digits[: len(digits) // 2 * 2]))
     except ValueError:
         return ""
 
 
-def _from_escapes(match: re.Match[str]) -> str:
-    codes = match.group().split("\\u")[1:]
-    return "".join(chr(int(code, 16)) for code in codes)
+def _from_escapes(run: str) -> str:
+    return "".join(chr(int(code, 16)) for code in run.split("\\u")[1:])
 
 
-def _utf8(raw: bytes) -> str:
+def _text(raw: bytes) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError:
         return raw.decode("utf-16-le", errors="ignore") if b"\x00" in raw else ""
 
 
-_DISGUISES: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+_CONCEALED = (("comment", _COMMENT), ("invisible", _HIDDEN))
+"""Written as it is, where nobody looks; the group `said` is what stands there."""
+
+_ENCODED: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("tags", _TAGS, _from_tags),
-    ("comment", _COMMENT, lambda match: match.group(1)),
-    ("invisible", _HIDDEN, lambda match: match.group(2)),
     ("base64", _BASE64, _from_base64),
     ("hex", _HEX, _from_hex),
-    ("url", _PERCENT, lambda match: urllib.parse.unquote_plus(match.group())),
-    ("entities", _ENTITIES, lambda match: html.unescape(match.group())),
+    ("url", _PERCENT, urllib.parse.unquote_plus),
+    ("entities", _ENTITIES, html.unescape),
     ("escapes", _ESCAPES, _from_escapes),
 )
