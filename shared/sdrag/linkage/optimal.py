@@ -1,0 +1,318 @@
+"""
+The cheapest plan, with a proof or a gap.
+
+A covering problem for HiGHS: each round solves the rows known so far, checks the
+proposal with the exact formulas, and adds cuts for whatever is still over its ceiling.
+A relaxation that meets everything is optimal. Requirements that share no entity are
+solved apart. Chains that document-level masking had cut and another choice of
+documents' entities would revive are requirements too, found in the proposals; so no
+chain of the masked corpus is over `theta_chain`.
+
+The best of the strategies, with all that it does not need taken back, is the plan to
+beat. When the time is over the better of the two stands, with the bound reached.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sdrag.extras import needs
+from sdrag.linkage.chains import Chains, Table, enumerate_chains
+from sdrag.linkage.edges import Edges
+from sdrag.linkage.incidence import Floats, Incidence
+from sdrag.linkage.ledger import TOLERANCE, Ledger, Mask
+from sdrag.linkage.requirements import (
+    ChainRequirement,
+    DocumentRequirement,
+    Requirement,
+    Row,
+    cuts,
+)
+from sdrag.linkage.selection import Selected
+from sdrag.policy import LinkageSection
+
+__all__ = ["Solution", "optimise"]
+
+_INTEGRAL = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Solution:
+    """
+    The plan and how good it can be shown to be.
+
+    Args:
+        selected: What is masked.
+        cost: Of the plan, in entities or mentions.
+        bound: No plan costs less.
+        seconds: That the search took.
+    """
+
+    selected: Selected
+    cost: float
+    bound: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """The share of the cost that is not proven necessary; 0 is optimal."""
+        return 0.0 if not self.cost else max(0.0, (self.cost - self.bound) / self.cost)
+
+
+def optimise(
+    corpus: Incidence,
+    settings: LinkageSection,
+    before: Edges,
+    edges: Edges,
+    chains: Chains,
+    starts: Sequence[Selected],
+    costs: Floats,
+) -> Solution:
+    """
+    Search for the cheapest plan.
+
+    Args:
+        corpus: The documents and their entities.
+        settings: The ceilings and the time limit.
+        before: The pruned graph of the untouched corpus.
+        edges: The graph on which the chains were frozen.
+        chains: The frozen chains.
+        starts: Plans of the other strategies; the best is the one to beat.
+        costs: (entities,) what masking each costs.
+
+    Raises:
+        MissingExtraError: The extra `linkage` is not installed.
+    """
+    began = time.monotonic()
+    problem = _Problem(corpus, settings, before, edges, chains, costs)
+    plans = [problem.trimmed(start.masked) for start in starts]
+    deadline = began + settings.solver_seconds
+    masked, bound = problem.search(deadline)
+    if masked is not None:
+        plans.append(masked)
+    best = min(plans, key=lambda plan: (problem.cost(plan), plan.tolist()))
+    cost = problem.cost(best)
+    return Solution(
+        _explained(best, starts, problem), cost, min(bound, cost), time.monotonic() - began
+    )
+
+
+def _explained(best: Mask, starts: Sequence[Selected], problem: _Problem) -> Selected:
+    """Give each masked entity a document or a chain that holds it."""
+    selected = Selected(best)
+    for entity in np.flatnonzero(best).tolist():
+        for start in starts:
+            if entity in start.for_document:
+                selected.for_document[entity] = start.for_document[entity]
+                break
+            if entity in start.for_chain:
+                selected.for_chain[entity] = start.for_chain[entity]
+                break
+        else:
+            row = problem.corpus.rows_of(entity)[0]
+            selected.for_document[entity] = int(problem.corpus.document[row])
+    return selected
+
+
+class _Problem:
+    """The requirements of one corpus, growing as proposals show what else is needed."""
+
+    def __init__(
+        self,
+        corpus: Incidence,
+        settings: LinkageSection,
+        before: Edges,
+        edges: Edges,
+        chains: Chains,
+        costs: Floats,
+    ) -> None:
+        self.corpus = corpus
+        self._settings, self._before, self._costs = settings, before, costs
+        self._certain = (corpus.global_contribution >= 1.0) & corpus.maskable
+        self._ledger = Ledger(corpus, before, self._certain)
+        self._frozen = replace(chains, hops=_renumbered(chains, edges, before))
+        self._gains = dict(enumerate(corpus.global_contribution.tolist()))
+        self.requirements: list[Requirement] = [*self._documents(), *self._chains()]
+
+    def cost(self, masked: Mask) -> float:
+        """Return what a plan costs."""
+        return float(self._costs[masked].sum())
+
+    def trimmed(self, masked: Mask) -> Mask:
+        """Take back what a plan does not need, the dearest and least useful first."""
+        kept = masked.copy()
+        held = self._by_entity()
+        free = [
+            entity
+            for entity in np.flatnonzero(masked & ~self._certain).tolist()
+            if entity in held
+        ]
+        for entity in sorted(free, key=lambda e: (-self._costs[e], self._gains[e], e)):
+            others = set(np.flatnonzero(kept).tolist()) - {entity}
+            if not any(requirement.unmet(others) for requirement in held[entity]):
+                kept[entity] = False
+                if self._new_chains(kept):
+                    kept[entity] = True
+        return kept
+
+    def search(self, deadline: float) -> tuple[Mask | None, float]:
+        """Return the cheapest plan found, if one was, and the bound on any."""
+        solved: dict[frozenset[int], tuple[set[int] | None, float]] = {}
+        rows: dict[int, list[Row]] = {}
+        base = self.cost(self._certain)
+        while True:
+            parts = self._parts()
+            for part in parts:
+                if part not in solved:
+                    solved[part] = self._solve(part, rows, deadline)
+            bound = base + sum(solved[part][1] for part in parts)
+            chosen = [solved[part][0] for part in parts]
+            if any(entities is None for entities in chosen):
+                return None, bound
+            masked = self._certain.copy()
+            for entities in chosen:
+                masked[sorted(entities or ())] = True
+            revived = self._new_chains(masked)
+            if not revived:
+                return masked, bound
+            if time.monotonic() > deadline:
+                return None, bound
+            self.requirements.extend(revived)
+
+    def _documents(self) -> list[Requirement]:
+        risk = -np.expm1(-self._ledger.document_log)
+        ceiling = self._settings.max_document_risk
+        found: list[Requirement] = []
+        for document in np.flatnonzero(risk > ceiling + TOLERANCE).tolist():
+            logs = self._ledger.active(document)
+            found.append(DocumentRequirement.of(logs, ceiling, self._maskable(logs)))
+        return [requirement for requirement in found if requirement.unmet(set())]
+
+    def _chains(self) -> list[Requirement]:
+        numbers = np.arange(len(self._frozen))
+        risks = self._ledger.chain_risks(self._frozen, numbers)
+        over = np.flatnonzero(risks > self._frozen.ceiling + TOLERANCE).tolist()
+        found = [
+            self._chain(self._frozen, number, float(self._frozen.ceiling[number]))
+            for number in over
+        ]
+        return [requirement for requirement in found if requirement.unmet(set())]
+
+    def _chain(
+        self, chains: Chains, number: int, ceiling: float, breaks_below: float = 0.0
+    ) -> ChainRequirement:
+        local = self._ledger.local(chains, number)
+        maskable = self._maskable(local.entities)
+        return ChainRequirement.of(local, ceiling, maskable, breaks_below)
+
+    def _maskable(self, entities: Sequence[int] | dict[int, float]) -> tuple[int, ...]:
+        return tuple(entity for entity in entities if self.corpus.maskable[entity])
+
+    def _new_chains(self, masked: Mask) -> list[Requirement]:
+        """Return chains of the masked corpus over `theta_chain` that nobody required."""
+        settings = self._settings
+        graph = self._before.without(masked, settings.edge_threshold)
+        chains = enumerate_chains(graph, self.corpus.document_risk(masked), settings)
+        chains = replace(chains, hops=_renumbered(chains, graph, self._before))
+        over = np.flatnonzero(chains.risk_before > settings.max_chain_risk + TOLERANCE)
+        names = set(np.flatnonzero(masked).tolist())
+        found: list[Requirement] = []
+        for number in over.tolist():
+            requirement = self._chain(
+                chains, number, settings.max_chain_risk, settings.edge_threshold
+            )
+            if requirement.unmet(names):
+                found.append(requirement)
+        return found
+
+    def _by_entity(self) -> dict[int, list[Requirement]]:
+        held: dict[int, list[Requirement]] = {}
+        for requirement in self.requirements:
+            for entity in requirement.entities:
+                held.setdefault(entity, []).append(requirement)
+        return held
+
+    def _parts(self) -> list[frozenset[int]]:
+        """Return the requirements, by number, in sets that share no entity."""
+        import networkx as nx  # noqa: PLC0415 -- light rooms need no graph library
+
+        graph = nx.Graph()
+        for number, requirement in enumerate(self.requirements):
+            graph.add_node(("requirement", number))
+            graph.add_edges_from(
+                (("requirement", number), ("entity", entity))
+                for entity in requirement.entities
+            )
+        return sorted(
+            (
+                frozenset(number for kind, number in part if kind == "requirement")
+                for part in nx.connected_components(graph)
+            ),
+            key=min,
+        )
+
+    def _solve(
+        self, part: frozenset[int], rows: dict[int, list[Row]], deadline: float
+    ) -> tuple[set[int] | None, float]:
+        """Solve one part: what to mask, unless time ran out, and the bound."""
+        numbers = sorted(part)
+        for number in numbers:
+            if number not in rows:
+                rows[number] = list(self.requirements[number].rows())
+        bound = 0.0
+        while True:
+            known = [row for number in numbers for row in rows[number]]
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return None, bound
+            chosen, reached = self._relaxed(known, left)
+            bound = max(bound, reached)
+            if chosen is None:
+                return None, bound
+            unmet = [n for n in numbers if self.requirements[n].unmet(chosen)]
+            if not unmet:
+                return chosen, bound
+            for number in unmet:
+                rows[number].extend(cuts(self.requirements[number], chosen, self._gains))
+
+    def _relaxed(self, rows: list[Row], seconds: float) -> tuple[set[int] | None, float]:
+        """Meet the rows at the least cost; return the bound too."""
+        with needs("linkage", "The optimal plan"):
+            from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415
+            from scipy.sparse import csr_array  # noqa: PLC0415
+        if not rows:
+            return set(), 0.0
+        names = sorted({entity for row in rows for entity in row.gains})
+        column = {entity: index for index, entity in enumerate(names)}
+        data = [gain for row in rows for gain in row.gains.values()]
+        index = [column[entity] for row in rows for entity in row.gains]
+        starts = np.cumsum([0] + [len(row.gains) for row in rows])
+        matrix = csr_array((data, index, starts), shape=(len(rows), len(names)))
+        costs = self._costs[names]
+        result = milp(
+            costs,
+            integrality=np.ones(len(names)),
+            bounds=Bounds(0, 1),
+            constraints=LinearConstraint(matrix, lb=[row.need for row in rows]),
+            options={"time_limit": seconds, "mip_rel_gap": 0.0},
+        )
+        bound = result.mip_dual_bound
+        bound = 0.0 if bound is None or not math.isfinite(bound) else float(bound)
+        if np.all(costs == np.round(costs)):
+            bound = math.ceil(bound - _INTEGRAL)
+        if result.status != 0 or result.x is None:
+            return None, bound
+        return {names[i] for i in np.flatnonzero(result.x > 0.5).tolist()}, bound
+
+
+def _renumbered(chains: Chains, edges: Edges, whole: Edges) -> Table:
+    """Return the chains' hops as numbers of edges in the whole graph."""
+    count = int(whole.second.max(initial=0)) + 1
+    keys = whole.first * count + whole.second
+    place = np.searchsorted(keys, edges.first * count + edges.second)
+    return np.where(chains.hops >= 0, place[chains.hops], -1) if len(place) else chains.hops

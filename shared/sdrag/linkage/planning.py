@@ -1,0 +1,151 @@
+"""
+A plan: what to mask so that every document and every chain is under its ceiling.
+
+The order is the thesis's (section 4.2.4): documents, then the graph pruned again, then
+the chains enumerated once with their risks frozen, then the chosen strategy. The plan
+keeps the evidence: the risks before and after, why each entity was masked, and which
+ceilings the policy's own unmaskable types make impossible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdrag.linkage.chains import Chains, enumerate_chains, hop_risks, path_risks
+from sdrag.linkage.edges import Edges, find_edges
+from sdrag.linkage.incidence import Floats, Incidence, Ints
+from sdrag.linkage.ledger import TOLERANCE, Ledger, Mask
+from sdrag.linkage.optimal import Solution, optimise
+from sdrag.linkage.selection import (
+    Choose,
+    Selected,
+    document_level,
+    greedy,
+    knapsack,
+    settle_chains,
+)
+from sdrag.policy import LinkageSection
+
+__all__ = ["Plan", "impossible_documents", "plan_masking"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan:
+    """
+    What is masked and what that does.
+
+    Args:
+        corpus: What was planned for.
+        settings: Under which ceilings.
+        before: The pruned graph of the untouched corpus.
+        edges: The graph after document-level masking.
+        chains: Frozen on that graph.
+        selected: What is masked, and for which document or chain.
+        solution: The bound and the gap, where the strategy was `optimal`.
+    """
+
+    corpus: Incidence
+    settings: LinkageSection
+    before: Edges
+    edges: Edges
+    chains: Chains
+    selected: Selected
+    solution: Solution | None = None
+    edge_log_after: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def masked(self) -> Mask:
+        """(entities,) what is masked."""
+        return self.selected.masked
+
+    @property
+    def document_risk_before(self) -> Floats:
+        """(documents,) `R(d)` of the untouched corpus."""
+        return self.corpus.document_risk()
+
+    @property
+    def document_risk(self) -> Floats:
+        """(documents,) `R(d)` after masking."""
+        return self.corpus.document_risk(self.masked)
+
+    @property
+    def chain_risk(self) -> Floats:
+        """(chains,) the frozen chains' risks after masking."""
+        survive = 1.0 - self.document_risk
+        return path_risks(
+            self.chains.hops, hop_risks(self.edges, self.edge_log_after, survive)
+        )
+
+    @property
+    def impossible_documents(self) -> Ints:
+        """Documents over their ceiling with all masked that may be masked."""
+        return impossible_documents(self.corpus, self.settings)
+
+    @property
+    def impossible_chains(self) -> Ints:
+        """Chains over their ceiling, which only unmaskable entities can cause."""
+        return np.flatnonzero(self.chain_risk > self.chains.ceiling + TOLERANCE)
+
+
+def impossible_documents(corpus: Incidence, settings: LinkageSection) -> Ints:
+    """Return the documents that unmaskable entities alone hold over the ceiling."""
+    floor = corpus.document_risk(corpus.maskable)
+    return np.flatnonzero(floor > settings.max_document_risk + TOLERANCE)
+
+
+def plan_masking(corpus: Incidence, settings: LinkageSection) -> Plan:
+    """
+    Choose what to mask.
+
+    Args:
+        corpus: The documents and their entities.
+        settings: The ceilings and the strategy; `document` stops after the first stage.
+    """
+    before = find_edges(corpus, settings.edge_threshold)
+    selected = document_level(corpus, settings.max_document_risk)
+    edges = before.without(selected.masked, settings.edge_threshold)
+    chains = enumerate_chains(edges, corpus.document_risk(selected.masked), settings)
+    solution = None
+    if settings.select == "optimal":
+        costs = _costs(corpus, settings)
+        starts = [
+            _settled(corpus, settings, edges, chains, selected, choose)
+            for choose in (greedy, knapsack)
+        ]
+        solution = optimise(corpus, settings, before, edges, chains, starts, costs)
+        selected = solution.selected
+    elif settings.select != "document":
+        choose = greedy if settings.select == "greedy" else knapsack
+        selected = _settled(corpus, settings, edges, chains, selected, choose)
+    after = _masked_log(edges, selected.masked)
+    return Plan(corpus, settings, before, edges, chains, selected, solution, after)
+
+
+def _settled(
+    corpus: Incidence,
+    settings: LinkageSection,
+    edges: Edges,
+    chains: Chains,
+    selected: Selected,
+    choose: Choose,
+) -> Selected:
+    mine = Selected(
+        selected.masked.copy(), dict(selected.for_document), dict(selected.for_chain)
+    )
+    ledger = Ledger(corpus, edges, mine.masked)
+    costs = _costs(corpus, settings)
+    settle_chains(ledger, chains, choose, costs, mine)
+    return mine
+
+
+def _costs(corpus: Incidence, settings: LinkageSection) -> Floats:
+    if settings.minimise == "mentions":
+        return corpus.frequency.astype(float)
+    return np.ones(len(corpus.entity_ids))
+
+
+def _masked_log(edges: Edges, masked: Mask) -> Floats:
+    keep = ~masked[edges.via_entity]
+    return np.bincount(edges.via_edge[keep], edges.via_log[keep], len(edges))

@@ -1,0 +1,230 @@
+"""
+Which entities to mask: document level, then chain by chain (CLAM, section 4.2.4).
+
+Documents come first, greedily by global contribution. Chains are then settled one
+after the other, the riskiest first: `greedy` masks the entity of highest impact and
+looks again; `knapsack` picks the smallest set whose summed impacts cover the required
+reduction, by dynamic programming. Impacts are taken alone and two entities that carry
+one link have more effect together, so a set so picked may be too large: it is checked
+with the exact formula, topped up where it falls short, and trimmed where it can be.
+
+Ties go by impact, then global contribution, then entity id; impacts are compared to
+twelve digits, so that plans do not depend on the order of a sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sdrag.linkage.chains import Chains
+from sdrag.linkage.incidence import Floats, Incidence, Ints
+from sdrag.linkage.ledger import TOLERANCE, Ledger, LocalChain, Mask
+
+__all__ = ["Selected", "document_level", "greedy", "knapsack", "settle_chains"]
+
+_DIGITS = 12
+_BLOCK = 2048
+_UNITS = 256
+"""Steps into which the knapsack divides the reduction it needs."""
+
+
+@dataclass(slots=True)
+class Selected:
+    """
+    What was masked, in order, and for which document or chain.
+
+    Args:
+        masked: (entities,)
+        for_document: Entity to the document that needed it.
+        for_chain: Entity to the chain that needed it.
+    """
+
+    masked: Mask
+    for_document: dict[int, int] = field(default_factory=dict)
+    for_chain: dict[int, int] = field(default_factory=dict)
+
+
+Choice = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
+Choose = Callable[
+    [LocalChain, list[int], Mapping[int, float], float, Floats], list[int]
+]
+"""From a chain, its candidates by descending impact, their impacts, the chain's
+ceiling and the costs of all entities: what to mask next."""
+
+
+def document_level(corpus: Incidence, ceiling: float) -> Selected:
+    """
+    Mask until every document is at or under `theta_doc`, or nothing is left to mask.
+
+    Entities that are certain to identify (contribution 1) are masked in any case.
+    """
+    selected = Selected(np.zeros(len(corpus.entity_ids), bool))
+    limit = float(-np.log1p(-min(ceiling + TOLERANCE, 1.0))) if ceiling < 1 else np.inf
+    certain = (corpus.global_contribution >= 1.0) & corpus.maskable
+    for entity in np.flatnonzero(certain).tolist():
+        selected.masked[entity] = True
+        selected.for_document[entity] = int(corpus.document[corpus.rows_of(entity)[0]])
+    rank = np.round(corpus.global_contribution, _DIGITS)
+    over = np.flatnonzero(corpus.document_risk(selected.masked) > ceiling + TOLERANCE)
+    for document in over.tolist():
+        _settle_document(corpus, document, limit, rank, selected)
+    return selected
+
+
+def _settle_document(
+    corpus: Incidence, document: int, limit: float, rank: Floats, selected: Selected
+) -> None:
+    rows = slice(corpus.starts[document], corpus.starts[document + 1])
+    held = zip(
+        corpus.entity[rows].tolist(), corpus.log_contribution[rows].tolist(), strict=True
+    )
+    active = {entity: log for entity, log in held if not selected.masked[entity]}
+    order = sorted(
+        (entity for entity in active if corpus.maskable[entity]),
+        key=lambda entity: (-rank[entity], entity),
+    )
+    for entity in order:
+        if sum(active.values()) <= limit:
+            return
+        del active[entity]
+        selected.masked[entity] = True
+        selected.for_document[entity] = document
+
+
+def settle_chains(
+    ledger: Ledger, chains: Chains, choose: Choose, costs: Floats, selected: Selected
+) -> None:
+    """
+    Bring every chain to its ceiling, the riskiest first.
+
+    Args:
+        ledger: The state after document-level masking; masked further.
+        chains: Enumerated on that state.
+        choose: The strategy.
+        costs: (entities,) what masking each costs.
+        selected: What is masked and why; extended.
+    """
+    order = np.argsort(-np.round(chains.risk_before, _DIGITS), kind="stable")
+    order = order[(chains.risk_before > chains.ceiling + TOLERANCE)[order]]
+    for start in range(0, len(order), _BLOCK):
+        over = _over(ledger, chains, order[start : start + _BLOCK])
+        while len(over):
+            _settle_chain(ledger, chains, int(over[0]), choose, costs, selected)
+            over = _over(ledger, chains, over[1:])
+
+
+def _over(ledger: Ledger, chains: Chains, chosen: Ints) -> Ints:
+    risks = ledger.chain_risks(chains, chosen)
+    return chosen[risks > chains.ceiling[chosen] + TOLERANCE]
+
+
+def _settle_chain(
+    ledger: Ledger,
+    chains: Chains,
+    number: int,
+    choose: Choose,
+    costs: Floats,
+    selected: Selected,
+) -> None:
+    """Bring one chain to its ceiling, or as low as what may be masked allows."""
+    local = ledger.local(chains, number)
+    candidates = [e for e in local.entities if ledger.corpus.maskable[e]]
+    ceiling = max(float(chains.ceiling[number]), local.risk(set(candidates)))
+    contribution = ledger.corpus.global_contribution
+    while candidates and local.risk() > ceiling + TOLERANCE:
+        impacts = local.impacts(candidates)
+        candidates.sort(key=lambda entity: _key(entity, impacts, contribution))
+        taken = choose(local, candidates, impacts, ceiling, costs)
+        for entity in taken:
+            ledger.mask(entity)
+            selected.masked[entity] = True
+            selected.for_chain[entity] = number
+        local = local.without(set(taken))
+        candidates = [entity for entity in candidates if entity not in taken]
+
+
+def greedy(
+    chain: LocalChain,
+    candidates: list[int],
+    impacts: Mapping[int, float],
+    ceiling: float,
+    costs: Floats,
+) -> list[int]:
+    """Choose the one entity of highest impact."""
+    del chain, impacts, ceiling, costs
+    return candidates[:1]
+
+
+def knapsack(
+    chain: LocalChain,
+    candidates: list[int],
+    impacts: Mapping[int, float],
+    ceiling: float,
+    costs: Floats,
+) -> list[int]:
+    """Choose the cheapest set whose summed impacts cover the required reduction."""
+    needed = chain.risk() - ceiling
+    gains = np.array([impacts[entity] for entity in candidates])
+    chosen = _cover(gains, costs[candidates], needed)
+    picked = [candidates[index] for index in chosen]
+    return _trimmed(chain, picked, ceiling) or candidates[:1]
+
+
+def _key(
+    entity: int, impacts: Mapping[int, float], contribution: Floats
+) -> tuple[float, float, int]:
+    return (
+        -round(impacts[entity], _DIGITS),
+        -round(float(contribution[entity]), _DIGITS),
+        entity,
+    )
+
+
+def _cover(gains: Floats, costs: Floats, needed: float) -> list[int]:
+    """
+    Pick the cheapest gains that sum to at least `needed`; all, where none do.
+
+    A 0/1 knapsack over `_UNITS` steps of the need, gains rounded down so that a cover
+    is a cover. Gains come in descending order; where all cost the same, the fewest are
+    simply the first ones.
+    """
+    if costs.min() == costs.max():
+        short = int(np.searchsorted(np.cumsum(gains), needed - TOLERANCE))
+        return list(range(min(short + 1, len(gains))))
+    steps = np.minimum((gains / needed * _UNITS).astype(int), _UNITS)
+    best = np.full(_UNITS + 1, np.inf)
+    best[0] = 0.0
+    taken = np.zeros((len(gains), _UNITS + 1), bool)
+    reached = np.arange(_UNITS + 1)
+    for index in np.flatnonzero(steps > 0):
+        origin = np.maximum(reached - steps[index], 0)
+        offer = best[origin] + costs[index]
+        taken[index] = offer < best
+        best = np.minimum(best, offer)
+    if not np.isfinite(best[_UNITS]):
+        return list(range(len(gains)))
+    return _traced(taken, steps)
+
+
+def _traced(taken: Choice, steps: Ints) -> list[int]:
+    chosen: list[int] = []
+    left = _UNITS
+    for index in range(len(steps) - 1, -1, -1):
+        if taken[index, left]:
+            chosen.append(index)
+            left = max(left - int(steps[index]), 0)
+    return chosen[::-1]
+
+
+def _trimmed(chain: LocalChain, picked: list[int], ceiling: float) -> list[int]:
+    """Drop what the set does not need, the least impact first."""
+    kept = set(picked)
+    if chain.risk(kept) > ceiling + TOLERANCE:
+        return picked
+    for entity in reversed(picked):
+        if len(kept) > 1 and chain.risk(kept - {entity}) <= ceiling + TOLERANCE:
+            kept.discard(entity)
+    return [entity for entity in picked if entity in kept]
