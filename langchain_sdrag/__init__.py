@@ -1,1 +1,50 @@
-"""Disclosure control for LangChain."""
+"""
+Disclosure control for LangChain.
+
+Wrap the retriever of a chain in `SelectiveDisclosureRetriever`. The names are the same
+in `llamaindex_sdrag`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from sdrag.extras import needs
+
+if TYPE_CHECKING:
+    from langchain_sdrag.constraint_binder import ConstraintBinder
+    from langchain_sdrag.selective_disclosure_compressor import (
+        SelectiveDisclosureCompressor,
+    )
+    from langchain_sdrag.selective_disclosure_retriever import (
+        SelectiveDisclosureRetriever,
+    )
+
+__all__ = [
+    "ConstraintBinder",
+    "SelectiveDisclosureCompressor",
+    "SelectiveDisclosureRetriever",
+]
+
+_HOMES = {
+    "ConstraintBinder": "constraint_binder",
+    "SelectiveDisclosureCompressor": "selective_disclosure_compressor",
+    "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
+}
+
+with needs("langchain", "langchain_sdrag"):
+    if find_spec("langchain_core") is None:
+        raise ImportError
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'langchain_sdrag' has no attribute {name!r}")
+    return getattr(import_module(f"langchain_sdrag.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

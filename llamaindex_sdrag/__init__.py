@@ -1,1 +1,50 @@
-"""Disclosure control for LlamaIndex."""
+"""
+Disclosure control for LlamaIndex.
+
+Wrap the retriever of a query engine in `SelectiveDisclosureRetriever`. The names are
+the same in `langchain_sdrag`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from sdrag.extras import needs
+
+if TYPE_CHECKING:
+    from llamaindex_sdrag.constraint_binder import ConstraintBinder
+    from llamaindex_sdrag.selective_disclosure_postprocessor import (
+        SelectiveDisclosurePostprocessor,
+    )
+    from llamaindex_sdrag.selective_disclosure_retriever import (
+        SelectiveDisclosureRetriever,
+    )
+
+__all__ = [
+    "ConstraintBinder",
+    "SelectiveDisclosurePostprocessor",
+    "SelectiveDisclosureRetriever",
+]
+
+_HOMES = {
+    "ConstraintBinder": "constraint_binder",
+    "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
+    "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
+}
+
+with needs("llamaindex", "llamaindex_sdrag"):
+    if find_spec("llama_index") is None:
+        raise ImportError
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'llamaindex_sdrag' has no attribute {name!r}")
+    return getattr(import_module(f"llamaindex_sdrag.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,104 @@
+"""
+Ingest: bind the constraints of the policy to the chunks of the corpus.
+
+The bindings go to a sidecar, and the documents to the host's store as they are. A
+document without an id is given one, since a binding is found again by it: add the
+documents that are returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from langchain_core.documents import BaseDocumentTransformer, Document
+from langchain_core.embeddings import Embeddings
+
+from langchain_sdrag.convert import passages_of
+from langchain_sdrag.effects import embedding
+from langchain_sdrag.tracing import cover
+from langchain_sdrag.wrapping import PolicySource
+from sdrag.calls import Limits
+from sdrag.disclosure.bindings import BindingStore
+from sdrag.hosting import Audit, Hook, sinks_of
+from sdrag.performing import Ports
+from sdrag.pipeline import Engine, bind
+from sdrag.policy import Policy
+
+__all__ = ["ConstraintBinder"]
+
+
+class ConstraintBinder(BaseDocumentTransformer):
+    """
+    Bind constraints to documents before they are stored.
+
+    Example:
+        ```python
+        binder = ConstraintBinder(policy="policy.yaml", bindings="bindings.sqlite")
+        store.add_documents(binder.transform_documents(chunks))
+        ```
+
+    Args:
+        policy: A path, a mapping or a `Policy`.
+        bindings: The sidecar or its path; the retriever is given the same.
+        embeddings: The model that the retriever is given; MiniLM by default.
+        audit: Takes the audit events.
+        limits: The bounds of embedding calls.
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: PolicySource,
+        bindings: BindingStore | str | Path,
+        embeddings: Embeddings | None = None,
+        audit: Audit = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._policy = Policy.read(policy)
+        self._engine = Engine.build(self._policy, has_model=False, bindings=bindings)
+        self._hook = Hook(
+            "bind",
+            self._policy,
+            Ports(embed=embedding(embeddings)),
+            limits or Limits(),
+            sinks_of(audit),
+        )
+
+    def transform_documents(
+        self, documents: Sequence[Document], **kwargs: Any
+    ) -> Sequence[Document]:
+        """
+        Bind the constraints.
+
+        Returns:
+            The documents, unchanged but for an id where they had none.
+
+        Raises:
+            HostError: The embeddings or the sidecar failed; nothing was bound.
+        """
+        named = [_named(document) for document in documents]
+        self._hook.perform(bind(passages_of(named), self._engine), self._cover())
+        return named
+
+    async def atransform_documents(
+        self, documents: Sequence[Document], **kwargs: Any
+    ) -> Sequence[Document]:
+        """Bind the constraints without blocking the event loop."""
+        named = [_named(document) for document in documents]
+        steps = bind(passages_of(named), self._engine)
+        await self._hook.aperform(steps, self._cover())
+        return named
+
+    def _cover(self) -> AbstractContextManager[None]:
+        return cover(self._policy, None)
+
+    def __repr__(self) -> str:
+        return f"ConstraintBinder(policy_hash={self._policy.hash!r})"
+
+
+def _named(document: Document) -> Document:
+    return document if document.id else document.model_copy(update={"id": str(uuid4())})

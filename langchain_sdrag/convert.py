@@ -1,0 +1,89 @@
+"""
+Passages out of documents, and documents out of passages.
+
+A released document is built anew from what the core released: id, text, metadata.
+Nothing of the host's object is handed on, so nothing rides along on it.
+
+A document without an id gets a keyed digest as the passage's id, so that what is
+remembered of it can be found again in this process and guessed by nobody; it leaves
+without an id, as it came. A reranker's score stands in the metadata under the key that
+LangChain's rerankers use; it is a score, and leaves as one.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
+from langchain_core.documents import Document
+
+from sdrag.errors import HostError
+from sdrag.vocabulary import Passage
+
+__all__ = ["SCORE_KEY", "documents_of", "passages_of"]
+
+SCORE_KEY = "relevance_score"
+_DOCUMENT_KEYS = ("document_id", "doc_id", "source")
+_NAMELESS = "unnamed-"
+_KEY = secrets.token_bytes(32)
+
+
+def passages_of(documents: Iterable[object]) -> tuple[Passage, ...]:
+    """
+    Read documents.
+
+    Raises:
+        HostError: Something in the list is no document.
+    """
+    return tuple(_passage_of(document) for document in documents)
+
+
+def documents_of(passages: Sequence[Passage]) -> list[Document]:
+    """Build the documents that leave."""
+    return [_document_of(passage) for passage in passages]
+
+
+def _passage_of(document: object) -> Passage:
+    if not isinstance(document, Document):
+        raise HostError(
+            f"The retriever returned a {type(document).__name__}, not a Document."
+        )
+    metadata = document.metadata
+    return Passage(
+        id=document.id or _nameless(document.page_content),
+        text=document.page_content,
+        metadata=metadata,
+        score=_number(metadata.get(SCORE_KEY)),
+        document_id=next(
+            (value for key in _DOCUMENT_KEYS if (value := _name(metadata.get(key)))),
+            None,
+        ),
+    )
+
+
+def _document_of(passage: Passage) -> Document:
+    metadata = dict(passage.metadata)
+    if passage.score is not None:
+        metadata[SCORE_KEY] = passage.score
+    return Document(
+        id=None if passage.id.startswith(_NAMELESS) else passage.id,
+        page_content=passage.text,
+        metadata=metadata,
+    )
+
+
+def _nameless(text: str) -> str:
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY, digest_size=16)
+    return _NAMELESS + digest.hexdigest()
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _name(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

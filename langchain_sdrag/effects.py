@@ -1,0 +1,148 @@
+"""
+How LangChain does things: the ports of its models and embeddings.
+
+A chat model that can be held to a reply format is, by its own
+`with_structured_output`, and what comes back is handed on as JSON text. Anything else
+that takes messages, such as `model.bind(response_format=...)`, is asked for text; the
+words of the prompt ask for the same JSON. Whether the text can be read is the core's
+to judge.
+
+LangChain's global cache would store prompts with raw text in them, so the model is
+copied with `cache=False`. What cannot be copied is refused while there is such a cache.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.globals import get_llm_cache
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableWithFallbacks
+from pydantic import BaseModel
+
+from sdrag.calls import Port
+from sdrag.errors import UsageError
+from sdrag.hosting import local_embeddings
+from sdrag.prompts import Message, Prompt
+from sdrag.steps import Embed
+
+__all__ = ["completing", "embedding", "model_name", "uncached"]
+
+Model = Runnable[Any, Any]
+_MESSAGES: dict[str, type[BaseMessage]] = {
+    "system": SystemMessage,
+    "user": HumanMessage,
+    "assistant": AIMessage,
+}
+
+
+def completing(llm: Model | None) -> Port[Prompt, str] | None:
+    """
+    Ask the host's model.
+
+    Args:
+        llm: A chat model, a completion model, or any runnable over messages.
+    """
+    if llm is None:
+        return None
+    if not isinstance(llm, Runnable):
+        raise UsageError(f"A {type(llm).__name__} is no LangChain model.")
+    copy = uncached(llm)
+
+    def model(prompt: Prompt) -> Model:
+        if copy is None and get_llm_cache() is not None:
+            raise UsageError(
+                "A global cache is set, and would keep the prompts of this model.",
+                hint="Pass the model itself, or unset the cache.",
+            )
+        return _held(copy or llm, prompt.reply_format)
+
+    def call(prompt: Prompt) -> str:
+        return _text(model(prompt).invoke(_messages(prompt)))
+
+    async def acall(prompt: Prompt) -> str:
+        return _text(await model(prompt).ainvoke(_messages(prompt)))
+
+    return Port(call, acall)
+
+
+def embedding(
+    embeddings: Embeddings | None,
+) -> Port[Embed, Sequence[Sequence[float]]]:
+    """Embed with the host's model; without one, with the packaged MiniLM."""
+    if embeddings is None:
+        return local_embeddings()
+
+    def call(effect: Embed) -> Sequence[Sequence[float]]:
+        if effect.query:
+            return [embeddings.embed_query(text) for text in effect.items]
+        return embeddings.embed_documents(list(effect.items))
+
+    async def acall(effect: Embed) -> Sequence[Sequence[float]]:
+        if effect.query:
+            return [await embeddings.aembed_query(text) for text in effect.items]
+        return await embeddings.aembed_documents(list(effect.items))
+
+    return Port(call, acall)
+
+
+def model_name(llm: Model | None) -> str:
+    """Name a model for caches and audits, without its keys."""
+    inner: Any = llm
+    while isinstance(inner, RunnableBinding):
+        inner = inner.bound
+    for attribute in ("model_name", "model", "model_id"):
+        value = getattr(inner, attribute, None)
+        if isinstance(value, str) and value:
+            return f"{type(inner).__name__}:{value}"
+    return type(inner).__name__ if inner is not None else ""
+
+
+def uncached(llm: Model) -> Model | None:
+    """Return a copy that no cache of LangChain's remembers; None if there is none."""
+    if isinstance(llm, BaseLanguageModel):
+        return llm.model_copy(update={"cache": False})
+    if isinstance(llm, RunnableBinding):
+        bound = uncached(llm.bound)
+        return bound and llm.model_copy(update={"bound": bound})
+    if isinstance(llm, RunnableWithFallbacks):
+        first, *rest = (uncached(one) for one in (llm.runnable, *llm.fallbacks))
+        if first is None or None in rest:
+            return None
+        return llm.model_copy(update={"runnable": first, "fallbacks": rest})
+    return None
+
+
+def _held(model: Model, reply_format: type[BaseModel] | None) -> Model:
+    """Hold a chat model to the format, where it has a way of its own."""
+    if reply_format is None or not isinstance(model, BaseChatModel):
+        return model
+    try:
+        return model.with_structured_output(reply_format, include_raw=True)
+    except (NotImplementedError, ValueError, TypeError):
+        return model
+
+
+def _messages(prompt: Prompt) -> list[BaseMessage]:
+    return [_message(message) for message in prompt.messages]
+
+
+def _message(message: Message) -> BaseMessage:
+    return _MESSAGES[message.role](content=message.content.text)
+
+
+def _text(reply: Any) -> str:
+    """Return what the model said: the parsed reply as JSON, else its words."""
+    if isinstance(reply, dict) and "raw" in reply:
+        parsed = reply.get("parsed")
+        reply = reply["raw"] if parsed is None else parsed
+    if isinstance(reply, BaseModel) and not isinstance(reply, BaseMessage):
+        return reply.model_dump_json()
+    if isinstance(reply, BaseMessage):
+        return str(reply.text)
+    return reply if isinstance(reply, str) else json.dumps(reply)

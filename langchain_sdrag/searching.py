@@ -1,0 +1,132 @@
+"""
+Asking the host's retriever, within what the policy lets the store return.
+
+A condition is put to the store where its language is known, ANDed with the filter that
+the host set up: a filter given at call time replaces the host's in LangChain, which
+could widen access. Elsewhere the condition is not pushed down; the core checks every
+passage anyway. The host's retriever is never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, signature
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
+from langchain_core.vectorstores import VectorStoreRetriever
+
+from langchain_sdrag.convert import passages_of
+from sdrag.calls import Port
+from sdrag.errors import HostError, UsageError
+from sdrag.guardrails.conditions import Condition, as_chroma, both
+from sdrag.steps import Search
+from sdrag.vocabulary import Passage
+
+__all__ = ["FilterTranslator", "HostRetriever", "searching"]
+
+HostRetriever = Runnable[str, Any]
+FilterTranslator = Callable[[Condition, Any], Any]
+"""Takes a condition and the host's own filter, which may be None; returns a filter that
+admits what both admit."""
+_FORWARDED = frozenset({"fetch_k", "lambda_mult", "score_threshold"})
+
+
+def searching(
+    retriever: HostRetriever,
+    translator: FilterTranslator | None,
+    options: Mapping[str, Any],
+) -> Port[Search, Sequence[Passage]]:
+    """
+    Search with the host's retriever.
+
+    Args:
+        retriever: A retriever, or any runnable from a question to documents.
+        translator: Puts a condition into the store's language, where that is not known.
+        options: What the caller gave at call time beside `k`.
+
+    Raises:
+        UsageError: An option is unknown, or could widen what the host allows.
+    """
+    translate = translator or _known_language(retriever)
+    _check(options, translate)
+
+    def arguments(effect: Search) -> dict[str, Any]:
+        given = {key: options[key] for key in _FORWARDED & options.keys()}
+        if effect.limit is not None and _takes_limit(retriever):
+            given["k"] = effect.limit
+        narrowed = _filter(retriever, translate, effect.filters, options)
+        return given if narrowed is None else {**given, "filter": narrowed}
+
+    def call(effect: Search) -> Sequence[Passage]:
+        found = retriever.invoke(effect.items[0], **arguments(effect))
+        return passages_of(_documents(found))
+
+    async def acall(effect: Search) -> Sequence[Passage]:
+        found = await retriever.ainvoke(effect.items[0], **arguments(effect))
+        return passages_of(_documents(found))
+
+    return Port(call, acall)
+
+
+def _check(options: Mapping[str, Any], translate: FilterTranslator | None) -> None:
+    unknown = sorted(options.keys() - _FORWARDED - {"filter"})
+    if unknown:
+        raise UsageError(
+            f"Unknown arguments at call time: {unknown}.",
+            hint="Set them up on the retriever that is wrapped.",
+        )
+    if options.get("filter") is not None and translate is not _chroma:
+        raise UsageError(
+            "A filter given at call time could replace the host's and widen access.",
+            hint="Set it up on the retriever that is wrapped.",
+        )
+
+
+def _filter(
+    retriever: HostRetriever,
+    translate: FilterTranslator | None,
+    condition: Condition | None,
+    options: Mapping[str, Any],
+) -> Any:
+    """Return what to search with; None where the host's own filter simply stands."""
+    asked = options.get("filter")
+    if translate is None or (condition is None and asked is None):
+        return None
+    host = getattr(retriever, "search_kwargs", {}).get("filter")
+    if asked is not None:
+        host = both(asked, host)
+    return host if condition is None else translate(condition, host)
+
+
+def _known_language(retriever: HostRetriever) -> FilterTranslator | None:
+    if not isinstance(retriever, VectorStoreRetriever):
+        return None
+    store = type(retriever.vectorstore)
+    chroma = any(
+        base.__module__.partition(".")[0] == "langchain_chroma"
+        for base in store.__mro__
+    )
+    return _chroma if chroma else None
+
+
+def _chroma(condition: Condition, host: Any) -> Any:
+    return both(as_chroma(condition), host)
+
+
+def _takes_limit(retriever: HostRetriever) -> bool:
+    """Say whether the retriever's own method takes `k` at call time."""
+    if not isinstance(retriever, BaseRetriever):
+        return False
+    parameters = signature(retriever._get_relevant_documents).parameters  # noqa: SLF001 -- the method every LangChain retriever defines
+    return "k" in parameters or any(
+        parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()
+    )
+
+
+def _documents(found: object) -> Sequence[Document]:
+    if not isinstance(found, Sequence) or isinstance(found, str):
+        raise HostError(f"The retriever returned a {type(found).__name__}, not a list.")
+    return found

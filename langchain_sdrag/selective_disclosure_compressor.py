@@ -1,0 +1,169 @@
+"""
+The hook after retrieval: redact documents that the host has already retrieved.
+
+Use it in a `ContextualCompressionRetriever`, or pipe documents through it. The host
+has emitted its own retrieval events by then, with raw documents in them: where tracers
+must see nothing, wrap the retriever instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.callbacks import BaseCallbackManager, Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from pydantic import PrivateAttr
+
+from langchain_sdrag.auditing import aannounce, announce
+from langchain_sdrag.convert import documents_of, passages_of
+from langchain_sdrag.effects import Model
+from langchain_sdrag.principals import (
+    OnBehalf,
+    PrincipalResolver,
+    on_behalf,
+    principal_of,
+)
+from langchain_sdrag.tracing import cover
+from langchain_sdrag.wrapping import Bindings, PolicySource, Wrapper
+from sdrag.calls import Limits
+from sdrag.errors import UsageError
+from sdrag.hosting import Audit, Authorizer, Scorer
+from sdrag.pipeline import Request, disclose
+from sdrag.policy import Policy
+
+__all__ = ["SelectiveDisclosureCompressor"]
+
+Retrieved = Sequence[Document] | Mapping[str, Any]
+"""Documents, or `{"context": documents, "question": str}`."""
+
+
+class SelectiveDisclosureCompressor(
+    OnBehalf,
+    Wrapper,
+    RunnableSerializable[Retrieved, list[Document]],
+    BaseDocumentCompressor,
+):
+    """
+    Keep of retrieved documents what the policy lets be disclosed.
+
+    Example:
+        ```python
+        chain = retriever | SelectiveDisclosureCompressor(policy="policy.yaml")
+        ```
+
+    Args:
+        policy: A path, a mapping or a `Policy`.
+        llm: As for `SelectiveDisclosureRetriever`, like all that follow.
+        embeddings: Compares constraints with passages.
+        bindings: The sidecar, or its path.
+        authorize: The host's own answer to who may see what.
+        scorer: A cross-encoder, for a policy that reranks.
+        audit: Takes the audit events.
+        limits: The bounds of model calls.
+        principal_resolver: Finds the principal in the config of a call.
+    """
+
+    _stage: str = PrivateAttr(default="disclose")
+
+    def __init__(
+        self,
+        *,
+        policy: PolicySource,
+        llm: Model | None = None,
+        embeddings: Embeddings | None = None,
+        bindings: Bindings = None,
+        authorize: Authorizer | None = None,
+        scorer: Scorer = None,
+        audit: Audit = None,
+        limits: Limits | None = None,
+        principal_resolver: PrincipalResolver | None = None,
+        **runnable: Any,
+    ) -> None:
+        runnable.update(
+            policy=Policy.read(policy),
+            llm=llm,
+            embeddings=embeddings,
+            bindings=bindings,
+            authorize=authorize,
+            scorer=scorer,
+            audit=audit,
+            limits=limits,
+            principal_resolver=principal_resolver,
+        )
+        super().__init__(**runnable)
+
+    def compress_documents(
+        self,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Callbacks | None = None,
+    ) -> list[Document]:
+        """Redact documents that were retrieved for a query."""
+        child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
+        disclosure, event = self._hook.perform(
+            disclose(passages_of(documents), self._request(query), self._engine),
+            cover(self.policy, child),
+        )
+        announce(event, child)
+        return documents_of(disclosure.passages)
+
+    async def acompress_documents(
+        self,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Callbacks | None = None,
+    ) -> list[Document]:
+        """Redact documents without blocking the event loop."""
+        child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
+        disclosure, event = await self._hook.aperform(
+            disclose(passages_of(documents), self._request(query), self._engine),
+            cover(self.policy, child),
+        )
+        await aannounce(event, child)
+        return documents_of(disclosure.passages)
+
+    def invoke(
+        self, input: Retrieved, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """Redact documents; the run's own trace holds their number only."""
+        documents, query = _parts(input)
+
+        def work(_: object, run_manager: Any) -> list[Document]:
+            return self.compress_documents(documents, query, run_manager.get_child())
+
+        with on_behalf(config, self.principal_resolver):
+            return self._call_with_config(work, {"documents": len(documents)}, config)
+
+    async def ainvoke(
+        self, input: Retrieved, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> list[Document]:
+        """Redact documents without blocking the event loop."""
+        documents, query = _parts(input)
+
+        async def work(_: object, run_manager: Any) -> list[Document]:
+            child = run_manager.get_child()
+            return await self.acompress_documents(documents, query, child)
+
+        with on_behalf(config, self.principal_resolver):
+            return await self._acall_with_config(
+                work, {"documents": len(documents)}, config
+            )
+
+    def _request(self, query: str) -> Request:
+        return Request(query, principal_of(None, self.principal_resolver))
+
+
+def _parts(value: Retrieved) -> tuple[Sequence[Document], str]:
+    if isinstance(value, Mapping):
+        documents, query = value.get("context"), value.get("question", "")
+    else:
+        documents, query = value, ""
+    if not isinstance(documents, Sequence) or isinstance(documents, str):
+        raise UsageError(
+            "Documents are redacted, not a string made of them.",
+            hint='Pass a list of documents, or {"context": documents, "question": q}.',
+        )
+    return documents, str(query)

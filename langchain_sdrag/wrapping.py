@@ -1,0 +1,106 @@
+"""
+What LangChain wrappers share: the arguments they take, and how they are built.
+
+The objects of the host (models, stores, callables) are fields that are never dumped
+and stand in no repr. A wrapper refuses to be pickled: its policy is confidential. What
+is made of the fields is made again for a copy, so a copy with another policy obeys it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from langchain_core.embeddings import Embeddings
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+from langchain_sdrag.effects import completing, embedding, model_name
+from sdrag.calls import Limits
+from sdrag.disclosure.bindings import BindingStore
+from sdrag.errors import UsageError
+from sdrag.hosting import (
+    Hook,
+    authorizing,
+    scoring,
+    sinks_of,
+)
+from sdrag.performing import Ports
+from sdrag.pipeline import Engine
+from sdrag.policy import Policy
+
+__all__ = ["Bindings", "PolicySource", "Wrapper"]
+
+PolicySource = Policy | Mapping[str, Any] | str | Path
+Bindings = BindingStore | str | Path | None
+
+
+class Wrapper(BaseModel):
+    """The fields of a wrapper; `_stage` names it in audit events."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    policy: Policy = Field(exclude=True, repr=False, frozen=True)
+    llm: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    embeddings: Embeddings | None = Field(
+        default=None, exclude=True, repr=False, frozen=True
+    )
+    bindings: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    authorize: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    scorer: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    audit: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    limits: Limits | None = Field(default=None, exclude=True, repr=False, frozen=True)
+    principal_resolver: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+
+    _stage: str = PrivateAttr(default="")
+    _engine: Engine = PrivateAttr()
+    _hook: Hook = PrivateAttr()
+
+    @property
+    def policy_hash(self) -> str:
+        """Sixteen digits that change with anything the policy says."""
+        return self.policy.hash
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Make the engine and the hook of the fields."""
+        super().model_post_init(context)
+        self._build()
+
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> Self:
+        """Copy; what was made of the fields is made again."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy._build()  # noqa: SLF001 -- an object of this very class
+        return copy
+
+    def _build(self) -> None:
+        self._engine = Engine.build(
+            self.policy,
+            has_model=self.llm is not None,
+            model_id=model_name(self.llm),
+            bindings=self.bindings,
+            authorize=self.authorize is not None,
+        )
+        ports = Ports(
+            complete=completing(self.llm),
+            embed=embedding(self.embeddings),
+            score=scoring(self.scorer),
+            authorize=authorizing(self.authorize),
+        )
+        limits = self.limits or Limits(seconds=self.policy.disclosure.timeout_seconds)
+        self._hook = Hook(self._stage, self.policy, ports, limits, sinks_of(self.audit))
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise UsageError(
+            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
+            hint="Build it where it is used.",
+        )
+
+    def __repr_args__(self) -> list[tuple[str | None, Any]]:
+        return [("policy_hash", self.policy.hash)]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(policy_hash={self.policy.hash!r})"
+
+    __str__ = __repr__

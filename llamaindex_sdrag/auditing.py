@@ -1,0 +1,43 @@
+"""Tell LlamaIndex what was decided: an event with ids and codes and no text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.instrumentation.events import BaseEvent
+from llama_index_instrumentation import get_dispatcher
+
+from sdrag.audit import AuditEvent
+
+__all__ = ["DisclosureEvent", "announce"]
+
+_dispatcher = get_dispatcher(__name__)
+
+
+class DisclosureEvent(BaseEvent):
+    """
+    What one request decided.
+
+    Args:
+        stage: The hook that ran, such as `retrieve`.
+        policy_hash: Of the policy in force.
+        decisions: The fields of a `Decision` for each passage.
+        seconds: Wall time of the hook.
+        model_calls: How many prompts were sent.
+    """
+
+    stage: str
+    policy_hash: str
+    decisions: tuple[dict[str, Any], ...]
+    seconds: float
+    model_calls: int
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name that handlers know the event by."""
+        return "DisclosureEvent"
+
+
+def announce(event: AuditEvent) -> None:
+    """Dispatch an event to the handlers of the host."""
+    _dispatcher.event(DisclosureEvent(**event.as_dict()))

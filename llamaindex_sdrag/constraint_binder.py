@@ -1,0 +1,144 @@
+"""
+Ingest: bind the constraints of the policy to the chunks of the corpus.
+
+The bindings go to a sidecar, and the nodes to the host's store as they are. The sidecar
+holds the best of everything ever written, so binding batch by batch, or shard by shard
+in worker processes, ends where binding the whole corpus at once does.
+
+The ingestion cache keeps what a transform returned, by the transform's fields. A binder
+returns the nodes as they came, and what counts, the sidecar, is not in the cache: its
+fields name the policy, the embeddings and the sidecar, so another of these binds anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.schema import BaseNode, TransformComponent
+from pydantic import PrivateAttr
+
+from llamaindex_sdrag.convert import passage_of
+from llamaindex_sdrag.tracing import cover
+from llamaindex_sdrag.wrapping import PolicySource, Setup
+from sdrag.calls import Limits
+from sdrag.disclosure.bindings import BindingStore
+from sdrag.errors import UsageError
+from sdrag.hosting import Audit
+from sdrag.pipeline import bind
+from sdrag.policy import Policy
+
+__all__ = ["ConstraintBinder"]
+
+
+class ConstraintBinder(TransformComponent):
+    """
+    Bind constraints to nodes before they are stored.
+
+    Example:
+        ```python
+        binder = ConstraintBinder(policy="policy.yaml", bindings="bindings.sqlite")
+        IngestionPipeline(transformations=[splitter, binder, embed_model])
+        ```
+
+    Args:
+        policy: A path, a mapping or a `Policy`.
+        bindings: The sidecar or its path; the retriever is given the same.
+        embeddings: The model that the retriever is given; MiniLM by default.
+        audit: Takes the audit events.
+        limits: The bounds of embedding calls.
+    """
+
+    policy_hash: str
+    engine_id: str
+
+    _setup: Setup = PrivateAttr()
+    _rebuild: tuple[Any, ...] = PrivateAttr()
+
+    def __init__(
+        self,
+        *,
+        policy: PolicySource,
+        bindings: BindingStore | str | Path,
+        embeddings: BaseEmbedding | None = None,
+        audit: Audit = None,
+        limits: Limits | None = None,
+    ) -> None:
+        setup = Setup.build(
+            "bind",
+            policy,
+            embeddings=embeddings,
+            bindings=bindings,
+            audit=audit,
+            limits=limits,
+        )
+        place = str(bindings) if isinstance(bindings, (str, Path)) else repr(bindings)
+        fields: dict[str, Any] = {
+            "policy_hash": setup.policy.hash,
+            "engine_id": f"{setup.engine_id}/{place}",
+        }
+        super().__init__(**fields)
+        self._setup = setup
+        self._rebuild = (setup.policy, bindings, embeddings, audit, limits)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name that LlamaIndex knows the class by."""
+        return "ConstraintBinder"
+
+    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
+        """
+        Bind the constraints.
+
+        Returns:
+            The nodes, unchanged.
+
+        Raises:
+            HostError: The embeddings or the sidecar failed; nothing was bound.
+        """
+        steps = bind(tuple(map(passage_of, nodes)), self._setup.engine)
+        self._setup.hook.perform(steps, cover(self._setup.policy))
+        return nodes
+
+    async def acall(
+        self, nodes: Sequence[BaseNode], **kwargs: Any
+    ) -> Sequence[BaseNode]:
+        """Bind the constraints without blocking the event loop."""
+        steps = bind(tuple(map(passage_of, nodes)), self._setup.engine)
+        await self._setup.hook.aperform(steps, cover(self._setup.policy))
+        return nodes
+
+    def __reduce_ex__(
+        self, protocol: Any
+    ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Let worker processes build their own, over the same file."""
+        policy, bindings, embeddings, audit, limits = self._rebuild
+        if not isinstance(bindings, (str, Path)):
+            raise UsageError(
+                "Only a binder over a sidecar file works in several processes.",
+                hint="Pass the path of the sidecar as `bindings`.",
+            )
+        return _build, (policy, str(bindings), embeddings, audit, limits)
+
+    def __repr__(self) -> str:
+        return f"ConstraintBinder(policy_hash={self.policy_hash!r})"
+
+    __str__ = __repr__
+
+
+def _build(
+    policy: Policy,
+    bindings: str,
+    embeddings: BaseEmbedding | None,
+    audit: Audit,
+    limits: Limits | None,
+) -> ConstraintBinder:
+    return ConstraintBinder(
+        policy=policy,
+        bindings=bindings,
+        embeddings=embeddings,
+        audit=audit,
+        limits=limits,
+    )

@@ -1,0 +1,69 @@
+"""
+Passages out of nodes, and nodes out of passages.
+
+A released node is a `TextNode` built anew from what the core released: id, text,
+metadata, score. The host's node is not handed on, and with it stay behind the vector of
+the raw text, the relationships (their metadata is the neighbours', and other
+postprocessors follow them back to raw text), the `window` and `original_text` of
+sentence windows, images, and the object behind an `IndexNode`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
+
+from sdrag.errors import HostError
+from sdrag.vocabulary import Passage
+
+__all__ = ["RESERVED_KEY", "nodes_of", "passage_of", "passages_of"]
+
+RESERVED_KEY = "sdrag"
+"""Holds what was done to a node, by ids and counts; kept out of prompts and vectors."""
+
+
+def passages_of(nodes: Iterable[object]) -> tuple[Passage, ...]:
+    """
+    Read retrieved nodes.
+
+    Raises:
+        HostError: Something in the list is no scored node.
+    """
+    return tuple(_scored(node) for node in nodes)
+
+
+def passage_of(node: BaseNode, score: float | None = None) -> Passage:
+    """Read a node."""
+    return Passage(
+        id=node.node_id,
+        text=node.get_content(metadata_mode=MetadataMode.NONE),
+        metadata=node.metadata,
+        score=score,
+        document_id=node.ref_doc_id,
+    )
+
+
+def nodes_of(passages: Sequence[Passage]) -> list[NodeWithScore]:
+    """Build the nodes that leave."""
+    return [
+        NodeWithScore(
+            node=TextNode(
+                id_=passage.id,
+                text=passage.text,
+                metadata=dict(passage.metadata),
+                excluded_llm_metadata_keys=[RESERVED_KEY],
+                excluded_embed_metadata_keys=[RESERVED_KEY],
+            ),
+            score=passage.score,
+        )
+        for passage in passages
+    ]
+
+
+def _scored(node: object) -> Passage:
+    if not isinstance(node, NodeWithScore):
+        raise HostError(
+            f"The retriever returned a {type(node).__name__}, not a NodeWithScore."
+        )
+    return passage_of(node.node, node.score)

@@ -1,0 +1,136 @@
+"""
+How LlamaIndex does things: the ports of its models and embeddings.
+
+A model that calls functions is held to a reply format by a tool of that shape, and what
+it fills in is handed on as JSON text, unrepaired. `structured_predict` is not used: it
+reads messages as templates, and braces in a passage would be placeholders. Any other
+model is asked for text; the words of the prompt ask for the same JSON. Whether the text
+can be read is the core's to judge.
+
+An embedding model with a cache would keep raw text in it, so the model is copied
+without one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    MessageRole,
+    ToolCallBlock,
+)
+from llama_index.core.llms import LLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.core.program.function_program import get_function_tool
+from llama_index.core.tools import FunctionTool
+from pydantic import BaseModel
+
+from sdrag.calls import Port
+from sdrag.errors import UsageError
+from sdrag.hosting import local_embeddings
+from sdrag.prompts import Prompt
+from sdrag.steps import Embed
+
+__all__ = ["completing", "embedding", "model_name"]
+
+_ROLES = {
+    "system": MessageRole.SYSTEM,
+    "user": MessageRole.USER,
+    "assistant": MessageRole.ASSISTANT,
+}
+
+
+def completing(llm: LLM | None) -> Port[Prompt, str] | None:
+    """Ask the host's model."""
+    if llm is None:
+        return None
+    if not isinstance(llm, LLM):
+        raise UsageError(f"A {type(llm).__name__} is no LlamaIndex model.")
+
+    def call(prompt: Prompt) -> str:
+        tool = _tool(llm, prompt.reply_format)
+        if tool is None or not isinstance(llm, FunctionCallingLLM):
+            return str(llm.chat(_messages(prompt)).message.content or "")
+        history = _messages(prompt)
+        response = llm.chat_with_tools([tool], chat_history=history, tool_required=True)
+        return _filled(llm, response)
+
+    async def acall(prompt: Prompt) -> str:
+        tool = _tool(llm, prompt.reply_format)
+        if tool is None or not isinstance(llm, FunctionCallingLLM):
+            response = await llm.achat(_messages(prompt))
+            return str(response.message.content or "")
+        history = _messages(prompt)
+        response = await llm.achat_with_tools(
+            [tool], chat_history=history, tool_required=True
+        )
+        return _filled(llm, response)
+
+    return Port(call, acall)
+
+
+def embedding(
+    embeddings: BaseEmbedding | None,
+) -> Port[Embed, Sequence[Sequence[float]]]:
+    """Embed with the host's model; without one, with the packaged MiniLM."""
+    if embeddings is None:
+        return local_embeddings()
+    model = embeddings.model_copy(update={"embeddings_cache": None})
+
+    def call(effect: Embed) -> Sequence[Sequence[float]]:
+        if effect.query:
+            return [model.get_query_embedding(text) for text in effect.items]
+        return model.get_text_embedding_batch(list(effect.items))
+
+    async def acall(effect: Embed) -> Sequence[Sequence[float]]:
+        if effect.query:
+            return [await model.aget_query_embedding(text) for text in effect.items]
+        return await model.aget_text_embedding_batch(list(effect.items))
+
+    return Port(call, acall)
+
+
+def model_name(model: LLM | BaseEmbedding | None) -> str:
+    """Name a model for caches and audits, without its keys."""
+    if model is None:
+        return ""
+    name = model.model_name if isinstance(model, BaseEmbedding) else ""
+    if isinstance(model, LLM):
+        name = model.metadata.model_name
+    return f"{type(model).__name__}:{name}" if name else type(model).__name__
+
+
+def _tool(llm: LLM, reply_format: type[BaseModel] | None) -> FunctionTool | None:
+    """Make a tool of the format, for a model that calls functions."""
+    if reply_format is None or not isinstance(llm, FunctionCallingLLM):
+        return None
+    if not llm.metadata.is_function_calling_model:
+        return None
+    return get_function_tool(reply_format)
+
+
+def _messages(prompt: Prompt) -> list[ChatMessage]:
+    return [
+        ChatMessage(role=_ROLES[message.role], content=message.content.text)
+        for message in prompt.messages
+    ]
+
+
+def _filled(llm: FunctionCallingLLM, response: ChatResponse) -> str:
+    """Return what the model filled in, as it wrote it; else its words."""
+    for block in response.message.blocks:
+        if isinstance(block, ToolCallBlock):
+            return _as_json(block.tool_kwargs)
+    calls = llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
+    if calls:
+        return _as_json(calls[0].tool_kwargs)
+    return str(response.message.content or "")
+
+
+def _as_json(arguments: Any) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)

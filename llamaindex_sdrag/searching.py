@@ -1,0 +1,115 @@
+"""
+Asking the host's retriever, within what the policy lets the store return.
+
+A retriever keeps its filters to itself, so a condition can be put to the store only by
+a retriever that is made for it: `retriever_factory` takes the filters and returns one.
+Without a factory the condition is not pushed down; the core checks every passage
+anyway. The public `retrieve` of the inner retriever is called, so that what it does
+with `IndexNode` objects is done before the core looks. The host's retriever is never
+changed: where a number of nodes is wanted, a copy of it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.indices.vector_store import VectorIndexRetriever
+from llama_index.core.schema import QueryBundle
+from llama_index.core.vector_stores import (
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+)
+
+from llamaindex_sdrag.convert import passages_of
+from sdrag.calls import Port
+from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
+from sdrag.steps import Search
+from sdrag.vocabulary import Passage
+
+__all__ = ["RetrieverFactory", "filters_of", "searching"]
+
+RetrieverFactory = Callable[[MetadataFilters], BaseRetriever]
+"""Takes filters to hold to, besides the host's own, and returns a retriever."""
+
+
+def searching(
+    retriever: BaseRetriever, factory: RetrieverFactory | None, bundle: QueryBundle
+) -> Port[Search, Sequence[Passage]]:
+    """
+    Search with the host's retriever.
+
+    Args:
+        retriever: The one that is wrapped.
+        factory: Makes one that holds to filters.
+        bundle: What was asked; its embedding is used where it has one.
+    """
+
+    def host(effect: Search) -> BaseRetriever:
+        narrowed = retriever
+        if factory is not None and effect.filters is not None:
+            narrowed = factory(filters_of(effect.filters))
+        return narrowed if effect.limit is None else _told(narrowed, effect.limit)
+
+    def asked(effect: Search) -> QueryBundle:
+        """Make a bundle of our own: retrievers write the embedding into it."""
+        question = copy(bundle)
+        if effect.items[0] != bundle.query_str:
+            question = QueryBundle(effect.items[0])
+        return question
+
+    def call(effect: Search) -> Sequence[Passage]:
+        return passages_of(host(effect).retrieve(asked(effect)))
+
+    async def acall(effect: Search) -> Sequence[Passage]:
+        return passages_of(await host(effect).aretrieve(asked(effect)))
+
+    return Port(call, acall)
+
+
+def filters_of(condition: Condition) -> MetadataFilters:
+    """Put a condition into LlamaIndex's filters."""
+    match condition:
+        case And(parts):
+            return _all_of(parts, FilterCondition.AND)
+        case Or(parts):
+            return _all_of(parts, FilterCondition.OR)
+    return MetadataFilters(filters=[_single(condition)])
+
+
+def _all_of(parts: Sequence[Condition], how: FilterCondition) -> MetadataFilters:
+    return MetadataFilters(
+        filters=[
+            filters_of(part) if isinstance(part, (And, Or)) else _single(part)
+            for part in parts
+        ],
+        condition=how,
+    )
+
+
+def _single(condition: Eq | In | Contains | Lte) -> MetadataFilter:
+    match condition:
+        case Eq(key, value):
+            return MetadataFilter(key=key, value=value, operator=FilterOperator.EQ)
+        case In(key, values):
+            listed: Any = list(values)
+            return MetadataFilter(key=key, value=listed, operator=FilterOperator.IN)
+        case Contains(key, value):
+            return MetadataFilter(
+                key=key, value=value, operator=FilterOperator.CONTAINS
+            )
+        case Lte(key, value):
+            return MetadataFilter(key=key, value=value, operator=FilterOperator.LTE)
+
+
+def _told(retriever: BaseRetriever, limit: int) -> BaseRetriever:
+    """Return a copy that fetches so many, where the retriever can be told."""
+    if not isinstance(retriever, VectorIndexRetriever):
+        return retriever
+    told = copy(retriever)
+    told.similarity_top_k = limit
+    return told

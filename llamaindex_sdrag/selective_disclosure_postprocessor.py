@@ -1,0 +1,128 @@
+"""
+The hook after retrieval: redact nodes that the host has already retrieved.
+
+The host has emitted its own retrieval events by then, with raw nodes in them: where
+tracers must see nothing, wrap the retriever instead. The order among postprocessors
+does not matter for safety: what leaves has neither the relationships nor the metadata
+by which `PrevNextNodePostprocessor` or `MetadataReplacementPostProcessor` bring raw
+text back. For those to be of use they stand before this one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from pydantic import PrivateAttr
+
+from llamaindex_sdrag.auditing import announce
+from llamaindex_sdrag.convert import nodes_of, passages_of
+from llamaindex_sdrag.principals import PrincipalResolver, principal_of
+from llamaindex_sdrag.tracing import cover
+from llamaindex_sdrag.wrapping import Bindings, PolicySource, Setup, Unpickled
+from sdrag.calls import Limits
+from sdrag.hosting import Audit, Authorizer, Scorer
+from sdrag.pipeline import Request, disclose
+
+__all__ = ["SelectiveDisclosurePostprocessor"]
+
+
+class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
+    """
+    Keep of retrieved nodes what the policy lets be disclosed.
+
+    Example:
+        ```python
+        engine = index.as_query_engine(
+            node_postprocessors=[SelectiveDisclosurePostprocessor(policy="policy.yaml")]
+        )
+        ```
+
+    Args:
+        policy: A path, a mapping or a `Policy`.
+        llm: As for `SelectiveDisclosureRetriever`, like all that follow.
+        embeddings: Compares constraints with passages.
+        bindings: The sidecar, or its path.
+        authorize: The host's own answer to who may see what.
+        scorer: A cross-encoder, for a policy that reranks.
+        audit: Takes the audit events.
+        limits: The bounds of model calls.
+        principal_resolver: Finds the principal of a call.
+    """
+
+    policy_hash: str
+    engine_id: str
+
+    _setup: Setup = PrivateAttr()
+    _principal_resolver: PrincipalResolver | None = PrivateAttr(default=None)
+
+    def __init__(
+        self,
+        *,
+        policy: PolicySource,
+        llm: LLM | None = None,
+        embeddings: BaseEmbedding | None = None,
+        bindings: Bindings = None,
+        authorize: Authorizer | None = None,
+        scorer: Scorer = None,
+        audit: Audit = None,
+        limits: Limits | None = None,
+        principal_resolver: PrincipalResolver | None = None,
+        **component: Any,
+    ) -> None:
+        setup = Setup.build(
+            "disclose",
+            policy,
+            llm=llm,
+            embeddings=embeddings,
+            bindings=bindings,
+            authorize=authorize,
+            scorer=scorer,
+            audit=audit,
+            limits=limits,
+        )
+        component.update(policy_hash=setup.policy.hash, engine_id=setup.engine_id)
+        super().__init__(**component)
+        self._setup = setup
+        self._principal_resolver = principal_resolver
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name that LlamaIndex knows the class by."""
+        return "SelectiveDisclosurePostprocessor"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        disclosure, event = self._setup.hook.perform(
+            disclose(
+                passages_of(nodes), self._request(query_bundle), self._setup.engine
+            ),
+            cover(self._setup.policy),
+        )
+        announce(event)
+        return nodes_of(disclosure.passages)
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        disclosure, event = await self._setup.hook.aperform(
+            disclose(
+                passages_of(nodes), self._request(query_bundle), self._setup.engine
+            ),
+            cover(self._setup.policy),
+        )
+        announce(event)
+        return nodes_of(disclosure.passages)
+
+    def _request(self, bundle: QueryBundle | None) -> Request:
+        principal = principal_of(bundle, self._principal_resolver)
+        return Request(bundle.query_str if bundle else "", principal)
+
+    def __repr__(self) -> str:
+        return f"{self.class_name()}(policy_hash={self.policy_hash!r})"
+
+    __str__ = __repr__

@@ -1,0 +1,128 @@
+"""
+The one line a LlamaIndex application changes: its retriever, wrapped.
+
+Everything from the question to the redacted nodes happens inside: access, the host's
+own retriever, staleness, relevance, the injection scan, redaction. Events, spans and
+callbacks see the question and what is released; of the raw nodes they see nothing,
+which no postprocessor can promise.
+"""
+
+from __future__ import annotations
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms import LLM
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from llamaindex_sdrag.auditing import announce
+from llamaindex_sdrag.convert import nodes_of
+from llamaindex_sdrag.principals import PrincipalResolver, principal_of
+from llamaindex_sdrag.searching import RetrieverFactory, searching
+from llamaindex_sdrag.tracing import cover
+from llamaindex_sdrag.wrapping import Bindings, PolicySource, Setup, Unpickled
+from sdrag.calls import Limits
+from sdrag.errors import UsageError
+from sdrag.hosting import Audit, Authorizer, Scorer
+from sdrag.pipeline import Request, retrieve
+
+__all__ = ["SelectiveDisclosureRetriever"]
+
+
+class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
+    """
+    Retrieve what the policy lets be disclosed.
+
+    Example:
+        ```python
+        retriever = SelectiveDisclosureRetriever(
+            base_retriever=index.as_retriever(), policy="policy.yaml", llm=llm
+        )
+        ```
+
+    Args:
+        base_retriever: The host's own.
+        policy: A path, a mapping or a `Policy`.
+        k: How many nodes are wanted; the host's own number by default.
+        llm: Finds what the constraints mean; without one, the local engine does.
+        embeddings: Compares constraints with passages; the packaged MiniLM by default.
+        bindings: The sidecar that a `ConstraintBinder` wrote, or its path. Passages
+            that it does not know are bound when they are retrieved.
+        authorize: The host's own answer to who may see what.
+        scorer: A cross-encoder, for a policy that reranks.
+        audit: Takes the audit events; by default the logger `sdrag.audit` does.
+        limits: The bounds of model calls.
+        principal_resolver: Finds the principal of a call.
+        retriever_factory: Makes a retriever that holds to access filters.
+        callback_manager: LlamaIndex's.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+        HostError: At a call: the wrapped retriever failed.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_retriever: BaseRetriever,
+        policy: PolicySource,
+        k: int | None = None,
+        llm: LLM | None = None,
+        embeddings: BaseEmbedding | None = None,
+        bindings: Bindings = None,
+        authorize: Authorizer | None = None,
+        scorer: Scorer = None,
+        audit: Audit = None,
+        limits: Limits | None = None,
+        principal_resolver: PrincipalResolver | None = None,
+        retriever_factory: RetrieverFactory | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        if k is not None and k < 1:
+            raise UsageError("k is at least 1.")
+        super().__init__(callback_manager=callback_manager)
+        self._base_retriever = base_retriever
+        self._k = k
+        self._principal_resolver = principal_resolver
+        self._retriever_factory = retriever_factory
+        self._setup = Setup.build(
+            "retrieve",
+            policy,
+            llm=llm,
+            embeddings=embeddings,
+            bindings=bindings,
+            authorize=authorize,
+            scorer=scorer,
+            audit=audit,
+            limits=limits,
+        )
+
+    @property
+    def policy_hash(self) -> str:
+        """Sixteen digits that change with anything the policy says."""
+        return self._setup.policy.hash
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        disclosure, event = self._setup.hook.perform(
+            retrieve(self._request(query_bundle), self._setup.engine),
+            cover(self._setup.policy),
+            searching(self._base_retriever, self._retriever_factory, query_bundle),
+        )
+        announce(event)
+        return nodes_of(disclosure.passages)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        disclosure, event = await self._setup.hook.aperform(
+            retrieve(self._request(query_bundle), self._setup.engine),
+            cover(self._setup.policy),
+            searching(self._base_retriever, self._retriever_factory, query_bundle),
+        )
+        announce(event)
+        return nodes_of(disclosure.passages)
+
+    def _request(self, bundle: QueryBundle) -> Request:
+        principal = principal_of(bundle, self._principal_resolver)
+        return Request(bundle.query_str, principal, self._k)
+
+    def __repr__(self) -> str:
+        return f"SelectiveDisclosureRetriever(policy_hash={self.policy_hash!r})"

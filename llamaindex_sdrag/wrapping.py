@@ -1,0 +1,110 @@
+"""
+What LlamaIndex wrappers share: the arguments they take, and how they are built.
+
+LlamaIndex dumps the fields of its components, with the keys of the models in them, to
+name what its caches hold. So a wrapper keeps the host's objects in a `Setup`, beside
+the fields, and its fields name the policy and the engine: a changed policy never finds
+an old result. A wrapper refuses to be pickled, since its policy is confidential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import LLM
+
+from llamaindex_sdrag.effects import completing, embedding, model_name
+from sdrag.calls import Limits
+from sdrag.disclosure.bindings import BindingStore
+from sdrag.errors import UsageError
+from sdrag.hosting import (
+    Audit,
+    Authorizer,
+    Hook,
+    Scorer,
+    authorizing,
+    scoring,
+    sinks_of,
+)
+from sdrag.performing import Ports
+from sdrag.pipeline import Engine
+from sdrag.policy import Policy
+
+__all__ = ["Bindings", "PolicySource", "Setup", "Unpickled"]
+
+PolicySource = Policy | Mapping[str, Any] | str | Path
+Bindings = BindingStore | str | Path | None
+
+
+class Unpickled:
+    """Refuse to be pickled."""
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise UsageError(
+            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
+            hint="Build it where it is used.",
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Setup:
+    """
+    What a wrapper was set up with.
+
+    Args:
+        policy: What must not be disclosed.
+        engine: How it is enforced.
+        hook: What drives the steps.
+        engine_id: Names the models, without their keys.
+    """
+
+    policy: Policy
+    engine: Engine
+    hook: Hook
+    engine_id: str
+
+    def __repr__(self) -> str:
+        return f"Setup({self.policy.hash!r})"
+
+    @classmethod
+    def build(
+        cls,
+        stage: str,
+        policy: PolicySource,
+        *,
+        llm: LLM | None = None,
+        embeddings: BaseEmbedding | None = None,
+        bindings: Bindings = None,
+        authorize: Authorizer | None = None,
+        scorer: Scorer = None,
+        audit: Audit = None,
+        limits: Limits | None = None,
+    ) -> Setup:
+        """
+        Read the policy and make the engine.
+
+        Raises:
+            PolicyError: The policy cannot be read.
+        """
+        checked = Policy.read(policy)
+        engine = Engine.build(
+            checked,
+            has_model=llm is not None,
+            model_id=model_name(llm),
+            bindings=bindings,
+            authorize=authorize is not None,
+        )
+        ports = Ports(
+            complete=completing(llm),
+            embed=embedding(embeddings),
+            score=scoring(scorer),
+            authorize=authorizing(authorize),
+        )
+        bounds = limits or Limits(seconds=checked.disclosure.timeout_seconds)
+        hook = Hook(stage, checked, ports, bounds, sinks_of(audit))
+        names = (model_name(llm) or "local", model_name(embeddings) or "minilm")
+        return cls(checked, engine, hook, "/".join(names))

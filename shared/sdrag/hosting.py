@@ -1,0 +1,207 @@
+"""
+What a wrapper is built from, the same in every framework.
+
+A framework's face says how its model, its retriever and its tracing work. That a hook
+is timed, that its prompts are counted, that an event tells what it decided, and that an
+error which leaves it drags no text along, stands here once for sync and async.
+
+An error of ours names types and ids only, but Python hangs the original exception and
+the frames it passed on it. Tools that collect errors read both, so both are cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from inspect import isawaitable, iscoroutinefunction
+from time import perf_counter
+from typing import Any, TypeVar
+
+from sdrag.audit import AuditEvent, AuditSink, emit, log_event
+from sdrag.calls import Limits, Port
+from sdrag.errors import SdragError, UsageError
+from sdrag.performing import Metered, PortPerformer, Ports
+from sdrag.policy import Policy
+from sdrag.steps import Authorize, Embed, Score, Search, Steps, arun, run
+from sdrag.vocabulary import Decision, Passage, Principal
+
+__all__ = [
+    "Audit",
+    "Authorizer",
+    "Hook",
+    "Scorer",
+    "authorizing",
+    "local_embeddings",
+    "scoring",
+    "sinks_of",
+]
+
+T = TypeVar("T")
+SearchPort = Port[Search, Sequence[Passage]]
+Authorizer = Callable[
+    [Principal, Sequence[Passage]], Sequence[bool] | Awaitable[Sequence[bool]]
+]
+"""The host's own answer to who may see what: one boolean for each passage."""
+Scorer = Any
+"""A cross-encoder: a callable on pairs of texts, or an object whose `score` or
+`predict` is one, such as LangChain's `BaseCrossEncoder` or a `CrossEncoder`."""
+Audit = AuditSink | Iterable[AuditSink] | None
+"""Where events go: a sink, several, or by default the logger `sdrag.audit`."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Hook:
+    """
+    One hook of one wrapper: its steps, performed under the framework's cover.
+
+    Args:
+        stage: The hook's name in audit events.
+        policy: The policy in force.
+        ports: How the framework does things.
+        limits: The bounds of its model calls.
+        sinks: Who is told what was decided.
+    """
+
+    stage: str
+    policy: Policy
+    ports: Ports
+    limits: Limits
+    sinks: tuple[AuditSink, ...] = (log_event,)
+
+    def __repr__(self) -> str:
+        return f"Hook({self.stage!r}, {self.policy.hash})"
+
+    def perform(
+        self,
+        steps: Steps[T],
+        cover: AbstractContextManager[object],
+        search: SearchPort | None = None,
+    ) -> tuple[T, AuditEvent]:
+        """
+        Drive the steps to their result.
+
+        Args:
+            steps: What the hook does.
+            cover: Held while it is done: hides the inner calls from tracers.
+            search: The host's retriever, as this one request may use it.
+
+        Raises:
+            SdragError: They failed; the error holds no text, nor does its traceback.
+        """
+        performer, start = self._performer(search), perf_counter()
+        fault: SdragError | None = None
+        with cover:
+            try:
+                result = run(steps, performer)
+            except SdragError as error:
+                fault = error
+        if fault is not None:
+            raise _sealed(fault)
+        return result, self._told(result, performer, start)
+
+    async def aperform(
+        self,
+        steps: Steps[T],
+        cover: AbstractContextManager[object],
+        search: SearchPort | None = None,
+    ) -> tuple[T, AuditEvent]:
+        """Drive the steps without blocking the event loop; as `perform`."""
+        performer, start = self._performer(search), perf_counter()
+        fault: SdragError | None = None
+        with cover:
+            try:
+                result = await arun(steps, performer)
+            except SdragError as error:
+                fault = error
+        if fault is not None:
+            raise _sealed(fault)
+        return result, self._told(result, performer, start)
+
+    def _performer(self, search: SearchPort | None) -> Metered:
+        ports = replace(self.ports, search=search) if search else self.ports
+        return Metered(PortPerformer(ports, self.limits))
+
+    def _told(self, result: object, performer: Metered, start: float) -> AuditEvent:
+        decisions: tuple[Decision, ...] = tuple(getattr(result, "decisions", ()))
+        event = AuditEvent(
+            self.stage,
+            self.policy.hash,
+            decisions,
+            perf_counter() - start,
+            performer.prompts,
+        )
+        emit(event, self.sinks)
+        return event
+
+
+def sinks_of(audit: Audit) -> tuple[AuditSink, ...]:
+    """Return the sinks that a wrapper's `audit` argument means."""
+    if audit is None:
+        return (log_event,)
+    return (audit,) if callable(audit) else tuple(audit)
+
+
+def local_embeddings() -> Port[Embed, Sequence[Sequence[float]]]:
+    """Embed with the packaged MiniLM, loaded at the first call."""
+
+    def call(effect: Embed) -> Sequence[Sequence[float]]:
+        from sdrag.minilm import embed_texts  # noqa: PLC0415 -- it loads numpy
+
+        return embed_texts(effect.items)  # type: ignore[return-value]
+
+    return Port(call)
+
+
+def authorizing(
+    authorizer: Authorizer | None,
+) -> Port[Authorize, Sequence[bool]] | None:
+    """
+    Ask the host's authorizer.
+
+    A coroutine function serves the async face only; the sync one then fails, and what
+    cannot be authorized is not shown.
+    """
+    if authorizer is None:
+        return None
+
+    def call(effect: Authorize) -> Sequence[bool]:
+        if iscoroutinefunction(authorizer):
+            raise UsageError("The authorizer is async.", hint="Use the async methods.")
+        answers = authorizer(effect.principal, effect.items)
+        if isawaitable(answers):
+            raise UsageError("The authorizer is async.", hint="Use the async methods.")
+        return list(answers)
+
+    async def acall(effect: Authorize) -> Sequence[bool]:
+        answers = authorizer(effect.principal, effect.items)
+        return list(await answers if isawaitable(answers) else answers)
+
+    return Port(call, acall if iscoroutinefunction(authorizer) else None)
+
+
+def scoring(scorer: Scorer) -> Port[Score, Sequence[float]] | None:
+    """Judge pairs with the host's cross-encoder."""
+    if scorer is None:
+        return None
+    judge = next(
+        (
+            candidate
+            for name in ("score", "predict")
+            if callable(candidate := getattr(scorer, name, None))
+        ),
+        scorer,
+    )
+    if not callable(judge):
+        raise UsageError("A scorer is a callable, or has `score` or `predict`.")
+
+    def call(effect: Score) -> Sequence[float]:
+        return [float(value) for value in judge(list(effect.items))]
+
+    return Port(call)
+
+
+def _sealed(error: SdragError) -> SdragError:
+    """Cut off the original exception and the frames, which hold the text."""
+    error.__context__ = error.__cause__ = None
+    return error.with_traceback(None)
