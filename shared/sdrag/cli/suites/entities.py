@@ -33,12 +33,12 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Measure a detector on annotated texts."""
-    from sdrag.evaluation.entities import (  # noqa: PLC0415 -- quick --help
+    from sdrag.evaluation.entities import (
         measure,
         missed,
         read_annotated,
     )
-    from sdrag.performing import PortPerformer, Ports  # noqa: PLC0415
+    from sdrag.performing import PortPerformer, Ports
 
     documents = [
         document
@@ -53,7 +53,7 @@ def command(
 
 def _chosen(name: str) -> Detector:
     """Return the detector of that name."""
-    from sdrag.detectors.local import LocalDetector  # noqa: PLC0415 -- quick --help
+    from sdrag.detectors.local import LocalDetector
 
     if name == "local":
         return LocalDetector()

@@ -3,7 +3,8 @@ The second pass: a name seen once in full is found in every shorter form.
 
 A surname or given name of a person, initials ("K.F."), and the acronym of an
 organisation are taken from the first pass and looked for in the whole text, at the
-starts of sentences and in capitals too.
+starts of sentences and in capitals too. A single word takes the type that the surest of
+its mentions has.
 """
 
 from __future__ import annotations
@@ -12,64 +13,89 @@ from collections.abc import Iterable, Iterator
 
 from sdrag.detectors.local import lexicon, tables
 from sdrag.detectors.local.found import Found
+from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tokens import Tokens, tokenize
 
 __all__ = ["forms"]
 
 _SURE = 0.6
+_NAMED = frozenset(("PERSON", "ORGANIZATION", "LOCATION"))
 
 
 def forms(tokens: Tokens, first: Iterable[Found]) -> Iterator[Found]:
     """Yield later mentions of the people and organisations of the first pass."""
-    parts: dict[str, str] = {}
+    parts: dict[str, tuple[float, str]] = {}
     initials: set[str] = set()
     for found in first:
         if found.confidence < _SURE or found.type not in _NAMED:
             continue
-        words = tokenize(tokens.text[found.start : found.end]).words
-        if found.type == "PERSON":
-            parts.update((w, "PERSON") for w in words if _telling(w, found.confidence))
-            if len(words) > 1:
-                initials.add("".join(w[0] for w in words if w[0].isupper()))
-        else:
-            parts.setdefault("".join(w[0] for w in words if w[0].isupper()), found.type)
-            if len(words) == 1:
-                parts.setdefault(words[0], found.type)
+        words = [w for w in tokenize(tokens.text[found.start : found.end]).words]
+        for word in _parts(words, found):
+            parts[word] = max(
+                parts.get(word, (0.0, "")), (found.confidence, found.type)
+            )
+        capitals = "".join(word[0] for word in words if word[0].isupper())
+        if found.type == "PERSON" and len(capitals) > 1:
+            initials.add(capitals)
     yield from _seen(tokens, parts)
-    yield from _initialled(tokens, initials)
+    yield from _initials(tokens, initials)
 
 
-_NAMED = frozenset(("PERSON", "ORGANIZATION", "LOCATION"))
+def _parts(words: list[str], found: Found) -> Iterator[str]:
+    """Yield the words that stand for the whole name when they stand alone."""
+    if found.type == "ORGANIZATION":
+        if len(words) > 2:
+            yield "".join(word[0] for word in words if word[0].isupper())
+        elif len(words) == 1:
+            yield words[0]
+    elif found.type == "LOCATION":
+        if len(words) == 1:
+            yield words[0]
+    else:
+        for word in words:
+            if _telling(word, found.confidence):
+                yield word
 
 
 def _telling(word: str, confidence: float) -> bool:
     if len(word) < 3 or not word[0].isupper() or word in lexicon.TITLES:
         return False
-    return confidence > 0.8 or word.lower() not in tables.common_words()
+    if word in tables.countries():
+        return False
+    return confidence > 0.8 or not is_common(word)
 
 
-def _seen(tokens: Tokens, parts: dict[str, str]) -> Iterator[Found]:
+def _seen(tokens: Tokens, parts: dict[str, tuple[float, str]]) -> Iterator[Found]:
     shouted = {word.upper(): word for word in parts if len(word) > 3}
     for index, word in enumerate(tokens.words):
-        if not word[0].isupper():
+        if not word[0].isupper() or len(word) < 2:
             continue
         name = word if word in parts else shouted.get(word)
-        if name is not None and len(name) > 1:
+        if name is not None:
+            confidence, type_ = parts[name]
             yield Found(
-                tokens.starts[index], tokens.ends[index], parts[name], 0.85, "form"
+                tokens.starts[index],
+                tokens.ends[index],
+                type_,
+                min(confidence, 0.85),
+                "form",
             )
 
 
-def _initialled(tokens: Tokens, initials: set[str]) -> Iterator[Found]:
+def _initials(tokens: Tokens, initials: set[str]) -> Iterator[Found]:
+    """Yield K.F., K. F. and KF for Kwabena Frimpong."""
     words = tokens.words
-    for index in range(len(words) - 1):
-        if len(words[index]) == 1 and words[index] + words[index + 1] in initials:
-            if tokens.gap(index + 1) in (".", ". "):
-                end = tokens.ends[index + 1]
-                end += tokens.text[end : end + 1] == "."
-                yield Found(tokens.starts[index], end, "PERSON", 0.85, "initials")
     for index, word in enumerate(words):
         if len(word) in (2, 3) and word in initials:
             yield Found(
                 tokens.starts[index], tokens.ends[index], "PERSON", 0.6, "initials"
             )
+        elif (
+            len(word) == 1
+            and index + 1 < len(words)
+            and word + words[index + 1] in initials
+            and tokens.gap(index + 1) in (".", ". ")
+        ):
+            end = tokens.ends[index + 1]
+            end += tokens.text[end : end + 1] == "."
+            yield Found(tokens.starts[index], end, "PERSON", 0.85, "initials")

@@ -15,9 +15,9 @@ __all__ = [
     "ORGANISATION_HEADS",
     "ORGANISATION_SUFFIXES",
     "PARTICLES",
-    "PLACE_CUES",
     "PLACE_HEADS",
-    "SPEECH",
+    "PLACE_OF",
+    "SHORTENED",
     "STREET_HEADS",
     "TITLES",
     "UNITS",
@@ -57,7 +57,7 @@ NUMBER_WORDS = _set(
 CURRENCIES = _set(
     """dollar dollars euro euros pound pounds sterling pence penny cent cents crown crowns
     franc francs lira liras yen yuan rupee rupees rouble roubles ruble rubles zloty zlotys
-    mark marks peso pesos dinar dinars dirham dirhams shilling shillings krona kronor
+    mark marks peso pesos dinar dinars dirham dirhams shilling shillings schilling schillings krona kronor
     krone kroner guilder guilders rand baht won real reais naira nakfa birr florin florins
     EUR USD GBP CHF SEK NOK DKK PLN TRL TRY YTL DEM ATS FRF ITL JPY CNY INR AUD CAD NZD
     CYP RUB UAH HUF CZK SKK RON BGN ZAR"""
@@ -119,18 +119,11 @@ STREET_HEADS = _set(
     Parkway Throughway Expressway Turnpike Trail Path Loop Plaza Circle Bank Rise House
     Farm Cottage Flat Apartment Apt Suite Unit Floor Building Campsite"""
 )
-PLACE_CUES = _set(
-    """in at from near to into towards toward outside inside around via through across
-    of off leaving visiting reached reach left"""
+PLACE_OF = _set(
+    """Republic Kingdom District County Province Region City Town Village Municipality State
+    Island Isle Gulf Bay Lake University Bank Duchy Principality Commonwealth"""
 )
-SPEECH = _set(
-    """said says told tells asked asks was is were had has who whom whose remembered denied
-    denies claimed claims stated states alleged wrote writes replied answered added agreed
-    refused thought thinks believes believed saw heard found came went took made gave died
-    lives lived works worked born visited travelled admitted confirmed testified explained
-    noticed noted called wants wanted did does will would could can may might himself
-    herself and"""
-)
+SHORTENED = _set("St Jr Sr Mt Ft Inc Ltd Co Corp Bros No Messrs Capt Sgt Lt Col Gen")
 FUNCTION_WORDS = _set(
     """the a an this that these those it its he she they we you i my your his her our their
     in on at by for from with of to and or but if when while where what which who how why

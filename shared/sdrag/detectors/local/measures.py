@@ -25,21 +25,24 @@ _MONEY = re.compile(
 _PERCENT = re.compile(rf"(?:{_NUMERAL}) ?(?:%|per cent\b|percent\b)")
 _GLUED = re.compile(r"\b\d+(?:[.,]\d+)?(mg|mcg|ml|g|kg|km|cm|mm|m|kW|GB|MB|lb|lbs)\b")
 _AGE = re.compile(
-    r"\b(?:aged?|age of|age:) ?(\d{1,3}|[a-z]+(?:-[a-z]+)?)\b"
-    r"|\b(?:is|was|am|turned|turning|I'm|she's|he's) (\d{1,2})(?=[.,;!?]| and\b|$)"
+    r"\b[Aa](?:ged?|ge of|ge:) ?(\d{1,3}|(?!of\b)[a-z]+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?)\b"
+    r"|\b(?:is|was|am|turn|turned|turning|[Ii]'m|she's|he's) (\d{1,2})"
+    r"(?=[.,;!?]| and\b| y/o| yrs?\b|$)"
     r"|(?<=, )(\d{2})(?=, |\)| \()"
 )
+_WORD = re.compile(r"[a-z]*")
 _AGE_WORDS = frozenset("year years month months week weeks day days".split())
 _JOINS = frozenset(("and", "a", "of", "to", "or", "point"))
-_VAGUE = frozenset("a an few several some many".split())
-_LEAD = frozenset(("about", "almost", "nearly", "over", "approximately", "around"))
+_ABOUT = re.compile(r"\b(?:approximately|about|nearly|almost|approx\.) $")
+_BETWEEN = frozenset(("consecutive", "full", "whole", "more", "pounds", "further"))
+_CURRENCY_CODE = re.compile(r" (?:sterling )?\([A-Z]{3}\)?")
 
 
 def measures(tokens: Tokens) -> Iterator[Found]:
     """Yield amounts."""
     text = tokens.text
     for match in _MONEY.finditer(text):
-        yield Found(*match.span(), "MONEY", 1.0, "currency")
+        yield _led(text, Found(*match.span(), "MONEY", 1.0, "currency"))
     for match in _PERCENT.finditer(text):
         yield Found(*match.span(), "QUANTITY", 0.8, "percent")
     for match in _GLUED.finditer(text):
@@ -52,12 +55,22 @@ def measures(tokens: Tokens) -> Iterator[Found]:
     for match in _AGE.finditer(text):
         group = match.lastindex or 1
         value = match.group(group)
-        if value.isdigit() or value.split("-")[0] in NUMBER_WORDS:
+        if value.isdigit() or _WORD.match(value).group() in NUMBER_WORDS:
             yield Found(*match.span(group), "AGE", 0.8, "context")
     for index, word in enumerate(tokens.words):
-        kind = UNITS.get(word) or ("MONEY" if word in CURRENCIES else None)
+        kind = UNITS.get(word) or ("MONEY" if _currency(word) else None)
         if kind:
-            yield from _counted(tokens, index, kind)
+            yield from (_led(text, found) for found in _counted(tokens, index, kind))
+
+
+def _led(text: str, found: Found) -> Found:
+    """Take the word in front along that says the amount is rough."""
+    lead = _ABOUT.search(text, max(0, found.start - 14), found.start)
+    return found._replace(start=lead.start()) if lead else found
+
+
+def _currency(word: str) -> bool:
+    return word in CURRENCIES or word.lower() in CURRENCIES
 
 
 def _counted(tokens: Tokens, index: int, kind: str) -> Iterator[Found]:
@@ -65,6 +78,9 @@ def _counted(tokens: Tokens, index: int, kind: str) -> Iterator[Found]:
     if first is None:
         return
     end = tokens.ends[index]
+    code = _CURRENCY_CODE.match(tokens.text, end) if kind == "MONEY" else None
+    if code:
+        end = code.end()
     if kind == "DURATION" and tokens.words[index] in _AGE_WORDS:
         after = tokens.text[end : end + 5]
         if after in (" old,", " old.", "-old ", "-old,", "-old.") or after[:4] in (
@@ -86,7 +102,14 @@ def _number_before(tokens: Tokens, index: int) -> int | None:
         word = tokens.words[place - 1]
         if word[0].isdigit() or word.lower() in NUMBER_WORDS:
             first = place - 1
+        elif first is None and index - place < 2 and _qualifies(word):
+            pass
         elif word not in _JOINS or first is None:
             break
         place -= 1
     return first
+
+
+def _qualifies(word: str) -> bool:
+    """Say whether the word may stand between a number and its unit."""
+    return word[0].isupper() or word in _BETWEEN

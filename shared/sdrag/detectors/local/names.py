@@ -1,166 +1,241 @@
 """
-Names of people, organisations and places, without a list that decides.
+What a run of capitalised words names: a person, an organisation, a place.
 
-A run of capitalised words is a candidate. What it names is read from its own words
-(titles, heads and suffixes of organisations, streets, given names) and from the words
-around it. A word that English writes in lower case is no name of its own at the start
-of a sentence, and within one only beside a word that is.
+Read from its own words (titles, heads and suffixes of organisations, streets, given
+names), then from the words around it. The first rule that can tell decides. Lists of
+names only weigh; a name in no list is still a name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from sdrag.detectors.local import lexicon, tables
 from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.nationalities import NATIONALITIES
+from sdrag.detectors.local.runs import Run, is_common, runs
 from sdrag.detectors.local.tokens import Tokens
 
 __all__ = ["names"]
 
-_GAPS = {" ", "-", " - ", ". ", ".", " & ", ", "}
-_JOINING = lexicon.PARTICLES | {"of", "and", "the", "for"}
-_NOT_NAMES = lexicon.MONTHS | lexicon.WEEKDAYS | NATIONALITIES
+Verdict = tuple[str, float] | None
+
 _NAME_CUE = re.compile(
-    r"(?:\b(?:name is|named|called|I am|I'm|this is|signed|regards|sincerely|dear|hi"
-    r"|hello|hey|thanks|by|author|username|user|seller|contact|name|from|cc|to)[:,]?\s+)$",
+    r"\b(?:name(?: is|:)|named|called|I am|I'm|I am|this is|signed|regards,?|sincerely,?"
+    r"|dear|hi|hello|hey|thanks,?|author:?|username:?|user:?|seller:?|applicant,?"
+    r"|witness,?|patient,?|baker,?|son,?|daughter,?|wife,?|husband,?|mother,?|father,?"
+    r"|brother,?|sister,?|friend,?|uncle,?|aunt,?|nephew,?|niece,?|colleague,?)\s+$",
     re.IGNORECASE,
 )
+_WORK_CUE = re.compile(
+    r"\b(?:work(?:s|ed|ing)? (?:for|at|with)|employed (?:by|at)|employer,?|company,?"
+    r"|firm,?|customer,?|client,?|supplier,?|insurer,?|called|from|at|joined|founded"
+    r"|CEO of|director of|manager of|support|by|visit|of|the)\s+$",
+    re.IGNORECASE,
+)
+_PLACE_CUE = re.compile(
+    r"\b(?:in|at|from|near|to|into|towards?|outside|around|via|leaving|visiting|reached"
+    r"|left|of|location:?|city:?|town of|village of|born in|lives? in|based in)"
+    r"(?: (?:the|northern|southern|eastern|western|central))?\s+$",
+    re.IGNORECASE,
+)
+_PERSON_AFTER = re.compile(
+    r"(?:'s (?:mother|father|wife|husband|son|daughter|sister|brother|lawyer))|,? (?:who"
+    r"|whose|said|says|told|asked|remembered|denie[sd]|replied|answered|wrote|thought"
+    r"|noticed|explained|admitted|testified|himself|herself|aged|was born|(?:is|was) "
+    r"(?:a|an|the) )|, \d{2}\b"
+)
+_GENERIC = frozenset(
+    """Court Government Commission Convention Parliament Ministry Minister Supreme
+    Constitutional Appeal Cassation Article Articles Protocol Rule Rules Section Chamber
+    Code Act Law State National President Registrar Committee Council Federal Police Board
+    Public Civil Criminal Administrative High Grand Human Rights Foreign Affairs Interior
+    Justice Appeals First Instance Prosecutor General Assembly Agent Facts Procedure
+    Part Chapter Annex Schedule Appendix Table Figure Paragraph Note Title Republic
+    Constitution Penal Labour Union Agreement Treaty Regulation Directive""".split()
+)
+_STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
+_SHOUTED = 6
 
 
 def names(tokens: Tokens) -> Iterator[Found]:
-    """Yield names with their type."""
-    lowered = {word for word in tokens.words if word[0].islower()}
-    index, count = 0, len(tokens.words)
-    while index < count:
-        if not _capital(tokens, index):
-            index += 1
-            continue
-        end = _run_end(tokens, index)
-        yield from _judged(tokens, index, end, lowered)
-        index = end
+    """Yield names, and the titles before them."""
+    for run in runs(tokens):
+        for title in run.titles:
+            yield Found(tokens.starts[title], tokens.ends[title], "TITLE", 0.8, "title")
+        type_, confidence = _verdict(run)
+        yield Found(run.first_character, run.last_character, type_, confidence, "name")
 
 
-def _capital(tokens: Tokens, index: int) -> bool:
-    return tokens.words[index][0].isupper()
+def _verdict(run: Run) -> tuple[str, float]:
+    for rule in _RULES:
+        verdict = rule(run)
+        if verdict is not None:
+            return verdict
+    return "TERM", 0.3
 
 
-def _run_end(tokens: Tokens, start: int) -> int:
-    """Return the token after the run of capitalised words that begins at `start`."""
-    end = start + 1
-    while end < len(tokens.words):
-        gap = tokens.gap(end)
-        if gap not in _GAPS or gap == ", ":
-            break
-        if gap == ". " and not _abbreviates(tokens.words[end - 1]):
-            break
-        if _capital(tokens, end):
-            end += 1
-            continue
-        ahead = _after_particles(tokens, end)
-        if ahead is None:
-            break
-        end = ahead
-    return end
+def _titled(run: Run) -> Verdict:
+    return ("PERSON", 0.95) if run.titles else None
 
 
-def _after_particles(tokens: Tokens, index: int) -> int | None:
-    """Return the token after a capitalised one that particles at `index` lead to."""
-    for ahead in range(index, min(index + 3, len(tokens.words) - 1)):
-        if tokens.words[ahead] not in _JOINING or tokens.gap(ahead + 1) != " ":
-            return None
-        if _capital(tokens, ahead + 1):
-            joining = tokens.words[index]
-            if joining in lexicon.PARTICLES or _institutional(tokens.words[index - 1]):
-                return ahead + 2
-            return None
+def _initialled(run: Run) -> Verdict:
+    """J. Wolasiewicz, Z.M. Necatigil."""
+    words = run.words
+    if len(words) < 2 or len(words[0]) > 1 or len(words[-1]) == 1:
+        return None
+    if is_common(words[-1]) and run.tokens.opens_sentence(run.start):
+        return "TERM", 0.2
+    return "PERSON", 0.85
+
+
+def _company(run: Run) -> Verdict:
+    words = run.words
+    if len(words) > 1 and words[-1] in lexicon.ORGANISATION_SUFFIXES:
+        return "ORGANIZATION", 0.9
     return None
 
 
-def _abbreviates(word: str) -> bool:
-    return len(word) == 1 or word in lexicon.TITLES or word in {"St", "Jr", "Sr", "Mt"}
+def _gloss(run: Run) -> Verdict:
+    """The same again in another language, in brackets behind an institution."""
+    if not (run.before(1) == "(" and run.after(1) == ")" and run.start):
+        return None
+    before = run.tokens.words[max(0, run.start - 4) : run.start]
+    if before[-1] not in _GENERIC and before[-1] not in lexicon.ORGANISATION_HEADS:
+        return ("TERM", 0.45) if before[-1].islower() else None
+    named = any(word[0].isupper() and not is_common(word) for word in before)
+    return "ORGANIZATION", 0.6 if named else 0.45
 
 
-def _institutional(word: str) -> bool:
-    return word in lexicon.ORGANISATION_HEADS or word in {
-        "House",
-        "Republic",
-        "Kingdom",
-    }
+def _shouting(run: Run) -> Verdict:
+    """A heading in capitals is no name, unless a word of it is strange."""
+    words = run.words
+    if run.surface.isupper() and len(words) > 1 and not run.unusual:
+        return "TERM", 0.2
+    return None
 
 
-def _judged(tokens: Tokens, start: int, end: int, lowered: set[str]) -> Iterator[Found]:
-    while start < end and tokens.words[start] in lexicon.TITLES and end - start > 1:
-        yield Found(tokens.starts[start], tokens.ends[start], "TITLE", 0.8, "title")
-        start += 1
-        titled = True
-    else:
-        titled = start > 0 and tokens.words[start - 1] in lexicon.TITLES
-    start = _skip_openers(tokens, start, end, lowered)
-    while end > start and tokens.words[end - 1] in _NOT_NAMES | lexicon.FUNCTION_WORDS:
-        end -= 1
-    if start >= end:
-        return
-    type_, confidence = _typed(tokens, start, end, titled, lowered)
-    if type_:
-        yield Found(
-            tokens.starts[start], tokens.ends[end - 1], type_, confidence, "name"
-        )
+def _institution(run: Run) -> Verdict:
+    words = run.words
+    if not any(word in lexicon.ORGANISATION_HEADS for word in words):
+        return None
+    if run.unusual or any(word in tables.places() for word in words):
+        return "ORGANIZATION", 0.8
+    telling = [w for w in words if w not in _GENERIC and len(w) > 2 and w[0].isupper()]
+    if len(words) > 1 and telling:
+        return "ORGANIZATION", 0.45
+    return "TERM", 0.4
 
 
-def _skip_openers(tokens: Tokens, start: int, end: int, lowered: set[str]) -> int:
-    """Leave out words that are capitalised for standing first."""
-    common = tables.common_words()
-    while start < end:
-        word = tokens.words[start]
-        lower = word.lower()
-        if lower in lexicon.FUNCTION_WORDS or word in _NOT_NAMES:
-            start += 1
-        elif tokens.opens_sentence(start) and (
-            (lower in common or lower in lowered)
-            and word not in tables.first_names()
-            and end - start == 1
-        ):
-            start += 1
-        else:
-            break
-    return start
+def _region(run: Run) -> Verdict:
+    words = run.words
+    if run.surface in tables.countries():
+        return "LOCATION", 0.5
+    if len(words) > 2 and words[0] in lexicon.PLACE_OF and "of" in words:
+        return "LOCATION", 0.7 if words[0] not in _STATES else 0.45
+    return None
 
 
-def _typed(
-    tokens: Tokens, start: int, end: int, titled: bool, lowered: set[str]
-) -> tuple[str, float]:
-    words = tokens.words[start:end]
-    common = tables.common_words()
-    unusual = [w for w in words if w.lower() not in common and len(w) > 1]
-    last = words[-1]
-    surface = tokens.text[tokens.starts[start] : tokens.ends[end - 1]]
-    if titled:
-        return "PERSON", 0.95
-    if last in lexicon.ORGANISATION_SUFFIXES and len(words) > 1:
-        return "ORGANIZATION", 0.9
-    if surface in tables.countries():
-        return "LOCATION", 0.7
-    if any(word in lexicon.ORGANISATION_HEADS for word in words):
-        return "ORGANIZATION", 0.8 if unusual else 0.4
-    if last in lexicon.STREET_HEADS and len(words) > 1:
+def _street(run: Run) -> Verdict:
+    words = run.words
+    if len(words) > 1 and words[-1] in lexicon.STREET_HEADS:
         return "ADDRESS", 0.8
-    if words[0] in tables.first_names() and len(words) > 1:
-        return "PERSON", 0.9
-    if surface in tables.places():
-        return "LOCATION", 0.7
-    before = tokens.text[max(0, tokens.starts[start] - 20) : tokens.starts[start]]
-    if _NAME_CUE.search(before) and (unusual or words[0] in tables.first_names()):
-        return "PERSON", 0.7
-    if start and tokens.words[start - 1] in lexicon.PLACE_CUES and unusual:
+    return None
+
+
+def _given_name(run: Run) -> Verdict:
+    words = run.words
+    if len(words) > 1 and words[0] in tables.first_names() and words[-1] != words[0]:
+        common = all(is_common(word) for word in words)
+        return "PERSON", 0.6 if common else 0.9
+    return None
+
+
+def _known_place(run: Run) -> Verdict:
+    if run.surface in tables.places() and not _PERSON_AFTER.match(run.after(20)):
+        common = is_common(run.surface) or run.surface in tables.first_names()
+        return "LOCATION", 0.5 if common else 0.75
+    words = run.words
+    if len(words) > 1 and (
+        words[-1] in lexicon.PLACE_HEADS or words[0] in lexicon.PLACE_HEADS
+    ):
+        return "LOCATION", 0.65 if run.unusual else 0.5
+    return None
+
+
+def _introduced(run: Run) -> Verdict:
+    if _NAME_CUE.search(run.before(24)) and (
+        run.unusual or run.words[0] in tables.first_names()
+    ):
+        return "PERSON", 0.8
+    return None
+
+
+def _acting(run: Run) -> Verdict:
+    if run.unusual and len(run.words) < 4 and _PERSON_AFTER.match(run.after(24)):
+        return "PERSON", 0.75
+    return None
+
+
+def _placed(run: Run) -> Verdict:
+    if run.unusual and _PLACE_CUE.search(run.before(24)) and not run.surface.isupper():
+        if len(run.words) > 1 and run.words[-1] in tables.surnames():
+            return None
         return "LOCATION", 0.6
-    if words[0] in tables.first_names() and not tokens.opens_sentence(start):
-        return "PERSON", 0.7
-    if unusual:
-        if len(words) == 1 and last.isupper():
+    return None
+
+
+def _acronym(run: Run) -> Verdict:
+    surface = run.surface
+    if surface.isupper() and 1 < len(surface) < _SHOUTED:
+        known = is_common(surface) or len(surface) == 2
+        return "ORGANIZATION", 0.35 if known else 0.5
+    return None
+
+
+def _listed_given_name(run: Run) -> Verdict:
+    word = run.words[0]
+    if word in tables.first_names():
+        common = is_common(word)
+        sure = not run.tokens.opens_sentence(run.start)
+        return "PERSON", (0.75 if sure else 0.7) if not common else (
+            0.5 if sure else 0.4
+        )
+    return None
+
+
+def _strange(run: Run) -> Verdict:
+    return ("PERSON", 0.6) if run.unusual else None
+
+
+def _several(run: Run) -> Verdict:
+    """Several capitalised words within a sentence name something."""
+    words = run.words
+    if len(words) > 1 and not run.tokens.opens_sentence(run.start):
+        telling = [w for w in words if w not in _GENERIC and w[0].isupper()]
+        if len(telling) > 1 and _WORK_CUE.search(run.before(24)):
             return "ORGANIZATION", 0.5
-        return "PERSON", 0.6
-    if words[0] in tables.first_names():
-        return "PERSON", 0.5
-    return "TERM", 0.3
+        if words[-1] in tables.surnames() and len(telling) == len(words):
+            return "PERSON", 0.5
+    return None
+
+
+_RULES: Sequence[Callable[[Run], Verdict]] = (
+    _shouting,
+    _titled,
+    _company,
+    _gloss,
+    _institution,
+    _region,
+    _initialled,
+    _street,
+    _given_name,
+    _known_place,
+    _introduced,
+    _acting,
+    _acronym,
+    _placed,
+    _listed_given_name,
+    _strange,
+    _several,
+)

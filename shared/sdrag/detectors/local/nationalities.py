@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["NATIONALITIES"]
+from collections.abc import Iterator
+
+from sdrag.detectors.local.found import Found
+from sdrag.detectors.local.tokens import Tokens
+
+__all__ = ["NATIONALITIES", "peoples"]
 
 NATIONALITIES = frozenset(
     """Afghan Albanian Algerian American Andorran Angolan Argentine Argentinian Armenian
@@ -27,3 +32,23 @@ NATIONALITIES = frozenset(
     Catholics Protestant Protestants Orthodox Hindu Hindus Sikh Sikhs Buddhist Buddhists
     Alevi Alevis Sunni Shia Shiite Democrat Republican Communist Socialist""".split()
 )
+
+_STATE = frozenset(
+    """law legal authorities citizens citizenship army nationals court courts state border
+    capital government police Government""".split()
+)
+
+
+def peoples(tokens: Tokens) -> Iterator[Found]:
+    """Yield words for peoples; what names a state's own affairs is less sure."""
+    words = tokens.words
+    for index, word in enumerate(words):
+        if word not in NATIONALITIES:
+            continue
+        after = words[index + 1] if index + 1 < len(words) else ""
+        joined = index + 1 < len(words) and tokens.gap(index + 1) == " "
+        affairs = joined and (after in _STATE or after[0].isupper())
+        end = tokens.ends[index + (joined and after == "national")]
+        yield Found(
+            tokens.starts[index], end, "NATIONALITY", 0.4 if affairs else 0.6, "list"
+        )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sdrag.detectors.local.addresses import addresses
 from sdrag.detectors.local.forms import forms
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.identifiers import identifiers
 from sdrag.detectors.local.measures import measures
 from sdrag.detectors.local.names import names
-from sdrag.detectors.local.nationalities import NATIONALITIES
+from sdrag.detectors.local.nationalities import peoples
+from sdrag.detectors.local.numbered import numbered
 from sdrag.detectors.local.terms import terms
 from sdrag.detectors.local.times import times
 from sdrag.detectors.local.tokens import Tokens, tokenize
@@ -26,11 +28,13 @@ def mentions(text: str) -> tuple[Mention, ...]:
     named = list(names(tokens))
     found = [
         *identifiers(plain.text),
+        *numbered(plain.text),
+        *addresses(tokens),
         *times(plain.text),
         *measures(tokens),
         *named,
         *forms(tokens, named),
-        *_peoples(tokens),
+        *peoples(tokens),
         *terms(tokens),
     ]
     return tuple(
@@ -51,11 +55,3 @@ def settled(found: Iterable[Found]) -> list[Found]:
         if not any(inside):
             kept.append(one)
     return kept
-
-
-def _peoples(tokens: Tokens) -> Iterable[Found]:
-    for index, word in enumerate(tokens.words):
-        if word in NATIONALITIES:
-            yield Found(
-                tokens.starts[index], tokens.ends[index], "NATIONALITY", 0.7, "list"
-            )

@@ -28,7 +28,7 @@ _TERMS = _table(
     psychiatrist psychologist publisher receptionist registrar reporter researcher sailor
     salesman salesperson schoolteacher scientist secretary shepherd shopkeeper solicitor
     surgeon surveyor tailor teacher technician therapist trader translator treasurer tutor
-    typist undertaker vet veterinarian waiter waitress warden welder writer""",
+    typist undertaker vet veterinarian waiter waitress warden welder writer administrator editor practitioner conscript soldier student watchman operator dancer worker owner proprietor professor trader landowner shareholder labourer""",
     RELATION="""married divorced widowed widow widower husband wife hubby spouse fiance
     fiancee partner mother father mum mom dad parents son sons daughter daughters brother
     brothers sister sisters aunt uncle cousin cousins nephew niece grandson granddaughter
@@ -44,9 +44,54 @@ _TERMS = _table(
 )
 
 
+_ARTICLES = frozenset(("a", "an", "as", "former", "retired", "of", "by"))
+_BLOCKED = frozenset(
+    """the and or to in on at for from with that who which was were is are had has have
+    his her their its this""".split()
+)
+_FAMILY = frozenset(
+    ("married", "divorced", "widowed", "divorce", "pregnant", "disabled")
+)
+_OFFICIAL = frozenset(("judge", "prosecutor", "agent", "minister", "lawyer"))
+_REACH = 3
+
+
 def terms(tokens: Tokens) -> Iterator[Found]:
     """Yield the terms; what is common to many people has a low confidence."""
     for index, word in enumerate(tokens.words):
         type_ = _TERMS.get(word) or _TERMS.get(word.lower())
-        if type_:
-            yield Found(tokens.starts[index], tokens.ends[index], type_, 0.4, "term")
+        if type_ is None and word.endswith("s"):
+            type_ = _TERMS.get(word[:-1])
+        if type_ == "JOB_TITLE":
+            yield _job(tokens, index)
+        elif type_:
+            sure = word.lower() in _FAMILY or type_ in {"CONDITION", "RELIGION"}
+            yield Found(
+                tokens.starts[index],
+                tokens.ends[index],
+                type_,
+                0.55 if sure else 0.4,
+                "term",
+            )
+
+
+def _job(tokens: Tokens, index: int) -> Found:
+    """Take the words along that qualify a trade: a primary school teacher."""
+    words = tokens.words
+    first = index
+    for place in range(index - 1, max(-1, index - 2 - _REACH), -1):
+        if tokens.gap(place + 1) not in (" ", "-"):
+            break
+        if words[place] in _ARTICLES:
+            sure = words[index] not in _OFFICIAL
+            return Found(
+                tokens.starts[first],
+                tokens.ends[index],
+                "JOB_TITLE",
+                0.6 if sure else 0.45,
+                "term",
+            )
+        if words[place] in _BLOCKED:
+            break
+        first = place
+    return Found(tokens.starts[index], tokens.ends[index], "JOB_TITLE", 0.4, "term")

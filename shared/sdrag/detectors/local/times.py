@@ -21,7 +21,7 @@ _CLOCK = r"(?:[01]?\d|2[0-4])[:.][0-5]\d(?:[:.][0-5]\d)?(?:\.\d{1,6})?"
 _ZONE = (
     r"(?: ?(?:[ap]\.?m\b\.?|[AP]M\b|hrs?\b|h\b|Z\b|UTC\b|GMT\b|IST\b|[ECMP][SD]?T\b))"
 )
-_WEEKDAY = r"(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Satur|Sat|Sun)(?:day)?s?"
+_WEEKDAY = r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|Mon|Tue|Wed|Thu|Fri|Sat)"
 _RULES: tuple[tuple[str, str, float], ...] = (
     (
         rf"(?<![\w./-]){_YEAR}[-/.](?:1[0-2]|0?[1-9])[-/.](?:3[01]|[12]\d|0?[1-9])"
@@ -74,15 +74,39 @@ _CLOCK_WORDS = re.compile(
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) o'clock"
     r"|\b(?:noon|midnight)\b"
 )
+_JOINABLE = 0.7
+_JOINED = re.compile(r",? (?:and|to|until|till|or)(?: on| from| of)? |, (?:on )?|-| - ")
+_BETWEEN = re.compile(r"\b(?:[Bb]etween|[Ff]rom) $")
 _RELATIVE = re.compile(
-    r"\b(?:yesterday|today|tomorrow|tonight|last night|this (?:morning|afternoon|evening)"
-    r"|(?:last|next|this) (?:week|month|year|spring|summer|autumn|winter|fall))\b",
+    r"\b(?:this (?:morning|afternoon|evening)"
+    r"|(?:last|next|this) (?:spring|summer|autumn|winter|fall))\b",
     re.IGNORECASE,
 )
 
 
 def times(text: str) -> Iterator[Found]:
-    """Yield dates and times."""
+    """Yield dates and times, and the stretch from one to another as a whole."""
+    found = list(_single(text))
+    yield from found
+    yield from _stretches(text, found)
+
+
+def _stretches(text: str, found: list[Found]) -> Iterator[Found]:
+    """Join neighbours: 1 March and 31 December 1998."""
+    by_start = {one.start: one for one in found if one.confidence >= _JOINABLE}
+    for one in found:
+        if one.confidence < _JOINABLE:
+            continue
+        join = _JOINED.match(text, one.end)
+        after = by_start.get(join.end()) if join else None
+        if after is None:
+            continue
+        between = _BETWEEN.search(text, max(0, one.start - 8), one.start)
+        start = between.start() if between and between.group()[1] == "e" else one.start
+        yield Found(start, after.end, "DATE", 0.9, "stretch")
+
+
+def _single(text: str) -> Iterator[Found]:
     for pattern, type_, confidence in _DATES:
         for match in pattern.finditer(text):
             yield Found(*match.span(), type_, confidence, "form")

@@ -1,0 +1,112 @@
+"""
+Postal addresses, grown from a kernel.
+
+A kernel is what only an address has: a house number beside a street, a flat, a post
+box. From there the address grows over numbers, capitalised words, postal codes and line
+breaks, as long as nothing interrupts it. Formats of many countries share that shape.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sdrag.detectors.local.found import Found
+from sdrag.detectors.local.lexicon import STREET_HEADS
+from sdrag.detectors.local.tokens import Tokens
+
+__all__ = ["addresses"]
+
+_UNITS = frozenset(
+    "apt apartment suite unit flat room box floor psc apo fpo dpo hse blk".split()
+)
+# Endings of street names in Germanic, Slavic, Romance, Baltic and Finnic languages.
+_STREETISH = re.compile(
+    r".{2,}(?:stra(?:ss|\u00df)e|str|gasse|weg|platz|allee|gade|gate|gatan|gaten|vej|vegen"
+    r"|veien|v\u00e4gen|katu|kuja|tie|straat|laan|plein|dijk|kade|utca|utja)$",
+    re.IGNORECASE,
+)
+_STREET_WORDS = frozenset(
+    """rue via viale piazza calle avenida av plaza rua ul ulica al os nab nam u ut trg
+    cesta chemin boulevard avenue street road lane drive court place terrace way
+    highway turnpike throughway close crescent square parkway route piazzale corso
+    largo travessa estrada carrera paseo strada stradale""".split()
+)
+_SMALL = frozenset(
+    """de da do du des del della dei di la le el les los las y a e of the and van von der
+    den am im zum zur u ul os al aux sur st nad pri pod po na nan corner str ap""".split()
+)
+_GAP = re.compile(r"[ \t>,.\-/'&\u00b7|?]{0,8}(?:\n[ \t>]{0,4}){0,2}[ \t>,]{0,3}$")
+_REACH = 14
+_CODE = re.compile(r"[A-Z]{2}|[A-Z]\d[A-Z]|\d[A-Z]{2}")
+
+
+def addresses(tokens: Tokens) -> Iterator[Found]:
+    """Yield addresses."""
+    done = -1
+    for index in range(len(tokens.words)):
+        if index <= done or not _kernel(tokens, index):
+            continue
+        first = _grown(tokens, index, -1, done)
+        last = _grown(tokens, index, 1, done)
+        if last > first and any(w[0].isdigit() for w in tokens.words[first : last + 1]):
+            done = last
+            yield Found(
+                tokens.starts[first], tokens.ends[last], "ADDRESS", 0.9, "grown"
+            )
+
+
+def _kernel(tokens: Tokens, index: int) -> bool:
+    """Say whether the token is one that only an address has there."""
+    words = tokens.words
+    word = words[index]
+    lower = word.lower()
+    numbered_after = index + 1 < len(words) and words[index + 1][0].isdigit()
+    if lower in _UNITS and numbered_after:
+        return tokens.gap(index + 1) in (" ", ". ", ".", " #")
+    if _STREETISH.match(word) or lower in _STREET_WORDS:
+        near = words[max(0, index - 2) : index] + words[index + 1 : index + 6]
+        return word[0].isupper() and any(w[0].isdigit() for w in near)
+    if word in STREET_HEADS:
+        near = words[max(0, index - 4) : index + 3]
+        return any(w[0].isdigit() for w in near)
+    return False
+
+
+def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
+    """Return the last token that belongs, going left or right."""
+    place = edge = index
+    for _ in range(_REACH):
+        ahead = place + step
+        if not done < ahead < len(tokens.words):
+            break
+        gap = tokens.gap(max(ahead, place))
+        if not _GAP.match(gap) or _ends(tokens, min(ahead, place), gap):
+            break
+        word = tokens.words[ahead]
+        if word[0].isdigit():
+            if step > 0 and any(c in word for c in ":"):
+                break
+            edge = ahead
+        elif word[0].isupper():
+            if step < 0 and not _street_left(tokens, ahead):
+                break
+            edge = ahead
+        elif word.lower() not in _SMALL and not (step > 0 and len(word) == 1):
+            break
+        place = ahead
+    return edge
+
+
+def _street_left(tokens: Tokens, index: int) -> bool:
+    """Going left, a capitalised word belongs only while a number stands before it."""
+    words = tokens.words[max(0, index - 5) : index]
+    return any(w[0].isdigit() for w in words) or bool(
+        tokens.words[index].lower() in _STREET_WORDS
+    )
+
+
+def _ends(tokens: Tokens, index: int, gap: str) -> bool:
+    """Say whether a sentence ends in the gap behind the token."""
+    word = tokens.words[index]
+    return gap.startswith(". ") and len(word) > 4 and word.lower() not in _UNITS

@@ -1,0 +1,189 @@
+"""
+Runs of capitalised words, trimmed to what may be a name.
+
+A word that English writes in lower case is no name at the start of a sentence, and
+titles, months, peoples and function words are no part of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sdrag.detectors.local import lexicon, tables
+from sdrag.detectors.local.nationalities import NATIONALITIES
+from sdrag.detectors.local.tokens import Tokens
+from sdrag.vocabulary import Confidential
+
+__all__ = ["Run", "is_common", "runs"]
+
+_GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
+_JOINING = lexicon.PARTICLES | {"of", "and", "the", "for"}
+_TITLES = lexicon.TITLES
+_NO_NAME = lexicon.MONTHS | lexicon.WEEKDAYS | NATIONALITIES
+_CONTRACTED = frozenset(("m", "ve", "ll", "re", "d", "t", "all", "am"))
+_HEADS = lexicon.ORGANISATION_HEADS | lexicon.PLACE_OF | frozenset(("House", "Bank"))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Run(Confidential):
+    """
+    A candidate for a name.
+
+    Args:
+        tokens: Where it stands.
+        start: Its first token.
+        end: The token after its last.
+        titles: The tokens before `start` that are titles.
+    """
+
+    tokens: Tokens
+    start: int
+    end: int
+    titles: range
+
+    @property
+    def words(self) -> list[str]:
+        """Its words."""
+        return self.tokens.words[self.start : self.end]
+
+    @property
+    def first_character(self) -> int:
+        """Where it starts in the text."""
+        return self.tokens.starts[self.start]
+
+    @property
+    def last_character(self) -> int:
+        """Where it ends in the text."""
+        return self.tokens.ends[self.end - 1]
+
+    @property
+    def surface(self) -> str:
+        """Its characters."""
+        return self.tokens.text[self.first_character : self.last_character]
+
+    @property
+    def unusual(self) -> bool:
+        """Say whether a word of it is no English word."""
+        return any(len(w) > 1 and not is_common(w) for w in self.words)
+
+    def before(self, length: int) -> str:
+        """Return the characters in front of it."""
+        return self.tokens.text[
+            max(0, self.first_character - length) : self.first_character
+        ]
+
+    def after(self, length: int) -> str:
+        """Return the characters behind it."""
+        return self.tokens.text[self.last_character : self.last_character + length]
+
+
+def is_common(word: str) -> bool:
+    """Say whether English writes the word in lower case."""
+    lower = word.lower()
+    if lower in tables.common_words():
+        return True
+    stem, mark, rest = lower.partition("'")
+    return bool(mark) and rest in _CONTRACTED and stem in tables.common_words()
+
+
+def runs(tokens: Tokens) -> Iterator[Run]:
+    """Yield the candidates of a text, in order."""
+    lowered = frozenset(word for word in tokens.words if word[0].islower())
+    index, count = 0, len(tokens.words)
+    while index < count:
+        if not tokens.words[index][0].isupper():
+            index += 1
+            continue
+        end = _end(tokens, index)
+        run = _trimmed(tokens, index, end, lowered)
+        if run is not None:
+            yield run
+        index = end
+
+
+def _end(tokens: Tokens, start: int) -> int:
+    """Return the token after the run that begins at `start`."""
+    end = start + 1
+    while end < len(tokens.words):
+        gap = tokens.gap(end)
+        if gap not in _GAPS or (
+            gap[0] == "." and not _shortened(tokens.words[end - 1])
+        ):
+            break
+        if tokens.words[end][0].isupper():
+            end += 1
+            continue
+        ahead = _past_particles(tokens, end)
+        if ahead == end:
+            break
+        end = ahead
+    return end
+
+
+def _past_particles(tokens: Tokens, index: int) -> int:
+    """Return the token after the capitalised one that particles at `index` lead to."""
+    words = tokens.words
+    for ahead in range(index, min(index + 3, len(words) - 1)):
+        if words[ahead] not in _JOINING or tokens.gap(ahead + 1) not in (" ", "-"):
+            break
+        if words[ahead + 1][0].isupper():
+            of_name = words[index] in lexicon.PARTICLES or words[index - 1] in _HEADS
+            return ahead + 2 if of_name else index
+    return index
+
+
+def _shortened(word: str) -> bool:
+    return len(word) == 1 or word in _TITLES or word in lexicon.SHORTENED
+
+
+def _trimmed(
+    tokens: Tokens, start: int, end: int, lowered: frozenset[str]
+) -> Run | None:
+    """Leave out titles, openers of sentences and what is no part of a name."""
+    words = tokens.words
+    start = _past_openers(tokens, start, end, lowered)
+    first = start
+    while start < end - 1 and words[start] in _TITLES:
+        start += 1
+    titles = range(first, start)
+    if not titles and start and words[start - 1] in _TITLES:
+        titles = range(start - 1, start)
+    if not titles:
+        start = _past_openers(tokens, start, end, lowered)
+    while end > start and (
+        words[end - 1] in _NO_NAME
+        or (
+            words[end - 1].lower() in lexicon.FUNCTION_WORDS and len(words[end - 1]) > 1
+        )
+    ):
+        end -= 1
+    return Run(tokens, start, end, titles) if start < end else None
+
+
+def _past_openers(tokens: Tokens, start: int, end: int, lowered: frozenset[str]) -> int:
+    words = tokens.words
+    while start < end:
+        word = words[start]
+        lower = word.lower()
+        if (
+            len(word) == 1
+            and tokens.text[tokens.ends[start] : tokens.ends[start] + 1] == "."
+        ):
+            break
+        stem = lower.partition("'")[0]
+        opener = stem in lexicon.FUNCTION_WORDS or word in _NO_NAME
+        if not opener and tokens.opens_sentence(start) and word not in _TITLES:
+            opener = (is_common(word) or lower in lowered) and (
+                end - start == 1 or word not in tables.first_names()
+            )
+            # "Ward 6", "Mercy Hospital": a common word that a name begins with.
+            if opener and end - start > 1 and lower not in lowered:
+                opener = tables.common_words().get(lower, 0) < _FREQUENT
+        if not opener:
+            break
+        start += 1
+    return start
+
+
+_FREQUENT = 3000
