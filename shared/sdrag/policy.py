@@ -239,13 +239,19 @@ class ByRisk(Section):
 
 
 class ResolutionSection(Section):
-    """Which surface forms are one entity; a step that is `false` is not taken."""
+    """
+    Which surface forms are one entity; a step that is `false` is not taken.
+
+    `spelling` is a rapidfuzz ratio. `meaning` is the least cosine of two descriptions,
+    `terms` that of two medical terms, which lie closer together when they differ.
+    """
 
     names: bool = True
     dates: bool = True
     numbers: bool = True
     spelling: Annotated[float, Field(ge=0.0, le=100.0)] | Literal[False] = 90.0
-    meaning: Share | Literal[False] = 0.62
+    meaning: Share | Literal[False] = 0.56
+    terms: Share | Literal[False] = 0.68
 
 
 class LinkageSection(Section):

@@ -1,0 +1,198 @@
+"""
+What links the documents of a corpus, before anything is masked.
+
+`assess` resolves what was found into entities, weighs them, and returns the risk of
+every document, the links between documents and the chains, with nothing changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sdrag.errors import UsageError
+from sdrag.linkage.chains import LEVELS, Chains, enumerate_chains
+from sdrag.linkage.edges import Edges, find_edges
+from sdrag.linkage.incidence import Incidence
+from sdrag.linkage.mentions import Found, Mentions, found_in
+from sdrag.linkage.performing import local_performer
+from sdrag.linkage.resolution import Resolved, resolve
+from sdrag.linkage.schema import weight_of, weights_of
+from sdrag.linkage.settings import SettingsSource, read_settings
+from sdrag.policy import LinkageSection
+from sdrag.steps import Performer, Steps, run
+from sdrag.vocabulary import Confidential, Passage
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Assessment", "Chain", "Link", "assess", "assess_steps", "incidence_of", "walked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge of the document graph: two documents and the entities they share."""
+
+    first: str
+    second: str
+    strength: float
+    via: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A path of linked documents, its risk and category."""
+
+    documents: tuple[str, ...]
+    risk: float
+    category: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(Confidential):
+    """
+    The risks of a corpus.
+
+    Args:
+        settings: Under which it was assessed.
+        resolved: The entities; confidential, for they hold values.
+        corpus: Documents and entities as columns.
+        edges: The pruned document graph as columns.
+        chains: The chains of that graph.
+    """
+
+    settings: LinkageSection
+    resolved: Resolved
+    corpus: Incidence
+    edges: Edges
+    chains: Chains
+
+    def __repr__(self) -> str:
+        count = len(self.corpus.document_ids)
+        return f"Assessment({count} documents, {len(self.edges)} links)"
+
+    @cached_property
+    def document_risk(self) -> dict[str, float]:
+        """`R(d)` by document id."""
+        risks = self.corpus.document_risk().tolist()
+        return dict(zip(self.corpus.document_ids, risks, strict=True))
+
+    @cached_property
+    def uniqueness(self) -> dict[str, float]:
+        """`u(e)` by entity id."""
+        values = self.corpus.uniqueness.tolist()
+        return dict(zip(self.corpus.entity_ids, values, strict=True))
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """The edges, by documents."""
+        edges, ids, names = self.edges, self.corpus.document_ids, self.corpus.entity_ids
+        starts = np.searchsorted(edges.via_edge, np.arange(len(edges) + 1)).tolist()
+        via = [names[entity] for entity in edges.via_entity.tolist()]
+        ends = zip(edges.first.tolist(), edges.second.tolist(), strict=True)
+        return tuple(
+            Link(ids[one], ids[two], strength, tuple(sorted(via[low:high])))
+            for (one, two), strength, low, high in zip(
+                ends, edges.strength.tolist(), starts, starts[1:], strict=False
+            )
+        )
+
+    @cached_property
+    def chain_list(self) -> tuple[Chain, ...]:
+        """The chains, the riskiest first."""
+        order = np.argsort(-np.round(self.chains.risk_before, 12), kind="stable")
+        return tuple(
+            Chain(
+                self._documents(number),
+                float(self.chains.risk_before[number]),
+                LEVELS[int(self.chains.level[number])],
+            )
+            for number in order.tolist()
+        )
+
+    def graph(self) -> nx.Graph[str]:
+        """Return the document graph: `risk` on nodes, `strength` and `via` on edges."""
+        import networkx as nx  # noqa: PLC0415 -- only who asks for a graph loads it
+
+        graph: nx.Graph[str] = nx.Graph()
+        for document, risk in self.document_risk.items():
+            graph.add_node(document, risk=risk)
+        for link in self.links:
+            graph.add_edge(
+                link.first, link.second, strength=link.strength, via=link.via
+            )
+        return graph
+
+    def _documents(self, number: int) -> tuple[str, ...]:
+        hops = [edge for edge in self.chains.hops[number].tolist() if edge >= 0]
+        ends = [(int(self.edges.first[e]), int(self.edges.second[e])) for e in hops]
+        return tuple(self.corpus.document_ids[d] for d in walked(ends))
+
+
+def assess(
+    documents: Sequence[Passage],
+    mentions: Mentions,
+    settings: SettingsSource = None,
+    *,
+    performer: Performer | None = None,
+) -> Assessment:
+    """
+    Assess what links the documents (CLAM, section 4.2.3).
+
+    Args:
+        documents: The whole corpus; ids must differ.
+        mentions: What was found in each document.
+        settings: A linkage section, a policy, a mapping or a path.
+        performer: Embeds forms to be compared by meaning; the packaged MiniLM if not
+            given.
+
+    Raises:
+        UsageError: Two documents have one id, or a mention cannot be read.
+    """
+    section = read_settings(settings)
+    found = found_in(documents, mentions, weights_of(section))
+    return run(assess_steps(documents, found, section), performer or local_performer())
+
+
+def assess_steps(
+    documents: Sequence[Passage],
+    found: Sequence[Sequence[Found]],
+    settings: LinkageSection,
+    key: bytes | None = None,
+) -> Steps[Assessment]:
+    """Assess, yielding effects; see `assess`."""
+    if len({document.id for document in documents}) != len(documents):
+        raise UsageError("Two documents have the same id.")
+    resolved = yield from resolve(found, settings.resolution, key)
+    corpus = incidence_of([document.id for document in documents], resolved, settings)
+    edges = find_edges(corpus, settings.edge_threshold)
+    chains = enumerate_chains(edges, corpus.document_risk(), settings)
+    return Assessment(settings, resolved, corpus, edges, chains)
+
+
+def incidence_of(
+    ids: Sequence[str], resolved: Resolved, settings: LinkageSection
+) -> Incidence:
+    """Return the columns of resolved entities, weighed by the schema in force."""
+    table = weights_of(settings)
+    weights = {entity.id: weight_of(entity.type, table) for entity in resolved.entities}
+    kept = {e.id for e in resolved.entities if e.type in settings.unmaskable}
+    return Incidence.build(ids, resolved.rows, weights, frozenset(kept))
+
+
+def walked(hops: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the documents of a path in order, given the ends of its hops."""
+    if len(hops) == 1:
+        return list(hops[0])
+    first, second = hops[0], hops[1]
+    start = first[0] if first[1] in second else first[1]
+    path = [start]
+    for one, two in hops:
+        path.append(two if one == path[-1] else one)
+    return path
+
+

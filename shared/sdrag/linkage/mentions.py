@@ -1,0 +1,134 @@
+"""
+What was found in each document, from a detector or handed in.
+
+CLAM's extractor gives `[original, normalized, type, relevance]` (Listing 4.1); a
+detector gives spans. Both become a `Found`. A detector says that something stands
+there, not how telling it is, so its finds are fully relevant: the type's weight and
+the entity's rarity are left to say how much that is. Where finds of a detector overlap
+or nest, the longest stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sdrag.errors import UsageError
+from sdrag.folding import fold_text
+from sdrag.linkage.schema import canonical_type
+from sdrag.vocabulary import Confidential, Mention, Passage, Span
+
+__all__ = ["Found", "Mentions", "found_in", "longest"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Found(Confidential):
+    """
+    An entity's appearance in a document.
+
+    Args:
+        form: As it stands in the text.
+        type: Of the schema.
+        relevance: How telling it is there, from 0 to 1.
+        normalized: What an extractor says it means; empty where nobody said.
+    """
+
+    form: str
+    type: str
+    relevance: float = 1.0
+    normalized: str = ""
+
+    def __post_init__(self) -> None:
+        if not fold_text(self.form):
+            raise UsageError("An entity without a form was handed in.")
+        if not 0.0 <= self.relevance <= 1.0:
+            raise UsageError(f"A relevance of {self.relevance} is not from 0 to 1.")
+
+    def __repr__(self) -> str:
+        return f"Found({len(self.form)} characters, type={self.type!r})"
+
+
+Mentions = (
+    Mapping[str, Sequence[Found | Mention | Sequence[Any]]]
+    | Sequence[Sequence[Found | Mention | Sequence[Any]]]
+)
+"""For each document, by id or in order, what was found in it: `Found`, a detector's
+`Mention`, or the thesis's `[original, normalized, type, relevance]`."""
+
+
+def found_in(
+    documents: Sequence[Passage], mentions: Mentions, weights: Mapping[str, float]
+) -> list[tuple[Found, ...]]:
+    """
+    Return what was found in each document, in order.
+
+    Args:
+        documents: The corpus.
+        mentions: For each of them.
+        weights: The schema in force, for the names of its types.
+
+    Raises:
+        UsageError: A document has no entry, or an entry cannot be read.
+    """
+    if isinstance(mentions, Mapping):
+        missing = sum(document.id not in mentions for document in documents)
+        if missing:
+            raise UsageError(
+                f"{missing} documents have no mentions.",
+                hint="Give an empty list where nothing was found.",
+            )
+        rows = [mentions[document.id] for document in documents]
+    else:
+        rows = list(mentions)
+    if len(rows) != len(documents):
+        raise UsageError(f"{len(rows)} lists came for {len(documents)} documents.")
+    return [
+        tuple(_found(document.text, row, weights))
+        for document, row in zip(documents, rows, strict=True)
+    ]
+
+
+def longest(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Keep, of mentions that overlap, the longest; then the earliest."""
+    taken: list[Mention] = []
+    for mention in sorted(
+        mentions, key=lambda one: (-len(one.span), one.span, one.type)
+    ):
+        if not any(mention.span.overlaps(other.span) for other in taken):
+            taken.append(mention)
+    return tuple(sorted(taken, key=lambda one: one.span))
+
+
+def _found(
+    text: str, row: Sequence[Found | Mention | Sequence[Any]], weights: Mapping[str, float]
+) -> Iterable[Found]:
+    spans = longest(entry for entry in row if isinstance(entry, Mention))
+    for entry in (*(e for e in row if not isinstance(e, Mention)), *spans):
+        if isinstance(entry, Mention):
+            if fold_text(entry.span.of(text)):
+                yield _of_span(text, entry.span, canonical_type(entry.type, weights))
+        elif isinstance(entry, Found):
+            yield entry
+        else:
+            yield _of_listing(entry, weights)
+
+
+def _of_span(text: str, span: Span, type_: str) -> Found:
+    return Found(span.of(text).strip(), type_)
+
+
+def _of_listing(entry: Sequence[Any], weights: Mapping[str, float]) -> Found:
+    try:
+        form, normalized, type_, relevance = entry
+        return Found(
+            str(form),
+            canonical_type(str(type_), weights),
+            float(relevance),
+            str(normalized or ""),
+        )
+    except (TypeError, ValueError):
+        raise UsageError(
+            "An entity cannot be read.",
+            hint="Give [original, normalized, type, relevance].",
+        ) from None

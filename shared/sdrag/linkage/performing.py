@@ -1,0 +1,26 @@
+"""The performer used where a host hands in none: local work and the packaged MiniLM."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from sdrag.minilm import embed_texts
+from sdrag.performing import PortPerformer, Ports
+from sdrag.calls import Port
+from sdrag.steps import Embed, Performer
+
+__all__ = ["local_performer"]
+
+
+def local_performer() -> Performer:
+    """Return a performer that needs no host, no key and no network."""
+    return PortPerformer(Ports(embed=Port(_embed, _aembed)))
+
+
+def _embed(effect: Embed) -> Sequence[Sequence[float]]:
+    return list(embed_texts(effect.items))  # type: ignore[arg-type]
+
+
+async def _aembed(effect: Embed) -> Sequence[Sequence[float]]:
+    return await asyncio.to_thread(_embed, effect)

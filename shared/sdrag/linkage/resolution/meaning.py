@@ -1,0 +1,63 @@
+"""
+Paraphrases: forms of one type that are near in meaning, by their embeddings.
+
+"night pilot on the ferry" is "steers the ferry on the late shift". Forms are joined
+nearest first, and a group takes a form in only if it is near to all of the group:
+joining by single links would wander from one meaning to another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+__all__ = ["MOST_FORMS", "meaning_pairs"]
+
+MOST_FORMS = 20_000
+"""A type with more forms is not compared, and the report says so."""
+_CHUNK = 1000
+_DIGITS = re.compile(r"\d+")
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+
+def meaning_pairs(
+    folded: Sequence[str], vectors: Matrix, threshold: float
+) -> Iterator[tuple[int, int]]:
+    """
+    Yield pairs of forms that are to be one.
+
+    Args:
+        folded: The distinct forms of one type, folded.
+        vectors: (forms, dimensions) of unit length.
+        threshold: The least cosine.
+    """
+    numbers = [frozenset(_DIGITS.findall(form)) for form in folded]
+    group = {number: [number] for number in range(len(folded))}
+    for _, one, two in sorted(_near(vectors, threshold)):
+        mine, yours = group[one], group[two]
+        if mine is yours or not _agree(numbers, mine, yours):
+            continue
+        if float((vectors[mine] @ vectors[yours].T).min()) < threshold:
+            continue
+        yield one, two
+        mine.extend(yours)
+        for number in yours:
+            group[number] = mine
+
+
+def _near(vectors: Matrix, threshold: float) -> Iterator[tuple[float, int, int]]:
+    for low in range(0, len(vectors), _CHUNK):
+        cosine = vectors[low : low + _CHUNK] @ vectors.T
+        for row, column in np.argwhere(cosine >= threshold).tolist():
+            if low + row < column:
+                yield round(-float(cosine[row, column]), 6), low + row, column
+
+
+def _agree(
+    numbers: Sequence[frozenset[str]], mine: Sequence[int], yours: Sequence[int]
+) -> bool:
+    """Say whether no two forms state different numbers."""
+    stated = {numbers[number] for number in (*mine, *yours)} - {frozenset()}
+    return len(stated) <= 1

@@ -1,0 +1,229 @@
+"""
+From what was found to entities: every rule in order, with the reason kept.
+
+Forms that fold alike are one, and so is a form and what an extractor normalized it to.
+The rules then join forms within a type; a chain of joins is one entity. Ids are opaque:
+a keyed hash where a key is given, else a number in the order of type and form. Neither
+lets anybody test a guess.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdrag.folding import fold_text
+from sdrag.linkage.mentions import Found
+from sdrag.linkage.resolution.dates import date_pairs
+from sdrag.linkage.resolution.meaning import MOST_FORMS, Matrix, meaning_pairs
+from sdrag.linkage.resolution.names import name_pairs
+from sdrag.linkage.resolution.numbers import age_pairs, code_pairs, phone_pairs
+from sdrag.linkage.resolution.spelling import acronym_pairs, spelling_pairs
+from sdrag.policy import ResolutionSection
+from sdrag.steps import Steps, embed, replied
+from sdrag.vocabulary import Confidential, Entity
+
+__all__ = ["Resolved", "resolve"]
+
+_DATES = frozenset({"EVENT_DATE", "BIRTHDATE"})
+_CODES = frozenset({"PATIENT_ID", "NON_PERSONAL_ID"})
+_EXACT = _DATES | _CODES | {"NAME", "EMAIL", "PHONE_NUMBER", "AGE"}
+"""Types whose values are exact: not compared by spelling or meaning."""
+_PLACES = frozenset({"ADDRESS", "LOCATION", "PROVIDER"})
+"""Proper names: compared by spelling, never by meaning."""
+_TERMS = frozenset({"MEDICAL_CONDITION", "TREATMENT", "DEMOGRAPHIC"})
+
+Pairs = Iterable[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Resolved(Confidential):
+    """
+    The entities of a corpus.
+
+    Args:
+        entities: Ascending by id, the commonest form first.
+        rows: Number of the document, id of the entity, relevance; one for each pair.
+        reasons: For each entity of several forms, the rules that joined them.
+        not_compared: Types with too many forms to be compared by meaning.
+    """
+
+    entities: tuple[Entity, ...]
+    rows: tuple[tuple[int, str, float], ...]
+    reasons: Mapping[str, tuple[str, ...]]
+    not_compared: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Resolved({len(self.entities)} entities, {len(self.rows)} rows)"
+
+
+def resolve(
+    found: Sequence[Sequence[Found]],
+    settings: ResolutionSection,
+    key: bytes | None = None,
+) -> Steps[Resolved]:
+    """
+    Decide which forms are one entity.
+
+    Args:
+        found: For each document, what was found in it.
+        settings: Which rules are on, and their thresholds.
+        key: Makes ids that are the same in every run over any corpus.
+
+    Raises:
+        SdragError: Forms were to be compared by meaning and could not be embedded.
+    """
+    types: dict[str, _Type] = {}
+    for document, entries in enumerate(found):
+        for entry in entries:
+            types.setdefault(entry.type, _Type(entry.type)).add(document, entry)
+    skipped: list[str] = []
+    for name in sorted(types):
+        held = types[name]
+        held.join_by_rules(settings)
+        if not (yield from _join_by_meaning(held, settings)):
+            skipped.append(name)
+    return _numbered([types[name] for name in sorted(types)], key, tuple(skipped))
+
+
+def _join_by_meaning(held: _Type, settings: ResolutionSection) -> Steps[bool]:
+    """Join paraphrases, one form of each entity so far; say whether it was possible."""
+    threshold = settings.terms if held.name in _TERMS else settings.meaning
+    if held.name in _EXACT | _PLACES or threshold is False:
+        return True
+    chosen = sorted({held.parent(number) for number in range(len(held.folded))})
+    if len(chosen) < 2:
+        return True
+    if len(chosen) > MOST_FORMS:
+        return False
+    outcomes = yield from embed(held.forms[number] for number in chosen)
+    vectors: Matrix = np.stack([replied(outcome) for outcome in outcomes])
+    texts = [held.folded[number] for number in chosen]
+    pairs = meaning_pairs(texts, vectors, threshold)
+    held.join(((chosen[one], chosen[two]) for one, two in pairs), "meaning")
+    return True
+
+
+class _Type:
+    """The forms of one type, and which have been joined."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.folded: list[str] = []
+        self.forms: list[str] = []
+        self.counts: Counter[str] = Counter()
+        self.spelled: list[set[str]] = []
+        self.places: list[dict[int, float]] = []
+        self._number: dict[str, int] = {}
+        self._parent: list[int] = []
+        self.reasons: dict[int, list[str]] = {}
+
+    def add(self, document: int, entry: Found) -> None:
+        """Note an appearance."""
+        number = self._of(entry.form)
+        self.counts[entry.form] += 1
+        self.spelled[number].add(entry.form)
+        seen = self.places[number]
+        seen[document] = max(seen.get(document, 0.0), entry.relevance)
+        if entry.normalized and fold_text(entry.normalized):
+            self.join([(number, self._of(entry.normalized))], "normalized")
+
+    def _of(self, form: str) -> int:
+        folded = fold_text(form)
+        if folded not in self._number:
+            self._number[folded] = len(self.folded)
+            self._parent.append(len(self.folded))
+            self.folded.append(folded)
+            self.forms.append(form)
+            self.spelled.append(set())
+            self.places.append({})
+        return self._number[folded]
+
+    def parent(self, number: int) -> int:
+        """Return the number that stands for a form's entity."""
+        while self._parent[number] != number:
+            self._parent[number] = self._parent[self._parent[number]]
+            number = self._parent[number]
+        return number
+
+    def join(self, pairs: Pairs, reason: str) -> None:
+        """Make each pair one entity."""
+        for one, two in pairs:
+            low, high = sorted((self.parent(one), self.parent(two)))
+            if low == high:
+                continue
+            self._parent[high] = low
+            reasons = [*self.reasons.get(low, []), *self.reasons.pop(high, []), reason]
+            self.reasons[low] = list(dict.fromkeys(reasons))
+
+    def join_by_rules(self, settings: ResolutionSection) -> None:
+        """Apply the rules that need no model."""
+        for reason, rule in self._rules(settings):
+            self.join(list(rule()), reason)
+
+    def _rules(
+        self, settings: ResolutionSection
+    ) -> Iterator[tuple[str, Callable[[], Pairs]]]:
+        if settings.dates and self.name in _DATES:
+            yield "date", lambda: date_pairs(self.forms)
+        if settings.numbers and self.name in _CODES:
+            yield "number", lambda: code_pairs(self.forms)
+        if settings.numbers and self.name == "PHONE_NUMBER":
+            yield "number", lambda: phone_pairs(self.forms)
+        if settings.numbers and self.name == "AGE":
+            yield "number", lambda: age_pairs(self.forms)
+        if settings.names and self.name in {"NAME", "PROVIDER"}:
+            yield "name", lambda: name_pairs(self.name, self.forms)
+        if self.name in _EXACT - {"NAME"}:
+            return
+        if settings.names and self.name != "NAME":
+            yield "abbreviation", lambda: acronym_pairs(self.forms)
+        threshold = settings.spelling
+        if threshold is not False:
+            yield "spelling", lambda: spelling_pairs(self.folded, threshold)
+
+
+def _numbered(
+    types: Sequence[_Type], key: bytes | None, skipped: tuple[str, ...]
+) -> Resolved:
+    entities: list[tuple[Entity, tuple[str, ...], dict[int, float]]] = []
+    for held in types:
+        members: dict[int, list[int]] = {}
+        for number in range(len(held.folded)):
+            members.setdefault(held.parent(number), []).append(number)
+        for low, numbers in sorted(members.items(), key=lambda item: held.folded[item[0]]):
+            entity, places = _entity(held, numbers, len(entities), key)
+            entities.append((entity, tuple(held.reasons.get(low, ())), places))
+    entities.sort(key=lambda item: item[0].id)
+    return Resolved(
+        tuple(entity for entity, _, _ in entities),
+        tuple(
+            (document, entity.id, relevance)
+            for entity, _, places in entities
+            for document, relevance in sorted(places.items())
+        ),
+        {entity.id: reasons for entity, reasons, _ in entities if reasons},
+        skipped,
+    )
+
+
+def _entity(
+    held: _Type, numbers: Sequence[int], ordinal: int, key: bytes | None
+) -> tuple[Entity, dict[int, float]]:
+    forms = {form for number in numbers for form in held.spelled[number]}
+    ordered = sorted(forms, key=lambda form: (-held.counts[form], -len(form), form))
+    places: dict[int, float] = {}
+    for number in numbers:
+        for document, relevance in held.places[number].items():
+            places[document] = max(places.get(document, 0.0), relevance)
+    name = f"{held.folded[numbers[0]]}::{held.name}"
+    id_ = (
+        f"e{ordinal:07d}"
+        if key is None
+        else hmac.digest(key, name.encode(), "sha256").hex()[:24]
+    )
+    return Entity(id_, held.name, tuple(ordered), max(places.values())), places
