@@ -112,12 +112,19 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
 def _load() -> SentenceTransformer:
     with needs("local", "The packaged MiniLM"):
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415
-    return SentenceTransformer(
-        str(model_folder()),
-        device="cpu",
-        local_files_only=True,
-        trust_remote_code=False,
-    )
+        from transformers.utils import logging  # noqa: PLC0415
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        return SentenceTransformer(
+            str(model_folder()),
+            device="cpu",
+            local_files_only=True,
+            trust_remote_code=False,
+        )
+    finally:
+        if shown:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _sha256(path: Path) -> str:

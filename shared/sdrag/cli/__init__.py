@@ -12,10 +12,10 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command; an error of ours is one line and exit status 2."""
     try:
-        from sdrag.extras import needs  # noqa: PLC0415
+        from sdrag.extras import needs
 
         with needs("cli", "The sdrag command"):
-            from sdrag.cli.app import app  # noqa: PLC0415
+            from sdrag.cli.app import app
         app()
     except SdragError as error:
         sys.stderr.write(f"sdrag: {error}\n")

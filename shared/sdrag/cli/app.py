@@ -8,6 +8,8 @@ from importlib import import_module
 import typer
 
 from sdrag.cli import suites
+from sdrag.cli.check import check
+from sdrag.cli.demo.command import demo
 
 __all__ = ["app"]
 
@@ -22,6 +24,8 @@ evaluate = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(evaluate, name="eval")
+app.command()(demo)
+app.command()(check)
 
 for _module in sorted(module.name for module in pkgutil.iter_modules(suites.__path__)):
     evaluate.command(_module)(import_module(f"sdrag.cli.suites.{_module}").command)

@@ -141,10 +141,8 @@ def _remembered(
 def _judge(texts: Texts, setup: DisclosureSetup) -> Steps[Judged]:
     findings, doubts = yield from _located(texts, setup)
     section = setup.policy.disclosure
-    if setup.has_model and texts.constraints:
-        extraction = yield from extract(
-            texts.all, texts.constraints, section, setup.key
-        )
+    if setup.has_model:
+        extraction = yield from extract(texts.groups(), section, setup.key)
         _unite(findings, doubts, extraction)
     for place, applied in enumerate(texts.applied):
         findings[place] = [f for f in findings[place] if f.constraint_id in applied]
@@ -163,15 +161,14 @@ def _located(
     """Ask the local engine; what it could not read is in doubt."""
     findings: dict[int, list[Finding]] = {place: [] for place in range(len(texts.all))}
     doubts: dict[tuple[int, str], str] = {}
-    if not texts.constraints:
-        return findings, doubts
-    outcomes = yield from setup.locator.locate(texts.all, texts.constraints)
-    for place, outcome in enumerate(outcomes):
-        if isinstance(outcome, Failure):
-            names = [rule.id for rule in texts.constraints]
-            doubts |= {(place, name): "detector-failed" for name in names}
-        else:
-            findings[place] = list(outcome.value)
+    for group in texts.groups():
+        outcomes = yield from setup.locator.locate(group.texts, group.constraints)
+        for place, outcome in zip(group.places, outcomes, strict=True):
+            if isinstance(outcome, Failure):
+                names = [rule.id for rule in group.constraints]
+                doubts |= {(place, name): "detector-failed" for name in names}
+            else:
+                findings[place] = list(outcome.value)
     return findings, doubts
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from sdrag.disclosure.blocks import Block, blocks
 from sdrag.disclosure.prompts import extraction_prompt
+from sdrag.disclosure.texts import Group
 from sdrag.disclosure.verdicts import read_verdicts
 from sdrag.errors import ModelTimeoutError
 from sdrag.folding import fold
@@ -21,7 +22,7 @@ from sdrag.policy import DisclosureSection
 from sdrag.prompts import Labelled, sensitive
 from sdrag.spans import locate
 from sdrag.steps import Failure, Outcome, Steps, complete
-from sdrag.vocabulary import Constraint, Finding, Passage
+from sdrag.vocabulary import Constraint, Finding
 
 __all__ = ["Extraction", "extract"]
 
@@ -29,11 +30,11 @@ __all__ = ["Extraction", "extract"]
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """
-    What the model found, by the passage's place in the list.
+    What the model found, by the text's place among all.
 
     Args:
-        findings: Spans of the passage's own text.
-        doubts: Why a constraint could not be judged on a passage, as codes.
+        findings: Spans of the text's own characters.
+        doubts: Why a constraint could not be judged on a text, as codes.
     """
 
     findings: Mapping[int, tuple[Finding, ...]]
@@ -42,10 +43,14 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """One prompt: a block and a batch of constraints."""
+    """One prompt: a block of a group's texts and a batch of its constraints."""
 
+    group: Group
     block: Block
     batch: tuple[Constraint, ...]
+
+    def places(self) -> list[int]:
+        return [self.group.places[index] for index in self.block.indices()]
 
 
 @dataclass(slots=True)
@@ -54,31 +59,28 @@ class _Tally:
     doubts: dict[tuple[int, str], str] = field(default_factory=dict)
 
     def doubt(self, question: _Question, names: Sequence[str], code: str) -> None:
-        for index in question.block.indices():
+        for place in question.places():
             for name in names:
-                self.doubts[index, name] = code
+                self.doubts[place, name] = code
 
 
 def extract(
-    passages: Sequence[Passage],
-    constraints: Sequence[Constraint],
-    section: DisclosureSection,
-    key: bytes,
+    groups: Sequence[Group], section: DisclosureSection, key: bytes
 ) -> Steps[Extraction]:
     """
-    Ask the model for the spans of every passage under every constraint.
+    Ask the model for the spans of every text under every constraint that holds for it.
 
     Args:
-        passages: Unredacted.
-        constraints: To be enforced.
+        groups: Unredacted texts with their constraints.
         section: Gives the token budget and the batch size.
         key: Of the prompts' marks.
     """
     size = section.batch_size
     questions = [
-        _Question(block, tuple(constraints[start : start + size]))
-        for block in blocks(passages, section.token_budget)
-        for start in range(0, len(constraints), size)
+        _Question(group, block, group.constraints[start : start + size])
+        for group in groups
+        for block in blocks(group.texts, section.token_budget)
+        for start in range(0, len(group.constraints), size)
     ]
     outcomes = yield from complete(
         extraction_prompt(sensitive(question.block.text), question.batch, key)
@@ -109,4 +111,5 @@ def _read(question: _Question, outcome: Outcome[Labelled], tally: _Tally) -> Non
             for span in spans:
                 for index, part in question.block.back(span):
                     finding = Finding(part, name, "model")
-                    tally.findings.setdefault(index, []).append(finding)
+                    place = question.group.places[index]
+                    tally.findings.setdefault(place, []).append(finding)

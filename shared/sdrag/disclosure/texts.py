@@ -9,13 +9,23 @@ that several passages of one document share is one text.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sdrag.disclosure.metadata import allowed, strings
 from sdrag.policy import applies
 from sdrag.vocabulary import Confidential, Constraint, Passage
 
-__all__ = ["Texts"]
+__all__ = ["Group", "Texts"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Group(Confidential):
+    """Texts for which the same constraints hold, and their places among all."""
+
+    places: tuple[int, ...]
+    texts: tuple[Passage, ...]
+    constraints: tuple[Constraint, ...]
 
 
 class Texts(Confidential):
@@ -48,6 +58,21 @@ class Texts(Confidential):
 
     def __repr__(self) -> str:
         return f"Texts({len(self.passages)} passages, {len(self.all)} texts)"
+
+    def groups(self) -> tuple[Group, ...]:
+        """Return the texts by the constraints that hold for them; none, none."""
+        places: dict[tuple[str, ...], list[int]] = {}
+        for place, applied in enumerate(self.applied):
+            places.setdefault(applied, []).append(place)
+        return tuple(
+            Group(
+                places=tuple(own),
+                texts=tuple(self.all[place] for place in own),
+                constraints=tuple(r for r in self.constraints if r.id in applied),
+            )
+            for applied, own in places.items()
+            if applied
+        )
 
     def key_parts(self) -> list[str]:
         """Return everything that what becomes of the texts depends on."""

@@ -1,0 +1,1 @@
+"""The demo: an application before and after one line was changed."""

@@ -1,0 +1,86 @@
+"""
+What the demo retrieves from: a few articles, and the policy that guards them.
+
+Chunks are paragraphs, as a host would cut them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sdrag.evaluation.articles_check import load_articles
+from sdrag.vocabulary import Confidential, Passage
+
+__all__ = ["Collection", "Question", "collect"]
+
+_ARTICLES = 8
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Question(Confidential):
+    """A question, its golden answer and what an answer may give away."""
+
+    text: str
+    golden: str
+    relevant: tuple[str, ...]
+    witnesses: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Collection(Confidential):
+    """
+    Articles cut into paragraphs, under one policy.
+
+    Args:
+        passages: With the metadata key `case`, by which the policy's constraints are
+            limited to their article.
+        policy: As a mapping; what a privacy officer would write.
+        questions: Of all articles.
+    """
+
+    passages: tuple[Passage, ...]
+    policy: Mapping[str, Any]
+    questions: tuple[Question, ...]
+
+    def rule_texts(self) -> dict[str, str]:
+        """Return the constraints' words by their ids."""
+        return {rule["id"]: rule["text"] for rule in self.policy["constraints"]}
+
+
+def collect(count: int = _ARTICLES) -> Collection:
+    """Read the first articles of the data set."""
+    articles = load_articles()[:count]
+    return Collection(
+        passages=tuple(
+            Passage(f"{name}-{number}", paragraph, {"case": name}, None, name)
+            for name, article in _named(articles)
+            for number, paragraph in enumerate(article["article_text"].split("\n\n"))
+        ),
+        policy={
+            "constraints": [
+                {"id": f"{name}.{number}", "text": text, "where": {"case": name}}
+                for name, article in _named(articles)
+                for number, text in enumerate(article["constraint_to_witness_words"], 1)
+            ],
+            "metadata": {"allow": ["case"]},
+        },
+        questions=tuple(
+            Question(
+                text=question["question_text"],
+                golden=question["answer_text"],
+                relevant=tuple(question["relevant_constraints"]),
+                witnesses=article["constraint_to_witness_words"],
+            )
+            for article in articles
+            for question in article["questions"]
+        ),
+    )
+
+
+def _named(
+    articles: Sequence[Mapping[str, Any]],
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for number, article in enumerate(articles, start=1):
+        yield f"case-{number}", article

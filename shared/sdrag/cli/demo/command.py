@@ -1,0 +1,94 @@
+"""`sdrag demo`: the same applications twice, plain and with their retriever wrapped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from sdrag.audit import AuditEvent
+from sdrag.cli.demo.collection import Collection, collect
+from sdrag.cli.demo.report import show_answers, show_constraints, show_rows
+from sdrag.cli.demo.run import Ask, Row, measure
+from sdrag.extras import needs
+
+__all__ = ["demo"]
+
+_SHOWN = 0
+
+
+def demo(
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            help="langchain:PROVIDER:MODEL in place of the hijacked model; it redacts "
+            "and answers, in LangChain."
+        ),
+    ] = None,
+    top_k: Annotated[int, typer.Option(min=1, help="Chunks retrieved.")] = 4,
+) -> None:
+    """Show what an application gives away, before and after one line is changed."""
+    console = Console()
+    collection = collect()
+    console.print(
+        f"{len(collection.passages)} paragraphs of invented articles, "
+        f"{len(collection.policy['constraints'])} constraints, "
+        f"{len(collection.questions)} questions. The model that answers "
+        + ("is " + llm if llm else "was hijacked: it gives away all it receives.")
+    )
+    passages: Counter[str] = Counter()
+
+    def audit(event: AuditEvent) -> None:
+        for decision in event.decisions:
+            passages.update(decision.constraint_ids)
+
+    rows: list[Row] = []
+    with TemporaryDirectory(prefix="sdrag-demo-") as folder:
+        for name, plain, wrapped in _applications(
+            collection, Path(folder), top_k, audit, llm
+        ):
+            rows += _measured(collection, name, plain, wrapped)
+    question = collection.questions[_SHOWN]
+    show_answers(console, question, rows[1].answers[_SHOWN], rows[3].answers[_SHOWN])
+    show_rows(console, rows)
+    show_constraints(console, passages, collection.rule_texts())
+
+
+def _applications(
+    collection: Collection, folder: Path, top_k: int, audit: Any, llm: str | None
+) -> Iterator[tuple[str, Ask, Ask]]:
+    with needs("all", "The demo"):
+        from sdrag.cli.demo import in_langchain, in_llamaindex
+    model = None
+    if llm is not None:
+        from sdrag.cli.models import chat_model
+
+        model = chat_model(llm.removeprefix("langchain:"))
+    (folder / "langchain").mkdir()
+    yield (
+        "LangChain",
+        *in_langchain.applications(
+            collection, folder / "langchain", top_k, audit, model
+        ),
+    )
+    if model is None:
+        (folder / "llamaindex").mkdir()
+        yield (
+            "LlamaIndex",
+            *in_llamaindex.applications(
+                collection, folder / "llamaindex", top_k, audit
+            ),
+        )
+
+
+def _measured(
+    collection: Collection, name: str, plain: Ask, wrapped: Ask
+) -> Iterator[Row]:
+    for kind, ask in (("plain", plain), ("wrapped", wrapped)):
+        for attack in ("none", "repeat"):
+            yield measure(name, kind, attack, ask, collection.questions)

@@ -1,0 +1,94 @@
+"""The demo's application in LangChain: Chroma on disk and an LCEL chain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from chromadb.config import Settings
+from langchain_chroma import Chroma
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel, SimpleChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnablePassthrough
+
+from langchain_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
+from langchain_sdrag.local_embeddings import LocalEmbeddings
+from sdrag.audit import AuditSink
+from sdrag.cli.demo.collection import Collection
+from sdrag.cli.demo.prompting import TEMPLATE, hijacked
+from sdrag.cli.demo.run import Ask
+
+__all__ = ["applications"]
+
+
+class HijackedModel(SimpleChatModel):
+    """A chat model that gives away all it receives."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "hijacked"
+
+    def _call(self, messages: list[BaseMessage], *_: Any, **__: Any) -> str:
+        return hijacked("\n".join(str(message.text) for message in messages))
+
+
+def applications(
+    collection: Collection,
+    folder: Path,
+    top_k: int,
+    audit: AuditSink,
+    llm: BaseChatModel | None,
+) -> tuple[Ask, Ask]:
+    """
+    Build the application as it was, and with its retriever wrapped.
+
+    Args:
+        collection: What is indexed.
+        folder: Where Chroma and the bindings are kept.
+        top_k: How many chunks are retrieved.
+        audit: Takes the wrapped application's audit events.
+        llm: Answers and redacts; without one, the hijacked model answers and the
+            local engine redacts.
+    """
+    documents = [
+        Document(passage.text, metadata=dict(passage.metadata), id=passage.id)
+        for passage in collection.passages
+    ]
+    bindings = folder / "bindings.sqlite"
+    binder = ConstraintBinder(policy=collection.policy, bindings=bindings)
+    store = Chroma(
+        "articles",
+        LocalEmbeddings(),
+        persist_directory=str(folder / "chroma"),
+        client_settings=Settings(anonymized_telemetry=False, is_persistent=True),
+        collection_metadata={"hnsw:space": "cosine"},
+    )
+    store.add_documents(list(binder.transform_documents(documents)))
+    plain = store.as_retriever(search_kwargs={"k": top_k})
+    wrapped = SelectiveDisclosureRetriever(
+        base_retriever=plain,
+        policy=collection.policy,
+        llm=llm,
+        bindings=bindings,
+        audit=audit,
+    )
+    model = llm or HijackedModel()
+    return _chain(plain, model), _chain(wrapped, model)
+
+
+def _chain(retriever: BaseRetriever, model: BaseChatModel) -> Ask:
+    chain = (
+        {"context": retriever | _join, "question": RunnablePassthrough()}
+        | ChatPromptTemplate.from_template(TEMPLATE)
+        | model
+        | StrOutputParser()
+    )
+    return chain.invoke
+
+
+def _join(documents: list[Document]) -> str:
+    return "\n".join(document.page_content for document in documents)

@@ -1,0 +1,70 @@
+"""Models by name, for the command line alone: libraries are handed models instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sdrag.errors import UsageError
+from sdrag.extras import needs
+from sdrag.prompts import Prompt
+
+__all__ = ["chat_model", "complete_with", "generator_of", "judge_of"]
+
+_PREFIX = "langchain:"
+
+
+def complete_with(engine: str) -> Callable[[Prompt], str] | None:
+    """
+    Return how prompts are completed; `None` for the local engine.
+
+    Raises:
+        UsageError: The engine's name means nothing.
+    """
+    if engine == "local":
+        return None
+    if not engine.startswith(_PREFIX):
+        raise UsageError("--engine takes local, or langchain:PROVIDER:MODEL.")
+    with needs("langchain", "A LangChain model"):
+        from langchain_sdrag.effects import completing
+    port = completing(chat_model(engine.removeprefix(_PREFIX)))
+    return port.call if port else None
+
+
+def chat_model(name: str) -> Any:
+    """
+    Return a LangChain chat model.
+
+    Args:
+        name: PROVIDER:MODEL, as `init_chat_model` takes it.
+    """
+    with needs("agents", "A model by name"):
+        from langchain.chat_models import init_chat_model
+    return init_chat_model(name, temperature=0)
+
+
+def generator_of(name: str) -> dict[str, Any]:
+    """Return the settings of the generator; none for `verbatim`, the default."""
+    if name == "verbatim":
+        return {}
+    from sdrag.evaluation.generation import answer_with
+
+    model = chat_model(name)
+
+    def ask(text: str) -> str:
+        return str(model.invoke(text).text)
+
+    def generate(question: str, context: str, constraints: Sequence[str]) -> str:
+        return answer_with(ask, question, context, constraints)
+
+    return {"generator": generate}
+
+
+def judge_of(name: str | None) -> dict[str, Any]:
+    """Return the settings of the judge; none for sentences as facts."""
+    if name is None:
+        return {}
+    from sdrag.evaluation.generation import facts_with
+
+    model = chat_model(name)
+    return {"facts": lambda text: facts_with(lambda t: str(model.invoke(t).text), text)}
