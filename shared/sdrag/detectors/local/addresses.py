@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.lexicon import STREET_HEADS
+from sdrag.detectors.local.lexicon import MONTHS, STREET_HEADS, WEEKDAYS
 from sdrag.detectors.local.tokens import Tokens
 
 __all__ = ["addresses"]
@@ -28,8 +28,8 @@ _STREETISH = re.compile(
 )
 _STREET_WORDS = frozenset(
     """rue via viale piazza calle avenida av plaza rua ul ulica al os nab nam u ut trg
-    cesta chemin boulevard avenue street road lane drive court place terrace way
-    highway turnpike throughway close crescent square parkway route piazzale corso
+    cesta chemin boulevard avenue street road lane drive terrace
+    highway turnpike throughway crescent parkway route piazzale corso
     largo travessa estrada carrera paseo strada stradale""".split()
 )
 _SMALL = frozenset(
@@ -67,9 +67,18 @@ def _kernel(tokens: Tokens, index: int) -> bool:
     if _STREETISH.match(word) or lower in _STREET_WORDS:
         near = words[max(0, index - 2) : index] + words[index + 1 : index + 6]
         return word[0].isupper() and any(w[0].isdigit() for w in near)
-    if word in STREET_HEADS:
-        near = words[max(0, index - 4) : index + 3]
-        return any(w[0].isdigit() for w in near)
+    return word in STREET_HEADS and _house_number(tokens, index)
+
+
+def _house_number(tokens: Tokens, index: int) -> bool:
+    """Say whether capitalised words and a number lead to the token: 12 Canal Street."""
+    words = tokens.words
+    for place in range(index - 1, max(-1, index - 6), -1):
+        word = words[place]
+        if word[0].isdigit():
+            return place < index - 1 or tokens.gap(index) == " "
+        if not word[0].isupper() or word in MONTHS or tokens.gap(place + 1) != " ":
+            return False
     return False
 
 
@@ -84,6 +93,8 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
         if not _GAP.match(gap) or _ends(tokens, min(ahead, place), gap):
             break
         word = tokens.words[ahead]
+        if word in MONTHS or word in WEEKDAYS:
+            break
         if word[0].isdigit():
             if step > 0 and any(c in word for c in ":"):
                 break

@@ -52,7 +52,11 @@ _GENERIC = frozenset(
     Public Civil Criminal Administrative High Grand Human Rights Foreign Affairs Interior
     Justice Appeals First Instance Prosecutor General Assembly Agent Facts Procedure
     Part Chapter Annex Schedule Appendix Table Figure Paragraph Note Title Republic
-    Constitution Penal Labour Union Agreement Treaty Regulation Directive""".split()
+    Constitution Penal Commonwealth District Regional City Principal Defence Military
+    Education International Department Labour Union Agreement Treaty Regulation Directive""".split()
+)
+_WORKS = frozenset(
+    "Act Acts Code Law War Treaty Convention Agreement Plan Day Award Prize".split()
 )
 _STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
 _SHOUTED = 6
@@ -104,7 +108,7 @@ def _gloss(run: Run) -> Verdict:
     if before[-1] not in _GENERIC and before[-1] not in lexicon.ORGANISATION_HEADS:
         return ("TERM", 0.45) if before[-1].islower() else None
     named = any(word[0].isupper() and not is_common(word) for word in before)
-    return "ORGANIZATION", 0.6 if named else 0.45
+    return "ORGANIZATION", 0.6 if named or len(before) > 2 else 0.45
 
 
 def _shouting(run: Run) -> Verdict:
@@ -123,7 +127,7 @@ def _institution(run: Run) -> Verdict:
         return "ORGANIZATION", 0.8
     telling = [w for w in words if w not in _GENERIC and len(w) > 2 and w[0].isupper()]
     if len(words) > 1 and telling:
-        return "ORGANIZATION", 0.45
+        return "ORGANIZATION", 0.5
     return "TERM", 0.4
 
 
@@ -131,6 +135,10 @@ def _region(run: Run) -> Verdict:
     words = run.words
     if run.surface in tables.countries():
         return "LOCATION", 0.5
+    if len(words) > 1 and any(word in tables.countries() for word in words):
+        return "LOCATION", 0.45
+    if words[-1] in _WORKS and len(words) > 1:
+        return "TERM", 0.45
     if len(words) > 2 and words[0] in lexicon.PLACE_OF and "of" in words:
         return "LOCATION", 0.7 if words[0] not in _STATES else 0.45
     return None

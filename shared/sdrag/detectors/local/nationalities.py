@@ -48,7 +48,10 @@ def peoples(tokens: Tokens) -> Iterator[Found]:
         after = words[index + 1] if index + 1 < len(words) else ""
         joined = index + 1 < len(words) and tokens.gap(index + 1) == " "
         affairs = joined and (after in _STATE or after[0].isupper())
-        end = tokens.ends[index + (joined and after == "national")]
         yield Found(
-            tokens.starts[index], end, "NATIONALITY", 0.4 if affairs else 0.6, "list"
+            tokens.starts[index],
+            tokens.ends[index],
+            "NATIONALITY",
+            0.4 if affairs else 0.6,
+            "list",
         )

@@ -74,6 +74,7 @@ _CLOCK_WORDS = re.compile(
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) o'clock"
     r"|\b(?:noon|midnight)\b"
 )
+_YEARED = re.compile(r"\d{4}$")
 _JOINABLE = 0.7
 _JOINED = re.compile(r",? (?:and|to|until|till|or)(?: on| from| of)? |, (?:on )?|-| - ")
 _BETWEEN = re.compile(r"\b(?:[Bb]etween|[Ff]rom) $")
@@ -99,9 +100,11 @@ def _stretches(text: str, found: list[Found]) -> Iterator[Found]:
             continue
         join = _JOINED.match(text, one.end)
         after = by_start.get(join.end()) if join else None
-        if after is None:
+        if join is None or after is None:
             continue
         between = _BETWEEN.search(text, max(0, one.start - 8), one.start)
+        if not between and "and" in join.group() and _YEARED.search(text[one.start:one.end]):
+            continue
         start = between.start() if between and between.group()[1] == "e" else one.start
         yield Found(start, after.end, "DATE", 0.9, "stretch")
 
