@@ -7,6 +7,9 @@ reads messages as templates, and braces in a passage would be placeholders. Any 
 model is asked for text; the words of the prompt ask for the same JSON. Whether the text
 can be read is the core's to judge.
 
+What LlamaIndex calls async is often the sync method, called on the event loop: such a
+model is called on a thread, or no time limit could hold.
+
 An embedding model with a cache would keep raw text in it, so the model is copied
 without one.
 """
@@ -24,7 +27,7 @@ from llama_index.core.base.llms.types import (
     MessageRole,
     ToolCallBlock,
 )
-from llama_index.core.llms import LLM
+from llama_index.core.llms import LLM, CustomLLM
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.tools import FunctionTool
@@ -71,7 +74,7 @@ def completing(llm: LLM | None) -> Port[Prompt, str] | None:
         )
         return _filled(llm, response)
 
-    return Port(call, acall)
+    return Port(call, None if _blocks(llm) else acall)
 
 
 def embedding(
@@ -92,7 +95,7 @@ def embedding(
             return [await model.aget_query_embedding(text) for text in effect.items]
         return await model.aget_text_embedding_batch(list(effect.items))
 
-    return Port(call, acall)
+    return Port(call, None if _blocks(model) else acall)
 
 
 def model_name(model: LLM | BaseEmbedding | None) -> str:
@@ -103,6 +106,14 @@ def model_name(model: LLM | BaseEmbedding | None) -> str:
     if isinstance(model, LLM):
         name = model.metadata.model_name
     return f"{type(model).__name__}:{name}" if name else type(model).__name__
+
+
+def _blocks(model: LLM | BaseEmbedding) -> bool:
+    """Say whether its async methods are the sync ones, run on the event loop."""
+    if isinstance(model, BaseEmbedding):
+        own = type(model)._aget_text_embedding  # noqa: SLF001 -- the method models define
+        return own is BaseEmbedding._aget_text_embedding  # noqa: SLF001
+    return type(model).achat is CustomLLM.achat
 
 
 def _tool(llm: LLM, reply_format: type[BaseModel] | None) -> FunctionTool | None:

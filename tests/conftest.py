@@ -1,0 +1,57 @@
+"""The whole suite runs offline: only loopback sockets open, and nothing is fetched."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["ANONYMIZED_TELEMETRY"] = "False"
+for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2", "LANGSMITH_API_KEY"):
+    os.environ.pop(name, None)
+
+_LOOPBACK = {None, "", "localhost", "127.0.0.1", "::1"}
+_FRAMEWORKS = {
+    "langchain": ("langchain_core",),
+    "llamaindex": ("llama_index",),
+    "contract": ("langchain_core", "llama_index"),
+    "leaks": ("langchain_core", "llama_index"),
+    "wire": ("langchain_openai", "llama_index.llms.openai_like"),
+}
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+collect_ignore = [
+    folder
+    for folder, modules in _FRAMEWORKS.items()
+    if not all(map(_is_installed, modules))
+]
+
+
+class NetworkRefusedError(RuntimeError):
+    """A test tried to leave the machine."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_names_are_resolved():
+    """Looking up a host is already leaving; pytest-socket refuses what comes after."""
+    original = socket.getaddrinfo
+
+    def getaddrinfo(host, *args, **kwargs):
+        if host not in _LOOPBACK:
+            raise NetworkRefusedError("Tests open no sockets but to this machine.")
+        return original(host, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", getaddrinfo)
+        yield

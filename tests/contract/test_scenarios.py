@@ -1,0 +1,170 @@
+"""One table of scenarios through every face: sync, async, batch, stream, both hooks."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.calls import Limits
+from sdrag.errors import HostError, PolicyError
+from sdrag.vocabulary import Passage, Principal
+
+from ..support.doubles import failing, garbled, hanging, talkative, verdicts
+from ..support.faces import FACES, RETRIEVERS, Scenario, core_run
+
+QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
+CREW = "The crew was paid 4,200 crowns in cash, said the harbour master."
+NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}
+ONE = (Passage("p1", QUAY, {"source": "log.txt", "author": "Karlsson"}, 0.9),)
+TWO = (*ONE, Passage("p2", CREW, {"source": "log.txt"}, 0.4))
+FORBIDDEN = {"Anna", "Karlsson"}
+
+
+def policy(**sections):
+    return {"constraints": [NAMES], **sections}
+
+
+def every_face(function):
+    return pytest.mark.parametrize(
+        "face", FACES, ids=[face.__name__ for face in FACES]
+    )(function)
+
+
+def every_retriever(function):
+    return pytest.mark.parametrize(
+        "face", RETRIEVERS, ids=[face.__name__ for face in RETRIEVERS]
+    )(function)
+
+
+REDACTED = [
+    Scenario("local engine", TWO, policy()),
+    Scenario("model", TWO, policy(), reply=verdicts(names=["Anna Karlsson"])),
+    Scenario(
+        "talkative model", TWO, policy(), reply=talkative(names=["Anna Karlsson"])
+    ),
+    Scenario("persuaded model", TWO, policy(), reply=verdicts(names=[])),
+]
+WITHHELD = [
+    Scenario("failing model", TWO, policy(), reply=failing),
+    Scenario("garbled model", TWO, policy(), reply=garbled),
+    Scenario("no verdict", TWO, policy(), reply=verdicts(other=[])),
+    Scenario("hanging model", TWO, policy(), reply=hanging, limits=Limits(seconds=0.1)),
+    Scenario(
+        "constraint that withholds",
+        ONE,
+        {"constraints": [{**NAMES, "method": "withhold"}]},
+    ),
+]
+UNTOUCHED = [
+    Scenario("no constraints", TWO, {"constraints": []}),
+    Scenario(
+        "lifted for a role",
+        TWO,
+        {"constraints": [{**NAMES, "unless": {"roles": ["judge"]}}]},
+        principal=Principal("x", roles=frozenset({"judge"})),
+    ),
+    Scenario(
+        "limited to other metadata",
+        TWO,
+        {"constraints": [{**NAMES, "where": {"source": ["other.txt"]}}]},
+    ),
+    Scenario("nothing found", (), policy()),
+    Scenario(
+        "braces and templates",
+        (Passage("b", "Write {query_str} and {{x}} and %s and {0}."),),
+        policy(),
+        reply=verdicts(names=[]),
+    ),
+    Scenario(
+        "zero width and mixed scripts",
+        (Passage("z", "Судно вы\u200bшло в 東京湾 в \u202bשלום\u202c 5 ч."),),
+        {"constraints": []},
+    ),
+]
+
+
+@every_face
+@pytest.mark.parametrize("scenario", REDACTED, ids=lambda case: case.name)
+def test_what_the_policy_forbids_does_not_leave(face, scenario):
+    """The names go, the rest of the text stays, ids and order survive."""
+    with scenario.acting():
+        released = face(scenario)
+
+    assert [identity for identity, _, _ in released] == ["p1", "p2"]
+    assert not FORBIDDEN & set(released[0][1].replace("[", " ").split())
+    assert "unload crates at dawn" in released[0][1]
+    assert released[1][1] == CREW
+
+
+@every_face
+@pytest.mark.parametrize("scenario", WITHHELD, ids=lambda case: case.name)
+def test_what_cannot_be_judged_is_withheld(face, scenario):
+    """A passage in doubt is not there: neither raw nor as a stump."""
+    with scenario.acting():
+        assert face(scenario) == []
+
+
+@every_face
+@pytest.mark.parametrize("scenario", UNTOUCHED, ids=lambda case: case.name)
+def test_what_no_constraint_concerns_is_released_as_it_is(face, scenario):
+    """Not a character is lost where nothing has to go."""
+    with scenario.acting():
+        released = face(scenario)
+
+    expected = [(passage.id, passage.text) for passage in scenario.passages]
+    assert [(identity, text) for identity, text, _ in released] == expected
+
+
+@every_face
+def test_metadata_leaves_by_the_allow_list_only(face):
+    """A key that the policy does not name stays behind, and its value with it."""
+    closed = Scenario("closed", ONE, policy())
+    opened = Scenario("opened", ONE, policy(metadata={"allow": ["source"]}))
+
+    ((_, _, nothing),) = face(closed)
+    ((_, _, something),) = face(opened)
+
+    assert set(nothing) == {"sdrag"}
+    assert set(something) == {"source", "sdrag"}
+    assert something["source"] == "log.txt"
+
+
+@every_face
+def test_every_face_gives_what_the_core_gives(face):
+    """The frameworks add nothing and lose nothing."""
+    for scenario in (*REDACTED, *UNTOUCHED):
+        with scenario.acting():
+            assert face(scenario) == core_run(scenario), scenario.name
+
+
+@every_retriever
+def test_a_failing_host_is_a_host_error_without_its_words(face):
+    """The error says whose fault it is; what the host's error quoted is not in it."""
+    scenario = Scenario("fault", policy=policy(), fault=ValueError(f"near {QUAY}"))
+
+    with pytest.raises(HostError) as caught:
+        face(scenario)
+
+    assert "Karlsson" not in str(caught.value)
+    assert caught.value.__context__ is None
+    assert caught.value.__cause__ is None
+
+
+BAD_POLICIES = {
+    "unknown key": {"constraint": ["x"]},
+    "unknown key within a section": {"disclosure": {"top": 1}},
+    "no text": {"constraints": [{"id": "a"}]},
+    "blank text": {"constraints": ["  "]},
+    "N below one": {"constraints": ["x"], "disclosure": {"bind_top_n": 0}},
+    "K below one": {
+        "constraints": ["x"],
+        "disclosure": {"apply": "top_k", "top_k": 0},
+    },
+}
+
+
+@every_face
+@pytest.mark.parametrize("bad", BAD_POLICIES.values(), ids=BAD_POLICIES.keys())
+def test_a_policy_that_means_nothing_is_an_error_at_once(face, bad):
+    """The wrapper is not built, so it cannot be open by mistake."""
+    with pytest.raises(PolicyError):
+        face(Scenario("bad", ONE, bad))

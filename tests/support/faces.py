@@ -1,0 +1,305 @@
+"""
+Every face of the package as one function: a scenario in, what was released out.
+
+A face is a plain function; the async ones run a loop of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever as LangChainRetriever
+from langchain_core.runnables import RunnableLambda
+from llama_index.core.base.base_retriever import BaseRetriever as LlamaIndexRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+import langchain_sdrag
+import llamaindex_sdrag
+from sdrag.calls import Limits, Port
+from sdrag.hosting import local_embeddings
+from sdrag.performing import PortPerformer, Ports
+from sdrag.pipeline import Engine, Request, disclose, retrieve
+from sdrag.principals import acting_as, current_principal
+from sdrag.steps import arun, run
+from sdrag.vocabulary import Passage, Principal
+
+from .doubles import LangChainModel, LlamaIndexModel, Reply
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """
+    One request.
+
+    Args:
+        name: What it is about.
+        passages: What the host's retriever returns.
+        policy: The mapping of a policy.
+        reply: The model; None for the local engine.
+        principal: On whose behalf.
+        fault: What the host's retriever raises instead.
+        limits: Of model calls.
+    """
+
+    name: str
+    passages: Sequence[Passage] = ()
+    policy: Mapping[str, Any] = field(default_factory=dict)
+    query: str = "What happened on the quay?"
+    reply: Reply | None = None
+    principal: Principal | None = None
+    fault: Exception | None = None
+    limits: Limits = field(default_factory=lambda: Limits(seconds=20))
+
+    def found(self) -> Sequence[Passage]:
+        if self.fault is not None:
+            raise self.fault
+        return self.passages
+
+    def acting(self) -> Any:
+        return acting_as(self.principal) if self.principal else nullcontext()
+
+
+Seen = list[tuple[str, str, dict[str, Any]]]
+Face = Callable[[Scenario], Seen]
+
+
+class Documents(LangChainRetriever):
+    """The host's retriever, in LangChain."""
+
+    scenario: Any
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> Any:
+        return documents(self.scenario)
+
+
+class Nodes(LlamaIndexRetriever):
+    """The host's retriever, in LlamaIndex."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        super().__init__()
+        self.scenario = scenario
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return nodes(self.scenario)
+
+
+def documents(scenario: Scenario) -> list[Document]:
+    return [
+        Document(id=p.id, page_content=p.text, metadata=dict(p.metadata))
+        for p in scenario.found()
+    ]
+
+
+def nodes(scenario: Scenario) -> list[NodeWithScore]:
+    return [
+        NodeWithScore(
+            node=TextNode(id_=p.id, text=p.text, metadata=dict(p.metadata)),
+            score=p.score,
+        )
+        for p in scenario.found()
+    ]
+
+
+def of_documents(released: Sequence[Document]) -> Seen:
+    return [(d.id or "", d.page_content, dict(d.metadata)) for d in released]
+
+
+def of_nodes(released: Sequence[NodeWithScore]) -> Seen:
+    return [(n.node.node_id, n.node.get_content(), n.node.metadata) for n in released]
+
+
+def of_passages(released: Sequence[Passage]) -> Seen:
+    return [(p.id, p.text, dict(p.metadata)) for p in released]
+
+
+def langchain_retriever(
+    scenario: Scenario, **options: Any
+) -> langchain_sdrag.SelectiveDisclosureRetriever:
+    return langchain_sdrag.SelectiveDisclosureRetriever(
+        base_retriever=Documents(scenario=scenario),
+        policy=scenario.policy,
+        llm=LangChainModel(reply=scenario.reply) if scenario.reply else None,
+        limits=scenario.limits,
+        **options,
+    )
+
+
+def langchain_compressor(
+    scenario: Scenario,
+) -> langchain_sdrag.SelectiveDisclosureCompressor:
+    return langchain_sdrag.SelectiveDisclosureCompressor(
+        policy=scenario.policy,
+        llm=LangChainModel(reply=scenario.reply) if scenario.reply else None,
+        limits=scenario.limits,
+    )
+
+
+def llamaindex_retriever(
+    scenario: Scenario, **options: Any
+) -> llamaindex_sdrag.SelectiveDisclosureRetriever:
+    return llamaindex_sdrag.SelectiveDisclosureRetriever(
+        base_retriever=Nodes(scenario),
+        policy=scenario.policy,
+        llm=LlamaIndexModel(scenario.reply) if scenario.reply else None,
+        limits=scenario.limits,
+        **options,
+    )
+
+
+def llamaindex_postprocessor(
+    scenario: Scenario,
+) -> llamaindex_sdrag.SelectiveDisclosurePostprocessor:
+    return llamaindex_sdrag.SelectiveDisclosurePostprocessor(
+        policy=scenario.policy,
+        llm=LlamaIndexModel(scenario.reply) if scenario.reply else None,
+        limits=scenario.limits,
+    )
+
+
+def _core(scenario: Scenario) -> tuple[Engine, Request, PortPerformer]:
+    engine = Engine.build(scenario.policy, has_model=scenario.reply is not None)
+    reply = scenario.reply
+    ports = Ports(
+        complete=Port(lambda prompt: reply(_words(prompt))) if reply else None,
+        embed=local_embeddings(),
+        search=Port(lambda effect: scenario.found()),
+    )
+    request = Request(scenario.query, current_principal())
+    return engine, request, PortPerformer(ports, scenario.limits)
+
+
+def _words(prompt: Any) -> str:
+    return "\n".join(message.content.text for message in prompt.messages)
+
+
+def core_run(scenario: Scenario) -> Seen:
+    engine, request, performer = _core(scenario)
+    return of_passages(run(retrieve(request, engine), performer).passages)
+
+
+def core_arun(scenario: Scenario) -> Seen:
+    engine, request, performer = _core(scenario)
+    return of_passages(asyncio.run(arun(retrieve(request, engine), performer)).passages)
+
+
+def core_disclose(scenario: Scenario) -> Seen:
+    engine, request, performer = _core(scenario)
+    return of_passages(
+        run(disclose(scenario.found(), request, engine), performer).passages
+    )
+
+
+def langchain_invoke(scenario: Scenario) -> Seen:
+    return of_documents(langchain_retriever(scenario).invoke(scenario.query))
+
+
+def langchain_ainvoke(scenario: Scenario) -> Seen:
+    retriever = langchain_retriever(scenario)
+    return of_documents(asyncio.run(retriever.ainvoke(scenario.query)))
+
+
+def langchain_batch(scenario: Scenario) -> Seen:
+    first, second = langchain_retriever(scenario).batch([scenario.query] * 2)
+    assert of_documents(first) == of_documents(second)
+    return of_documents(first)
+
+
+def langchain_abatch(scenario: Scenario) -> Seen:
+    retriever = langchain_retriever(scenario)
+    first, second = asyncio.run(retriever.abatch([scenario.query] * 2))
+    assert of_documents(first) == of_documents(second)
+    return of_documents(first)
+
+
+def langchain_stream(scenario: Scenario) -> Seen:
+    (chunk,) = langchain_retriever(scenario).stream(scenario.query)
+    return of_documents(chunk)
+
+
+def langchain_astream(scenario: Scenario) -> Seen:
+    async def collect() -> Any:
+        stream = langchain_retriever(scenario).astream(scenario.query)
+        return [chunk async for chunk in stream]
+
+    (chunk,) = asyncio.run(collect())
+    return of_documents(chunk)
+
+
+def langchain_chain(scenario: Scenario) -> Seen:
+    chain = RunnableLambda(str) | langchain_retriever(scenario)
+    return of_documents(chain.invoke(scenario.query))
+
+
+def langchain_compress(scenario: Scenario) -> Seen:
+    compressor = langchain_compressor(scenario)
+    released = compressor.compress_documents(documents(scenario), scenario.query)
+    return of_documents(released)
+
+
+def langchain_acompress(scenario: Scenario) -> Seen:
+    compressor = langchain_compressor(scenario)
+    return of_documents(
+        asyncio.run(compressor.acompress_documents(documents(scenario), scenario.query))
+    )
+
+
+def langchain_pipe(scenario: Scenario) -> Seen:
+    chain = Documents(scenario=scenario) | langchain_compressor(scenario)
+    return of_documents(chain.invoke(scenario.query))
+
+
+def langchain_apipe(scenario: Scenario) -> Seen:
+    chain = Documents(scenario=scenario) | langchain_compressor(scenario)
+    return of_documents(asyncio.run(chain.ainvoke(scenario.query)))
+
+
+def llamaindex_retrieve(scenario: Scenario) -> Seen:
+    return of_nodes(llamaindex_retriever(scenario).retrieve(scenario.query))
+
+
+def llamaindex_aretrieve(scenario: Scenario) -> Seen:
+    retriever = llamaindex_retriever(scenario)
+    return of_nodes(asyncio.run(retriever.aretrieve(scenario.query)))
+
+
+def llamaindex_postprocess(scenario: Scenario) -> Seen:
+    hook = llamaindex_postprocessor(scenario)
+    released = hook.postprocess_nodes(nodes(scenario), query_str=scenario.query)
+    return of_nodes(released)
+
+
+def llamaindex_apostprocess(scenario: Scenario) -> Seen:
+    hook = llamaindex_postprocessor(scenario)
+    return of_nodes(
+        asyncio.run(hook.apostprocess_nodes(nodes(scenario), query_str=scenario.query))
+    )
+
+
+RETRIEVERS: tuple[Face, ...] = (
+    core_run,
+    core_arun,
+    langchain_invoke,
+    langchain_ainvoke,
+    langchain_batch,
+    langchain_abatch,
+    langchain_stream,
+    langchain_astream,
+    langchain_chain,
+    llamaindex_retrieve,
+    llamaindex_aretrieve,
+)
+HOOKS: tuple[Face, ...] = (
+    core_disclose,
+    langchain_compress,
+    langchain_acompress,
+    langchain_pipe,
+    langchain_apipe,
+    llamaindex_postprocess,
+    llamaindex_apostprocess,
+)
+FACES = RETRIEVERS + HOOKS
