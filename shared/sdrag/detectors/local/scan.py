@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sdrag.detectors.local.addresses import addresses
+from sdrag.detectors.local.counts import counts
 from sdrag.detectors.local.forms import forms
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.identifiers import identifiers
@@ -36,6 +37,7 @@ def mentions(text: str) -> tuple[Mention, ...]:
         *forms(tokens, named),
         *peoples(tokens),
         *terms(tokens),
+        *counts(tokens),
     ]
     return tuple(
         Mention(plain.span(f.start, f.end), f.type, f.confidence, f.reason)

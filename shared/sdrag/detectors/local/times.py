@@ -103,7 +103,11 @@ def _stretches(text: str, found: list[Found]) -> Iterator[Found]:
         if join is None or after is None:
             continue
         between = _BETWEEN.search(text, max(0, one.start - 8), one.start)
-        if not between and "and" in join.group() and _YEARED.search(text[one.start:one.end]):
+        if (
+            not between
+            and "and" in join.group()
+            and _YEARED.search(text[one.start : one.end])
+        ):
             continue
         start = between.start() if between and between.group()[1] == "e" else one.start
         yield Found(start, after.end, "DATE", 0.9, "stretch")

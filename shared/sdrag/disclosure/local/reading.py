@@ -16,53 +16,87 @@ from sdrag.vocabulary import Confidential, Constraint
 
 __all__ = ["Reading", "read"]
 
+_MONEY = ("MONEY", "NUMBER")
+_CODES = ("CODE", "IBAN_CODE", "CREDIT_CARD", "US_SSN", "NUMBER", "ZIP_CODE")
+_PLACES = ("ADDRESS", "LOCATION", "ZIP_CODE", "COORDINATES")
 _TYPES: dict[str, tuple[str, ...]] = {
     r"dos(?:e|es|age|ages|ing)\b": ("DOSE", "QUANTITY"),
-    r"(?:tele)?phone|mobile numbers?\b|fax": ("PHONE_NUMBER",),
+    r"(?:tele)?phones?\b|mobile numbers?\b|contact numbers?|fax": ("PHONE_NUMBER",),
     r"e-?mails?\b|mail address": ("EMAIL_ADDRESS",),
-    r"dates?\b|day on which|birthdays?\b": ("DATE",),
-    r"hours?\b|times? (?:of|at|when)|clock": ("TIME",),
-    r"ages?\b|how old": ("AGE",),
-    r"sums?\b|amounts?\b|prices?\b|cost|worth|value|paid|payments?\b|salar|wage|fees?\b"
-    r"|financial|figures\b|how much|money|revenue|transferred|budget|reward": (
-        "MONEY",
-        "QUANTITY",
-        "NUMBER",
-    ),
+    r"contact details": ("PHONE_NUMBER", "EMAIL_ADDRESS", "ADDRESS"),
+    r"dates?\b|days? on which|birthdays?\b|when\b": ("DATE",),
+    r"(?:hours?|times?)\b(?! (?:off|being))|clock|when\b": ("TIME",),
+    r"how long|durations?\b|lengths? of": ("DURATION",),
+    r"ages?\b|how old": ("AGE", "YEARS"),
+    r"sums?\b|amounts?\b|prices?\b|costs?\b|worth|values? of the|paid|payments?\b|salar"
+    r"|wages?\b|fees?\b|financ|figures\b|how much|money|revenue|turnover|debts?\b"
+    r"|budget|rewards?\b|fines?\b|settlement|compensation|quota": _MONEY,
     r"plates?\b|registration": ("CODE",),
-    r"codes?\b|account numbers?|staff numbers?|sample numbers?|serial|identif(?:ier|ication)"
-    r"|numbered|case numbers?|reference numbers?|id numbers?|passport|licen[cs]e": (
-        "CODE",
-        "IBAN_CODE",
-        "CREDIT_CARD",
-        "US_SSN",
-        "PHONE_NUMBER",
-    ),
-    r"passwords?|credential|secrets? keys?|tokens?\b|pins?\b|access codes?": (
+    r"codes?\b|(?:account|staff|sample|case|reference|serial|id|file|card|passport"
+    r"|identity|personal|licen[cs]e|insurance|social security|patient|badge|ticket"
+    r"|employee|member(?:ship)?) numbers?|identifiers?\b|numbered|\bIDs?\b": _CODES,
+    r"passwords?|credentials?|keys?\b|tokens?\b|pins?\b|logins?\b|passphrases?": (
         "CREDENTIAL",
         "CODE",
     ),
-    r"(?:network|ip|internal) (?:network )?address": ("IP_ADDRESS", "DOMAIN_NAME"),
-    r"addresse?s?\b|where .{0,40}(?:liv|lodg|stay|resid)|home\b|whereabouts": (
-        "ADDRESS",
-        "LOCATION",
+    r"(?:network|ip|internal|server|host) .{0,12}(?:address|names?)|hosts?\b": (
+        "IP_ADDRESS",
+        "DOMAIN_NAME",
+        "URL",
     ),
-    r"places?\b|locations?\b|towns?\b|cit(?:y|ies)\b": ("LOCATION", "ADDRESS"),
-    r"coordinates|positions? of the|latitude": ("COORDINATES",),
-    r"marks\b|scores?\b|grades?\b|values\b|results\b|limits\b": ("NUMBER", "QUANTITY"),
-    r"nationalit|citizenship|ethnic": ("NATIONALITY",),
+    r"(?<!network )address(?:es)?\b|where .{0,40}(?:liv|lodg|stay|resid|hid|work)|homes?\b"
+    r"|whereabouts|residences?\b": (*_PLACES, "ORGANIZATION", "CODE"),
+    r"places?\b|locations?\b|towns?\b|cit(?:y|ies)\b|where\b|venues?\b": _PLACES,
+    r"coordinates|positions? of the|latitude|longitude": ("COORDINATES",),
+    r"marks\b|scores?\b|grades?\b|values\b|results\b|limits\b|readings?\b|measure": (
+        "NUMBER",
+        "QUANTITY",
+    ),
+    r"nationalit|citizenship|ethnic|origin": ("NATIONALITY",),
+    r"for a living|occupations?\b|profession|jobs?\b|posts?\b|job titles?|trades?\b": (
+        "JOB_TITLE",
+    ),
+    r"relig|faith|denominat": ("RELIGION",),
+    r"diagnos|illness|disease|condition": ("CONDITION",),
+    r"urls?\b|links?\b|web ?sites?|domains?\b": ("URL", "DOMAIN_NAME"),
 }
 _NAMES = re.compile(
-    r"\bnames?\b|\bnamed\b|\bname\b|\banonymous|\bidentit|\bidentif|\bunnamed|\bwho\b"
-    r"|\bby name\b",
+    r"\bnam(?:e|es|ed|ing)\b|\banonym|\bidentit|\bidentif|\bunnamed|\bwho\b|\bnicknames?\b",
     re.IGNORECASE,
 )
+_ORGANISATIONS = re.compile(
+    r"\b(?:customer|client|compan|supplier|firm|organi[sz]ation|business|bank|employer"
+    r"|sponsor|partner|vendor|institution|school|hospital|university|competitor|investor)",
+    re.IGNORECASE,
+)
+_ALIASES = re.compile(r"\bcover|\bnick|\balias|\bcode ?names?", re.IGNORECASE)
+_OPEN = re.compile(r"\b(?:what|that|whether)\b", re.IGNORECASE)
 _MEANING = re.compile(
-    r"\b(?:how|why|what|reasons?|cause|motive|manner|nature|that|whether|circumstances"
-    r"|which|brought about|background)\b",
+    r"\b(?:how(?! (?:old|much|many|long))|why|reasons?|causes?|motives?|manner|nature"
+    r"|circumstances|brought about|background|which|true|method|explanation"
+    r"|grounds?|ways?|means|occasions?|what (?:really|actually|exactly|did|do|was done))\b",
     re.IGNORECASE,
 )
-_RULES = tuple((re.compile(rf"\b(?:{k})", re.IGNORECASE), v) for k, v in _TYPES.items())
+_LEAD = re.compile(
+    r"^(?:please |you must |it is forbidden to |nothing (?:may|must|should) be said )?"
+    r"(?:(?:do not|don't|never|refuse to|avoid|no) )?"
+    r"(?:(?:remove|mask|reveal|withhold|keep(?: back| out| secret| quiet)?|disclose|hide"
+    r"|leave out|leave unmentioned|suppress|conceal|say(?: anything)?|explain|omit|name"
+    r"|strike out|give out|give away|give|hold back|tell|print|mention|bring up|quote"
+    r"|protect|blank out|identify|redact|describe|state|show|share|cut|delete|drop"
+    r"|release|discuss|hint at|let out)(?:ing)? )?(?:about |of |the fact )?",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r",? (?:(?:must|shall|should|may|can|is to|are to|has to|have to) .*"
+    r"|(?:is|are|stays?|remains?) (?:protected|sealed|secret|confidential|private|not for"
+    r"|internal|out).*|stays? out|out(?: of the answers?)?|secret|confidential)\.?$",
+    re.IGNORECASE,
+)
+_RULES = tuple(
+    (re.compile(rf"\b(?:{words})", re.IGNORECASE), types)
+    for words, types in _TYPES.items()
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,22 +109,37 @@ class Reading(Confidential):
         types: Types of mentions it names.
         people: It asks for names.
         meaning: It must be understood.
+        subject: The constraint without the order it gives.
     """
 
     constraint: Constraint
     types: frozenset[str]
     people: bool
     meaning: bool
+    subject: str
 
 
 def read(constraint: Constraint) -> Reading:
     """Read a constraint."""
     text = constraint.text
-    types = frozenset(
-        type_ for pattern, found in _RULES if pattern.search(text) for type_ in found
-    )
+    types = {type_ for rule, found in _RULES if rule.search(text) for type_ in found}
     people = _NAMES.search(text) is not None
-    understood = bool(types) or people
+    if people:
+        types.add("PERSON")
+        if _ORGANISATIONS.search(text):
+            types |= {"ORGANIZATION", "LOCATION"}
+        if _ALIASES.search(text):
+            types.add("TERM")
+    understood = bool(types)
     return Reading(
-        constraint, types, people, not understood or bool(_MEANING.search(text))
+        constraint,
+        frozenset(types),
+        people,
+        not understood or _MEANING.search(text) is not None,
+        _subject(text),
     )
+
+
+def _subject(text: str) -> str:
+    subject = _TAIL.sub("", _LEAD.sub("", text.strip(), count=1), count=1).strip(" .,")
+    return subject or text
