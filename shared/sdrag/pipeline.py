@@ -10,7 +10,8 @@ never changes; whatever belongs to one question is a `Request`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +20,10 @@ from sdrag.disclosure.bindings import BindingStore, open_bindings
 from sdrag.disclosure.disclose import DisclosureSetup, Locator
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.local import LocalLocator
+from sdrag.guardrails import access, injection, relevance, staleness
+from sdrag.guardrails.fetch import fetch
+from sdrag.guardrails.recency import by_recency
+from sdrag.guardrails.screened import Screened
 from sdrag.policy import Policy
 from sdrag.steps import Steps, search
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
@@ -35,11 +40,13 @@ class Request(Confidential):
         query: The asker's words.
         principal: On whose behalf; `None` when nobody said.
         limit: How many passages are wanted, where the host was told.
+        now: When it is asked, with its time zone.
     """
 
     query: str
     principal: Principal | None = None
     limit: int | None = None
+    now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +57,12 @@ class Engine:
     Args:
         disclosure: Constraints, their bindings and how they are enforced.
         authorize: Whether the performer can ask the host's authorizer.
+        classifier: Whether the performer can score injections with a model.
     """
 
     disclosure: DisclosureSetup
     authorize: bool = False
+    classifier: bool = False
 
     @classmethod
     def build(
@@ -65,6 +74,7 @@ class Engine:
         bindings: BindingStore | str | Path | None = None,
         locator: Locator | None = None,
         authorize: bool = False,
+        classifier: bool = False,
     ) -> Self:
         """
         Put an engine together.
@@ -76,6 +86,7 @@ class Engine:
             bindings: The sidecar or its path; in memory when missing.
             locator: In place of the local engine.
             authorize: Whether the performer can ask the host's authorizer.
+            classifier: Whether the performer can score injections with a model.
 
         Raises:
             PolicyError: The policy cannot be read.
@@ -87,7 +98,7 @@ class Engine:
             has_model=has_model,
             model_id=model_id,
         )
-        return cls(setup, authorize)
+        return cls(setup, authorize, classifier)
 
     @property
     def policy(self) -> Policy:
@@ -110,23 +121,80 @@ def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
     Raises:
         HostError: The host's retriever failed.
     """
-    passages = yield from search(request.query, limit=request.limit)
-    return (yield from disclose(passages, request, engine))
+    section = engine.policy.access
+    if section is not None and (refused := access.refusal(request.principal, section)):
+        return Disclosure((), (refused,))
+    allowed = yield from _fetched(request, engine)
+    return (yield from _after_access(allowed, request, engine))
 
 
 def disclose(
     passages: Sequence[Passage], request: Request, engine: Engine
 ) -> Steps[Disclosure]:
     """Run what comes after retrieval, on passages that the host has retrieved."""
+    allowed = yield from _checked(passages, request, engine)
+    return (yield from _after_access(allowed, request, engine))
+
+
+def _fetched(request: Request, engine: Engine) -> Steps[Screened]:
+    """Search for what the principal may see; for more where too little was."""
+    section = engine.policy.access
+    filters = access.filters(request.principal, section) if section else None
+    found = yield from search(request.query, filters=filters, limit=request.limit)
+    checked = yield from _checked(found, request, engine)
+    wanted = request.limit or len(found)
+    if section is None or len(checked.passages) >= wanted or not found:
+        return checked
+
+    def check(passages: Sequence[Passage]) -> Steps[Screened]:
+        return (yield from _checked(passages, request, engine))
+
+    return (
+        yield from fetch(
+            request.query,
+            wanted=wanted,
+            budget=max(section.budget, wanted),
+            check=check,
+            filters=filters,
+        )
+    )
+
+
+def _checked(
+    passages: Sequence[Passage], request: Request, engine: Engine
+) -> Steps[Screened]:
+    return (
+        yield from access.check(
+            passages,
+            request.principal,
+            engine.policy.access,
+            authorize=engine.authorize,
+        )
+    )
+
+
+def _after_access(
+    allowed: Screened, request: Request, engine: Engine
+) -> Steps[Disclosure]:
+    policy = engine.policy
+    fresh = yield from staleness.screen(
+        allowed.passages, policy.staleness, now=request.now
+    )
+    recent = by_recency(fresh.passages, policy.staleness, now=request.now)
+    relevant = yield from relevance.screen(recent, request.query, policy.relevance)
+    clean = yield from injection.screen(
+        relevant.passages, policy.injection, classifier=engine.classifier
+    )
     disclosed = yield from enforce(
-        passages, request.query, request.principal, engine.disclosure
+        clean.passages, request.query, request.principal, engine.disclosure
     )
-    released = tuple(
-        redaction.passage
-        for redaction in disclosed.redactions
-        if redaction.passage is not None
+    released = [one.passage for one in disclosed.redactions if one.passage is not None]
+    if policy.relevance and (notice := relevance.notice(policy.relevance, relevant)):
+        released.append(notice)
+    decisions = (allowed, fresh, relevant, clean, disclosed)
+    return Disclosure(
+        tuple(released), tuple(d for room in decisions for d in room.decisions)
     )
-    return Disclosure(released, disclosed.decisions)
 
 
 def bind(passages: Sequence[Passage], engine: Engine) -> Steps[None]:
