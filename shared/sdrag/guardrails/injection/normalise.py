@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from sdrag.folding import fold
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["View", "views"]
+__all__ = ["View", "plain", "views"]
 
 # Letters of other scripts that look like Latin ones (a part of Unicode's
 # confusables.txt: Cyrillic, Greek, Armenian, small capitals and IPA).
@@ -82,6 +82,11 @@ def views(text: str, depth: int = 3) -> Iterator[View]:
     """
     yield _view(text, Span)
     yield from _disguised(text, Span, depth)
+
+
+def plain(text: str) -> str:
+    """Return a text folded, with lookalike letters made plain."""
+    return fold(text).text.translate(_CONFUSABLE).strip()
 
 
 def _disguised(

@@ -11,13 +11,17 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sdrag.guardrails.injection import patterns
 from sdrag.guardrails.injection.normalise import View, views
 from sdrag.policy import InjectionSection
 from sdrag.vocabulary import Span
+
+if TYPE_CHECKING:
+    from sdrag.guardrails.injection.classifier import Cut
 
 __all__ = ["Scan", "Suspicion", "scan"]
 
@@ -61,9 +65,18 @@ class Scan:
         return max((one.score for one in self.suspicions), default=0.0)
 
 
-def scan(text: str, section: InjectionSection) -> Scan:
+Judge = Callable[["Cut"], Sequence[tuple[Span, float]]]
+"""Gives windows and the probability of each that it is an injection."""
+
+
+def scan(text: str, section: InjectionSection, *, judge: Judge | None = None) -> Scan:
     """
     Scan a text with the patterns and, where the policy says so, the trained head.
+
+    Args:
+        text: As the store holds it.
+        section: The policy's.
+        judge: Another head than the shipped one.
 
     Raises:
         MissingExtraError: The head is asked for and the extra `local` is missing.
@@ -75,11 +88,24 @@ def scan(text: str, section: InjectionSection) -> Scan:
         return Scan((Suspicion(everything, "oversized"),), whole=True)
     if _is_padding(text):
         return Scan((Suspicion(everything, "padding"),), whole=True)
-    found = list(_by_pattern(views(text, section.decode_depth)))
+    readings = tuple(views(text, section.decode_depth))
+    found = list(_by_pattern(readings))
+    if section.local_classifier:
+        found += _by_classifier(text, readings, section.threshold, judge)
     return Scan(tuple(found))
 
 
-def _by_pattern(readings: Iterator[View]) -> Iterator[Suspicion]:
+def _by_classifier(
+    text: str, readings: Sequence[View], threshold: float, judge: Judge | None
+) -> Iterator[Suspicion]:
+    from sdrag.guardrails.injection.classifier import classify, cut  # noqa: PLC0415 -- numpy
+
+    for span, chance in (judge or classify)(cut(text, readings)):
+        if chance >= threshold:
+            yield Suspicion(span, "out-of-place", chance)
+
+
+def _by_pattern(readings: Sequence[View]) -> Iterator[Suspicion]:
     for view in readings:
         for name, start, end in patterns.find(view.text):
             reason = f"{view.disguise}:{name}" if view.disguise else name
