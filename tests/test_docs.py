@@ -1,0 +1,58 @@
+"""Every Python example of the README and the docs runs as it is printed."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+_BLOCK = re.compile(r"(<!-- not run: [^>]+ -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
+POLICY = "# policy.yaml\n"
+
+
+def _blocks(page: Path) -> list[tuple[str, str, bool]]:
+    return [
+        (match.group(2), match.group(3), match.group(1) is None)
+        for match in _BLOCK.finditer(page.read_text(encoding="utf-8"))
+    ]
+
+
+def run_examples(page: Path) -> int:
+    """Run a page's examples in one namespace; return how many there were."""
+    namespace: dict[str, object] = {"__name__": "example"}
+    ran = 0
+    for language, code, runs in _blocks(page):
+        if language == "yaml" and code.startswith(POLICY):
+            Path("policy.yaml").write_text(code, encoding="utf-8")
+        if language == "python":
+            compiled = compile(code, os.fspath(page), "exec")
+            if runs:
+                exec(compiled, namespace)  # noqa: S102 -- our own pages
+            ran += 1
+    return ran
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_examples_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page's examples run in order; one that cannot says why, and must compile."""
+    monkeypatch.chdir(tmp_path)
+
+    assert run_examples(page) == page.read_text(encoding="utf-8").count("```python\n")
+
+
+def test_the_readme_says_what_it_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The README's two examples print no name of a witness."""
+    monkeypatch.chdir(tmp_path)
+    run_examples(ROOT / "README.md")
+
+    printed = capsys.readouterr().out
+    assert printed.count("The witness, [REDACTED], saw a grey van.") == 2
+    assert "Meyers" not in printed
