@@ -45,9 +45,7 @@ class Literal:
         )
 
     def hop(self, one: str, two: str, masked: set[str]) -> float:
-        mean = (
-            self.document_risk(one, masked) + self.document_risk(two, masked)
-        ) / 2
+        mean = (self.document_risk(one, masked) + self.document_risk(two, masked)) / 2
         return (self.strength(one, two, masked) or 0.0) * (1 + mean) / 2
 
     def chain_risk(self, chain: tuple[str, ...], masked: set[str]) -> float:
@@ -74,8 +72,7 @@ class Literal:
                 (*path, b)
                 for path in paths
                 for b in self.corpus
-                if b not in path
-                and ((path[-1], b) in edges or (b, path[-1]) in edges)
+                if b not in path and ((path[-1], b) in edges or (b, path[-1]) in edges)
             ]
             found += paths
         return [path for path in found if path[0] < path[-1]]
@@ -98,9 +95,7 @@ class Literal:
     def document_level(self) -> set[str]:
         masked: set[str] = set()
         best = {
-            entity: max(
-                held[entity] for held in self.corpus.values() if entity in held
-            )
+            entity: max(held[entity] for held in self.corpus.values() if entity in held)
             * self.scale(entity)
             for entity in self.frequency
         }

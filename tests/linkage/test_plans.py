@@ -76,7 +76,7 @@ class TestCeilings:
     def test_the_first_stage_is_the_thesis_read_literally(
         self, corpus: Corpus, weights: dict[str, float], section: LinkageSection
     ) -> None:
-        """Document-level masking picks the same entities, and freezes the same chains."""
+        """Document-level masking picks the same entities, freezes the same chains."""
         literal = Literal(corpus, weights, section)
         plan, masked = planned(corpus, weights, section, "document")
         assert masked == literal.document_level()

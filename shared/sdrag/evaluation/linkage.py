@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-
 from statistics import fmean
 from typing import Any
 
@@ -38,13 +37,12 @@ __all__ = [
 ]
 
 _WORD = re.compile(r"[^\W_]+")
-_STOP = frozenset(
-    """a an the and or but of in on at to for from by with without as is are was were be
-    been being it its this that these those there their they them he she his her him who
-    whom which what when where why how not no nor do does did has have had will would can
-    could may might shall should than then so if into over under per about after before
-    between during through up down out off all both each any some such only own same""".split()
-)
+_FUNCTION_WORDS = """a an the and or but of in on at to for from by with without as is
+are was were be been being it its this that these those there their they them he she his
+her him who whom which what when where why how not no nor do does did has have had will
+would can could may might shall should than then so if into over under per about after
+before between during through up down out off all both each any some such only own"""
+_STOP = frozenset(_FUNCTION_WORDS.split())
 
 
 def evaluate_linkage(

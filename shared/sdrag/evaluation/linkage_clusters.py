@@ -30,10 +30,9 @@ __all__ = [
     "read_clusters",
 ]
 
-_LOW = frozenset(
-    """NON_PERSONAL_ID BIRTHDATE AGE UNIQUE_FACT INDIRECT_IDENTIFIER MEDICAL_CONDITION
-    EVENT_DATE LOCATION DEMOGRAPHIC EVENT PROVIDER TREATMENT""".split()
-)
+_LOW_TYPES = """NON_PERSONAL_ID BIRTHDATE AGE UNIQUE_FACT INDIRECT_IDENTIFIER
+MEDICAL_CONDITION EVENT_DATE LOCATION DEMOGRAPHIC EVENT PROVIDER TREATMENT"""
+_LOW = frozenset(_LOW_TYPES.split())
 _MEDIUM = _LOW | {"EMAIL", "PHONE_NUMBER", "ADDRESS", "PATIENT_ID"}
 ALLOWED: Mapping[str, frozenset[str]] = {
     "HIGH": _MEDIUM | {"NAME"},
@@ -45,10 +44,9 @@ ALLOWED: Mapping[str, frozenset[str]] = {
 LEAKED_ABOVE: Mapping[str, float] = {"HIGH": 0.6, "MEDIUM": 0.8}
 """Leak rates above which a cluster counts as leaked, section 5.4.2."""
 
-_FORMATS = frozenset(
-    """claim_form medical_record insurance_memo provider_report patient_survey
-    research_note policy_document audit_report news_article""".split()
-)
+_NAMES_OF_FORMATS = """claim_form medical_record insurance_memo provider_report
+patient_survey research_note policy_document audit_report news_article"""
+_FORMATS = frozenset(_NAMES_OF_FORMATS.split())
 _DOCUMENTS = range(4, 7)
 _WORDS = range(40, 121)
 _ANSWER_WORDS = 15
@@ -223,5 +221,5 @@ def _objects(path: Path) -> Iterable[Mapping[str, Any]]:
             hint="Give a JSON or JSONL file, or a folder of them.",
         ) from None
     if isinstance(data, Mapping):
-        return data["clusters"] if "clusters" in data else [data]
+        return list(data.get("clusters", [data]))
     return data if isinstance(data, list) else []

@@ -30,7 +30,15 @@ from sdrag.vocabulary import Confidential, Passage
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Assessment", "Chain", "Link", "assess", "assess_steps", "incidence_of", "walked"]
+__all__ = [
+    "Assessment",
+    "Chain",
+    "Link",
+    "assess",
+    "assess_steps",
+    "incidence_of",
+    "walked",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,5 +202,3 @@ def walked(hops: Sequence[tuple[int, int]]) -> list[int]:
     for one, two in hops:
         path.append(two if one == path[-1] else one)
     return path
-
-

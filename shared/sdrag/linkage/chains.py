@@ -143,7 +143,9 @@ class _Growing:
         count = self._starts[last + 1] - self._starts[last]
         missed = 0
         if int(count.sum()) > budget:
-            risky = np.argsort(-np.round(path_risks(hops, self._risk), _ROUND), kind="stable")
+            risky = np.argsort(
+                -np.round(path_risks(hops, self._risk), _ROUND), kind="stable"
+            )
             fits = risky[np.cumsum(count[risky]) <= budget]
             missed = (int(count.sum()) - int(count[fits].sum()) + 1) // 2
             documents, hops = documents[np.sort(fits)], hops[np.sort(fits)]

@@ -80,7 +80,7 @@ class Edges:
         keep = ~masked[self.via_entity]
         edge, entity = self.via_edge[keep], self.via_entity[keep]
         value = self.via_log[keep]
-        log = np.bincount(edge, value, len(self))
+        log: Floats = np.bincount(edge, value, len(self)).astype(float)
         alive = (np.bincount(edge, minlength=len(self)) > 0) & (
             -np.expm1(-log) >= threshold - _TOLERANCE
         )
@@ -126,7 +126,7 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pairs:
-    """Pairs to check; the prefix that brought them has `depth` entities up to `last`."""
+    """Pairs to check, brought by a prefix of `depth` entities up to `last`."""
 
     first: Ints
     second: Ints
@@ -144,9 +144,7 @@ def find_edges(corpus: Incidence, threshold: float) -> Edges:
     """
     shared = _rank(corpus)
     need = float(neglog(np.array([threshold]))[0]) - _SLACK
-    found = [
-        _checked(shared, pairs, threshold) for pairs in _candidates(shared, need)
-    ]
+    found = [_checked(shared, pairs, threshold) for pairs in _candidates(shared, need)]
     return _joined([part for part in found if len(part)], shared)
 
 
@@ -179,8 +177,8 @@ def _candidates(shared: _Shared, need: float) -> Iterator[_Pairs]:
         size = sizes[where]
         joinable = (size > 1) & ((rows.sum >= need) | (size <= _SMALL))
         yield from _pairs(shared, rows, joinable)
-        for part in _split(rows, np.flatnonzero((size > 1) & ~joinable)):
-            stack.append(_extended(shared, part, need))
+        split = _split(rows, np.flatnonzero((size > 1) & ~joinable))
+        stack.extend(_extended(shared, part, need) for part in split)
 
 
 def _group_sizes(group: Ints) -> tuple[Ints, Ints]:
@@ -289,7 +287,9 @@ def _intersect(shared: _Shared, pairs: _Pairs) -> tuple[Ints, Ints, Floats]:
         _by_table(shared, pairs, small, int(broad[small].max(initial=0))),
         _by_search(shared, pairs, large),
     ]
-    pair, left, right = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    pair, left, right = (
+        np.concatenate(columns) for columns in zip(*parts, strict=True)
+    )
     order = np.argsort(pair, kind="stable")
     pair, left, right = pair[order], left[order], right[order]
     value = np.maximum(shared.value[left], shared.value[right])
@@ -307,7 +307,10 @@ def _by_table(
     )
     ranks = np.append(shared.rank, -1).astype(np.int32)
     limit = len(shared.rank)
-    ends = (shared.starts[pairs.first[chosen] + 1], shared.starts[pairs.second[chosen] + 1])
+    ends = (
+        shared.starts[pairs.first[chosen] + 1],
+        shared.starts[pairs.second[chosen] + 1],
+    )
     left = np.where(
         first < ends[0][:, None], ranks[np.minimum(first, limit)], np.int32(-1)
     )
@@ -325,9 +328,7 @@ def _by_table(
     return pair, one, two
 
 
-def _by_search(
-    shared: _Shared, pairs: _Pairs, chosen: Ints
-) -> tuple[Ints, Ints, Ints]:
+def _by_search(shared: _Shared, pairs: _Pairs, chosen: Ints) -> tuple[Ints, Ints, Ints]:
     """Intersect broad documents: look each row of one up in the other."""
     first, second = pairs.first[chosen], pairs.second[chosen]
     count = shared.starts[first + 1] - shared.starts[first]
@@ -360,6 +361,6 @@ def _joined(parts: list[_Found], shared: _Shared) -> Edges:
     edge = place[edge]
     by_edge = np.argsort(edge, kind="stable")
     edge, log = edge[by_edge], log[by_edge]
-    total = np.bincount(edge, log, len(first))
+    total: Floats = np.bincount(edge, log, len(first)).astype(float)
     entity = shared.entity_of_rank[rank[by_edge]]
     return Edges(first[order], second[order], total, edge, entity, log)

@@ -92,7 +92,7 @@ class Incidence:
         )
 
     @classmethod
-    def from_columns(
+    def from_columns(  # noqa: PLR0917 -- columns, one argument each
         cls,
         documents: Sequence[str],
         entities: Sequence[str],

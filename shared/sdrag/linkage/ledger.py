@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdrag.linkage.chains import Chains, Table
+from sdrag.linkage.chains import Chains
 from sdrag.linkage.edges import Edges
 from sdrag.linkage.incidence import Floats, Incidence, Ints
 
@@ -43,7 +43,7 @@ class Ledger:
         logs = np.where(masked[corpus.entity], 0.0, corpus.log_contribution)
         self.document_log: Floats = np.bincount(
             corpus.document, logs, len(corpus.document_ids)
-        )
+        ).astype(float)
         self.edge_log = edges.log.copy()
         self._via_order = np.argsort(edges.via_entity, kind="stable")
         self._via_starts = np.searchsorted(
@@ -76,10 +76,12 @@ class Ledger:
         """Return a chain with everything that bears on it."""
         edges = [int(edge) for edge in chains.hops[number] if edge >= 0]
         ends = [
-            (int(self.edges.first[edge]), int(self.edges.second[edge])) for edge in edges
+            (int(self.edges.first[edge]), int(self.edges.second[edge]))
+            for edge in edges
         ]
         held = {
-            document: self.active(document) for document in {d for pair in ends for d in pair}
+            document: self.active(document)
+            for document in {d for pair in ends for d in pair}
         }
         return LocalChain.of(ends, held)
 

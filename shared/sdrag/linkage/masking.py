@@ -8,9 +8,9 @@ read to its end is withheld, not passed on. What was masked is told apart, in
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-import json
 
 import numpy as np
 

@@ -101,7 +101,9 @@ def longest(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 
 def _found(
-    text: str, row: Sequence[Found | Mention | Sequence[Any]], weights: Mapping[str, float]
+    text: str,
+    row: Sequence[Found | Mention | Sequence[Any]],
+    weights: Mapping[str, float],
 ) -> Iterable[Found]:
     spans = longest(entry for entry in row if isinstance(entry, Mention))
     for entry in (*(e for e in row if not isinstance(e, Mention)), *spans):

@@ -64,7 +64,7 @@ class Solution:
         return 0.0 if not self.cost else max(0.0, (self.cost - self.bound) / self.cost)
 
 
-def optimise(
+def optimise(  # noqa: PLR0917 -- what a plan knows, and its search
     corpus: Incidence,
     settings: LinkageSection,
     before: Edges,
@@ -90,15 +90,18 @@ def optimise(
     """
     began = time.monotonic()
     problem = _Problem(corpus, settings, before, edges, chains, costs)
-    plans = [problem.trimmed(start.masked) for start in starts]
     deadline = began + settings.solver_seconds
+    plans = [problem.trimmed(start.masked, deadline) for start in starts]
     masked, bound = problem.search(deadline)
     if masked is not None:
         plans.append(masked)
     best = min(plans, key=lambda plan: (problem.cost(plan), plan.tolist()))
     cost = problem.cost(best)
     return Solution(
-        _explained(best, starts, problem), cost, min(bound, cost), time.monotonic() - began
+        _explained(best, starts, problem),
+        cost,
+        min(bound, cost),
+        time.monotonic() - began,
     )
 
 
@@ -143,21 +146,23 @@ class _Problem:
         """Return what a plan costs."""
         return float(self._costs[masked].sum())
 
-    def trimmed(self, masked: Mask) -> Mask:
+    def trimmed(self, masked: Mask, deadline: float) -> Mask:
         """Take back what a plan does not need, the dearest and least useful first."""
         kept = masked.copy()
+        names = set(np.flatnonzero(kept).tolist())
         held = self._by_entity()
-        free = [
-            entity
-            for entity in np.flatnonzero(masked & ~self._certain).tolist()
-            if entity in held
-        ]
+        free = np.flatnonzero(masked & ~self._certain).tolist()
         for entity in sorted(free, key=lambda e: (-self._costs[e], self._gains[e], e)):
-            others = set(np.flatnonzero(kept).tolist()) - {entity}
-            if not any(requirement.unmet(others) for requirement in held[entity]):
-                kept[entity] = False
-                if self._new_chains(kept):
-                    kept[entity] = True
+            if time.monotonic() > deadline:
+                break
+            rest = names - {entity}
+            if any(requirement.unmet(rest) for requirement in held.get(entity, ())):
+                continue
+            kept[entity] = False
+            if self._new_chains(kept):
+                kept[entity] = True
+            else:
+                names = rest
         return kept
 
     def search(self, deadline: float) -> tuple[Mask | None, float]:
@@ -214,7 +219,7 @@ class _Problem:
         return tuple(entity for entity in entities if self.corpus.maskable[entity])
 
     def _new_chains(self, masked: Mask) -> list[Requirement]:
-        """Return chains of the masked corpus over `theta_chain` that nobody required."""
+        """Return chains that masking this would leave over `theta_chain`."""
         settings = self._settings
         graph = self._before.without(masked, settings.edge_threshold)
         chains = enumerate_chains(graph, self.corpus.document_risk(masked), settings)
@@ -278,9 +283,13 @@ class _Problem:
             if not unmet:
                 return chosen, bound
             for number in unmet:
-                rows[number].extend(cuts(self.requirements[number], chosen, self._gains))
+                rows[number].extend(
+                    cuts(self.requirements[number], chosen, self._gains)
+                )
 
-    def _relaxed(self, rows: list[Row], seconds: float) -> tuple[set[int] | None, float]:
+    def _relaxed(
+        self, rows: list[Row], seconds: float
+    ) -> tuple[set[int] | None, float]:
         """Meet the rows at the least cost; return the bound too."""
         with needs("linkage", "The optimal plan"):
             from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415
@@ -315,4 +324,8 @@ def _renumbered(chains: Chains, edges: Edges, whole: Edges) -> Table:
     count = int(whole.second.max(initial=0)) + 1
     keys = whole.first * count + whole.second
     place = np.searchsorted(keys, edges.first * count + edges.second)
-    return np.where(chains.hops >= 0, place[chains.hops], -1) if len(place) else chains.hops
+    return (
+        np.where(chains.hops >= 0, place[chains.hops], -1)
+        if len(place)
+        else chains.hops
+    )

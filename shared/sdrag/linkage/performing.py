@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from sdrag.calls import Port
 from sdrag.minilm import embed_texts
 from sdrag.performing import PortPerformer, Ports
-from sdrag.calls import Port
 from sdrag.steps import Embed, Performer
 
 __all__ = ["local_performer"]
@@ -19,7 +19,7 @@ def local_performer() -> Performer:
 
 
 def _embed(effect: Embed) -> Sequence[Sequence[float]]:
-    return list(embed_texts(effect.items))  # type: ignore[arg-type]
+    return list(embed_texts(effect.items))
 
 
 async def _aembed(effect: Embed) -> Sequence[Sequence[float]]:

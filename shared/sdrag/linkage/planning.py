@@ -148,4 +148,5 @@ def _costs(corpus: Incidence, settings: LinkageSection) -> Floats:
 
 def _masked_log(edges: Edges, masked: Mask) -> Floats:
     keep = ~masked[edges.via_entity]
-    return np.bincount(edges.via_edge[keep], edges.via_log[keep], len(edges))
+    sums = np.bincount(edges.via_edge[keep], edges.via_log[keep], len(edges))
+    return np.asarray(sums, float)

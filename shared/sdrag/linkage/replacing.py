@@ -73,14 +73,17 @@ class Masker(Confidential):
     __slots__ = ("_automaton", "_labels", "_owner", "_recheck")
 
     def __init__(
-        self, entities: Sequence[Entity], style: Style = "label", key: bytes | None = None
+        self,
+        entities: Sequence[Entity],
+        style: Style = "label",
+        key: bytes | None = None,
     ) -> None:
         with needs("linkage", "Masking"):
             from ahocorasick_rs import AhoCorasick, MatchKind  # noqa: PLC0415
         if style == "pseudonym" and (key is None or len(key) < _KEY_BYTES):
             raise UsageError(
                 "Pseudonyms need a key of 16 bytes or more.",
-                hint="Pass `key=`, and keep it: it is what keeps them from being guessed.",
+                hint="Pass `key=`: without one they could be guessed.",
             )
         forms: dict[str, str] = {}
         for entity in entities:

@@ -148,13 +148,17 @@ class ChainRequirement:
 
     def _is_broken(self, masked: set[int]) -> bool:
         return any(
-            -math.expm1(-math.fsum(log for key, log in shared.items() if key not in masked))
+            -math.expm1(
+                -math.fsum(log for key, log in shared.items() if key not in masked)
+            )
             < self.breaks_below - TOLERANCE
             for shared in self.chain.shared
         )
 
 
-def cuts(requirement: Requirement, masked: set[int], gains: Mapping[int, float]) -> Iterator[Row]:
+def cuts(
+    requirement: Requirement, masked: set[int], gains: Mapping[int, float]
+) -> Iterator[Row]:
     """
     Yield conditions that `masked` breaks and every plan meeting the requirement keeps.
 

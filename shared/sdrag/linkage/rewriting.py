@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sdrag.linkage.replacing import Masker
-from sdrag.prompts import Message, Prompt, constant, fill, sensitive
+from sdrag.prompts import Labelled, Message, Prompt, fill, sensitive
 from sdrag.steps import Outcome, Reply, Steps, complete
 from sdrag.vocabulary import Passage
 
 __all__ = ["rewrite"]
 
-_ASK = """Rewrite the document so that it reads naturally without the parts in square \
-brackets. Use general words in their place, such as "the patient" or "a clinic". Add no \
-facts, guess no names, dates, places or numbers, and keep everything else as it is. \
+_ASK = """Rewrite the document so that it reads naturally without the parts in \
+square brackets. Use general words in their place, such as "the patient" or "a clinic". \
+Add no facts, guess no names, dates, places or numbers, and keep everything else as it is. \
 Reply with the document alone.
 
 Document:
@@ -58,9 +58,9 @@ def _prompt(document: Passage) -> Prompt:
     return Prompt("linkage.rewrite", (Message("user", content),))
 
 
-def _verified(outcome: Outcome[object], labelled: str, masker: Masker) -> str:
+def _verified(outcome: Outcome[Labelled], labelled: str, masker: Masker) -> str:
     if not isinstance(outcome, Reply):
         return labelled
-    text = str(getattr(outcome.value, "text", "")).strip()
+    text = outcome.value.text.strip()
     fits = _SHORTEST * len(labelled) <= len(text) <= _LONGEST * len(labelled)
     return labelled if not fits or masker.find(text) else text

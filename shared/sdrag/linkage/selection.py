@@ -79,7 +79,9 @@ def _settle_document(
 ) -> None:
     rows = slice(corpus.starts[document], corpus.starts[document + 1])
     held = zip(
-        corpus.entity[rows].tolist(), corpus.log_contribution[rows].tolist(), strict=True
+        corpus.entity[rows].tolist(),
+        corpus.log_contribution[rows].tolist(),
+        strict=True,
     )
     active = {entity: log for entity, log in held if not selected.masked[entity]}
     order = sorted(

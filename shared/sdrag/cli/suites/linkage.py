@@ -49,12 +49,12 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Measure what links documents, and what masking leaves."""
-    from sdrag.evaluation.linkage import evaluate_linkage  # noqa: PLC0415
-    from sdrag.evaluation.linkage_clusters import (  # noqa: PLC0415
+    from sdrag.evaluation.linkage import evaluate_linkage
+    from sdrag.evaluation.linkage_clusters import (
         packaged_clusters,
         read_clusters,
     )
-    from sdrag.linkage.settings import read_settings  # noqa: PLC0415
+    from sdrag.linkage.settings import read_settings
 
     clusters = packaged_clusters() if data is None else read_clusters(data)
     settings = read_settings(policy).model_copy(
@@ -62,7 +62,7 @@ def command(
     )
     detector = None
     if entities is Entities.local:
-        from sdrag.detectors.local import LocalDetector  # noqa: PLC0415
+        from sdrag.detectors.local import LocalDetector
 
         detector = LocalDetector()
     show(evaluate_linkage(clusters, settings, detector), as_json=as_json)

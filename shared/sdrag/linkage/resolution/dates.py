@@ -1,5 +1,5 @@
 """
-Dates as they are written: "12 April 2019", "April 12th, 2019", "12/04/19", "2019-04-12".
+Dates as they are written: "12 April 2019", "April 12th, 2019", "12/04/19".
 
 A date of numbers alone is read day first, as in the thesis's own example, unless the
 corpus shows a date that can only be month first and none that can only be day first.
@@ -15,13 +15,11 @@ from sdrag.folding import fold_text
 
 __all__ = ["date_pairs"]
 
+_NAMES_OF_MONTHS = """january jan|february feb|march mar|april apr|may|june jun|july jul
+|august aug|september sept sep|october oct|november nov|december dec"""
 _MONTHS = {
     name: number
-    for number, names in enumerate(
-        """january jan|february feb|march mar|april apr|may|june jun|july jul|august aug
-        |september sept sep|october oct|november nov|december dec""".split("|"),
-        start=1,
-    )
+    for number, names in enumerate(_NAMES_OF_MONTHS.split("|"), start=1)
     for name in names.split()
 }
 _ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})\b")
@@ -77,16 +75,19 @@ def _read(form: str, *, month_first: bool) -> Date | None:
     if match := _ISO.search(text):
         return _date(int(match[1]), int(match[2]), int(match[3]))
     if match := _NUMBERS.search(text):
-        one, two, year = (int(part) for part in match.groups())
+        one, two = int(match[1]), int(match[2])
         swapped = (month_first and one <= 12) or two > 12
         month, day = (one, two) if swapped else (two, one)
-        return _date(_whole_year(year), month, day)
+        return _date(_whole_year(int(match[3])), month, day)
     if match := _NAMED.search(text):
-        year = _YEAR.search(text)
-        rest = text.replace(year[1], " ", 1) if year else text
-        day = _DAY.search(rest)
-        return _date(int(year[1]) if year else 0, _MONTHS[match[1]], int(day[1]) if day else 0)
+        return _named(text, _MONTHS[match[1]])
     return None
+
+
+def _named(text: str, month: int) -> Date | None:
+    year = _YEAR.search(text)
+    day = _DAY.search(text.replace(year[1], " ", 1) if year else text)
+    return _date(int(year[1]) if year else 0, month, int(day[1]) if day else 0)
 
 
 def _whole_year(year: int) -> int:

@@ -16,16 +16,14 @@ from sdrag.folding import fold_text
 
 __all__ = ["name_pairs"]
 
-_TITLES = frozenset(
-    """mr mrs ms mx miss dr drs prof professor doctor sir dame lord lady rev reverend fr
-    father sister st nurse judge justice capt captain col colonel lt lieutenant maj major
-    sgt sergeant gen general hon herr frau mme mlle monsieur madame señor señora don dona
-    md phd rn do dds esq jr sr ii iii iv dpt np pa""".split()
-)
-_PERSONAL = frozenset(
-    "mr mrs ms mx miss dr prof professor doctor nurse judge rev sir dame".split()
-)
-_TOKEN = re.compile(r"[^\W\d_](?:[\w'’-]*\w)?")
+_TITLE_WORDS = """mr mrs ms mx miss mister dr drs prof professor doctor sir dame lord
+lady rev reverend fr father sister st nurse judge justice capt captain col colonel lt
+lieutenant maj major sgt sergeant gen general hon herr frau mme mlle monsieur madame don
+dona md phd rn do dds esq jr sr ii iii iv dpt np pa"""
+_PERSONAL_WORDS = "mr mrs ms mx miss dr prof professor doctor nurse judge rev sir dame"
+_TITLES = frozenset(_TITLE_WORDS.split())
+_PERSONAL = frozenset(_PERSONAL_WORDS.split())
+_TOKEN = re.compile(r"[^\W\d_](?:[\w'-]*\w)?")
 _PEOPLE = frozenset({"NAME"})
 
 
@@ -66,10 +64,15 @@ def _fits(place: int, names: Sequence[_Name]) -> Iterator[int]:
     fuller = [
         other
         for other, name in enumerate(names)
-        if other != place and _compatible(mine, name) and _fullness(name) >= _fullness(mine)
+        if other != place
+        and _compatible(mine, name)
+        and _fullness(name) >= _fullness(mine)
     ]
     if all(
-        _compatible(names[one], names[two]) for one in fuller for two in fuller if one < two
+        _compatible(names[one], names[two])
+        for one in fuller
+        for two in fuller
+        if one < two
     ):
         yield from fuller
 

@@ -16,19 +16,18 @@ from sdrag.folding import fold_text
 __all__ = ["age_pairs", "code_pairs", "phone_pairs"]
 
 _WORD = re.compile(r"[^\W_]+")
-_LABELS = frozenset(
-    """no nr num number id mrn policy claim patient member ref reference case file account
-    acct record chart ticket invoice order badge employee plan the""".split()
-)
+_LABEL_WORDS = """no nr num number id mrn policy claim patient member ref reference case
+file account acct record chart ticket invoice order badge employee plan the"""
+_LABELS = frozenset(_LABEL_WORDS.split())
 _LEAST = 4
 """Fewer digits than this are no identifier."""
 _NATIONAL = 9
 """Digits of a telephone number that must agree; what precedes is a trunk or country."""
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen
-fourteen fifteen sixteen seventeen eighteen nineteen""".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SPOKEN = {word: number for number, word in enumerate(_ONES)} | {
-    word: 10 * number for number, word in enumerate(_TENS, start=2)
+fourteen fifteen sixteen seventeen eighteen nineteen"""
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SPOKEN = {word: number for number, word in enumerate(_ONES.split())} | {
+    word: 10 * number for number, word in enumerate(_TENS.split(), start=2)
 }
 _NUMBER = re.compile(r"\d{1,3}")
 
@@ -77,7 +76,9 @@ def age_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _code(form: str) -> tuple[str, str]:
     """Return an identifier's letters and digits, its label left out."""
     words = [word for word in _WORD.findall(fold_text(form)) if word not in _LABELS]
-    numbered = [place for place, word in enumerate(words) if any(map(str.isdigit, word))]
+    numbered = [
+        place for place, word in enumerate(words) if any(map(str.isdigit, word))
+    ]
     if not numbered:
         return "", ""
     # Letters right before the first digits are part of the identifier: "HX 1234".

@@ -195,7 +195,9 @@ def _numbered(
         members: dict[int, list[int]] = {}
         for number in range(len(held.folded)):
             members.setdefault(held.parent(number), []).append(number)
-        for low, numbers in sorted(members.items(), key=lambda item: held.folded[item[0]]):
+        for low, numbers in sorted(
+            members.items(), key=lambda item: held.folded[item[0]]
+        ):
             entity, places = _entity(held, numbers, len(entities), key)
             entities.append((entity, tuple(held.reasons.get(low, ())), places))
     entities.sort(key=lambda item: item[0].id)

@@ -24,10 +24,12 @@ _SHORTEST = 5
 """Shorter forms differ too easily: one letter makes another word."""
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
-_SMALL_WORDS = frozenset("of the and for in on at de la with a an".split())
+_SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "on", "at", "de", "la", "a"})
 
 
-def spelling_pairs(folded: Sequence[str], threshold: float) -> Iterator[tuple[int, int]]:
+def spelling_pairs(
+    folded: Sequence[str], threshold: float
+) -> Iterator[tuple[int, int]]:
     """
     Yield pairs of folded forms that are spelled nearly alike.
 
@@ -64,10 +66,10 @@ def _near(folded: Sequence[str], threshold: float) -> Iterator[tuple[int, int]]:
     if len(long) <= _EVERY_PAIR:
         yield from _compared(folded, long, threshold)
         return
-    for key in (lambda form: form[:_AFFIX], lambda form: form[-_AFFIX:]):
+    for affix in (slice(_AFFIX), slice(-_AFFIX, None)):
         blocks: dict[str, list[int]] = {}
         for number in long:
-            blocks.setdefault(key(folded[number]), []).append(number)
+            blocks.setdefault(folded[number][affix], []).append(number)
         for block in blocks.values():
             for low in range(0, len(block), _EVERY_PAIR):
                 yield from _compared(folded, block[low : low + _EVERY_PAIR], threshold)

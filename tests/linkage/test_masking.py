@@ -1,0 +1,254 @@
+"""What stands in the masked corpus, and what does not."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.errors import ModelError, UsageError
+from sdrag.folding import fold, fold_text
+from sdrag.linkage import mask_corpus
+from sdrag.linkage.masking import Masked, mask_corpus_steps
+from sdrag.linkage.replacing import Masker
+from sdrag.policy import LinkageSection
+from sdrag.prompts import Prompt
+from sdrag.steps import Failure, Outcome, Reply, Steps, compute, run
+from sdrag.testing import Scripted, canary
+from sdrag.vocabulary import Entity, Mention, Passage, Span
+
+WHO = canary("who")
+KEY = b"sixteen bytes or more"
+PLAIN = {"resolution": {"meaning": False, "terms": False}}
+
+
+def entity(*forms: str, type_: str = "NAME") -> Entity:
+    return Entity(f"e-{forms[0]}", type_, forms)
+
+
+def masked(style: str = "label", **more: object) -> Masked:
+    documents = [
+        Passage("a", f"{WHO} lives here.", {"author": WHO, "tags": [WHO, "x"]}),
+        Passage("b", "Nobody lives there."),
+    ]
+    section = {**PLAIN, "replace": style}
+    given = [[[WHO, "", "NAME", 1.0]], []]
+    return mask_corpus(documents, section, mentions=given, **more)  # type: ignore[arg-type]
+
+
+class TestMasker:
+    """One pass over the text takes out every form."""
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            ("Ann Lee came.", "[NAME] came."),
+            ("ANN  LEE came.", "[NAME] came."),
+            ("Ann\u00a0Lee's hat", "[NAME]'s hat"),
+            ("A\u200bnn Lee", "[NAME]"),
+            ("\uff21nn L\u00e9e", "[NAME]"),
+            ("Joann Leeds", "Joann Leeds"),
+            ("Mrs Lee, Ann Lee.", "[NAME], [NAME]."),
+            ("\u0130 Ann Lee \ufb01n", "\u0130 [NAME] \ufb01n"),
+        ],
+    )
+    def test_forms_are_found_as_words(self, text: str, expected: str) -> None:
+        """Whole words, whatever the case, the spaces or the typography."""
+        masker = Masker([entity("Ann Lee", "Mrs Lee")])
+        assert masker.replace(text).text == expected
+
+    def test_overlaps_are_one_replacement(self) -> None:
+        """The longest form says what stands in place of the union."""
+        masker = Masker(
+            [entity("Anna Maria"), entity("Maria Lopez Clinic", type_="PROVIDER")]
+        )
+        result = masker.replace("Anna Maria Lopez Clinic")
+        assert result.text == "[PROVIDER]"
+        assert result.entity_ids == ("e-Maria Lopez Clinic",)
+
+    def test_a_short_form_within_a_longer_word_hides_nothing(self) -> None:
+        """A longer match that is no word does not keep a shorter one from counting."""
+        masker = Masker([entity("Lee"), entity("Lee An", type_="EMAIL")])
+        assert masker.replace("Lee Anton").text == "[NAME] Anton"
+
+    def test_a_label_does_not_spell_what_is_masked(self) -> None:
+        """If "name" is masked then "[NAME]" will not do."""
+        masker = Masker([entity("name"), entity("redacted", type_="EVENT")])
+        assert masker.replace("a name, redacted").text == "a [***], [EVENT]"
+
+    def test_offsets_and_owners_are_reported(self) -> None:
+        """Spans point into the original text."""
+        text = "\ufb01x A\u200bnn Lee!"
+        result = Masker([entity("Ann Lee")]).replace(text)
+        assert [span.of(text) for span in result.spans] == ["A\u200bnn Lee"]
+
+    @settings(max_examples=200, deadline=None)
+    @given(
+        st.lists(
+            st.text("ab [].\u00e9\u0130\ufb01X-", min_size=1, max_size=6), max_size=6
+        ),
+        st.text("ab [].\u00e9\u0130\ufb01X-", max_size=60),
+    )
+    def test_no_masked_form_remains(self, forms: list[str], text: str) -> None:
+        """Whatever the forms, also labels and brackets."""
+        wanted = [entity(form) for form in forms if fold_text(form)]
+        result = Masker(wanted).replace(text).text
+        view = fold(result)
+        for one in wanted:
+            assert not any(view.positions(fold_text(one.forms[0])))
+
+    @settings(max_examples=100, deadline=None)
+    @given(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=5), max_size=5))
+    def test_what_is_not_masked_stays(self, text: str, forms: list[str]) -> None:
+        """Outside the reported spans every character is as it was."""
+        wanted = [entity(form) for form in forms if fold_text(form)]
+        result = Masker(wanted, "redact").replace(text)
+        kept = text
+        for span in reversed(result.spans):
+            kept = kept[: span.start] + "\x00" + kept[span.end :]
+        pieces = kept.split("\x00")
+        assert all(piece in result.text for piece in pieces)
+
+
+class TestStyles:
+    """What stands in place of a masked entity."""
+
+    def test_label(self) -> None:
+        """The type, by default."""
+        assert masked().documents[0].text == "[NAME] lives here."
+
+    def test_redact(self) -> None:
+        """Nothing but that something was there."""
+        assert masked("redact").documents[0].text == "[REDACTED] lives here."
+
+    def test_pseudonyms_are_keyed(self) -> None:
+        """The same key gives the same name, another key another."""
+        one, two = masked("pseudonym", key=KEY), masked("pseudonym", key=KEY)
+        other = masked("pseudonym", key=KEY[::-1])
+        assert one.documents[0].text == two.documents[0].text
+        assert one.documents[0].text != other.documents[0].text
+
+    def test_pseudonyms_need_a_key(self) -> None:
+        """An unsalted hash could be guessed offline."""
+        with pytest.raises(UsageError, match="key"):
+            masked("pseudonym")
+
+    @pytest.mark.parametrize(
+        ("reply", "expected"),
+        [
+            ("Someone lives here.", "Someone lives here."),
+            (f"{WHO} lives here.", "[NAME] lives here."),
+            ("", "[NAME] lives here."),
+            ("word " * 40, "[NAME] lives here."),
+        ],
+    )
+    def test_a_rewriting_is_verified(self, reply: str, expected: str) -> None:
+        """A reply that brings a form back, or is no rewriting, is not used."""
+        asked: list[Prompt] = []
+
+        def answer(prompt: Prompt) -> str:
+            asked.append(prompt)
+            return reply
+
+        result = masked("rewrite", performer=Scripted(complete=answer))
+        assert result.documents[0].text == expected
+        assert len(asked) == 1
+        assert WHO not in asked[0].messages[0].content.text
+
+    def test_a_failing_model_leaves_the_label(self) -> None:
+        """Closed: the labelled text stands."""
+
+        def fail(prompt: Prompt) -> str:
+            raise ModelError(prompt.name)
+
+        result = masked("rewrite", performer=Scripted(complete=fail))
+        assert result.documents[0].text == "[NAME] lives here."
+
+
+class TestNothingElseHoldsIt:
+    """Metadata, ids, reprs, pickles and decisions."""
+
+    def test_metadata_and_ids_are_cleaned(self) -> None:
+        """A masked form is taken out of values and keys, and an id is aliased."""
+        document = Passage(WHO, f"{WHO}!", {WHO: 1, "n": {"deep": (WHO,)}}, 0.5, WHO)
+        (clean,) = mask_corpus(
+            [document], PLAIN, mentions=[[[WHO, "", "NAME", 1.0]]]
+        ).documents
+        assert WHO not in repr((clean.id, clean.document_id, dict(clean.metadata)))
+        assert clean.score == 0.5
+        assert clean.metadata["n"] == {"deep": ("[NAME]",)}
+
+    def test_reprs_hold_no_value(self) -> None:
+        """Neither the result nor any part of it."""
+        result = masked()
+        parts = (result, result.plan, result.originals, result.masker)
+        assert WHO not in repr((*parts, result.assessment, result.decisions))
+        assert WHO not in repr(result.assessment.resolved)
+
+    def test_the_map_does_not_pickle(self) -> None:
+        """It is a copy of raw values in a place nobody thinks of."""
+        result = masked()
+        for part in (result, result.originals, result.masker, result.assessment):
+            with pytest.raises(UsageError):
+                pickle.dumps(part)
+
+    def test_the_map_is_told_apart_and_sealed(self) -> None:
+        """It reads in memory, and is written through a cipher or not at all."""
+        result = masked()
+        (number,) = result.plan.masked.nonzero()[0].tolist()
+        name = result.assessment.corpus.entity_ids[number]
+        assert result.originals.forms_of(name) == (WHO,)
+        turned = result.originals.sealed(lambda plain: plain[::-1])
+        assert json.loads(turned[::-1]) == {name: ["NAME", [WHO]]}
+        with pytest.raises(UsageError):
+            result.originals.sealed(lambda plain: b"head" + plain)
+
+    def test_inputs_are_not_changed(self) -> None:
+        """The documents handed in are as they were."""
+        metadata = {"author": [WHO]}
+        document = Passage("a", WHO, metadata)
+        before = copy.deepcopy(metadata)
+        mask_corpus([document], PLAIN, mentions=[[[WHO, "", "NAME", 1.0]]])
+        assert (metadata, document.text) == (before, WHO)
+
+
+class Half:
+    """A detector that fails on every text but the first."""
+
+    def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
+        yield from compute(len, texts)
+        found: list[Outcome[tuple[Mention, ...]]] = [
+            Reply((Mention(Span(0, len(WHO)), "PERSON"),))
+        ]
+        return found + [Failure(UsageError("too long"))] * (len(texts) - 1)
+
+
+def test_what_a_detector_could_not_read_is_withheld() -> None:
+    """Closed: the document does not pass on raw."""
+    documents = [Passage("a", f"{WHO} came."), Passage("b", f"{WHO} left.")]
+    result = mask_corpus(documents, PLAIN, Half())
+    assert [document.text for document in result.documents] == ["[NAME] came."]
+    assert [(d.subject, d.action) for d in result.decisions] == [
+        ("a", "redacted"),
+        ("b", "withheld"),
+    ]
+
+
+def test_entities_come_from_one_place() -> None:
+    """Neither none nor two."""
+    for given_ in ({}, {"detector": Half(), "mentions": [[]]}):
+        steps = mask_corpus_steps([Passage("a", "x")], LinkageSection(), **given_)
+        with pytest.raises(UsageError, match="handed in"):
+            run(steps, Scripted())
+
+
+def test_ids_must_differ() -> None:
+    """Two documents of one id could not be told apart in the report."""
+    twice = [Passage("a", "x"), Passage("a", "y")]
+    with pytest.raises(UsageError, match="same id"):
+        mask_corpus(twice, mentions=[[], []])

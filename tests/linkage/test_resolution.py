@@ -1,0 +1,169 @@
+"""Which surface forms are one entity, rule by rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.linkage.mentions import Found, found_in, longest
+from sdrag.linkage.performing import local_performer
+from sdrag.linkage.resolution import Resolved, resolve
+from sdrag.linkage.schema import WEIGHTS
+from sdrag.policy import ResolutionSection
+from sdrag.steps import run
+from sdrag.vocabulary import Mention, Passage, Span
+
+ONE = [
+    ("PROVIDER", "Dr. Elise Varga", "Varga, E.", "name"),
+    ("PROVIDER", "Dr Elise Varga", "Dr. Varga", "name"),
+    ("NAME", "Elise Varga", "Varga, Elise", "name"),
+    ("NAME", "Mrs. Jean O'Neill", "J. O'Neill", "name"),
+    ("NAME", "Marguerite Dulac", "Marguerite", "name"),
+    ("EVENT_DATE", "12 April 2019", "12/04/19", "date"),
+    ("EVENT_DATE", "April 12th, 2019", "2019-04-12", "date"),
+    ("EVENT_DATE", "Saturday, 11 March 2023", "11.03.2023", "date"),
+    ("EVENT_DATE", "14 March", "March 14, 2024", "date"),
+    ("BIRTHDATE", "Sept 3, 1961", "03-09-1961", "date"),
+    ("PATIENT_ID", "MRN 44-718-02", "4471802", "number"),
+    ("NON_PERSONAL_ID", "HX 2041-9917", "HX-20419917", "number"),
+    ("PHONE_NUMBER", "+1 (415) 555-0134", "415.555.0134", "number"),
+    ("PHONE_NUMBER", "0031 6 5550 12470", "+31-6-5550-12470", "number"),
+    ("AGE", "34-year-old", "aged 34", "number"),
+    ("AGE", "thirty-four", "34", "number"),
+    ("PROVIDER", "Riverside Community Clinic", "Riverside Comunity Clinic", "spelling"),
+    ("MEDICAL_CONDITION", "type 2 diabetes", "diabetes type 2", "spelling"),
+    (
+        "MEDICAL_CONDITION",
+        "chronic obstructive pulmonary disease",
+        "COPD",
+        "abbreviation",
+    ),
+]
+TWO = [
+    ("PROVIDER", "Dr. Elise Varga", "Dr. Anton Varga"),
+    ("NAME", "E. Varga", "Anton Varga"),
+    ("NAME", "Elise Varga", "Bruno Varga"),
+    ("EVENT_DATE", "12 April 2019", "12 April 2020"),
+    ("EVENT_DATE", "April 2019", "12 April 2019"),
+    ("PATIENT_ID", "AB-12345", "CD-12345"),
+    ("PATIENT_ID", "12345", "12346"),
+    ("AGE", "34", "30s"),
+    ("LOCATION", "Ward 3 North", "Ward 4 North"),
+    ("MEDICAL_CONDITION", "type 1 diabetes", "type 2 diabetes"),
+    ("EMAIL", "ann.lee@post.example", "ann.leo@post.example"),
+]
+PLAIN = ResolutionSection(meaning=False, terms=False)
+
+
+def resolved(
+    *forms: tuple[str, str],
+    settings: ResolutionSection = PLAIN,
+    key: bytes | None = None,
+) -> Resolved:
+    found = [[Found(form, type_)] for type_, form in forms]
+    return run(resolve(found, settings, key), local_performer())
+
+
+@pytest.mark.parametrize(("type_", "one", "two", "reason"), ONE)
+def test_one_entity(type_: str, one: str, two: str, reason: str) -> None:
+    """Two ways to write one thing are one entity, and the report says why."""
+    result = resolved((type_, one), (type_, two))
+    (entity,) = result.entities
+    assert set(entity.forms) == {one, two}
+    assert result.reasons[entity.id] == (reason,)
+
+
+@pytest.mark.parametrize(("type_", "one", "two"), TWO)
+def test_two_entities(type_: str, one: str, two: str) -> None:
+    """What differs in what matters stays apart."""
+    assert len(resolved((type_, one), (type_, two)).entities) == 2
+
+
+def test_types_stay_apart() -> None:
+    """The same form under two types is two entities."""
+    assert len(resolved(("AGE", "34"), ("PATIENT_ID", "34")).entities) == 2
+
+
+def test_an_ambiguous_short_form_is_left_alone() -> None:
+    """A form that fits two people is neither."""
+    forms = ("Dr. Elise Varga", "Dr. Anton Varga", "Dr. Varga")
+    assert len(resolved(*(("PROVIDER", form) for form in forms)).entities) == 3
+
+
+def test_every_step_can_be_switched_off() -> None:
+    """A policy that says false to a step keeps its forms apart."""
+    off = ResolutionSection(
+        names=False,
+        dates=False,
+        numbers=False,
+        spelling=False,
+        meaning=False,
+        terms=False,
+    )
+    for type_, one, two, _ in ONE:
+        assert len(resolved((type_, one), (type_, two), settings=off).entities) == 2
+
+
+def test_month_first_where_the_corpus_shows_it() -> None:
+    """A date that can only be month first decides for those that could be either."""
+    forms = ("04/25/2019", "04/05/2019", "April 5, 2019")
+    assert len(resolved(*(("EVENT_DATE", form) for form in forms)).entities) == 2
+
+
+def test_a_normalized_value_joins_its_forms() -> None:
+    """What an extractor says two forms mean is believed, within a type."""
+    found = [
+        [Found("12 April 2019", "EVENT_DATE", 0.5, "12/04/2019")],
+        [Found("the spring visit", "EVENT_DATE", 0.7, "12/04/2019")],
+    ]
+    result = run(resolve(found, PLAIN), local_performer())
+    (entity,) = result.entities
+    assert set(entity.forms) == {"12 April 2019", "the spring visit"}
+    assert entity.relevance == 0.7
+
+
+class TestMeaning:
+    """Paraphrases are near in meaning."""
+
+    def test_a_paraphrase_is_one_entity(self) -> None:
+        """Two descriptions of one fact, with hardly a word in common."""
+        result = resolved(
+            ("UNIQUE_FACT", "night pilot on the ferry"),
+            ("UNIQUE_FACT", "steers the ferry on the late shift"),
+            ("UNIQUE_FACT", "keeps forty hives of bees"),
+            settings=ResolutionSection(),
+        )
+        assert sorted(len(entity.forms) for entity in result.entities) == [1, 2]
+        assert list(result.reasons.values()) == [("meaning",)]
+
+    def test_names_are_not_compared_by_meaning(self) -> None:
+        """Two towns are near in meaning and are two towns."""
+        forms = (("LOCATION", "Oakland"), ("LOCATION", "Portland"))
+        assert len(resolved(*forms, settings=ResolutionSection()).entities) == 2
+
+
+class TestIds:
+    """Ids are opaque and stable."""
+
+    def test_without_a_key_they_are_numbers(self) -> None:
+        """Nothing about a value can be tested against them."""
+        (entity,) = resolved(("NAME", "Elise Varga")).entities
+        assert entity.id == "e0000000"
+
+    def test_a_key_makes_them_last(self) -> None:
+        """The same entity has the same id in another corpus, under the same key."""
+        key = b"0123456789abcdef"
+        (one,) = resolved(("NAME", "Elise Varga"), key=key).entities
+        many = resolved(("AGE", "34"), ("NAME", "Elise Varga"), key=key).entities
+        (other,) = resolved(("NAME", "Elise Varga"), key=key[::-1]).entities
+        assert one.id in {entity.id for entity in many}
+        assert one.id != other.id
+
+
+def test_of_overlapping_mentions_the_longest_stands() -> None:
+    """A place within the name of a clinic is part of the clinic."""
+    text = "SF Potrero Hill Arthritis Center"
+    inner = Mention(Span(3, 15), "LOCATION")
+    outer = Mention(Span(0, len(text)), "PROVIDER")
+    assert longest([inner, outer]) == (outer,)
+    ((found,),) = found_in([Passage("a", text)], [[inner, outer]], WEIGHTS)
+    assert (found.form, found.type) == (text, "PROVIDER")
