@@ -111,6 +111,7 @@ class SqliteBindings:
         with self._connection() as connection:
             connection.executescript(_SCHEMA)
         self._key = self._secret()
+        self._rules: dict[tuple[str, str], bytes] = {}
 
     def write(
         self,
@@ -249,7 +250,11 @@ class SqliteBindings:
         ).digest()
 
     def _rule(self, constraint: Constraint) -> bytes:
-        return self._fingerprint(f"{constraint.id}\0{constraint.text}")
+        """Return the keyed fingerprint of a constraint; it is asked often, so kept."""
+        words = (constraint.id, constraint.text)
+        if words not in self._rules:
+            self._rules[words] = self._fingerprint("\0".join(words))
+        return self._rules[words]
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:

@@ -51,10 +51,7 @@ class Texts(Confidential):
         self.metadata = [allowed(passage.metadata, keys) for passage in passages]
         self.all = list(passages)
         self.places = self._with_strings()
-        self.applied = [
-            tuple(rule.id for rule in constraints if applies(rule, text.metadata))
-            for text in self.all
-        ]
+        self.applied = self._applied()
 
     def __repr__(self) -> str:
         return f"Texts({len(self.passages)} passages, {len(self.all)} texts)"
@@ -77,9 +74,23 @@ class Texts(Confidential):
     def key_parts(self) -> list[str]:
         """Return everything that what becomes of the texts depends on."""
         parts = []
-        for text, applied in zip(self.all, self.applied, strict=True):
-            parts += [text.id, text.document_id or "", text.text, *applied, "|"]
+        for group in self.groups():
+            names = (rule.id for rule in group.constraints)
+            parts += ["group", ",".join(names), repr(group.places)]
+        for text in self.all:
+            parts += [text.id, text.document_id or "", text.text]
         return parts + [_canonical(metadata) for metadata in self.metadata]
+
+    def _applied(self) -> list[tuple[str, ...]]:
+        """Return the ids of the constraints that hold for each text, in order."""
+        limited = [rule for rule in self.constraints if rule.where]
+        every = tuple(rule.id for rule in self.constraints)
+        if not limited:
+            return [every] * len(self.all)
+        return [
+            tuple(rule.id for rule in self.constraints if applies(rule, text.metadata))
+            for text in self.all
+        ]
 
     def _with_strings(self) -> list[dict[str, int]]:
         """Add the metadata's strings; return, for each passage, where they stand."""
