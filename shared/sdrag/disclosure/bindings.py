@@ -112,6 +112,7 @@ class SqliteBindings:
             connection.executescript(_SCHEMA)
         self._key = self._secret()
         self._rules: dict[tuple[str, str], bytes] = {}
+        self._rulesets: dict[bytes, frozenset[bytes]] = {}
 
     def write(
         self,
@@ -229,10 +230,16 @@ class SqliteBindings:
             (passage.id, fingerprint, ruleset),
         )
 
-    @staticmethod
-    def _rules_of(connection: sqlite3.Connection, ruleset: bytes) -> frozenset[bytes]:
-        rows = connection.execute("SELECT rule FROM ruleset WHERE id = ?", (ruleset,))
-        return frozenset(rule for (rule,) in rows)
+    def _rules_of(
+        self, connection: sqlite3.Connection, ruleset: bytes
+    ) -> frozenset[bytes]:
+        """Return the rules of a set, remembered: its id is a hash of what it holds."""
+        if ruleset not in self._rulesets:
+            rows = connection.execute(
+                "SELECT rule FROM ruleset WHERE id = ?", (ruleset,)
+            )
+            self._rulesets[ruleset] = frozenset(rule for (rule,) in rows)
+        return self._rulesets[ruleset]
 
     def _secret(self) -> bytes:
         """Return the key of the fingerprints; the first process to ask makes it."""
