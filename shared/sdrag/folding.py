@@ -19,7 +19,7 @@ from functools import lru_cache
 
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Folded", "fold", "fold_text", "is_boundary", "is_unspaced"]
+__all__ = ["UNSPACED", "Folded", "fold", "fold_text", "is_boundary", "is_unspaced"]
 
 # A run of whitespace that is not one plain space, or one character beyond ASCII.
 _SPECIAL = re.compile(r" \s+|[^\S ]\s*|[^\x00-\x7f]|[\x00-\x08\x0e-\x1f\x7f]")
@@ -33,6 +33,20 @@ _LOOKALIKE = str.maketrans(
 )
 _ASCII_LOOKALIKE = str.maketrans({"`": "'"})
 _INVISIBLE = {"Mn", "Me", "Cf", "Cc"}
+_EACH = -1
+"""Marks a piece of which each folded character stands for one original character."""
+
+
+UNSPACED = (
+    "\u0e00-\u0eff"  # Thai, Lao
+    "\u1000-\u109f"  # Myanmar
+    "\u1780-\u17ff"  # Khmer
+    "\u3040-\u30ff"  # Hiragana, Katakana
+    "\u3400-\u9fff\U00020000-\U0003ffff"  # Han
+)
+"""Scripts written without spaces, as the inside of a character class."""
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -82,46 +96,29 @@ class Folded(Confidential):
 
     def _origin(self, position: int) -> int:
         piece = bisect_right(self.starts, position) - 1
-        if self.lengths[piece] >= 0:
+        if self.lengths[piece] != _EACH:
             return self.origins[piece]
         return self.origins[piece] + position - self.starts[piece]
 
     def _origin_end(self, position: int) -> int:
         piece = bisect_right(self.starts, position) - 1
-        if self.lengths[piece] >= 0:
+        if self.lengths[piece] != _EACH:
             return self.origins[piece] + self.lengths[piece]
         return self.origins[piece] + position - self.starts[piece] + 1
 
 
 def fold(text: str) -> Folded:
-    """Fold a text, keeping the way back."""
-    pieces: list[str] = []
-    starts: list[int] = []
-    origins: list[int] = []
-    lengths: list[int] = []
-    position = done = 0
+    """Fold a text, keeping the way back; no two spaces stand side by side in it."""
+    pieces = _Pieces()
+    done = 0
     for match in _SPECIAL.finditer(text):
         start, end = match.span()
-        if start > done:
-            pieces.append(_ascii(text[done:start]))
-            starts.append(position)
-            origins.append(done)
-            lengths.append(-1)
-            position += start - done
+        pieces.add_block(text[done:start], done)
         folded = _character(match.group()) if end == start + 1 else " "
-        if folded:
-            pieces.append(folded)
-            starts.append(position)
-            origins.append(start)
-            lengths.append(end - start)
-            position += len(folded)
+        pieces.add(folded, start, end - start)
         done = end
-    if done < len(text) or not starts:
-        pieces.append(_ascii(text[done:]))
-        starts.append(position)
-        origins.append(done)
-        lengths.append(-1)
-    return Folded("".join(pieces), tuple(starts), tuple(origins), tuple(lengths))
+    pieces.add_block(text[done:], done)
+    return pieces.folded()
 
 
 def fold_text(text: str) -> str:
@@ -144,8 +141,49 @@ def is_boundary(text: str, position: int) -> bool:
     return is_unspaced(before) or is_unspaced(after)
 
 
-def _ascii(block: str) -> str:
-    return block.lower().translate(_ASCII_LOOKALIKE)
+class _Pieces:
+    """
+    The folded text, as it grows.
+
+    A space after a space is left out, for an invisible character between two spaces
+    would else keep a name from being found.
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._starts: list[int] = []
+        self._origins: list[int] = []
+        self._lengths: list[int] = []
+        self._position = 0
+        self._spaced = False
+
+    def add_block(self, block: str, origin: int) -> None:
+        """Add plain ASCII, each character of which stands for itself."""
+        if self._spaced and block.startswith(" "):
+            block, origin = block[1:], origin + 1
+        self._add(block.lower().translate(_ASCII_LOOKALIKE), origin, _EACH)
+
+    def add(self, folded: str, origin: int, length: int) -> None:
+        """Add what a stretch of the original was folded to."""
+        self._add(folded.lstrip(" ") if self._spaced else folded, origin, length)
+
+    def folded(self) -> Folded:
+        return Folded(
+            "".join(self._texts),
+            tuple(self._starts),
+            tuple(self._origins),
+            tuple(self._lengths),
+        )
+
+    def _add(self, text: str, origin: int, length: int) -> None:
+        if not text:
+            return
+        self._texts.append(text)
+        self._starts.append(self._position)
+        self._origins.append(origin)
+        self._lengths.append(length)
+        self._position += len(text)
+        self._spaced = text.endswith(" ")
 
 
 @lru_cache(maxsize=4096)
@@ -162,17 +200,10 @@ def _character(character: str) -> str:
 
 
 def _in_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    """Say whether a word goes on; `_` ends one, as in Markdown's `_Ann Lee_`."""
+    return character.isalnum()
 
 
 def is_unspaced(character: str) -> bool:
     """Say whether a character is of a script written without spaces."""
-    code = ord(character)
-    return (
-        0x0E00 <= code <= 0x0EFF  # Thai, Lao
-        or 0x1000 <= code <= 0x109F  # Myanmar
-        or 0x1780 <= code <= 0x17FF  # Khmer
-        or 0x3040 <= code <= 0x30FF  # Hiragana, Katakana
-        or 0x3400 <= code <= 0x9FFF  # Han
-        or 0x20000 <= code <= 0x3FFFF
-    )
+    return _UNSPACED.match(character) is not None
