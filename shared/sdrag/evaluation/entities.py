@@ -114,11 +114,14 @@ def measure(
         SdragError: A text could not be read to its end.
     """
     started = time.perf_counter()
-    outcomes = run(detector.detect([document.text for document in documents]), performer)
+    outcomes = run(
+        detector.detect([document.text for document in documents]), performer
+    )
     seconds = time.perf_counter() - started
     counts = _Counts()
     for document, outcome in zip(documents, outcomes, strict=True):
-        _count(counts, document, replied(outcome))
+        found: tuple[Mention, ...] = replied(outcome)
+        _count(counts, document, found)
     characters = sum(len(document.text) for document in documents)
     return {
         "recall_token": _share(counts.right, counts.gold),
@@ -140,9 +143,12 @@ def missed(
 
     This shows text: it is for the developer's own data and eyes.
     """
-    outcomes = run(detector.detect([document.text for document in documents]), performer)
+    outcomes = run(
+        detector.detect([document.text for document in documents]), performer
+    )
     for document, outcome in zip(documents, outcomes, strict=True):
-        mentions = _masking(replied(outcome))
+        found: tuple[Mention, ...] = replied(outcome)
+        mentions = _masking(found)
         covering = [mention.span for mention in mentions]
         for gold in document.gold:
             if gold.identifier != "NO_MASK" and not _covers(

@@ -1,0 +1,68 @@
+"""
+Presidio as a detector.
+
+The analyzer is the host's own, with the models it loaded; nothing is fetched here. Two
+cautions: an analyzer made without arguments downloads a language model, and a pattern
+that Presidio stops for time is skipped by it without a word, so unite it with the local
+detector where that matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sdrag.steps import Outcome, Steps, compute
+from sdrag.vocabulary import Mention, Span
+
+__all__ = ["PresidioAnalyzer", "PresidioDetector"]
+
+
+class PresidioAnalyzer(Protocol):
+    """What is used of `presidio_analyzer.AnalyzerEngine`."""
+
+    def analyze(self, text: str, language: str, **options: Any) -> Sequence[Any]:
+        """Return results with `start`, `end`, `entity_type` and `score`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PresidioDetector:
+    """
+    Find what a Presidio analyzer finds.
+
+    Args:
+        analyzer: The host's `AnalyzerEngine`.
+        language: Of the texts, as Presidio names it.
+        entities: Presidio's names of what to look for; all it knows when empty.
+        threshold: The least score.
+    """
+
+    analyzer: PresidioAnalyzer = field(repr=False)
+    language: str = "en"
+    entities: tuple[str, ...] = ()
+    threshold: float = 0.0
+
+    def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
+        """Find the mentions in each text, as `Detector` says."""
+        return (yield from compute(self._found, texts))
+
+    def _found(self, text: str) -> tuple[Mention, ...]:
+        results = self.analyzer.analyze(
+            text=text,
+            language=self.language,
+            entities=list(self.entities) or None,
+            score_threshold=self.threshold,
+        )
+        mentions = (
+            Mention(
+                Span(result.start, result.end),
+                result.entity_type,
+                min(1.0, max(0.0, float(result.score))),
+                "presidio",
+            )
+            for result in results
+            if result.start < result.end
+        )
+        return tuple(sorted(mentions, key=lambda mention: mention.span))
