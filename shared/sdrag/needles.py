@@ -1,9 +1,9 @@
 """
 Many surface forms searched for in one pass over a folded text.
 
-Every form is filed under its first word, so a text is read once, word by word, however
-many forms there are. Forms that begin in a script without spaces, or hold no word at
-all, are searched for one by one.
+Every form is filed under its first word and its length, so a text is read once, word by
+word, and each word costs one look-up per length, however many forms begin with it.
+Forms without a word of a spaced script are searched for one by one.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from sdrag.folding import Folded, fold_text, is_boundary
+from sdrag.folding import UNSPACED, Folded, fold_text, is_boundary
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["Needles"]
 
-_TOKEN = re.compile(r"\w+")
+# A run of letters and digits between two boundaries, as `is_boundary` sees them.
+_WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 
 
 class Needles(Confidential):
@@ -30,22 +31,28 @@ class Needles(Confidential):
     __slots__ = ("_by_word", "_others")
 
     def __init__(self, forms: Iterable[str]) -> None:
-        self._by_word: dict[str, list[tuple[int, str]]] = {}
+        self._by_word: dict[str, dict[tuple[int, int], set[str]]] = {}
         self._others: list[str] = []
         for form in dict.fromkeys(fold_text(form) for form in forms):
-            first = _TOKEN.search(form)
-            if first is None or not is_word_script(first.group()):
-                self._others += [form] if form else []
-            else:
-                entry = (first.start(), form)
-                self._by_word.setdefault(first.group(), []).append(entry)
+            first = _WORD.search(form)
+            if first is not None:
+                shapes = self._by_word.setdefault(first.group(), {})
+                shapes.setdefault((first.start(), len(form)), set()).add(form)
+            elif form:
+                self._others.append(form)
 
     def __bool__(self) -> bool:
         return bool(self._by_word or self._others)
 
     def __repr__(self) -> str:
-        count = sum(map(len, self._by_word.values())) + len(self._others)
-        return f"Needles({count})"
+        return f"Needles({sum(1 for _ in self.forms())})"
+
+    def forms(self) -> Iterator[str]:
+        """Yield every form, folded."""
+        for shapes in self._by_word.values():
+            for forms in shapes.values():
+                yield from forms
+        yield from self._others
 
     def find(self, folded: Folded) -> Iterator[Span]:
         """Yield where any form stands at word boundaries; spans may overlap."""
@@ -58,13 +65,13 @@ class Needles(Confidential):
 
     def _positions(self, folded: Folded) -> Iterator[tuple[int, int]]:
         text = folded.text
-        for token in _TOKEN.finditer(text) if self._by_word else ():
-            for offset, form in self._by_word.get(token.group(), ()):
-                start = token.start() - offset
-                end = start + len(form)
+        for word in _WORD.finditer(text) if self._by_word else ():
+            for (offset, length), forms in self._by_word.get(word.group(), {}).items():
+                start = word.start() - offset
+                end = start + length
                 if (
                     start >= 0
-                    and text.startswith(form, start)
+                    and text[start:end] in forms
                     and is_boundary(text, start)
                     and is_boundary(text, end)
                 ):
@@ -72,8 +79,3 @@ class Needles(Confidential):
         for form in self._others:
             for start in folded.positions(form):
                 yield start, start + len(form)
-
-
-def is_word_script(word: str) -> bool:
-    """Say whether a word is written in a script that puts spaces between words."""
-    return not is_boundary(word + word, len(word))

@@ -16,9 +16,10 @@ __all__ = ["sentences", "words"]
 
 _WORD = re.compile(r"\w+(?:['\u2019\u2011-]\w+)*")
 # A terminator with its closing quotes, followed by space; a CJK terminator; or a
-# line break that ends a paragraph, a heading or a list item.
+# line break that ends a paragraph, a heading or a list item. A run of dots is tried at
+# its first one only, and never given back: a page of dots costs one pass.
 _END = re.compile(
-    r"""[.!?\u2026]+["'\u2019\u201d)\]]*(?=\s)|[\u3002\uff01\uff1f]["\u300d\u300f)]*"""
+    r"""(?<![.!?\u2026])[.!?\u2026]++["'\u2019\u201d)\]]*+(?=\s)|[\u3002\uff01\uff1f]["\u300d\u300f)]*"""
     r"""|\n[ \t\r\f\v]*\n|\n(?=[ \t]*(?:[-*\u2022]|\d{1,3}[.)])\s)"""
 )
 _ABBREVIATION = re.compile(

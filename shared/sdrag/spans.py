@@ -1,8 +1,8 @@
 """
 Span algebra: pure functions on stretches of text.
 
-Nothing here knows why a span matters. Replacing goes from right to left, so that every
-offset is still true when its turn comes.
+Nothing here knows why a span matters. Everything is linear in the text and the spans,
+but for their sorting.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 
 from rapidfuzz import fuzz
 
+from sdrag.errors import UsageError
 from sdrag.folding import Folded, fold_text, is_boundary
 from sdrag.vocabulary import Span
 
@@ -47,10 +48,18 @@ def splice(text: str, spans: Iterable[Span], replace: Callable[[Span], str]) -> 
         text: What the spans point into.
         spans: Apart from each other, in any order; `merge` makes them so.
         replace: Gives the replacement.
+
+    Raises:
+        UsageError: Two spans overlap.
     """
-    for span in sorted(spans, reverse=True):
-        text = text[: span.start] + replace(span) + text[span.end :]
-    return text
+    pieces: list[str] = []
+    done = 0
+    for span in sorted(spans):
+        if span.start < done:
+            raise UsageError("Spans overlap.", hint="Merge them first.")
+        pieces += [text[done : span.start], replace(span)]
+        done = span.end
+    return "".join([*pieces, text[done:]])
 
 
 def widen(text: str, span: Span) -> Span:
@@ -68,9 +77,7 @@ def covered(spans: Iterable[Span]) -> int:
     return sum(len(span) for span in merge(spans))
 
 
-def locate(
-    quotation: str, folded: Folded, text: str, threshold: float = 90.0
-) -> tuple[Span, ...]:
+def locate(quotation: str, folded: Folded, threshold: float = 90.0) -> tuple[Span, ...]:
     """
     Find everything in a text that a quotation means.
 
@@ -80,7 +87,6 @@ def locate(
     Args:
         quotation: What a model or a person says stands in the text.
         folded: The text, folded.
-        text: The text.
         threshold: The least rapidfuzz partial ratio, from 0 to 100.
     """
     needle = fold_text(quotation)
@@ -92,7 +98,9 @@ def locate(
     match = fuzz.partial_ratio_alignment(needle, folded.text, score_cutoff=threshold)
     if match is None or match.dest_start >= match.dest_end:
         return ()
-    return (widen(text, folded.span(match.dest_start, match.dest_end)),)
+    # Widened in the folded text, where no invisible character passes for a boundary.
+    whole = widen(folded.text, Span(match.dest_start, match.dest_end))
+    return (folded.span(whole.start, whole.end),)
 
 
 def _adjoin(left: Span, right: Span, text: str | None) -> bool:

@@ -105,7 +105,7 @@ def _read(question: _Question, outcome: Outcome[Labelled], tally: _Tally) -> Non
     folded = fold(question.block.text)
     for name, quotations in verdicts.items():
         for quotation in quotations:
-            spans = locate(quotation, folded, question.block.text)
+            spans = locate(quotation, folded)
             if not spans:
                 tally.doubt(question, [name], "span-not-in-text")
             for span in spans:
