@@ -1,39 +1,40 @@
 """
-The policy: one YAML file that says what must not be disclosed, and to whom.
+The sections of the policy file, one class each: frozen, and closed to unknown keys.
 
-Read with a safe loader into frozen models that forbid unknown keys, so a typing error
-is an error and not a silent opening. Everything has a default; three lines make a
-policy. A guard that could empty a host's results is off until its section stands in
-the file. Constraint text is confidential: it stands in no repr and in no error.
+Everything has a default. A guard that could empty a host's results is optional in
+`Policy`: off until its section stands in the file, and strict from then on.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-import yaml
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
-from sdrag.errors import PolicyError
-from sdrag.vocabulary import Constraint, Method, Principal
+from sdrag.vocabulary import Method
 
-__all__ = ["MAX_POLICY_BYTES", "Policy", "PolicySource", "applies", "binds"]
-
-PolicySource = "Policy | Mapping[str, Any] | str | Path"
-MAX_POLICY_BYTES = 4_000_000
+__all__ = [
+    "AccessSection",
+    "ByRisk",
+    "ConstraintSection",
+    "DisclosureSection",
+    "HighlightSection",
+    "InjectionSection",
+    "LinkageSection",
+    "MetadataSection",
+    "RelevanceSection",
+    "ResolutionSection",
+    "Section",
+    "StalenessSection",
+    "TracingSection",
+]
 
 
 def _listed(value: Any) -> Any:
@@ -296,206 +297,3 @@ class TracingSection(Section):
     """Whether tracers and callbacks may see what the inner calls saw."""
 
     inner: Literal["hidden", "shown"] = "hidden"
-
-
-class Policy(Section):
-    """
-    Everything the policy file says.
-
-    Build one with `Policy.read`, which takes a path, a mapping or a `Policy`.
-    """
-
-    constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
-    disclosure: DisclosureSection = DisclosureSection()
-    access: AccessSection | None = None
-    relevance: RelevanceSection | None = None
-    injection: InjectionSection | None = None
-    staleness: StalenessSection | None = None
-    highlight: HighlightSection = HighlightSection()
-    linkage: LinkageSection = LinkageSection()
-    metadata: MetadataSection = MetadataSection()
-    tracing: TracingSection = TracingSection()
-
-    @field_validator("constraints")
-    @classmethod
-    def _numbered(
-        cls, value: tuple[ConstraintSection, ...]
-    ) -> tuple[ConstraintSection, ...]:
-        """Give each constraint an id; its place in the list, where it has none."""
-        named = tuple(
-            entry if entry.id else entry.model_copy(update={"id": f"c{number}"})
-            for number, entry in enumerate(value, start=1)
-        )
-        ids = [entry.id for entry in named]
-        if len(set(ids)) != len(ids):
-            raise ValueError("two constraints have the same id")
-        return named
-
-    @classmethod
-    def read(cls, source: Policy | Mapping[str, Any] | str | Path) -> Policy:
-        """
-        Read a policy.
-
-        Args:
-            source: A path to a YAML file, a mapping of its shape, or a `Policy`.
-
-        Raises:
-            PolicyError: It cannot be read; names the line and the key.
-        """
-        if isinstance(source, Policy):
-            return source
-        if isinstance(source, Mapping):
-            return cls._checked(dict(source), lines={})
-        return cls._parsed(_text_of(Path(source)))
-
-    @classmethod
-    def parse(cls, text: str) -> Policy:
-        """
-        Read a policy from the text of a YAML document.
-
-        Raises:
-            PolicyError: As `read`.
-        """
-        return cls._parsed(text)
-
-    @cached_property
-    def rules(self) -> tuple[Constraint, ...]:
-        """The constraints, as the core works with them."""
-        return tuple(
-            Constraint(
-                id=entry.id or "",
-                text=entry.text,
-                method=entry.method,
-                where=entry.where,
-                unless=entry.unless,
-                always=entry.always,
-            )
-            for entry in self.constraints
-        )
-
-    @cached_property
-    def hash(self) -> str:
-        """Sixteen hex digits that change with anything the policy says."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True)
-        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
-
-    def __repr__(self) -> str:
-        return f"Policy({self.hash}, constraints={[c.id for c in self.constraints]})"
-
-    __str__ = __repr__
-
-    @classmethod
-    def _parsed(cls, text: str) -> Policy:
-        try:
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-            value = yaml.safe_load(text)
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark
-            raise PolicyError(
-                "This is not YAML.", line=mark.line + 1 if mark else None
-            ) from None
-        except (yaml.YAMLError, RecursionError, ValueError):
-            raise PolicyError("This is not YAML.") from None
-        if not isinstance(value, dict):
-            raise PolicyError(
-                "A policy is a mapping.", line=1, hint="Begin with `constraints:`."
-            )
-        lines: dict[tuple[str | int, ...], int] = {}
-        _note_lines(node, (), lines)
-        return cls._checked(value, lines)
-
-    @classmethod
-    def _checked(
-        cls, value: dict[str, Any], lines: dict[tuple[str | int, ...], int]
-    ) -> Policy:
-        try:
-            return cls.model_validate(value)
-        except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            place = tuple(first["loc"])
-            raise PolicyError(
-                first["msg"].removeprefix("Value error, ") + ".",
-                line=_nearest(lines, place),
-                key=".".join(str(part) for part in place),
-                hint=f"{error.error_count()} problems in all."
-                if error.error_count() > 1
-                else "",
-            ) from None
-
-
-def applies(constraint: Constraint, metadata: Mapping[str, Any]) -> bool:
-    """Say whether a constraint's `where` matches a passage's metadata."""
-    return all(
-        _meets(metadata.get(key), allowed) for key, allowed in constraint.where.items()
-    )
-
-
-def binds(constraint: Constraint, principal: Principal | None) -> bool:
-    """Say whether a constraint binds a principal; without one, everything binds."""
-    if principal is None:
-        return True
-    return not any(
-        _meets(_attribute(principal, key), lifted)
-        for key, lifted in constraint.unless.items()
-    )
-
-
-def _meets(value: Any, allowed: tuple[Any, ...]) -> bool:
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return any(item in allowed for item in value)
-    return value in allowed
-
-
-def _attribute(principal: Principal, key: str) -> Any:
-    if key in {"id", "tenant", "roles", "level"}:
-        return getattr(principal, key)
-    return principal.attributes.get(key)
-
-
-def _text_of(path: Path) -> str:
-    try:
-        if path.stat().st_size > MAX_POLICY_BYTES:
-            raise PolicyError("The file is too large for a policy.")
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PolicyError(
-            f"The policy file cannot be read ({type(error).__name__}).",
-            hint="Give the path of a YAML file, or a mapping.",
-        ) from None
-    except UnicodeDecodeError:
-        raise PolicyError("The policy file is not UTF-8.") from None
-
-
-def _note_lines(
-    node: yaml.Node | None,
-    place: tuple[str | int, ...],
-    lines: dict[tuple[str | int, ...], int],
-) -> None:
-    """Remember on which line each key stands; refuse a key that stands twice."""
-    if node is None:
-        return
-    lines.setdefault(place, node.start_mark.line + 1)
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            inner = (*place, str(key.value))
-            if inner in lines:
-                raise PolicyError(
-                    "The key stands twice.",
-                    line=key.start_mark.line + 1,
-                    key=".".join(str(part) for part in inner),
-                )
-            lines[inner] = key.start_mark.line + 1
-            _note_lines(value, inner, lines)
-    elif isinstance(node, yaml.SequenceNode):
-        for index, value in enumerate(node.value):
-            _note_lines(value, (*place, index), lines)
-
-
-def _nearest(
-    lines: dict[tuple[str | int, ...], int], place: tuple[str | int, ...]
-) -> int | None:
-    while place:
-        if place in lines:
-            return lines[place]
-        place = place[:-1]
-    return lines.get(())

@@ -1,0 +1,40 @@
+"""The policy: one YAML file that says what must not be disclosed, and to whom."""
+
+from sdrag.policy.document import Policy
+from sdrag.policy.matching import applies, binds
+from sdrag.policy.reading import MAX_POLICY_BYTES
+from sdrag.policy.sections import (
+    AccessSection,
+    ByRisk,
+    ConstraintSection,
+    DisclosureSection,
+    HighlightSection,
+    InjectionSection,
+    LinkageSection,
+    MetadataSection,
+    RelevanceSection,
+    ResolutionSection,
+    Section,
+    StalenessSection,
+    TracingSection,
+)
+
+__all__ = [
+    "MAX_POLICY_BYTES",
+    "AccessSection",
+    "ByRisk",
+    "ConstraintSection",
+    "DisclosureSection",
+    "HighlightSection",
+    "InjectionSection",
+    "LinkageSection",
+    "MetadataSection",
+    "Policy",
+    "RelevanceSection",
+    "ResolutionSection",
+    "Section",
+    "StalenessSection",
+    "TracingSection",
+    "applies",
+    "binds",
+]

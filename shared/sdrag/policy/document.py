@@ -1,0 +1,163 @@
+"""
+The policy as a whole: validated, hashed, and silent about its own words.
+
+Read with a safe loader into frozen models that forbid unknown keys, so a typing error
+is an error and not a silent opening. Three lines make a policy. Constraint text is
+confidential: it stands in no repr and in no error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, ValidationError, field_validator
+
+from sdrag.errors import PolicyError
+from sdrag.policy.reading import nearest, note_lines, text_of
+from sdrag.policy.sections import (
+    AccessSection,
+    ConstraintSection,
+    DisclosureSection,
+    HighlightSection,
+    InjectionSection,
+    LinkageSection,
+    MetadataSection,
+    RelevanceSection,
+    Section,
+    StalenessSection,
+    TracingSection,
+)
+from sdrag.vocabulary import Constraint
+
+__all__ = ["Policy"]
+
+
+class Policy(Section):
+    """
+    Everything the policy file says.
+
+    Build one with `Policy.read`, which takes a path, a mapping or a `Policy`.
+    """
+
+    constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
+    disclosure: DisclosureSection = DisclosureSection()
+    access: AccessSection | None = None
+    relevance: RelevanceSection | None = None
+    injection: InjectionSection | None = None
+    staleness: StalenessSection | None = None
+    highlight: HighlightSection = HighlightSection()
+    linkage: LinkageSection = LinkageSection()
+    metadata: MetadataSection = MetadataSection()
+    tracing: TracingSection = TracingSection()
+
+    @field_validator("constraints")
+    @classmethod
+    def _numbered(
+        cls, value: tuple[ConstraintSection, ...]
+    ) -> tuple[ConstraintSection, ...]:
+        """Give each constraint an id; its place in the list, where it has none."""
+        named = tuple(
+            entry if entry.id else entry.model_copy(update={"id": f"c{number}"})
+            for number, entry in enumerate(value, start=1)
+        )
+        ids = [entry.id for entry in named]
+        if len(set(ids)) != len(ids):
+            raise ValueError("two constraints have the same id")
+        return named
+
+    @classmethod
+    def read(cls, source: Policy | Mapping[str, Any] | str | Path) -> Policy:
+        """
+        Read a policy.
+
+        Args:
+            source: A path to a YAML file, a mapping of its shape, or a `Policy`.
+
+        Raises:
+            PolicyError: It cannot be read; names the line and the key.
+        """
+        if isinstance(source, Policy):
+            return source
+        if isinstance(source, Mapping):
+            return cls._checked(dict(source), lines={})
+        return cls._parsed(text_of(Path(source)))
+
+    @classmethod
+    def parse(cls, text: str) -> Policy:
+        """
+        Read a policy from the text of a YAML document.
+
+        Raises:
+            PolicyError: As `read`.
+        """
+        return cls._parsed(text)
+
+    @cached_property
+    def rules(self) -> tuple[Constraint, ...]:
+        """The constraints, as the core works with them."""
+        return tuple(
+            Constraint(
+                id=entry.id or "",
+                text=entry.text,
+                method=entry.method,
+                where=entry.where,
+                unless=entry.unless,
+                always=entry.always,
+            )
+            for entry in self.constraints
+        )
+
+    @cached_property
+    def hash(self) -> str:
+        """Sixteen hex digits that change with anything the policy says."""
+        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+    def __repr__(self) -> str:
+        return f"Policy({self.hash}, constraints={[c.id for c in self.constraints]})"
+
+    __str__ = __repr__
+
+    @classmethod
+    def _parsed(cls, text: str) -> Policy:
+        try:
+            node = yaml.compose(text, Loader=yaml.SafeLoader)
+            value = yaml.safe_load(text)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark
+            raise PolicyError(
+                "This is not YAML.", line=mark.line + 1 if mark else None
+            ) from None
+        except (yaml.YAMLError, RecursionError, ValueError):
+            raise PolicyError("This is not YAML.") from None
+        if not isinstance(value, dict):
+            raise PolicyError(
+                "A policy is a mapping.", line=1, hint="Begin with `constraints:`."
+            )
+        lines: dict[tuple[str | int, ...], int] = {}
+        note_lines(node, (), lines)
+        return cls._checked(value, lines)
+
+    @classmethod
+    def _checked(
+        cls, value: dict[str, Any], lines: dict[tuple[str | int, ...], int]
+    ) -> Policy:
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            place = tuple(first["loc"])
+            raise PolicyError(
+                first["msg"].removeprefix("Value error, ") + ".",
+                line=nearest(lines, place),
+                key=".".join(str(part) for part in place),
+                hint=f"{error.error_count()} problems in all."
+                if error.error_count() > 1
+                else "",
+            ) from None
