@@ -36,6 +36,7 @@ check: $(VENV)/ready
 	$(BIN)/lint-imports
 
 bench: $(VENV)/ready
+	$(BIN)/pytest -m slow
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 clean:
