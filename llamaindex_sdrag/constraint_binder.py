@@ -18,6 +18,7 @@ from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import BaseNode, TransformComponent
+from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import passage_of
@@ -28,7 +29,6 @@ from sdrag.disclosure.bindings import BindingStore
 from sdrag.errors import UsageError
 from sdrag.hosting import Audit
 from sdrag.pipeline import bind
-from sdrag.policy import Policy
 
 __all__ = ["ConstraintBinder"]
 
@@ -81,7 +81,7 @@ class ConstraintBinder(TransformComponent):
         }
         super().__init__(**fields)
         self._setup = setup
-        self._rebuild = (setup.policy, bindings, embeddings, audit, limits)
+        self._rebuild = (policy, bindings, embeddings, audit, limits)
 
     @classmethod
     def class_name(cls) -> str:
@@ -102,6 +102,9 @@ class ConstraintBinder(TransformComponent):
         self._setup.hook.perform(steps, cover(self._setup.policy))
         return nodes
 
+    # A span would hold the nodes.
+    setattr(__call__, DISPATCHER_SPAN_DECORATED_ATTR, True)
+
     async def acall(
         self, nodes: Sequence[BaseNode], **kwargs: Any
     ) -> Sequence[BaseNode]:
@@ -113,14 +116,14 @@ class ConstraintBinder(TransformComponent):
     def __reduce_ex__(
         self, protocol: Any
     ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Let worker processes build their own, over the same file."""
-        policy, bindings, embeddings, audit, limits = self._rebuild
-        if not isinstance(bindings, (str, Path)):
+        """Let worker processes build their own, from the same files."""
+        policy, bindings, *others = self._rebuild
+        if not isinstance(bindings, (str, Path)) or not isinstance(policy, (str, Path)):
             raise UsageError(
-                "Only a binder over a sidecar file works in several processes.",
-                hint="Pass the path of the sidecar as `bindings`.",
+                "A binder works in several processes over files only.",
+                hint="Pass the paths of the policy and of the sidecar.",
             )
-        return _build, (policy, str(bindings), embeddings, audit, limits)
+        return _build, (str(policy), str(bindings), *others)
 
     def __repr__(self) -> str:
         return f"ConstraintBinder(policy_hash={self.policy_hash!r})"
@@ -129,7 +132,7 @@ class ConstraintBinder(TransformComponent):
 
 
 def _build(
-    policy: Policy,
+    policy: str,
     bindings: str,
     embeddings: BaseEmbedding | None,
     audit: Audit,

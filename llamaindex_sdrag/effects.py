@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import (
@@ -110,10 +110,11 @@ def model_name(model: LLM | BaseEmbedding | None) -> str:
 
 def _blocks(model: LLM | BaseEmbedding) -> bool:
     """Say whether its async methods are the sync ones, run on the event loop."""
+    name, base = "achat", cast("type[object]", CustomLLM)
     if isinstance(model, BaseEmbedding):
-        own = type(model)._aget_text_embedding  # noqa: SLF001 -- the method models define
-        return own is BaseEmbedding._aget_text_embedding  # noqa: SLF001
-    return type(model).achat is CustomLLM.achat
+        name, base = "_aget_text_embedding", BaseEmbedding
+    definer = next(owner for owner in type(model).__mro__ if name in vars(owner))
+    return definer is base
 
 
 def _tool(llm: LLM, reply_format: type[BaseModel] | None) -> FunctionTool | None:
