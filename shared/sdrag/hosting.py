@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from sdrag.audit import AuditEvent, AuditSink, emit, log_event
 from sdrag.calls import Limits, Port
-from sdrag.errors import SdragError, UsageError
+from sdrag.errors import InternalError, SdragError, UsageError
 from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.policy import Policy
 from sdrag.steps import Authorize, Embed, Score, Search, Steps, arun, run
@@ -94,8 +94,8 @@ class Hook:
         with cover:
             try:
                 result = run(steps, performer)
-            except SdragError as error:
-                fault = error
+            except Exception as error:  # noqa: BLE001 -- none leaves with text
+                fault = _ours(error)
         if fault is not None:
             raise _sealed(fault)
         return result, self._told(result, performer, start)
@@ -112,8 +112,8 @@ class Hook:
         with cover:
             try:
                 result = await arun(steps, performer)
-            except SdragError as error:
-                fault = error
+            except Exception as error:  # noqa: BLE001 -- none leaves with text
+                fault = _ours(error)
         if fault is not None:
             raise _sealed(fault)
         return result, self._told(result, performer, start)
@@ -199,6 +199,16 @@ def scoring(scorer: Scorer) -> Port[Score, Sequence[float]] | None:
         return [float(value) for value in judge(list(effect.items))]
 
     return Port(call)
+
+
+def _ours(error: Exception) -> SdragError:
+    """Keep an error of the tree; any other is a fault of ours, and may quote text."""
+    if isinstance(error, SdragError):
+        return error
+    return InternalError(
+        f"Disclosure control failed with {type(error).__name__}.",
+        hint="Nothing was released. Please report it.",
+    )
 
 
 def _sealed(error: SdragError) -> SdragError:
