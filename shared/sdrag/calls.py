@@ -14,8 +14,9 @@ import asyncio
 import contextvars
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
@@ -62,8 +63,9 @@ class Limits:
     hanging: int = 64
 
     def __post_init__(self) -> None:
-        if min(self.seconds, self.concurrency, self.attempts, self.hanging) <= 0:
-            raise UsageError("Limits are above zero.")
+        bounds = (self.seconds, self.concurrency, self.attempts, self.hanging)
+        if not all(0 < bound < inf for bound in bounds):
+            raise UsageError("Limits are above zero, and finite.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,35 +88,39 @@ def computed(function: Callable[[Any], Any], item: Any) -> Outcome[Any]:
     try:
         return Reply(function(item))
     except SdragError as error:
-        return Failure(error)
+        return Failure(error.sealed())
     except Exception as error:  # noqa: BLE001 -- one item's fault is one outcome
         return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
 
 
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Replace errors of providers and hosts, around calls and awaits alike."""
-    try:
-        yield
-    except SdragError:
-        raise
-    except TimeoutError:
-        raise ModelTimeoutError("A call took longer than its own limit.") from None
-    except Exception as error:  # noqa: BLE001 -- whatever a provider raises
-        raise ModelError(f"A call failed with {type(error).__name__}.") from None
+def _failed(error: BaseException) -> Failure:
+    """
+    Put an error of ours in place of a provider's or a host's.
+
+    It is made and not raised, so nothing of the other hangs on it.
+    """
+    if isinstance(error, SdragError):
+        return Failure(error.sealed())
+    if isinstance(error, TimeoutError):
+        return Failure(ModelTimeoutError("A call took longer than its own limit."))
+    return Failure(ModelError(f"A call failed with {type(error).__name__}."))
+
+
+def _is_final(failure: Failure) -> bool:
+    """Say whether the call is not made again: it took its time, or was misused."""
+    return isinstance(failure.error, (ModelTimeoutError, UsageError))
 
 
 def attempt(call: Callable[[I], T], item: I, attempts: int) -> Outcome[T]:
-    """Make one call, again if it fails; a time-out is not tried again."""
+    """Make one call, again if it fails."""
     failure = Failure(InternalError("No attempt was made."))
     for _ in range(attempts):
         try:
-            with _translated():
-                return Reply(call(item))
-        except ModelTimeoutError as error:
-            return Failure(error)
-        except SdragError as error:
-            failure = Failure(error)
+            return Reply(call(item))
+        except Exception as error:  # noqa: BLE001 -- whatever a provider raises
+            failure = _failed(error)
+        if _is_final(failure):
+            break
     return failure
 
 
@@ -196,7 +202,11 @@ def _start(
     context = contextvars.copy_context()
 
     def work() -> None:
-        outcome = context.run(attempt, call, item, limits.attempts)
+        outcome: Outcome[T]
+        try:
+            outcome = context.run(attempt, call, item, limits.attempts)
+        except BaseException as error:  # noqa: BLE001 -- a cancelled or leaving call
+            outcome = _failed(error)
         state.finish()
         done.put((index, outcome))
 
@@ -224,7 +234,7 @@ async def abounded(
     async with gate:
         if limits is None:
             return await _aattempt(port, item, 1)
-        if port.acall is None and _hanging.over(limits.hanging):
+        if _hanging.over(limits.hanging):
             return Failure(ModelTimeoutError(_TOO_MANY))
         task = asyncio.ensure_future(_aattempt(port, item, limits.attempts))
         try:
@@ -233,10 +243,19 @@ async def abounded(
         except asyncio.CancelledError:
             task.cancel()
             raise
+        if task.cancelled():  # by the provider's own doing, for nobody cancelled us
+            return Failure(ModelError("A call was cancelled from within."))
         if task.done():
             return task.result()
-        task.cancel()
+        _abandon(task)
         return Failure(ModelTimeoutError(f"No answer within {limits.seconds:g} s."))
+
+
+def _abandon(task: asyncio.Task[Any]) -> None:
+    """Cancel a late call, and count it for as long as it does not obey."""
+    _hanging.add(1)
+    task.add_done_callback(lambda _: _hanging.add(-1))
+    task.cancel()
 
 
 async def _aattempt(port: Port[I, T], item: I, attempts: int) -> Outcome[T]:
@@ -246,12 +265,11 @@ async def _aattempt(port: Port[I, T], item: I, attempts: int) -> Outcome[T]:
     failure = Failure(InternalError("No attempt was made."))
     for _ in range(attempts):
         try:
-            with _translated():
-                return Reply(await port.acall(item))
-        except ModelTimeoutError as error:
-            return Failure(error)
-        except SdragError as error:
-            failure = Failure(error)
+            return Reply(await port.acall(item))
+        except Exception as error:  # noqa: BLE001 -- whatever a provider raises
+            failure = _failed(error)
+        if _is_final(failure):
+            break
     return failure
 
 
@@ -292,5 +310,5 @@ def _tell(
     loop: asyncio.AbstractEventLoop, function: Callable[[Any], None], value: Any
 ) -> None:
     """Call back on the loop, unless it was closed while the call was hanging."""
-    if not loop.is_closed():
+    with suppress(RuntimeError):
         loop.call_soon_threadsafe(function, value)

@@ -18,6 +18,8 @@ An error carries ids, lengths and a hint. It never carries the text that was bei
 worked on, nor the message of an error below it, since those quote their input.
 """
 
+from typing import Self
+
 __all__ = [
     "HostError",
     "InputTooLargeError",
@@ -46,6 +48,16 @@ class SdragError(Exception):
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(f"{message} {hint}".strip())
         self.hint = hint
+
+    def sealed(self) -> Self:
+        """
+        Cut off the error below and the frames it passed, which hold text.
+
+        Python hangs both on an error, `from None` or not, and tools that collect
+        errors read them.
+        """
+        self.__context__ = self.__cause__ = None
+        return self.with_traceback(None)
 
 
 class PolicyError(SdragError):

@@ -22,7 +22,13 @@ from sdrag.calls import (
     on_thread,
     side_by_side,
 )
-from sdrag.errors import HostError, InternalError, ModelError, UsageError
+from sdrag.errors import (
+    HostError,
+    InternalError,
+    ModelError,
+    ModelReplyError,
+    UsageError,
+)
 from sdrag.prompts import Labelled, Prompt
 from sdrag.steps import (
     Authorize,
@@ -169,13 +175,20 @@ def _given(port: Port[Any, Any] | None, what: str, argument: str) -> Port[Any, A
 def _labelled(
     effect: Complete, outcomes: Sequence[Outcome[str]]
 ) -> Sequence[Outcome[Labelled]]:
-    """A reply inherits the labels of its prompt."""
+    """A reply inherits the labels of its prompt; what is no text is no reply."""
     return [
-        Reply(Labelled(outcome.value, prompt.labels))
-        if isinstance(outcome, Reply)
-        else outcome
+        _reply(prompt, outcome)
         for prompt, outcome in zip(effect.items, outcomes, strict=True)
     ]
+
+
+def _reply(prompt: Prompt, outcome: Outcome[str]) -> Outcome[Labelled]:
+    if isinstance(outcome, Failure):
+        return outcome
+    text: object = outcome.value
+    if not isinstance(text, str):
+        return Failure(ModelReplyError(f"A {type(text).__name__} is no reply."))
+    return Reply(Labelled(text, prompt.labels))
 
 
 def _as_host_fault(outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
@@ -205,7 +218,13 @@ def _vectors(count: int) -> Callable[[Sequence[Outcome[Any]]], Sequence[Outcome[
         (outcome,) = _as_host_fault(outcomes)
         if isinstance(outcome, Failure):
             return [outcome] * count
-        matrix = np.asarray(outcome.value, dtype=np.float32)
+        try:
+            matrix = np.asarray(outcome.value, dtype=np.float32)
+        except (TypeError, ValueError):
+            matrix = np.empty(0, dtype=np.float32)
+        if matrix.ndim != 2 or len(matrix) != count:
+            fault = HostError(f"{count} texts were not given one vector each.")
+            return [Failure(fault)] * count
         norms = np.linalg.norm(matrix, axis=1, keepdims=True)
         if not np.isfinite(norms).all():
             return [Failure(HostError("The embedding model gave no numbers."))] * count

@@ -148,6 +148,10 @@ class Prompt:
     blind: bool = False
     unsafe: bool = False
 
+    def __post_init__(self) -> None:
+        """Keep the turns as a tuple, so that what was admitted is what is sent."""
+        object.__setattr__(self, "messages", tuple(self.messages))
+
     @property
     def labels(self) -> Label:
         """All that is in it."""

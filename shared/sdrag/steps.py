@@ -15,7 +15,8 @@ one passage. Only a fault of the whole effect is thrown into the generator, wher
 meets the rule's own `except`: failing closed is written once, beside the rule.
 
 The door stands here, in both drivers: a prompt that breaks a rule of `sdrag.prompts`
-is refused before a performer sees it, whoever wrote the performer.
+is refused before a performer sees it, and a reply inherits the labels of its prompt,
+whoever wrote the performer.
 
 Rooms compose by `yield from`, and so does the pipeline. A test of a rule needs no
 model and no event loop: it sends replies and looks at the effects.
@@ -174,11 +175,13 @@ def run(steps: Steps[T], performer: Performer) -> T:
         while True:
             _admit_all(effect)
             try:
-                outcomes = performer.perform(effect)
-            except Exception as fault:  # noqa: BLE001 -- the rule decides, closed
-                effect = steps.throw(_ours(fault))
+                answer = _matched(effect, performer.perform(effect))
+            except Exception as error:  # noqa: BLE001 -- the rule decides, closed
+                answer = _ours(error)
+            if isinstance(answer, SdragError):
+                effect = steps.throw(answer)
             else:
-                effect = steps.send(_matched(effect, outcomes))
+                effect = steps.send(answer)
     except StopIteration as stop:
         return cast("T", stop.value)
     finally:
@@ -192,11 +195,13 @@ async def arun(steps: Steps[T], performer: Performer) -> T:
         while True:
             _admit_all(effect)
             try:
-                outcomes = await performer.aperform(effect)
-            except Exception as fault:  # noqa: BLE001 -- the rule decides, closed
-                effect = steps.throw(_ours(fault))
+                answer = _matched(effect, await performer.aperform(effect))
+            except Exception as error:  # noqa: BLE001 -- the rule decides, closed
+                answer = _ours(error)
+            if isinstance(answer, SdragError):
+                effect = steps.throw(answer)
             else:
-                effect = steps.send(_matched(effect, outcomes))
+                effect = steps.send(answer)
     except StopIteration as stop:
         return cast("T", stop.value)
     finally:
@@ -213,19 +218,33 @@ def _admit_all(effect: Effect) -> None:
 def _ours(fault: Exception) -> SdragError:
     """Keep errors of the tree; of any other keep the type's name, not its message."""
     if isinstance(fault, SdragError):
-        return fault
+        return fault.sealed()
     return InternalError(f"An effect failed with {type(fault).__name__}.")
 
 
 def _matched(
     effect: Effect, outcomes: Sequence[Outcome[Any]]
-) -> Sequence[Outcome[Any]]:
-    if len(outcomes) == len(effect.items):
-        return outcomes
-    fault = InternalError(
-        f"{len(outcomes)} answers came for {len(effect.items)} items."
-    )
-    return [Failure(fault)] * len(effect.items)
+) -> Sequence[Outcome[Any]] | SdragError:
+    """Return the outcomes as the rule may rely on them: one for each item."""
+    if len(outcomes) != len(effect.items):
+        fault = InternalError(
+            f"{len(outcomes)} answers came for {len(effect.items)} items."
+        )
+        return [Failure(fault)] * len(effect.items)
+    if isinstance(effect, Complete):
+        return [
+            _inheriting(prompt, outcome)
+            for prompt, outcome in zip(effect.items, outcomes, strict=True)
+        ]
+    return outcomes
+
+
+def _inheriting(prompt: Prompt, outcome: Outcome[Labelled]) -> Outcome[Labelled]:
+    """Give a reply the labels of its prompt, whatever the performer says of it."""
+    if isinstance(outcome, Failure):
+        return outcome
+    reply = outcome.value
+    return Reply(Labelled(reply.text, reply.labels | prompt.labels))
 
 
 def complete(prompts: Iterable[Prompt]) -> Steps[list[Outcome[Labelled]]]:
