@@ -1,5 +1,11 @@
 """The policy: one YAML file that says what must not be disclosed, and to whom."""
 
+from sdrag.policy.answers import (
+    CitationsSection,
+    ContradictionsSection,
+    GroundingSection,
+    MonitoringSection,
+)
 from sdrag.policy.document import Policy
 from sdrag.policy.matching import applies, binds
 from sdrag.policy.reading import MAX_POLICY_BYTES
@@ -23,12 +29,16 @@ __all__ = [
     "MAX_POLICY_BYTES",
     "AccessSection",
     "ByRisk",
+    "CitationsSection",
     "ConstraintSection",
+    "ContradictionsSection",
     "DisclosureSection",
+    "GroundingSection",
     "HighlightSection",
     "InjectionSection",
     "LinkageSection",
     "MetadataSection",
+    "MonitoringSection",
     "Policy",
     "RelevanceSection",
     "ResolutionSection",

@@ -19,6 +19,12 @@ import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from sdrag.errors import PolicyError
+from sdrag.policy.answers import (
+    CitationsSection,
+    ContradictionsSection,
+    GroundingSection,
+    MonitoringSection,
+)
 from sdrag.policy.reading import nearest, note_lines, text_of
 from sdrag.policy.sections import (
     AccessSection,
@@ -51,6 +57,10 @@ class Policy(Section):
     relevance: RelevanceSection | None = None
     injection: InjectionSection | None = None
     staleness: StalenessSection | None = None
+    grounding: GroundingSection | None = None
+    citations: CitationsSection | None = None
+    contradictions: ContradictionsSection | None = None
+    monitoring: MonitoringSection | None = None
     highlight: HighlightSection = HighlightSection()
     linkage: LinkageSection = LinkageSection()
     metadata: MetadataSection = MetadataSection()
