@@ -30,7 +30,7 @@ _AGE = re.compile(
     r"(?=[.,;!?]| and\b| y/o| yrs?\b|$)"
     r"|(?<=, )(\d{2})(?=, |\)| \()"
 )
-_WORD = re.compile(r"[a-z]*")
+_RELATIVE = re.compile(r" (?:later|earlier|before|after|ago|previously|from now)\b")
 _AGE_WORDS = frozenset("year years month months week weeks day days".split())
 _JOINS = frozenset(("and", "a", "of", "to", "or", "point"))
 _ABOUT = re.compile(r"\b(?:approximately|about|nearly|almost|approx\.) $")
@@ -55,7 +55,7 @@ def measures(tokens: Tokens) -> Iterator[Found]:
     for match in _AGE.finditer(text):
         group = match.lastindex or 1
         value = match.group(group)
-        if value.isdigit() or _WORD.match(value).group() in NUMBER_WORDS:
+        if value.isdigit() or re.split("[ -]", value)[0] in NUMBER_WORDS:
             yield Found(*match.span(group), "AGE", 0.8, "context")
     for index, word in enumerate(tokens.words):
         kind = UNITS.get(word) or ("MONEY" if _currency(word) else None)
@@ -81,6 +81,9 @@ def _counted(tokens: Tokens, index: int, kind: str) -> Iterator[Found]:
     code = _CURRENCY_CODE.match(tokens.text, end) if kind == "MONEY" else None
     if code:
         end = code.end()
+    after = _RELATIVE.match(tokens.text, end) if kind == "DURATION" else None
+    if after:
+        yield Found(tokens.starts[first], after.end(), "DATE", 0.95, "relative")
     if kind == "DURATION" and tokens.words[index] in _AGE_WORDS:
         after = tokens.text[end : end + 5]
         if after in (" old,", " old.", "-old ", "-old,", "-old.") or after[:4] in (

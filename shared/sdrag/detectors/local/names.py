@@ -33,12 +33,19 @@ _WORK_CUE = re.compile(
     r"|CEO of|director of|manager of|support|by|visit|of|the)\s+$",
     re.IGNORECASE,
 )
+_ALIAS_CUE = re.compile(
+    r"\b(?:code ?names?|cover ?names?|nick-?names?|alias|known as|dubbed|signs (?:himself"
+    r"|herself)|calls? (?:him|her|himself|herself)|called|pet name)[,:]?(?: is| was)?"
+    r"(?: the| \"| ')?\s*$",
+    re.IGNORECASE,
+)
 _PLACE_CUE = re.compile(
-    r"\b(?:in|at|from|near|to|into|towards?|outside|around|via|leaving|visiting|reached"
-    r"|left|of|location:?|city:?|town of|village of|born in|lives? in|based in)"
+    r"\b(?:in|at|near|into|towards?|outside|around|via|leaving|visiting|reached|left"
+    r"|location:?|city:?|town of|village of|born in|lives? in|based in)"
     r"(?: (?:the|northern|southern|eastern|western|central))?\s+$",
     re.IGNORECASE,
 )
+_MOVED_CUE = re.compile(r"\b(?:from|to|of)(?: the)?\s+$")
 _PERSON_AFTER = re.compile(
     r"(?:'s (?:mother|father|wife|husband|son|daughter|sister|brother|lawyer))|,? (?:who"
     r"|whose|said|says|told|asked|remembered|denie[sd]|replied|answered|wrote|thought"
@@ -71,6 +78,16 @@ def names(tokens: Tokens) -> Iterator[Found]:
         yield Found(run.first_character, run.last_character, type_, confidence, "name")
 
 
+def _also_surname(run: Run) -> bool:
+    """Say whether a town's name may just as well be somebody's here."""
+    return (
+        len(run.words) == 1
+        and run.words[0] in tables.surnames()
+        and not _PLACE_CUE.search(run.before(24))
+        and not _MOVED_CUE.search(run.before(24))
+    )
+
+
 def _verdict(run: Run) -> tuple[str, float]:
     for rule in _RULES:
         verdict = rule(run)
@@ -81,6 +98,13 @@ def _verdict(run: Run) -> tuple[str, float]:
 
 def _titled(run: Run) -> Verdict:
     return ("PERSON", 0.95) if run.titles else None
+
+
+def _initials(run: Run) -> Verdict:
+    """K.F., J.P."""
+    if len(run.words) in (2, 3) and all(len(word) == 1 for word in run.words):
+        return ("PERSON", 0.6) if "." in run.surface else ("TERM", 0.3)
+    return None
 
 
 def _initialled(run: Run) -> Verdict:
@@ -186,10 +210,21 @@ def _acting(run: Run) -> Verdict:
 
 
 def _placed(run: Run) -> Verdict:
-    if run.unusual and _PLACE_CUE.search(run.before(24)) and not run.surface.isupper():
-        if len(run.words) > 1 and run.words[-1] in tables.surnames():
-            return None
+    if not run.unusual or run.surface.isupper():
+        return None
+    before = run.before(24)
+    if _PLACE_CUE.search(before) and not (
+        len(run.words) > 1 and run.words[-1] in tables.surnames()
+    ):
         return "LOCATION", 0.6
+    if len(run.words) == 1 and _MOVED_CUE.search(before):
+        return "LOCATION", 0.6
+    return None
+
+
+def _alias(run: Run) -> Verdict:
+    if len(run.words) < 3 and _ALIAS_CUE.search(run.before(24)):
+        return "PERSON", 0.85
     return None
 
 
@@ -235,11 +270,13 @@ _RULES: Sequence[Callable[[Run], Verdict]] = (
     _gloss,
     _institution,
     _region,
+    _initials,
     _initialled,
     _street,
     _given_name,
     _known_place,
     _introduced,
+    _alias,
     _acting,
     _acronym,
     _placed,

@@ -152,7 +152,8 @@ def _trimmed(
     if not titles:
         start = _past_openers(tokens, start, end, lowered)
     while end > start and (
-        words[end - 1] in _NO_NAME
+        words[end - 1] == "I"
+        or (words[end - 1] in _NO_NAME and tokens.gap(end - 1) != "-")
         or (
             words[end - 1].lower() in lexicon.FUNCTION_WORDS and len(words[end - 1]) > 1
         )

@@ -21,6 +21,9 @@ from sdrag.vocabulary import Mention
 
 __all__ = ["mentions"]
 
+_SLACK = 0.2
+_RECENT = 8
+
 
 def mentions(text: str) -> tuple[Mention, ...]:
     """Find what identifies in a text."""
@@ -51,8 +54,10 @@ def settled(found: Iterable[Found]) -> list[Found]:
     order = sorted(set(found), key=lambda f: (f.start, -f.end, -f.confidence))
     for one in order:
         inside = (
-            other.end >= one.end and other.confidence >= one.confidence - 0.2
-            for other in reversed(kept[-8:])
+            other.end >= one.end
+            and other.confidence >= one.confidence - _SLACK
+            and (other.start, other.end, one.reason) != (one.start, one.end, "either")
+            for other in reversed(kept[-_RECENT:])
         )
         if not any(inside):
             kept.append(one)

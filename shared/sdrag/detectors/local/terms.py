@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdrag.detectors.local.found import Found
+from sdrag.detectors.local.runs import is_common
+from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.local.tokens import Tokens
 
 __all__ = ["terms"]
@@ -52,8 +54,12 @@ _BLOCKED = frozenset(
 _FAMILY = frozenset(
     ("married", "divorced", "widowed", "divorce", "pregnant", "disabled")
 )
-_OFFICIAL = frozenset(("judge", "prosecutor", "agent", "minister", "lawyer"))
+_OFFICIAL = frozenset(
+    """judge judges prosecutor prosecutors agent agents minister ministers magistrate
+    magistrates inspector inspectors officer officers secretary registrar""".split()
+)
 _REACH = 3
+_SHORT = 4
 
 
 def terms(tokens: Tokens) -> Iterator[Found]:
@@ -64,7 +70,12 @@ def terms(tokens: Tokens) -> Iterator[Found]:
             type_ = _TERMS.get(word[:-1])
         if type_ == "JOB_TITLE":
             yield _job(tokens, index)
-        elif type_:
+        elif type_ is None:
+            if word.islower() and len(word) > _SHORT and _foreign(word):
+                yield Found(
+                    tokens.starts[index], tokens.ends[index], "TERM", 0.5, "unknown"
+                )
+        else:
             sure = word.lower() in _FAMILY or type_ in {"CONDITION", "RELIGION"}
             yield Found(
                 tokens.starts[index],
@@ -75,6 +86,14 @@ def terms(tokens: Tokens) -> Iterator[Found]:
             )
 
 
+def _foreign(word: str) -> bool:
+    """Say whether English has no such word, nor one it is formed from."""
+    if is_common(word):
+        return False
+    stems = (word[:-1], word[:-2], word[:-3], word[:-3] + "e", word[:-3] + "y")
+    return not any(stem in common_words() for stem in (*stems, word[2:], word[3:]))
+
+
 def _job(tokens: Tokens, index: int) -> Found:
     """Take the words along that qualify a trade: a primary school teacher."""
     words = tokens.words
@@ -83,7 +102,7 @@ def _job(tokens: Tokens, index: int) -> Found:
         if tokens.gap(place + 1) not in (" ", "-"):
             break
         if words[place] in _ARTICLES:
-            sure = words[index] not in _OFFICIAL
+            sure = words[index].lower() not in _OFFICIAL
             return Found(
                 tokens.starts[first],
                 tokens.ends[index],
@@ -94,4 +113,10 @@ def _job(tokens: Tokens, index: int) -> Found:
         if words[place] in _BLOCKED:
             break
         first = place
-    return Found(tokens.starts[index], tokens.ends[index], "JOB_TITLE", 0.4, "term")
+    return Found(
+        tokens.starts[index],
+        tokens.ends[index],
+        "JOB_TITLE",
+        0.5 if words[index].lower() not in _OFFICIAL else 0.4,
+        "term",
+    )
