@@ -118,5 +118,5 @@ def _texts(value: Any, depth: int) -> Iterator[str]:
         yield from _texts(value.args, depth + 1)
     elif isinstance(value, (Document, NodeWithScore, BaseMessage, TextNode)):
         yield from _texts(value.model_dump(), depth + 1)
-    elif hasattr(value, "model_dump"):
+    elif hasattr(value, "model_dump") and not isinstance(value, type):
         yield str(value.model_dump())

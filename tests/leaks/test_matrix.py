@@ -9,7 +9,6 @@ import pytest
 
 import langchain_sdrag
 import llamaindex_sdrag
-
 from sdrag.errors import HostError
 
 from ..support.faces import RETRIEVERS, Scenario
