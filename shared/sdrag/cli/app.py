@@ -10,6 +10,7 @@ import typer
 from sdrag.cli import suites
 from sdrag.cli.check import check
 from sdrag.cli.demo.command import demo
+from sdrag.cli.mask import mask
 
 __all__ = ["app"]
 
@@ -26,6 +27,7 @@ evaluate = typer.Typer(
 app.add_typer(evaluate, name="eval")
 app.command()(demo)
 app.command()(check)
+app.command()(mask)
 
 for _module in sorted(module.name for module in pkgutil.iter_modules(suites.__path__)):
     evaluate.command(_module)(import_module(f"sdrag.cli.suites.{_module}").command)

@@ -92,7 +92,8 @@ def optimise(  # noqa: PLR0917 -- what a plan knows, and its search
     problem = _Problem(corpus, settings, before, edges, chains, costs)
     deadline = began + settings.solver_seconds
     plans = [problem.trimmed(start.masked, deadline) for start in starts]
-    masked, bound = problem.search(deadline)
+    best = min(plans, key=lambda plan: (problem.cost(plan), plan.tolist()))
+    masked, bound = problem.search(best, deadline)
     if masked is not None:
         plans.append(masked)
     best = min(plans, key=lambda plan: (problem.cost(plan), plan.tolist()))
@@ -165,29 +166,39 @@ class _Problem:
                 names = rest
         return kept
 
-    def search(self, deadline: float) -> tuple[Mask | None, float]:
-        """Return the cheapest plan found, if one was, and the bound on any."""
+    def search(self, known: Mask, deadline: float) -> tuple[Mask | None, float]:
+        """
+        Return the cheapest plan found, if one was, and the bound on any.
+
+        Args:
+            known: A plan; stands in for parts that are not solved in time.
+            deadline: When to stop, on the monotonic clock.
+        """
         solved: dict[frozenset[int], tuple[set[int] | None, float]] = {}
         rows: dict[int, list[Row]] = {}
-        base = self.cost(self._certain)
         while True:
-            parts = self._parts()
+            parts = sorted(self._parts(), key=lambda part: (len(part), min(part)))
+            masked = self._certain.copy()
+            bound = self.cost(masked)
             for part in parts:
                 if part not in solved:
                     solved[part] = self._solve(part, rows, deadline)
-            bound = base + sum(solved[part][1] for part in parts)
-            chosen = [solved[part][0] for part in parts]
-            if any(entities is None for entities in chosen):
-                return None, bound
-            masked = self._certain.copy()
-            for entities in chosen:
-                masked[sorted(entities or ())] = True
+                chosen, reached = solved[part]
+                bound += reached
+                if chosen is None:
+                    chosen = {entity for entity in self._of(part) if known[entity]}
+                masked[sorted(chosen)] = True
             revived = self._new_chains(masked)
             if not revived:
                 return masked, bound
             if time.monotonic() > deadline:
                 return None, bound
             self.requirements.extend(revived)
+
+    def _of(self, part: frozenset[int]) -> list[int]:
+        """Return the entities of a part."""
+        held = (self.requirements[number].entities for number in part)
+        return sorted({entity for entities in held for entity in entities})
 
     def _documents(self) -> list[Requirement]:
         risk = -np.expm1(-self._ledger.document_log)

@@ -19,10 +19,10 @@ from sdrag.vocabulary import Passage
 
 __all__ = ["rewrite"]
 
-_ASK = """Rewrite the document so that it reads naturally without the parts in \
-square brackets. Use general words in their place, such as "the patient" or "a clinic". \
-Add no facts, guess no names, dates, places or numbers, and keep everything else as it is. \
-Reply with the document alone.
+_ASK = """Rewrite the document so that it reads naturally without the parts in square
+brackets. Use general words in their place, such as "the patient" or "a clinic".
+Add no facts, guess no names, dates, places or numbers, and keep everything else as it
+is. Reply with the document alone.
 
 Document:
 {document}"""
