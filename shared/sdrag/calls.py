@@ -77,10 +77,13 @@ class Port(Generic[I, T]):
         call: Does it.
         acall: Does it without blocking the event loop; when the framework has no such
             way, `call` runs on a thread.
+        local: It is work of our own on this machine: it ends by itself, and a time
+            limit would only leave it running with nobody waiting.
     """
 
     call: Callable[[I], T]
     acall: Callable[[I], Awaitable[T]] | None = None
+    local: bool = False
 
 
 def computed(function: Callable[[Any], Any], item: Any) -> Outcome[Any]:

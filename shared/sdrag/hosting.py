@@ -150,7 +150,7 @@ def local_embeddings() -> Port[Embed, Sequence[Sequence[float]]]:
 
         return embed_texts(effect.items)  # type: ignore[return-value]
 
-    return Port(call)
+    return Port(call, local=True)
 
 
 def authorizing(

@@ -150,7 +150,8 @@ def _job(effect: Effect, ports: Ports) -> _Job:
             return _Job(port, effect.items, lambda got: _labelled(effect, got))
         case Embed():
             port = _given(ports.embed, "An embedding model", "embeddings")
-            return _Job(port, (effect,), _vectors(len(effect.items)))
+            read = _vectors(len(effect.items))
+            return _Job(port, (effect,), read, bounded=not port.local)
         case Search():
             port = _given(ports.search, "A retriever", "base_retriever")
             one = [

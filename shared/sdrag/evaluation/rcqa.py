@@ -19,7 +19,7 @@ from sdrag.calls import Port
 from sdrag.evaluation.completeness import Facts, completeness, sentence_facts
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.witnesses import broken, lost_words, share_kept
-from sdrag.minilm import embed_texts
+from sdrag.hosting import local_embeddings
 from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.prompts import Prompt
@@ -150,7 +150,7 @@ class _Corpus:
             PortPerformer(
                 Ports(
                     complete=Port(complete) if complete else None,
-                    embed=Port(lambda effect: embed_texts(effect.items).tolist()),
+                    embed=local_embeddings(),
                 )
             )
         )
