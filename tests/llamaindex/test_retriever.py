@@ -1,0 +1,374 @@
+"""The wrappers at home in LlamaIndex."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from typing import Any
+
+import pytest
+from llama_index.core import Document, VectorStoreIndex
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.chat_engine import (
+    CondensePlusContextChatEngine,
+    ContextChatEngine,
+)
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.memory import Memory
+from llama_index.core.node_parser import SentenceWindowNodeParser
+from llama_index.core.postprocessor import (
+    MetadataReplacementPostProcessor,
+    PrevNextNodePostprocessor,
+)
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.retrievers import (
+    AutoMergingRetriever,
+    QueryFusionRetriever,
+    RecursiveRetriever,
+)
+from llama_index.core.schema import (
+    IndexNode,
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    RelatedNodeInfo,
+    TextNode,
+)
+from llama_index.core.storage import StorageContext
+from llama_index.core.storage.docstore import SimpleDocumentStore
+from llama_index_instrumentation import get_dispatcher
+from llama_index_instrumentation.event_handlers import BaseEventHandler
+from pydantic import PrivateAttr
+
+from llamaindex_sdrag import (
+    ConstraintBinder,
+    SelectiveDisclosurePostprocessor,
+    SelectiveDisclosureRetriever,
+)
+from sdrag import Policy, Principal, acting_as
+from sdrag.disclosure.bindings import MemoryBindings, SqliteBindings
+from sdrag.errors import UsageError
+from sdrag.testing import verbatim
+
+from ..support.doubles import LlamaIndexModel, LlamaIndexToyEmbedding
+
+NAME = "Karlsson"
+TEXT = f"The witness Anna {NAME} saw it."
+NEXT = f"Later the witness {NAME} left."
+POLICY = {
+    "constraints": [
+        {
+            "id": "names",
+            "text": "Remove the names of witnesses",
+            "always": True,
+            "unless": {"roles": ["judge"]},
+        }
+    ]
+}
+JUDGE = Principal("j", roles=frozenset({"judge"}))
+
+
+class Fixed(BaseRetriever):
+    """Returns the same nodes."""
+
+    def __init__(self, *nodes, **options):
+        super().__init__(**options)
+        self.nodes = nodes
+
+    def _retrieve(self, query_bundle):
+        return [NodeWithScore(node=node, score=0.5) for node in self.nodes]
+
+
+def node(identity="n", text=TEXT, **options):
+    return TextNode(id_=identity, text=text, **options)
+
+
+def wrapped(host, **options):
+    return SelectiveDisclosureRetriever(
+        base_retriever=host, **{"policy": POLICY, **options}
+    )
+
+
+def redactor():
+    return SelectiveDisclosurePostprocessor(policy=POLICY)
+
+
+def ask(engine):
+    """Ask an engine whose model answers with all it was given."""
+    response = engine.query("Who saw it?")
+    return str(response) + str([n.node.model_dump() for n in response.source_nodes])
+
+
+def engine(retriever, **options):
+    return RetrieverQueryEngine.from_args(
+        retriever, llm=LlamaIndexModel(verbatim), **options
+    )
+
+
+class TestPrincipals:
+    """On whose behalf: from a block, or from the host's resolver."""
+
+    def test_a_block_names_the_principal(self):
+        retriever = wrapped(Fixed(node()))
+
+        with acting_as(JUDGE):
+            assert retriever.retrieve("q")[0].text == TEXT
+        assert retriever.retrieve("q")[0].text != TEXT
+
+    def test_a_resolver_decides_alone(self):
+        retriever = wrapped(Fixed(node()), principal_resolver=lambda bundle: None)
+
+        with acting_as(JUDGE):
+            assert retriever.retrieve("q")[0].text != TEXT
+
+    async def test_tasks_side_by_side_do_not_share_one(self):
+        retriever = wrapped(Fixed(node()))
+
+        async def asked(principal):
+            if principal is None:
+                return await retriever.aretrieve("q")
+            with acting_as(principal):
+                return await retriever.aretrieve("q")
+
+        answers = await asyncio.gather(*map(asked, [JUDGE, None] * 4))
+
+        assert [found[0].text == TEXT for found in answers] == [True, False] * 4
+
+
+class TestHosts:
+    """Retrievers, engines and postprocessors of LlamaIndex around it and inside it."""
+
+    def test_query_engine(self):
+        assert NAME not in ask(engine(wrapped(Fixed(node()))))
+
+    def test_chat_engines(self):
+        """Context and condense-plus-context build prompts of what was released."""
+        for kind in (ContextChatEngine, CondensePlusContextChatEngine):
+            chat = kind.from_defaults(
+                retriever=wrapped(Fixed(node())),
+                llm=LlamaIndexModel(verbatim),
+                memory=Memory.from_defaults(),
+            )
+            response = chat.chat("Who saw it?")
+            seen = str(response) + str([n.node.text for n in response.source_nodes])
+            assert "saw it" in seen
+            assert NAME not in seen
+
+    def test_fusion_inside_and_outside(self):
+        inner = QueryFusionRetriever(
+            [Fixed(node())], llm=LlamaIndexModel(verbatim), num_queries=1
+        )
+        outer = QueryFusionRetriever(
+            [wrapped(Fixed(node()))], llm=LlamaIndexModel(verbatim), num_queries=1
+        )
+
+        assert NAME not in ask(engine(wrapped(inner)))
+        assert NAME not in ask(engine(outer))
+
+    def test_auto_merging_inside(self):
+        """Children are merged into their raw parent before it is redacted."""
+        parent = node("parent", f"{TEXT} {NEXT}")
+        children = [node("c1"), node("c2", NEXT)]
+        for child in children:
+            child.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(
+                node_id="parent"
+            )
+        parent.relationships[NodeRelationship.CHILD] = [
+            RelatedNodeInfo(node_id=child.node_id) for child in children
+        ]
+        docstore = SimpleDocumentStore()
+        docstore.add_documents([parent, *children])
+        context = StorageContext.from_defaults(docstore=docstore)
+        merging = AutoMergingRetriever(Fixed(*children), context)
+
+        (merged,) = wrapped(merging).retrieve("q")
+
+        assert merged.node.node_id == "parent"
+        assert NAME not in str(merged.model_dump())
+
+    def test_auto_merging_outside_finds_no_way_back(self):
+        """What was released has no parent that could bring raw text back."""
+        child = node("c1")
+        child.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(node_id="p")
+        docstore = SimpleDocumentStore()
+        docstore.add_documents([node("p"), child])
+        context = StorageContext.from_defaults(docstore=docstore)
+
+        merged = AutoMergingRetriever(wrapped(Fixed(child)), context).retrieve("q")
+
+        assert NAME not in str([found.model_dump() for found in merged])
+
+    def test_index_nodes_are_not_swapped_for_what_they_point_at(self):
+        """Neither before the redaction, nor after it."""
+        pointer = IndexNode(id_="i", text="x", index_id="inner", obj=node("behind"))
+        recursive = RecursiveRetriever(
+            "root", retriever_dict={"root": Fixed(pointer)}, node_dict={"inner": node()}
+        )
+
+        for host in (Fixed(pointer), recursive):
+            released = wrapped(host).retrieve("q")
+            assert "saw it" in released[0].text
+            assert NAME not in str([found.model_dump() for found in released])
+
+    @pytest.mark.parametrize("first", [True, False])
+    def test_sentence_windows_in_either_order(self, first):
+        """The window is redacted where it is the text, and gone where it is not."""
+        parser = SentenceWindowNodeParser.from_defaults(window_size=1)
+        nodes = parser.get_nodes_from_documents([Document(text=f"{TEXT} {NEXT}")])
+        replace = MetadataReplacementPostProcessor(target_metadata_key="window")
+        hooks = [redactor(), replace] if first else [replace, redactor()]
+
+        assert NAME not in ask(engine(Fixed(*nodes), node_postprocessors=hooks))
+
+    @pytest.mark.parametrize("first", [True, False])
+    def test_neighbours_in_either_order(self, first):
+        """Neighbours are fetched and redacted, or cannot be fetched any more."""
+        near, far = node("n1"), node("n2", NEXT)
+        near.relationships[NodeRelationship.NEXT] = RelatedNodeInfo(
+            node_id="n2", metadata={"by": NAME}
+        )
+        docstore = SimpleDocumentStore()
+        docstore.add_documents([near, far])
+        fetch = PrevNextNodePostprocessor(docstore=docstore, num_nodes=1)
+        hooks = [redactor(), fetch] if first else [fetch, redactor()]
+
+        assert NAME not in ask(engine(Fixed(near), node_postprocessors=hooks))
+
+    def test_k_is_asked_of_a_copy(self):
+        index = VectorStoreIndex(
+            [node(str(n), f"text {n}") for n in range(9)],
+            embed_model=LlamaIndexToyEmbedding(),
+        )
+        host = index.as_retriever(similarity_top_k=2)
+
+        assert len(wrapped(host, k=5).retrieve("text")) == 5
+        assert host.similarity_top_k == 2
+
+    def test_the_question_is_not_written_into(self):
+        """Retrievers write the embedding into the bundle; ours is a copy."""
+        index = VectorStoreIndex([node()], embed_model=LlamaIndexToyEmbedding())
+        bundle = QueryBundle("text")
+
+        wrapped(index.as_retriever()).retrieve(bundle)
+
+        assert bundle.embedding is None
+
+
+class TestAccess:
+    """Conditions reach the store by a factory, and are checked anyway."""
+
+    def test_the_factory_is_given_the_filters(self):
+        index = VectorStoreIndex(
+            [node("a", metadata={"tenant": "a"}), node("b", metadata={"tenant": "b"})],
+            embed_model=LlamaIndexToyEmbedding(),
+        )
+        asked = []
+
+        def factory(filters):
+            asked.append(filters)
+            return index.as_retriever()
+
+        policy = {**POLICY, "access": {"tenant_key": "tenant"}}
+        retriever = wrapped(
+            index.as_retriever(), policy=policy, retriever_factory=factory
+        )
+        with acting_as(Principal("u", tenant="a")):
+            released = retriever.retrieve("q")
+
+        assert [found.node.node_id for found in released] == ["a"]
+        assert "tenant" in asked[0].model_dump_json()
+        assert retriever.retrieve("q") == []
+
+
+class TestConfidentiality:
+    """The wrappers show ids and hashes of themselves."""
+
+    def test_they_show_their_policys_hash_only(self):
+        hook, retriever = redactor(), wrapped(Fixed())
+
+        for shown in (repr(hook), str(hook), repr(retriever), str(hook.to_dict())):
+            assert "witnesses" not in shown
+            assert hook.policy_hash in shown
+
+    def test_they_are_not_pickled(self):
+        for wrapper in (redactor(), wrapped(Fixed())):
+            with pytest.raises(UsageError):
+                pickle.dumps(wrapper)
+
+    def test_an_event_tells_what_was_decided(self):
+        class Handler(BaseEventHandler):
+            _seen: list[Any] = PrivateAttr(default_factory=list)
+
+            def handle(self, event, **kwargs):
+                self._seen.append(event)
+
+        handler, root = Handler(), get_dispatcher()
+        root.add_event_handler(handler)
+        try:
+            wrapped(Fixed(node())).retrieve("q")
+        finally:
+            root.event_handlers.remove(handler)
+
+        (told,) = [e for e in handler._seen if e.class_name() == "DisclosureEvent"]
+        assert told.stage == "retrieve"
+        assert told.decisions[0]["constraint_ids"] == ("names",)
+        assert NAME not in str(told)
+
+
+class TestIngestion:
+    """Bindings are written beside the store, by a pipeline or by hand."""
+
+    @pytest.fixture
+    def files(self, tmp_path):
+        policy = tmp_path / "policy.yaml"
+        policy.write_text("constraints: [Remove the names of witnesses]")
+        return {"policy": str(policy), "bindings": str(tmp_path / "bindings.sqlite")}
+
+    def bound(self, files, ids):
+        store = SqliteBindings(files["bindings"])
+        rules = Policy.read(files["policy"]).rules
+        return {binding.passage_id for binding in store.all(rules)} & set(ids)
+
+    def test_a_pipeline_with_cache_and_docstore(self, files):
+        """A second run finds the cache; the sidecar has the bindings of the first."""
+        nodes = [node(str(n), f"{TEXT} {n}") for n in range(3)]
+        pipeline = IngestionPipeline(
+            transformations=[ConstraintBinder(**files)], docstore=SimpleDocumentStore()
+        )
+
+        for _ in range(2):
+            pipeline.run(nodes=nodes)
+
+        assert self.bound(files, "012") == {"0", "1", "2"}
+
+    def test_a_changed_policy_never_finds_the_old_cache(self, files):
+        first = ConstraintBinder(**files)
+        second = ConstraintBinder(
+            policy={"constraints": ["Hide dates"]}, bindings=files["bindings"]
+        )
+
+        assert first.to_dict() != second.to_dict()
+        assert "witnesses" not in str(first.to_dict())
+
+    @pytest.mark.slow
+    def test_worker_processes_bind_one_corpus(self, files):
+        """Each binds its shard into the same sidecar."""
+        nodes = [node(str(n)) for n in range(4)]
+
+        IngestionPipeline(transformations=[ConstraintBinder(**files)]).run(
+            nodes=nodes, num_workers=2
+        )
+
+        assert self.bound(files, "0123") == {"0", "1", "2", "3"}
+
+    def test_workers_need_files(self):
+        with pytest.raises(UsageError, match="files"):
+            pickle.dumps(ConstraintBinder(policy=POLICY, bindings=MemoryBindings()))
+
+    async def test_async_binds_the_same(self, files):
+        nodes = [node(str(n)) for n in range(3)]
+
+        released = await ConstraintBinder(**files).acall(nodes)
+
+        assert list(released) == nodes
+        assert self.bound(files, "012") == {"0", "1", "2"}
