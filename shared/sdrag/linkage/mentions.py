@@ -2,10 +2,10 @@
 What was found in each document, from a detector or handed in.
 
 CLAM's extractor gives `[original, normalized, type, relevance]` (Listing 4.1); a
-detector gives spans. Both become a `Found`. A detector says that something stands
-there, not how telling it is, so its finds are fully relevant: the type's weight and
-the entity's rarity are left to say how much that is. Where finds of a detector overlap
-or nest, the longest stands.
+detector gives spans. Both become a `Found`. A detector does not say how telling a find
+is, but how sure it is of it, so its confidence stands for the relevance; how much the
+thing itself tells is left to its type's weight and its rarity. Where finds of a
+detector overlap or nest, the longest stands.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from sdrag.errors import UsageError
 from sdrag.folding import fold_text
 from sdrag.linkage.schema import canonical_type
-from sdrag.vocabulary import Confidential, Mention, Passage, Span
+from sdrag.vocabulary import Confidential, Mention, Passage
 
 __all__ = ["Found", "Mentions", "found_in", "longest"]
 
@@ -109,15 +109,15 @@ def _found(
     for entry in (*(e for e in row if not isinstance(e, Mention)), *spans):
         if isinstance(entry, Mention):
             if fold_text(entry.span.of(text)):
-                yield _of_span(text, entry.span, canonical_type(entry.type, weights))
+                yield _of_span(text, entry, canonical_type(entry.type, weights))
         elif isinstance(entry, Found):
             yield entry
         else:
             yield _of_listing(entry, weights)
 
 
-def _of_span(text: str, span: Span, type_: str) -> Found:
-    return Found(span.of(text).strip(), type_)
+def _of_span(text: str, mention: Mention, type_: str) -> Found:
+    return Found(mention.span.of(text).strip(), type_, mention.confidence)
 
 
 def _of_listing(entry: Sequence[Any], weights: Mapping[str, float]) -> Found:
