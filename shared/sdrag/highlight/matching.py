@@ -89,7 +89,7 @@ class Matcher(Confidential):
             span = _aligned(needle, folded, floor)
             if span is None:
                 continue
-            whole = widen(self.texts[index], span)
+            whole = _trimmed(self.texts[index], widen(self.texts[index], span))
             score = fuzz.ratio(needle, fold_text(whole.of(self.texts[index])))
             if score >= self.threshold and (best is None or score > best.score):
                 best = Match(index, whole, score)
@@ -107,6 +107,13 @@ def _whole_occurrence(needle: str, folded: Folded, text: str) -> Span | None:
         if not (cuts_a_word(text, span.start) or cuts_a_word(text, span.end)):
             return span
     return None
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    """Take the outer whitespace off a span that holds more than that."""
+    said = span.of(text)
+    start = span.start + len(said) - len(said.lstrip())
+    return Span(start, start + len(said.strip())) if said.strip() else span
 
 
 def _aligned(needle: str, folded: Folded, floor: float) -> Span | None:

@@ -96,7 +96,7 @@ class Verification(Confidential, Sequence[Highlight]):
         return iter(self.highlights)
 
 
-def verify_highlights(  # noqa: PLR0913 -- the rules, each with its default
+def verify_highlights(
     extracts: Sequence[str],
     passages: Sequence[Passage],
     min_words: int = 5,

@@ -1,0 +1,203 @@
+"""
+How much an attacker can choose: the paper's Theorem 5.1, for several highlights.
+
+The theorem bounds what an attacker controls of the output by the number of inputs the
+model can be given (Lemma 5.1: at most |P| / beta outputs of probability beta). The
+paper's proof lets the highlighter return one stretch of one document. Here the inputs
+of the summarizer are counted exactly: the sets of at most m stretches of at least
+`min_words` words, of which two of one passage are at least a word apart, in document
+order. They are counted by walking over the words of each passage; passages multiply as
+polynomials in the number of highlights. In a passage of n words without punctuation, k
+stretches of w words or more with gaps of a word or more leave n - kw - (k-1) words to
+hand out over k lengths, k-1 gaps and two ends: C(n - kw - (k-1) + 2k, 2k) sets. A mark
+beside a word doubles a choice, since a highlight may take it in or leave it.
+
+The empty set is counted: declining is an outcome too. Of the two booleans three states
+can be told apart: no yes-no question, yes, and no. A plain prompt of K tokens over a
+vocabulary of V has V + V^2 + ... + V^K inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from sdrag.highlight.boundaries import (
+    count_words,
+    cuts_a_word,
+    holds_a_word,
+    placeholders,
+)
+from sdrag.highlight.scope import Scope
+from sdrag.highlight.verification import CutAt
+from sdrag.sentences import sentences
+from sdrag.vocabulary import Span
+
+__all__ = ["admissible_sets", "bits_of_control", "bits_of_prompt"]
+
+Counts = list[int]
+"""How many sets there are of 0, 1, 2, ... highlights."""
+
+_STATES_OF_BOOLEANS = 3
+
+
+def admissible_sets(
+    texts: Iterable[str],
+    min_words: int = 5,
+    max_highlights: int = 20,
+    *,
+    cut_at: CutAt = "scope",
+    booleans: bool = False,
+) -> int:
+    """
+    Count what the summarizer can be made to read.
+
+    Args:
+        texts: The passages an attacker can have retrieved: all of the corpus.
+        min_words: As for `verify_highlights`.
+        max_highlights: As there.
+        cut_at: As there.
+        booleans: Whether the two booleans are passed.
+    """
+    total: Counts = [1]
+    for text in texts:
+        one = _of_passage(text, min_words, max_highlights, cut_at)
+        total = _product(total, one, max_highlights)
+    several = sum(total) - 1
+    return 1 + several * (_STATES_OF_BOOLEANS if booleans else 1)
+
+
+def bits_of_control(
+    texts: Iterable[str],
+    min_words: int = 5,
+    max_highlights: int = 20,
+    *,
+    cut_at: CutAt = "scope",
+    booleans: bool = False,
+) -> float:
+    """Give log2 of `admissible_sets`."""
+    count = admissible_sets(
+        texts, min_words, max_highlights, cut_at=cut_at, booleans=booleans
+    )
+    return math.log2(count)
+
+
+def bits_of_prompt(tokens: int, vocabulary: int) -> float:
+    """Give log2 of the number of prompts of 1 to `tokens` tokens."""
+    if vocabulary == 1:
+        return math.log2(tokens)
+    count = (vocabulary ** (tokens + 1) - vocabulary) // (vocabulary - 1)
+    return math.log2(count)
+
+
+def _of_passage(text: str, min_words: int, most: int, cut_at: CutAt) -> Counts:
+    """
+    Count the sets of stretches of one passage, by walking over its words.
+
+    A stretch may begin at an edge if the words between the earliest cut that is moved
+    there and the latest cut that is moved to its end are enough. Edges are sorted by
+    those cuts, so the beginnings that fit an end are a prefix, and prefixes are summed.
+    """
+    words = _words(text)
+    holes = placeholders(text)
+    sums = list(
+        accumulate((count_words(text, word, holes) for word in words), initial=0)
+    )
+    begins, ends = _edges(text, words, cut_at)
+    begins.sort(key=lambda edge: edge.cut)
+    cuts = [sums[edge.cut] for edge in begins]
+    ending: list[Counts] = [[1] + [0] * most]
+    prefix: list[Counts] = [[0] * (most + 1)]
+    for after in range(1, len(words) + 1):
+        counts = list(ending[-1])
+        while len(prefix) <= len(begins) and begins[len(prefix) - 1].cut < after:
+            first = begins[len(prefix) - 1].word
+            before = ending[max(0, first - 1)]
+            prefix.append(_sum(prefix[-1], before))
+        for edge in ends.get(after, ()):
+            fitting = bisect_right(cuts, sums[edge.cut] - min_words)
+            added = prefix[min(fitting, len(prefix) - 1)]
+            for number in range(most):
+                counts[number + 1] += added[number]
+        ending.append(counts)
+    return ending[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Edge:
+    """
+    Where a highlight can begin or end.
+
+    Args:
+        word: Its first word, or the one after its last.
+        cut: The same of the cut that reaches furthest to be moved here.
+    """
+
+    word: int
+    cut: int
+
+
+def _edges(
+    text: str, words: Sequence[Span], cut_at: CutAt
+) -> tuple[list[_Edge], dict[int, list[_Edge]]]:
+    """Find where highlights begin, and where they end by the word after the last."""
+    if cut_at == "sentences":
+        whole = sentences(text)
+        moved_left = [(one.start, one.start) for one in whole]
+        moved_right = [(one.end, one.end) for one in whole]
+    else:
+        scope = Scope.of(text) if cut_at == "scope" else None
+        cuts = [at for at in range(len(text) + 1) if not cuts_a_word(text, at)]
+        starts = [at for at in cuts if not text[at : at + 1].isspace()]
+        stops = [at for at in cuts if at and not text[at - 1].isspace()]
+        moved_left = [(scope.left(at) if scope else at, at) for at in starts]
+        moved_right = [(scope.right(at) if scope else at, at) for at in stops]
+    begins: dict[int, int] = {}
+    for edge, cut in moved_left:
+        word = _first(words, cut)
+        begins[edge] = min(begins.get(edge, word), word)
+    ends: dict[int, int] = {}
+    for edge, cut in moved_right:
+        ends[edge] = max(ends.get(edge, 0), _last(words, cut))
+    by_word: dict[int, list[_Edge]] = {}
+    for edge, cut in ends.items():
+        after = _last(words, edge)
+        by_word.setdefault(after, []).append(_Edge(after, cut))
+    return [_Edge(_first(words, edge), cut) for edge, cut in begins.items()], by_word
+
+
+def _sum(left: Counts, right: Counts) -> Counts:
+    return [one + other for one, other in zip(left, right, strict=True)]
+
+
+def _words(text: str) -> list[Span]:
+    """Cut a text at every place where verification may cut it."""
+    found: list[Span] = []
+    start = 0
+    for position in range(1, len(text) + 1):
+        if position < len(text) and cuts_a_word(text, position):
+            continue
+        piece = Span(start, position)
+        if holds_a_word(piece.of(text)):
+            found.append(piece)
+        start = position
+    return found
+
+
+def _first(words: Sequence[Span], start: int) -> int:
+    return bisect_left(words, start, key=lambda word: word.start)
+
+
+def _last(words: Sequence[Span], end: int) -> int:
+    return bisect_right(words, end, key=lambda word: word.end)
+
+
+def _product(left: Counts, right: Counts, most: int) -> Counts:
+    product = [0] * min(len(left) + len(right) - 1, most + 1)
+    for i, one in enumerate(left):
+        for j, other in enumerate(right[: most + 1 - i]):
+            product[i + j] += one * other
+    return product

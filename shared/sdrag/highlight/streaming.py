@@ -1,0 +1,142 @@
+"""
+Streaming the answer, and nothing but the answer.
+
+The highlights are verified before the summarizer is asked, so every token is made of
+verified text. Two things are left to judge on the way. The reply is JSON, and only the
+string under `answer` may leave. And the guessed questions, which come first, are judged
+by the policy's rule on divergence before the first word of the answer does. A reply in
+another shape or order is held back whole, and judged when it has ended.
+
+`Release` performs nothing: each chunk is fed to it as steps that give what may leave.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from sdrag.errors import SdragError
+from sdrag.highlight.answering import declined, released, verdict
+from sdrag.highlight.exchange import Answer, Plan, Settings
+from sdrag.highlight.replies import MAX_REPLY, read_reply
+from sdrag.highlight.summarizer import Summary
+from sdrag.prompts import Label, Labelled
+from sdrag.steps import Steps
+from sdrag.vocabulary import Confidential
+
+__all__ = ["Release"]
+
+# In a JSON string every quotation mark is escaped, so this stands in none.
+_ANSWER = re.compile(r'"answer"\s*:\s*"')
+_ESCAPED_LENGTH = 6
+_PAIR_LENGTH = 12
+
+
+class Release(Confidential):
+    """
+    One streamed answer.
+
+    Args:
+        settings: How questions are answered.
+        held: The plan, with a prompt.
+    """
+
+    __slots__ = ("_allowed", "_held", "_place", "_settings", "_shut", "_text")
+
+    def __init__(self, settings: Settings, held: Plan) -> None:
+        self._settings = settings
+        self._held = held
+        self._text = ""
+        self._place = 0
+        self._allowed: Answer | None = None
+        self._shut = False
+
+    def __repr__(self) -> str:
+        return f"Release({len(self._text)} characters)"
+
+    @property
+    def is_shut(self) -> bool:
+        """Nothing more will leave; the model need not go on."""
+        return self._shut
+
+    def feed(self, chunk: str) -> Steps[str]:
+        """Take a part of the reply; gives what may leave now."""
+        if self._shut:
+            return ""
+        self._text += chunk
+        if len(self._text) > MAX_REPLY:
+            self._shut = True
+            return ""
+        if self._allowed is None:
+            found = _ANSWER.search(self._text)
+            guesses = _guesses(self._text[: found.start()]) if found else None
+            if found is None or guesses is None:
+                return ""
+            judged = yield from verdict(self._settings, self._held, guesses)
+            self._place, self._allowed = found.end(), judged
+            if judged.declined:
+                self._shut = True
+                return judged.text
+        return self._take()
+
+    def close(self) -> Steps[Answer]:
+        """
+        End the reply.
+
+        Gives the answer whose text is what may still leave: nothing, after a stream
+        that was released on the way.
+        """
+        if self._allowed is not None:
+            if not (self._allowed.declined or self._allowed.text.strip()):
+                return declined(self._settings, self._held, "empty-answer")
+            return self._allowed.without_text()
+        try:
+            summary = read_reply(Labelled(self._text, Label.NONE), Summary)
+        except SdragError:
+            return declined(self._settings, self._held, "summarizer-failed")
+        return (yield from released(self._settings, self._held, summary))
+
+    def _take(self) -> str:
+        """Decode what has come of the answer's string since the last time."""
+        end, closed = _complete(self._text, self._place)
+        raw, self._place = self._text[self._place : end], end
+        self._shut = closed
+        try:
+            piece = str(json.loads(f'"{raw}"', strict=False))
+        except ValueError:
+            self._shut = True
+            return ""
+        if self._allowed is not None:
+            self._allowed = self._allowed.with_text(piece)
+        return piece
+
+
+def _guesses(head: str) -> tuple[str, ...] | None:
+    """Read what comes before the answer; nothing if it is not the guesses alone."""
+    start = head.find("{")
+    try:
+        value: Any = json.loads(head[start:].rstrip().removesuffix(",") + "}")
+    except ValueError:
+        return None
+    listed = value.get("guessed_questions") if isinstance(value, dict) else None
+    if not isinstance(listed, list) or len(value) != 1:
+        return None
+    return tuple(guess for guess in listed if isinstance(guess, str))
+
+
+def _complete(text: str, start: int) -> tuple[int, bool]:
+    """Say up to where a JSON string is complete, and whether it ends there."""
+    place = start
+    while place < len(text):
+        if text[place] == '"':
+            return place, True
+        step = 1
+        if text[place] == "\\":
+            step = 2 if text[place + 1 : place + 2] != "u" else _ESCAPED_LENGTH
+            if text[place + 1 : place + 4].lower() in {"ud8", "ud9", "uda", "udb"}:
+                step = _PAIR_LENGTH
+        if place + step > len(text):
+            break
+        place += step
+    return place, False

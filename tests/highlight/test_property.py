@@ -1,0 +1,94 @@
+"""The property holds for every passage and every output of a highlighter."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.highlight import verify_highlights
+from sdrag.vocabulary import Passage
+
+from .oracle import violations
+
+WORDS = st.sampled_from(
+    "the refund is not never paid non-refundable undisclosed closed able unable $10 -5 "
+    "20% 3.5 caf\u00e9 cafe\u0301 don\u2019t 2010\u20132012 [REDACTED] [PERSON_1] a.b.c na\u00efve "
+    "\u200bzero\u200b".split(" ")
+)
+GAPS = st.sampled_from([" ", "  ", "\n", ", ", ". ", "; ", " \u2014 ", "? ", " \u201c", "\u201d "])
+TEXTS = st.lists(st.tuples(WORDS, GAPS), min_size=1, max_size=40).map(
+    lambda pairs: "".join(word + gap for word, gap in pairs)
+)
+
+
+@st.composite
+def attacks(draw: st.DrawFn) -> tuple[list[Passage], list[str]]:
+    """Draw passages, and extracts by somebody who has read them."""
+    texts = draw(st.lists(TEXTS, min_size=1, max_size=4))
+    passages = [Passage(f"p{index}", text) for index, text in enumerate(texts)]
+    whole = "".join(texts)
+    rng = draw(st.randoms(use_true_random=False))
+    made = [_cut(rng, rng.choice([*texts, whole])) for _ in range(rng.randint(1, 6))]
+    return passages, made + draw(st.lists(st.text(max_size=40), max_size=2))
+
+
+def _cut(rng: random.Random, text: str) -> str:
+    """Cut anywhere, mid-word too; tamper with a character or two at times."""
+    start, end = sorted(rng.sample(range(len(text) + 1), 2))
+    piece = text[start:end]
+    for _ in range(rng.choice([0, 0, 1, 2])):
+        place = rng.randrange(len(piece) + 1)
+        piece = piece[:place] + rng.choice(["", "x", " ", "not "]) + piece[place + 1 :]
+    return piece
+
+
+@given(attacks(), st.sampled_from(["words", "scope", "sentences"]), st.integers(1, 7))
+@settings(max_examples=300, deadline=None)
+def test_everything_that_comes_out_has_the_property(
+    attack: tuple[list[Passage], list[str]], cut_at: str, min_words: int
+) -> None:
+    """Whatever a highlighter returns, what passes is verbatim, whole and apart."""
+    passages, extracts = attack
+
+    found = verify_highlights(
+        extracts,
+        passages,
+        min_words,
+        90,
+        cut_at=cut_at,  # type: ignore[arg-type]
+        max_highlights=4,
+    )
+
+    assert violations(found, passages, min_words) == []
+    assert len(found) <= 4
+
+
+@given(attacks(), st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_the_order_of_extracts_means_nothing(
+    attack: tuple[list[Passage], list[str]], rng: random.Random
+) -> None:
+    """Shuffling the extracts changes nothing that comes out."""
+    passages, extracts = attack
+    shuffled = rng.sample(extracts, len(extracts))
+
+    one = verify_highlights(extracts, passages)
+    other = verify_highlights(shuffled, passages)
+
+    assert [(h.passage_id, h.span) for h in one] == [
+        (h.passage_id, h.span) for h in other
+    ]
+
+
+@given(TEXTS)
+@settings(max_examples=100, deadline=None)
+def test_a_highlight_verifies_again(text: str) -> None:
+    """Verification is idempotent: its output passes unchanged."""
+    passage = Passage("p", text)
+    first = verify_highlights([text], [passage])
+
+    again = verify_highlights([one.text for one in first], [passage])
+
+    assert [one.text for one in again] == [one.text for one in first]
