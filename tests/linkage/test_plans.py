@@ -15,7 +15,7 @@ from sdrag.policy import LinkageSection
 
 STRATEGIES = ("greedy", "knapsack", "optimal")
 QUICK = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 relevances = st.sampled_from([0.2, 0.5, 0.7, 0.9, 1.0])
 entities = st.sampled_from([f"e{number}" for number in range(7)])

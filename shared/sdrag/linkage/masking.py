@@ -9,14 +9,17 @@ read to its end is withheld, not passed on. What was masked is told apart, in
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from sdrag.detectors import Detector
 from sdrag.errors import UsageError
+from sdrag.folding import fold_text
 from sdrag.linkage.assessment import Assessment, assess_steps
+from sdrag.linkage.extraction import Extractor
 from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.performing import local_performer
 from sdrag.linkage.planning import Plan, plan_masking
@@ -25,10 +28,17 @@ from sdrag.linkage.rewriting import rewrite
 from sdrag.linkage.schema import weights_of
 from sdrag.linkage.settings import SettingsSource, read_settings
 from sdrag.policy import LinkageSection
-from sdrag.steps import Failure, Performer, Steps, run
-from sdrag.vocabulary import Confidential, Decision, Entity, Passage
+from sdrag.steps import Failure, Outcome, Performer, Steps, run
+from sdrag.vocabulary import Action, Confidential, Decision, Entity, Passage
 
-__all__ = ["Masked", "Originals", "mask_corpus", "mask_corpus_steps"]
+__all__ = [
+    "Masked",
+    "Originals",
+    "detected",
+    "mask_corpus",
+    "mask_corpus_steps",
+    "mask_found",
+]
 
 
 class Originals(Confidential):
@@ -80,6 +90,7 @@ class Masked(Confidential):
         plan: What is masked and why, and the risks after.
         originals: From entity to forms; keep it apart.
         masker: Applies the plan to further text.
+        entities: What is masked, ascending by id.
     """
 
     documents: tuple[Passage, ...]
@@ -88,6 +99,12 @@ class Masked(Confidential):
     plan: Plan
     originals: Originals
     masker: Masker
+    entities: tuple[Entity, ...]
+
+    def cleaned(self, document: Passage) -> Passage:
+        """Apply the plan to a document, its metadata and its ids."""
+        text = self.masker.replace(document.text).text
+        return _cleaned(document, text, self.masker, "document")
 
     def __repr__(self) -> str:
         count = int(self.plan.masked.sum())
@@ -97,7 +114,7 @@ class Masked(Confidential):
 def mask_corpus(
     documents: Sequence[Passage],
     settings: SettingsSource = None,
-    detector: Detector | None = None,
+    detector: Detector | Extractor | None = None,
     *,
     mentions: Mentions | None = None,
     key: bytes | None = None,
@@ -125,35 +142,53 @@ def mask_corpus(
 def mask_corpus_steps(
     documents: Sequence[Passage],
     settings: LinkageSection,
-    detector: Detector | None = None,
+    detector: Detector | Extractor | None = None,
     *,
     mentions: Mentions | None = None,
     key: bytes | None = None,
 ) -> Steps[Masked]:
     """Mask a corpus, yielding effects; see `mask_corpus`."""
-    if (detector is None) == (mentions is None):
-        raise UsageError(
-            "Entities come from a detector or are handed in.",
-            hint="Pass `detector=` or `mentions=`.",
-        )
     whole = tuple(documents)
-    kept: list[Passage] = list(whole)
-    found: Sequence[Sequence[Found]]
-    if detector is None:
-        found = found_in(kept, mentions or (), weights_of(settings))
-    else:
-        kept, found = yield from _detected(whole, settings, detector)
-    assessment = yield from assess_steps(kept, found, settings, key)
-    plan = plan_masking(assessment.corpus, settings)
+    kept, found = yield from detected(whole, settings, detector, mentions)
+    masked = yield from mask_found(kept, found, settings, key)
+    names = {document.id for document in kept}
+    withheld = (
+        Decision(document.id, "withheld", "linkage", "detector-failed")
+        for document in whole
+        if document.id not in names
+    )
+    return replace(masked, decisions=(*masked.decisions, *withheld))
+
+
+def mask_found(
+    documents: Sequence[Passage],
+    found: Sequence[Sequence[Found]],
+    settings: LinkageSection,
+    key: bytes | None = None,
+    already: Collection[tuple[str, str]] = (),
+) -> Steps[Masked]:
+    """
+    Mask documents in which everything was found.
+
+    Args:
+        documents: The corpus.
+        found: For each document.
+        settings: The ceilings and the strategy.
+        key: For ids and pseudonyms.
+        already: Types and folded forms that are masked in any case.
+    """
+    assessment = yield from assess_steps(documents, found, settings, key)
+    plan = plan_masking(assessment.corpus, settings, _numbers(assessment, already))
     entities = masked_entities(assessment, plan)
     style = "label" if settings.replace == "rewrite" else settings.replace
     masker = Masker(entities, style, key)
-    clean, counts = _replaced(kept, masker)
+    clean, decisions = _replaced(documents, masker)
     if settings.replace == "rewrite":
-        clean = yield from rewrite(kept, clean, masker)
+        clean = yield from rewrite(documents, clean, masker)
     originals = Originals({e.id: (e.type, e.forms) for e in entities})
-    decisions = _decisions(whole, kept, counts)
-    return Masked(tuple(clean), decisions, assessment, plan, originals, masker)
+    return Masked(
+        tuple(clean), decisions, assessment, plan, originals, masker, entities
+    )
 
 
 def masked_entities(assessment: Assessment, plan: Plan) -> tuple[Entity, ...]:
@@ -162,35 +197,68 @@ def masked_entities(assessment: Assessment, plan: Plan) -> tuple[Entity, ...]:
     return tuple(entities[number] for number in np.flatnonzero(plan.masked).tolist())
 
 
-def _detected(
-    documents: Sequence[Passage], settings: LinkageSection, detector: Detector
+def detected(
+    documents: Sequence[Passage],
+    settings: LinkageSection,
+    detector: Detector | Extractor | None,
+    mentions: Mentions | None,
 ) -> Steps[tuple[list[Passage], list[tuple[Found, ...]]]]:
-    """Return the documents that could be read, and what was found in them."""
-    outcomes = yield from detector.detect([document.text for document in documents])
-    kept: list[Passage] = []
-    lists = []
-    for document, outcome in zip(documents, outcomes, strict=True):
-        if not isinstance(outcome, Failure):
-            kept.append(document)
-            lists.append(outcome.value)
-    return kept, found_in(kept, lists, weights_of(settings))
+    """
+    Return the documents that could be read, and what was found in them.
+
+    Raises:
+        UsageError: Neither a detector nor mentions were given, or both.
+    """
+    if (detector is None) == (mentions is None):
+        raise UsageError(
+            "Entities come from a detector or are handed in.",
+            hint="Pass `detector=` or `mentions=`.",
+        )
+    weights = weights_of(settings)
+    if detector is None:
+        return list(documents), found_in(documents, mentions or (), weights)
+    texts = [document.text for document in documents]
+    outcomes: Sequence[Outcome[Any]]
+    if isinstance(detector, Extractor):
+        outcomes = yield from detector.extract(texts)
+    else:
+        outcomes = yield from detector.detect(texts)
+    pairs = [
+        (document, outcome.value)
+        for document, outcome in zip(documents, outcomes, strict=True)
+        if not isinstance(outcome, Failure)
+    ]
+    kept = [document for document, _ in pairs]
+    return kept, found_in(kept, [value for _, value in pairs], weights)
+
+
+def _numbers(assessment: Assessment, forms: Collection[tuple[str, str]]) -> list[int]:
+    """Return the entities that have one of some forms."""
+    if not forms:
+        return []
+    return [
+        number
+        for number, entity in enumerate(assessment.resolved.entities)
+        if any((entity.type, fold_text(form)) in forms for form in entity.forms)
+    ]
 
 
 def _replaced(
     documents: Sequence[Passage], masker: Masker
-) -> tuple[list[Passage], list[int]]:
+) -> tuple[list[Passage], tuple[Decision, ...]]:
     clean: list[Passage] = []
-    counts: list[int] = []
+    decisions: list[Decision] = []
     for number, document in enumerate(documents):
         result = masker.replace(document.text)
-        counts.append(len(result.spans))
-        clean.append(_cleaned(document, result.text, masker, number))
-    return clean, counts
+        clean.append(_cleaned(document, result.text, masker, f"document-{number}"))
+        action: Action = "redacted" if result.spans else "released"
+        id_, spans = clean[-1].id, len(result.spans)
+        decisions.append(Decision(id_, action, "linkage", spans=spans))
+    return clean, tuple(decisions)
 
 
-def _cleaned(document: Passage, text: str, masker: Masker, number: int) -> Passage:
+def _cleaned(document: Passage, text: str, masker: Masker, alias: str) -> Passage:
     """Return a document with nothing masked in its text, metadata or ids."""
-    alias = f"document-{number}"
     parent = document.document_id
     return replace(
         document,
@@ -198,21 +266,4 @@ def _cleaned(document: Passage, text: str, masker: Masker, number: int) -> Passa
         text=text,
         metadata=masker.clean(dict(document.metadata)),
         document_id=alias if parent and masker.find(parent) else parent,
-    )
-
-
-def _decisions(
-    documents: Sequence[Passage], kept: Sequence[Passage], counts: Sequence[int]
-) -> tuple[Decision, ...]:
-    spans = {document.id: count for document, count in zip(kept, counts, strict=True)}
-    return tuple(
-        Decision(document.id, "withheld", "linkage", "detector-failed")
-        if document.id not in spans
-        else Decision(
-            document.id,
-            "redacted" if spans[document.id] else "released",
-            "linkage",
-            spans=spans[document.id],
-        )
-        for document in documents
     )

@@ -36,7 +36,7 @@ from sdrag.linkage.requirements import (
 from sdrag.linkage.selection import Selected
 from sdrag.policy import LinkageSection
 
-__all__ = ["Solution", "optimise"]
+__all__ = ["Ground", "Solution", "optimise"]
 
 _INTEGRAL = 1e-6
 
@@ -64,24 +64,34 @@ class Solution:
         return 0.0 if not self.cost else max(0.0, (self.cost - self.bound) / self.cost)
 
 
-def optimise(  # noqa: PLR0917 -- what a plan knows, and its search
-    corpus: Incidence,
-    settings: LinkageSection,
-    before: Edges,
-    edges: Edges,
-    chains: Chains,
-    starts: Sequence[Selected],
-    costs: Floats,
-) -> Solution:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ground:
     """
-    Search for the cheapest plan.
+    What a plan is made on.
 
     Args:
         corpus: The documents and their entities.
         settings: The ceilings and the time limit.
-        before: The pruned graph of the untouched corpus.
-        edges: The graph on which the chains were frozen.
-        chains: The frozen chains.
+        certain: (entities,) what every plan masks.
+        graph: Pruned, with nothing masked but `certain`.
+        edges: The graph after document-level masking.
+        chains: Frozen on `edges`.
+    """
+
+    corpus: Incidence
+    settings: LinkageSection
+    certain: Mask
+    graph: Edges
+    edges: Edges
+    chains: Chains
+
+
+def optimise(ground: Ground, starts: Sequence[Selected], costs: Floats) -> Solution:
+    """
+    Search for the cheapest plan.
+
+    Args:
+        ground: What it is made on.
         starts: Plans of the other strategies; the best is the one to beat.
         costs: (entities,) what masking each costs.
 
@@ -89,8 +99,8 @@ def optimise(  # noqa: PLR0917 -- what a plan knows, and its search
         MissingExtraError: The extra `linkage` is not installed.
     """
     began = time.monotonic()
-    problem = _Problem(corpus, settings, before, edges, chains, costs)
-    deadline = began + settings.solver_seconds
+    deadline = began + ground.settings.solver_seconds
+    problem = _Problem(ground, costs)
     plans = [problem.trimmed(start.masked, deadline) for start in starts]
     best = min(plans, key=lambda plan: (problem.cost(plan), plan.tolist()))
     masked, bound = problem.search(best, deadline)
@@ -126,21 +136,13 @@ def _explained(best: Mask, starts: Sequence[Selected], problem: _Problem) -> Sel
 class _Problem:
     """The requirements of one corpus, growing as proposals show what else is needed."""
 
-    def __init__(
-        self,
-        corpus: Incidence,
-        settings: LinkageSection,
-        before: Edges,
-        edges: Edges,
-        chains: Chains,
-        costs: Floats,
-    ) -> None:
-        self.corpus = corpus
-        self._settings, self._before, self._costs = settings, before, costs
-        self._certain = (corpus.global_contribution >= 1.0) & corpus.maskable
-        self._ledger = Ledger(corpus, before, self._certain)
-        self._frozen = replace(chains, hops=_renumbered(chains, edges, before))
-        self._gains = dict(enumerate(corpus.global_contribution.tolist()))
+    def __init__(self, ground: Ground, costs: Floats) -> None:
+        self.corpus, self._settings = ground.corpus, ground.settings
+        self._graph, self._certain, self._costs = ground.graph, ground.certain, costs
+        self._ledger = Ledger(ground.corpus, ground.graph, ground.certain)
+        hops = _renumbered(ground.chains, ground.edges, ground.graph)
+        self._frozen = replace(ground.chains, hops=hops)
+        self._gains = dict(enumerate(ground.corpus.global_contribution.tolist()))
         self.requirements: list[Requirement] = [*self._documents(), *self._chains()]
 
     def cost(self, masked: Mask) -> float:
@@ -232,9 +234,9 @@ class _Problem:
     def _new_chains(self, masked: Mask) -> list[Requirement]:
         """Return chains that masking this would leave over `theta_chain`."""
         settings = self._settings
-        graph = self._before.without(masked, settings.edge_threshold)
+        graph = self._graph.without(masked, settings.edge_threshold)
         chains = enumerate_chains(graph, self.corpus.document_risk(masked), settings)
-        chains = replace(chains, hops=_renumbered(chains, graph, self._before))
+        chains = replace(chains, hops=_renumbered(chains, graph, self._graph))
         over = np.flatnonzero(chains.risk_before > settings.max_chain_risk + TOLERANCE)
         names = set(np.flatnonzero(masked).tolist())
         found: list[Requirement] = []

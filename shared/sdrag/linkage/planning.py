@@ -9,6 +9,7 @@ ceilings the policy's own unmaskable types make impossible.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,10 +18,11 @@ from sdrag.linkage.chains import Chains, enumerate_chains, hop_risks, path_risks
 from sdrag.linkage.edges import Edges, find_edges
 from sdrag.linkage.incidence import Floats, Incidence, Ints
 from sdrag.linkage.ledger import TOLERANCE, Ledger, Mask
-from sdrag.linkage.optimal import Solution, optimise
+from sdrag.linkage.optimal import Ground, Solution, optimise
 from sdrag.linkage.selection import (
     Choose,
     Selected,
+    certain,
     document_level,
     greedy,
     knapsack,
@@ -95,16 +97,19 @@ def impossible_documents(corpus: Incidence, settings: LinkageSection) -> Ints:
     return np.flatnonzero(floor > settings.max_document_risk + TOLERANCE)
 
 
-def plan_masking(corpus: Incidence, settings: LinkageSection) -> Plan:
+def plan_masking(
+    corpus: Incidence, settings: LinkageSection, already: Sequence[int] = ()
+) -> Plan:
     """
     Choose what to mask.
 
     Args:
         corpus: The documents and their entities.
         settings: The ceilings and the strategy; `document` stops after the first stage.
+        already: Entities that are masked in any case.
     """
     before = find_edges(corpus, settings.edge_threshold)
-    selected = document_level(corpus, settings.max_document_risk)
+    selected = document_level(corpus, settings.max_document_risk, already)
     edges = before.without(selected.masked, settings.edge_threshold)
     chains = enumerate_chains(edges, corpus.document_risk(selected.masked), settings)
     solution = None
@@ -114,7 +119,10 @@ def plan_masking(corpus: Incidence, settings: LinkageSection) -> Plan:
             _settled(corpus, settings, edges, chains, selected, choose)
             for choose in (greedy, knapsack)
         ]
-        solution = optimise(corpus, settings, before, edges, chains, starts, costs)
+        held = certain(corpus, already)
+        graph = before.without(held, settings.edge_threshold)
+        ground = Ground(corpus, settings, held, graph, edges, chains)
+        solution = optimise(ground, starts, costs)
         selected = solution.selected
     elif settings.select != "document":
         choose = greedy if settings.select == "greedy" else knapsack

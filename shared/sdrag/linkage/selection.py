@@ -14,7 +14,7 @@ twelve digits, so that plans do not depend on the order of a sum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,7 +23,15 @@ from sdrag.linkage.chains import Chains
 from sdrag.linkage.incidence import Floats, Incidence, Ints
 from sdrag.linkage.ledger import TOLERANCE, Ledger, LocalChain, Mask
 
-__all__ = ["Selected", "document_level", "greedy", "knapsack", "settle_chains"]
+__all__ = [
+    "Choose",
+    "Selected",
+    "certain",
+    "document_level",
+    "greedy",
+    "knapsack",
+    "settle_chains",
+]
 
 _DIGITS = 12
 _BLOCK = 2048
@@ -55,16 +63,18 @@ Choose = Callable[
 ceiling and the costs of all entities: what to mask next."""
 
 
-def document_level(corpus: Incidence, ceiling: float) -> Selected:
+def document_level(
+    corpus: Incidence, ceiling: float, already: Sequence[int] = ()
+) -> Selected:
     """
     Mask until every document is at or under `theta_doc`, or nothing is left to mask.
 
-    Entities that are certain to identify (contribution 1) are masked in any case.
+    Entities that are certain to identify (contribution 1) are masked in any case, and
+    so are those in `already`.
     """
     selected = Selected(np.zeros(len(corpus.entity_ids), bool))
     limit = float(-np.log1p(-min(ceiling + TOLERANCE, 1.0))) if ceiling < 1 else np.inf
-    certain = (corpus.global_contribution >= 1.0) & corpus.maskable
-    for entity in np.flatnonzero(certain).tolist():
+    for entity in np.flatnonzero(certain(corpus, already)).tolist():
         selected.masked[entity] = True
         selected.for_document[entity] = int(corpus.document[corpus.rows_of(entity)[0]])
     rank = np.round(corpus.global_contribution, _DIGITS)
@@ -72,6 +82,13 @@ def document_level(corpus: Incidence, ceiling: float) -> Selected:
     for document in over.tolist():
         _settle_document(corpus, document, limit, rank, selected)
     return selected
+
+
+def certain(corpus: Incidence, already: Sequence[int] = ()) -> Mask:
+    """Return what every plan masks: certain identifiers, and `already`."""
+    chosen = (corpus.global_contribution >= 1.0) & corpus.maskable
+    chosen[list(already)] = True
+    return np.asarray(chosen)
 
 
 def _settle_document(

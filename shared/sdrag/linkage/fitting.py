@@ -1,0 +1,165 @@
+"""
+Fit on a corpus, apply to a stream, and follow the corpus as it changes.
+
+Detecting is what costs; so what was found in a document is kept, and a change detects
+only in what is new. Frequencies and the number of documents enter every uniqueness, so
+the plan is made anew over the columns, which takes seconds for a hundred thousand
+documents. What was masked once stays masked: a value that has been taken out must not
+come back because it has become more common. So a change can only add to the masks, and
+the update names the earlier documents in which something more is to be masked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sdrag.detectors import Detector
+from sdrag.errors import UsageError
+from sdrag.folding import fold_text
+from sdrag.linkage.extraction import Extractor
+from sdrag.linkage.masking import Masked, detected, mask_found
+from sdrag.linkage.mentions import Found, Mentions
+from sdrag.linkage.performing import local_performer
+from sdrag.linkage.settings import SettingsSource, read_settings
+from sdrag.policy import LinkageSection
+from sdrag.steps import Performer, run
+from sdrag.vocabulary import Confidential, Passage
+
+__all__ = ["Fitted", "Update", "fit"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fitted(Confidential):
+    """
+    A plan for a corpus, and what it takes to keep it current.
+
+    Args:
+        settings: Under which it was made.
+        documents: The corpus, as it came.
+        found: What was found in each document.
+        masked: The masked corpus.
+        key: For ids and pseudonyms.
+    """
+
+    settings: LinkageSection
+    documents: Mapping[str, Passage]
+    found: Mapping[str, tuple[Found, ...]]
+    masked: Masked
+    key: bytes | None = None
+
+    def __repr__(self) -> str:
+        return f"Fitted({len(self.documents)} documents)"
+
+    def apply(self, documents: Sequence[Passage]) -> tuple[Passage, ...]:
+        """
+        Mask further text by the plan, such as chunks of the corpus or a stream.
+
+        Nothing is detected: an entity that the corpus did not hold passes. Use
+        `updated` for new documents.
+        """
+        return tuple(self.masked.cleaned(document) for document in documents)
+
+    def updated(
+        self,
+        changed: Sequence[Passage] = (),
+        removed: Collection[str] = (),
+        detector: Detector | Extractor | None = None,
+        *,
+        mentions: Mentions | None = None,
+        performer: Performer | None = None,
+    ) -> Update:
+        """
+        Follow a change of the corpus.
+
+        Args:
+            changed: Documents that are new, or stand in place of those with their id.
+            removed: Ids of documents that are gone.
+            detector: Finds entities in the changed documents.
+            mentions: What was found in them, in place of a detector.
+            performer: Answers effects.
+
+        Raises:
+            UsageError: A document that is to be removed is not there.
+        """
+        if not set(removed) <= self.documents.keys():
+            raise UsageError("A document that is to be removed is not in the corpus.")
+        if not changed:
+            detector, mentions = None, []
+        steps = detected(changed, self.settings, detector, mentions)
+        kept, found = run(steps, performer or local_performer())
+        gone = set(removed) | {document.id for document in changed}
+        documents = {k: v for k, v in self.documents.items() if k not in gone}
+        held = {k: v for k, v in self.found.items() if k not in gone}
+        for document, entries in zip(kept, found, strict=True):
+            documents[document.id], held[document.id] = document, entries
+        fitted = _fitted(documents, held, self, performer)
+        return Update(fitted, self._stale(fitted), len(changed) - len(kept))
+
+    def _stale(self, later: Fitted) -> tuple[str, ...]:
+        """Return ids of unchanged documents whose masked text is another."""
+        before = dict(zip(self.documents, self.masked.documents, strict=True))
+        after = dict(zip(later.documents, later.masked.documents, strict=True))
+        return tuple(
+            id_
+            for id_, document in later.documents.items()
+            if self.documents.get(id_) is document
+            and before[id_].text != after[id_].text
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Update(Confidential):
+    """
+    What a change of the corpus brought.
+
+    Args:
+        fitted: The plan as it stands.
+        stale: Earlier documents that must be masked, and indexed, anew.
+        withheld: How many changed documents could not be read.
+    """
+
+    fitted: Fitted
+    stale: tuple[str, ...]
+    withheld: int = 0
+
+
+def fit(
+    documents: Sequence[Passage],
+    settings: SettingsSource = None,
+    detector: Detector | Extractor | None = None,
+    *,
+    mentions: Mentions | None = None,
+    key: bytes | None = None,
+    performer: Performer | None = None,
+) -> Fitted:
+    """
+    Fit a plan on a whole corpus; see `mask_corpus` for the arguments.
+
+    A part of a corpus will not do: what links people is seen only in the whole.
+    """
+    section = read_settings(settings)
+    performer = performer or local_performer()
+    kept, found = run(detected(documents, section, detector, mentions), performer)
+    masked = run(mask_found(kept, found, section, key), performer)
+    held = {document.id: entries for document, entries in zip(kept, found, strict=True)}
+    return Fitted(section, {d.id: d for d in kept}, held, masked, key)
+
+
+def _fitted(
+    documents: Mapping[str, Passage],
+    found: Mapping[str, tuple[Found, ...]],
+    earlier: Fitted,
+    performer: Performer | None,
+) -> Fitted:
+    entities = earlier.masked.entities
+    already = {(e.type, fold_text(form)) for e in entities for form in e.forms}
+    steps = mask_found(
+        list(documents.values()),
+        list(found.values()),
+        earlier.settings,
+        earlier.key,
+        already,
+    )
+    masked = run(steps, performer or local_performer())
+    return replace(earlier, documents=documents, found=found, masked=masked)

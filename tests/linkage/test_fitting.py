@@ -1,0 +1,127 @@
+"""Fit once, apply to a stream, follow the corpus as it changes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sdrag.errors import UsageError
+from sdrag.linkage.extraction import ModelExtractor
+from sdrag.linkage.fitting import Fitted, fit
+from sdrag.linkage.masking import mask_corpus
+from sdrag.prompts import Label, Prompt
+from sdrag.testing import Scripted, canary
+from sdrag.vocabulary import Passage
+
+WHO, FACT, TOWN = canary("who"), canary("fact"), canary("town")
+PLAIN = {
+    "resolution": {"meaning": False, "terms": False},
+    "edge_threshold": 0.2,
+    "max_chain_risk": 0.2,
+}
+
+
+def corpus() -> tuple[list[Passage], list[list[list[object]]]]:
+    documents = [
+        Passage("a", f"{WHO} came."),
+        Passage("b", f"It was the {FACT}."),
+        Passage("c", f"Seen in {TOWN}."),
+    ]
+    mentions: list[list[list[object]]] = [
+        [[WHO, "", "NAME", 1.0]],
+        [[FACT, "", "UNIQUE_FACT", 0.9]],
+        [[TOWN, "", "LOCATION", 0.5]],
+    ]
+    return documents, mentions
+
+
+def fitted(select: str = "knapsack") -> Fitted:
+    documents, mentions = corpus()
+    return fit(documents, {**PLAIN, "select": select}, mentions=mentions)
+
+
+def test_a_plan_applies_to_further_text() -> None:
+    """A chunk of the corpus loses what the plan masks, metadata too."""
+    (chunk,) = fitted().apply([Passage("a-1", f"About {WHO}.", {"who": WHO})])
+    assert (chunk.text, chunk.metadata["who"]) == ("About [NAME].", "[NAME]")
+
+
+@pytest.mark.parametrize("select", ["greedy", "knapsack", "optimal"])
+def test_an_update_names_earlier_documents(select: str) -> None:
+    """A new document links to an old one, which must be masked anew."""
+    first = fitted(select)
+    assert FACT in first.masked.documents[1].text
+    new = Passage("d", f"He is the {FACT} of {TOWN}.")
+    update = first.updated(
+        [new],
+        mentions=[[[FACT, "", "UNIQUE_FACT", 1.0], [TOWN, "", "LOCATION", 1.0]]],
+    )
+    assert update.stale == ("b",)
+    texts = " ".join(document.text for document in update.fitted.masked.documents)
+    assert FACT not in texts
+
+
+@pytest.mark.parametrize("select", ["greedy", "knapsack", "optimal"])
+def test_what_was_masked_stays_masked(select: str) -> None:
+    """A value that was taken out does not come back by becoming common."""
+    first = fitted(select)
+    more = [Passage(f"n{n}", f"{WHO} again.") for n in range(9)]
+    update = first.updated(more, mentions=[[[WHO, "", "NAME", 0.1]]] * 9)
+    assert all(WHO not in d.text for d in update.fitted.masked.documents)
+    assert update.stale == ()
+
+
+def test_a_removed_document_is_gone() -> None:
+    """Its entities no longer count; one that is not there is an error."""
+    update = fitted().updated(removed=["a"])
+    assert list(update.fitted.documents) == ["b", "c"]
+    with pytest.raises(UsageError, match="not in the corpus"):
+        fitted().updated(removed=["z"])
+
+
+class TestModelExtractor:
+    """Two readings of every document (section 4.2.2)."""
+
+    @staticmethod
+    def answer(prompt: Prompt) -> str:
+        text = prompt.messages[-1].content.text
+        document = text.rpartition("Document:")[2]
+        rows = [[WHO, WHO.lower(), "NAME", 0.9]] if WHO in document else []
+        if FACT in document and (
+            FACT in text.partition("Document:")[0] or WHO in document
+        ):
+            rows.append([FACT, "", "UNIQUE_FACT", 0.8])
+        rows.append(["not in the text", "", "NAME", 1.0])
+        return "Here it is: " + json.dumps({"entities": rows})
+
+    def test_the_second_reading_knows_the_first(self) -> None:
+        """A detail found elsewhere is found here too; names are not handed on."""
+        performer = Scripted(complete=self.answer)
+        documents = [Passage("a", f"{WHO}, {FACT}."), Passage("b", f"Some {FACT}.")]
+        result = mask_corpus(documents, PLAIN, ModelExtractor(), performer=performer)
+        types = {entity.type for entity in result.assessment.resolved.entities}
+        assert types == {"NAME", "UNIQUE_FACT"}
+        assert len(result.assessment.links) == 1
+        (_, again) = [e for e in performer.effects if hasattr(e.items[0], "messages")]
+        known = again.items[1].messages[-1].content.text.partition("Document:")[0]
+        assert FACT in known
+        assert WHO not in known
+
+    def test_its_prompts_are_labelled(self) -> None:
+        """Documents are sensitive, and nobody's question stands beside them."""
+        performer = Scripted(complete=self.answer)
+        mask_corpus([Passage("a", WHO)], PLAIN, ModelExtractor(), performer=performer)
+        prompts = [
+            e.items[0] for e in performer.effects if hasattr(e.items[0], "labels")
+        ]
+        assert {prompt.labels for prompt in prompts} == {Label.SENSITIVE}
+
+    def test_an_unreadable_reply_withholds(self) -> None:
+        """It is not taken for a document without entities."""
+        performer = Scripted(complete=lambda prompt: "Sorry.")
+        result = mask_corpus(
+            [Passage("a", WHO)], PLAIN, ModelExtractor(), performer=performer
+        )
+        assert result.documents == ()
+        assert [decision.action for decision in result.decisions] == ["withheld"]
