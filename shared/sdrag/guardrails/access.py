@@ -123,6 +123,7 @@ def _objection(
             ("tenant", section.tenant_key),
             ("roles", section.roles_key),
             ("level", section.level_key),
+            ("uses", section.uses_key),
         )
         if key and passage.metadata.get(key) is not None
     }
@@ -131,13 +132,14 @@ def _objection(
     if not tags:
         return "" if section.without_principal == "public" else "untagged"
     who = principal or _NOBODY
-    if section.tenant_key and not _same_tenant(tags.get("tenant"), who, section):
-        return "tenant"
-    if "roles" in tags and not _shares(tags["roles"], who.roles):
-        return "roles"
-    if "level" in tags and not _reaches(who.level, tags["level"]):
-        return "level"
-    return ""
+    admitted = {
+        "tenant": not section.tenant_key
+        or _same_tenant(tags.get("tenant"), who, section),
+        "roles": "roles" not in tags or _shares(tags["roles"], who.roles),
+        "level": "level" not in tags or _reaches(who.level, tags["level"]),
+        "uses": "uses" not in tags or _shares(tags["uses"], _own_uses(who)),
+    }
+    return next((name for name, admits in admitted.items() if not admits), "")
 
 
 def _same_tenant(tag: Any, who: Principal, section: AccessSection) -> bool:
@@ -150,6 +152,11 @@ def _shares(tag: Any, own: frozenset[str]) -> bool:
     """Say whether a tag, one string or a collection of them, names one of `own`."""
     names = tag if isinstance(tag, (list, tuple, set, frozenset)) else (tag,)
     return any(isinstance(name, str) and name in own for name in names)
+
+
+def _own_uses(who: Principal) -> frozenset[str]:
+    use = who.attributes.get("use")
+    return frozenset({use}) if isinstance(use, str) else frozenset()
 
 
 def _reaches(level: int, tag: Any) -> bool:

@@ -54,7 +54,9 @@ RankBy = Literal[
 class Section(BaseModel):
     """A part of the policy: frozen, and closed to unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False
+    )
 
 
 class ConstraintSection(Section):
@@ -109,6 +111,8 @@ class AccessSection(Section):
         tenant_key: Holds the tenant, or a list of tenants.
         roles_key: Holds a role, or a list of roles, any of which opens the passage.
         level_key: Holds the clearance that is needed.
+        uses_key: Holds what a licence allows the passage to be used for; a principal
+            says its own use in its attribute `use`.
         required: Tags without which a passage is nobody's.
         without_principal: `public` shows untagged passages to everybody.
         budget: The most passages asked of the store until enough are allowed.
@@ -117,6 +121,7 @@ class AccessSection(Section):
     tenant_key: MetadataKey | None = "tenant"
     roles_key: MetadataKey | None = "roles"
     level_key: MetadataKey | None = "level"
+    uses_key: MetadataKey | None = "allowed_uses"
     required: tuple[Literal["tenant", "roles", "level"], ...] = ()
     without_principal: Literal["deny", "public"] = "deny"
     budget: Count = 200

@@ -1,0 +1,178 @@
+"""
+Citations: an answer says where it has each claim from, and says it rightly.
+
+The source's four checks. Presence: every claim has a citation. Validity: what is cited
+was retrieved. Accuracy: the cited passage supports the claim. Completeness: a passage
+that contradicts the claim is cited too, or one that supports it where none is. Marks
+are `[1]`, by the passage's place, `[doc-id]`, or data beside the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sdrag.folding import fold_text
+from sdrag.guardrails.claims import Claim
+from sdrag.guardrails.contradictions import Conflict
+from sdrag.guardrails.grounding import supports
+from sdrag.policy import CitationsSection, GroundingSection
+from sdrag.steps import Steps
+from sdrag.vocabulary import Passage
+
+__all__ = ["CitationFault", "check", "instruction", "structured"]
+
+Fault = Literal["presence", "validity", "accuracy", "completeness"]
+
+_INSTRUCTIONS = {
+    "number": "After each factual statement, cite the numbers of the sources that"
+    " support it in square brackets, such as [1] or [2][3].",
+    "id": "After each factual statement, cite the ids of the sources that support it in"
+    " square brackets, such as [source-id].",
+    "structured": 'Answer with a JSON object: {"answer": "...", "citations": [{"quote":'
+    ' "the statement of your answer, word for word", "source": "the id of the source'
+    ' that supports it"}]}.',
+}
+_RULES = (
+    " Cite only sources you were given. Where sources disagree, cite both. If no source"
+    " supports a statement, leave it out."
+)
+_NUMBERS = re.compile(r"\d{1,4}")
+
+
+@dataclass(frozen=True, slots=True)
+class CitationFault:
+    """
+    What is wrong with a claim's citations.
+
+    Args:
+        claim: The claim's place.
+        fault: Which check it fails.
+        unchecked: The check could not be made, which is no better.
+    """
+
+    claim: int
+    fault: Fault
+    unchecked: bool = False
+
+
+def instruction(section: CitationsSection) -> str:
+    """Word what the prompt asks for, in the policy's format."""
+    return _INSTRUCTIONS[section.format] + _RULES
+
+
+def structured(citations: object, found: Sequence[Claim]) -> list[list[str]] | None:
+    """
+    Sort citations that came as data by the claim whose words they quote.
+
+    Args:
+        citations: A list of mappings of `quote` and `source`.
+        found: The answer's claims.
+
+    Returns:
+        The sources cited for each claim, or None where the data is malformed.
+    """
+    if not isinstance(citations, Sequence) or isinstance(citations, str):
+        return None
+    cited: list[list[str]] = [[] for _ in found]
+    texts = [fold_text(claim.text) for claim in found]
+    for entry in citations:
+        if not isinstance(entry, Mapping):
+            return None
+        quote, source = entry.get("quote"), entry.get("source")
+        if not isinstance(quote, str) or not isinstance(source, (str, int)):
+            return None
+        words = fold_text(quote).rstrip(".")
+        for place, text in enumerate(texts):
+            if words and (words in text or text.rstrip(".") in words):
+                cited[place].append(str(source))
+    return cited
+
+
+def check(
+    found: Sequence[Claim],
+    passages: Sequence[Passage],
+    section: CitationsSection,
+    *,
+    judge: GroundingSection,
+    conflicts: Sequence[Conflict] = (),
+    data: Any = None,
+) -> Steps[tuple[CitationFault, ...]]:
+    """
+    Check the citations of every claim.
+
+    Args:
+        found: The answer's claims.
+        passages: What it was made from, in the order of their numbers.
+        section: The format, and the checks that count.
+        judge: How support is judged.
+        conflicts: Between passages (`left`) and claims (`right`).
+        data: The citations, where their format is `structured`.
+    """
+    cited = _cited(found, passages, section, data)
+    faults: list[CitationFault] = []
+    for place, names in enumerate(cited):
+        if not names:
+            faults.append(CitationFault(place, "presence"))
+        elif None in names:
+            faults.append(CitationFault(place, "validity"))
+    faults += yield from _inaccurate(found, passages, cited, section, judge)
+    faults += [
+        CitationFault(one.right, "completeness", one.reason == "unchecked")
+        for one in conflicts
+        if one.left not in cited[one.right]
+    ]
+    return tuple(one for one in faults if one.fault in section.require)
+
+
+def _cited(
+    found: Sequence[Claim],
+    passages: Sequence[Passage],
+    section: CitationsSection,
+    data: Any,
+) -> list[list[int | None]]:
+    """Return the places of the passages each claim cites; None for what is invented."""
+    if section.format == "structured":
+        named = structured(data, found)
+        if named is None:
+            return [[None] for _ in found]
+    else:
+        named = [_split(claim.marks) for claim in found]
+    places = {passage.id: place for place, passage in enumerate(passages)}
+    if section.format == "number":
+        return [[_numbered(name, len(passages)) for name in one] for one in named]
+    return [[places.get(name) for name in one] for one in named]
+
+
+def _split(marks: Sequence[str]) -> list[str]:
+    """Take `[1, 2]` and `[1; 2]` for two citations."""
+    return [name.strip() for mark in marks for name in re.split(r"[,;]", mark)]
+
+
+def _numbered(name: str, count: int) -> int | None:
+    if not _NUMBERS.fullmatch(name) or not 1 <= int(name) <= count:
+        return None
+    return int(name) - 1
+
+
+def _inaccurate(
+    found: Sequence[Claim],
+    passages: Sequence[Passage],
+    cited: Sequence[Sequence[int | None]],
+    section: CitationsSection,
+    judge: GroundingSection,
+) -> Steps[list[CitationFault]]:
+    """Judge each claim against the passages it cites, and nothing else."""
+    if "accuracy" not in section.require:
+        return []
+    faults = []
+    for place, names in enumerate(cited):
+        known = [passages[name] for name in names if name is not None]
+        if not known:
+            continue
+        (held,) = yield from supports([found[place]], known, judge)
+        if held.score is None or held.score < section.threshold:
+            faults.append(CitationFault(place, "accuracy", held.score is None))
+    return faults

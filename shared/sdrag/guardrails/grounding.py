@@ -1,0 +1,121 @@
+"""
+Groundedness: each claim of an answer against the passages it was made from.
+
+A claim that is not supported is a hallucination until shown otherwise. The evidence is
+kept with each claim: which passages, which sentences, how sure. A claim that could not
+be checked counts as unsupported, and is told apart from one that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sdrag.errors import SdragError
+from sdrag.guardrails.claims import Claim
+from sdrag.guardrails.judging import ask_model, ask_nli
+from sdrag.policy import GroundingSection
+from sdrag.sentences import sentences
+from sdrag.steps import Failure, Steps, compute
+from sdrag.vocabulary import Confidential, Passage
+
+__all__ = ["ClaimSupport", "supports"]
+
+_MOST_EVIDENCE = 2_000
+"""Characters of each passage that a judge reads at once."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ClaimSupport(Confidential):
+    """
+    What was found out about a claim.
+
+    Args:
+        claim: The claim.
+        score: The support, from 0 to 1; None where it could not be checked.
+        passage_ids: The passages that support it, best first.
+    """
+
+    claim: Claim
+    score: float | None
+    passage_ids: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"ClaimSupport(score={self.score}, {len(self.passage_ids)} passages)"
+
+
+def supports(
+    found: Sequence[Claim], passages: Sequence[Passage], section: GroundingSection
+) -> Steps[list[ClaimSupport]]:
+    """
+    Judge claims against the passages.
+
+    Args:
+        found: The claims, in order.
+        passages: What the answer was made from.
+        section: The method and the threshold.
+    """
+    if not passages:
+        return [ClaimSupport(claim, 0.0) for claim in found]
+    if section.method == "local":
+        return (yield from _locally(found, passages))
+    pairs = [
+        (passage.text[:_MOST_EVIDENCE], claim.text)
+        for claim in found
+        for passage in passages
+    ]
+    ask = ask_nli if section.method == "nli" else ask_model
+    values = yield from ask(pairs, "entailment")
+    width = len(passages)
+    return [
+        _best(claim, passages, values[at * width : (at + 1) * width], section)
+        for at, claim in enumerate(found)
+    ]
+
+
+def _best(
+    claim: Claim,
+    passages: Sequence[Passage],
+    values: Sequence[float | None],
+    section: GroundingSection,
+) -> ClaimSupport:
+    """Take the best passage; a yes stands even where another judgment is missing."""
+    known = [
+        (value, passage.id)
+        for value, passage in zip(values, passages, strict=True)
+        if value is not None
+    ]
+    best = max((value for value, _ in known), default=None)
+    if best is None or (best < section.threshold and len(known) < len(passages)):
+        return ClaimSupport(claim, None)
+    ranked = sorted(known, reverse=True)
+    ids = tuple(name for value, name in ranked if value >= section.threshold)
+    return ClaimSupport(claim, best, ids)
+
+
+def _locally(
+    found: Sequence[Claim], passages: Sequence[Passage]
+) -> Steps[list[ClaimSupport]]:
+    """Score each claim against the sentences of all passages together."""
+    cut = [
+        (passage.id, span.of(passage.text))
+        for passage in passages
+        for span in sentences(passage.text)
+    ]
+    evidence = [sentence for _, sentence in cut]
+
+    def judge(claim: Claim) -> ClaimSupport:
+        from sdrag.guardrails.support import support  # noqa: PLC0415 -- numpy
+
+        held = support(claim.text, evidence)
+        ids = dict.fromkeys(cut[place][0] for place in held.sentences)
+        return ClaimSupport(claim, held.score, tuple(ids))
+
+    try:
+        outcomes = yield from compute(judge, found)
+    except SdragError:
+        return [ClaimSupport(claim, None) for claim in found]
+    return [
+        ClaimSupport(claim, None) if isinstance(one, Failure) else one.value
+        for claim, one in zip(found, outcomes, strict=True)
+    ]

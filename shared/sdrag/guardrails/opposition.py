@@ -1,0 +1,134 @@
+"""
+Local signs that two texts say opposite things.
+
+Two questions are asked. Of two sentences from different sources: are they about the
+same, and do their figures, dates, negations or a pair of antonyms disagree? This is
+strict, since sources that merely differ are normal. Of a claim and the evidence that
+was retrieved for it: does the evidence put something else where the claim's point
+stands? There, words of the claim that the evidence does not know are a sign too, above
+all its last ones, where an English sentence says what is new.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from sdrag.folding import fold_text
+from sdrag.guardrails.wording import content_words, negated, numbers, shares, word_set
+
+__all__ = ["alike", "opposed", "refutation"]
+
+_MONTHS = word_set(
+    "january february march april june july august september october november"
+    " december monday tuesday wednesday thursday friday saturday sunday"
+)
+_ANTONYMS = tuple(
+    (word_set(left), word_set(right))
+    for left, right in (
+        (
+            "increase increases increased rise rises rose grew",
+            "decrease decreases decreased fall falls fell declined dropped shrank",
+        ),
+        (
+            "allowed allows permitted permits may",
+            "forbidden forbids prohibited prohibits banned",
+        ),
+        ("open opens opened opening", "closed closes close closing"),
+        ("safe harmless", "unsafe dangerous harmful toxic"),
+        ("effective works", "ineffective useless"),
+        ("legal lawful", "illegal unlawful"),
+        ("guilty convicted", "innocent acquitted"),
+        ("approved approves accepted accepts", "rejected rejects declined refused"),
+        ("won wins win", "lost loses lose"),
+        ("always", "never"),
+        ("higher above more greater maximum", "lower below less fewer minimum"),
+        ("mandatory required compulsory must", "optional voluntary"),
+        ("recommended advised indicated", "contraindicated discouraged"),
+        ("included includes include", "excluded excludes exclude"),
+        ("enabled enables", "disabled disables"),
+        ("alive living", "dead deceased died"),
+        ("true correct", "false incorrect wrong"),
+        ("succeeded successful success", "failed unsuccessful failure"),
+        ("before", "after"),
+        ("first earliest", "last latest"),
+        ("free", "paid charged"),
+        ("present", "absent"),
+        ("positive", "negative"),
+        ("active", "inactive retired"),
+        ("hot warm", "cold"),
+    )
+)
+_WORD = re.compile(r"[a-z]+")
+_BRACKETS = re.compile(r"-[lr][rs]b-|``|''|--", re.IGNORECASE)
+_DENIAL = word_set("no none never neither nor without nothing nobody cannot")
+_SAME_SUBJECT = 0.6
+_SLOPE, _MIDDLE = 2.0, -0.2
+
+
+def opposed(left: str, right: str) -> str:
+    """
+    Return how two sentences contradict each other: `figures`, `negation`, `antonym`.
+
+    Returns:
+        Nothing where they do not, or are not about the same.
+    """
+    if alike(left, right) < _SAME_SUBJECT:
+        return ""
+    one, other = _figures(left), _figures(right)
+    if one - other and other - one:
+        return "figures"
+    if negated(left) != negated(right):
+        return "negation"
+    return "antonym" if _antonyms(left, right) else ""
+
+
+def alike(left: str, right: str) -> float:
+    """Return the share of the shorter sentence's words, without figures, in both."""
+    one, other = _subject(left), _subject(right)
+    if min(len(one), len(other)) < 2:
+        return 0.0
+    shorter, longer = sorted((one, other), key=len)
+    return sum(shares(word, longer) for word in shorter) / len(shorter)
+
+
+def refutation(claim: str, evidence: str) -> float:
+    """Return, from 0 to 1, how likely evidence found for a claim refutes it."""
+    claim, evidence = _BRACKETS.sub(" ", claim), _BRACKETS.sub(" ", evidence)
+    words = [
+        word for word in dict.fromkeys(content_words(claim)) if word not in _DENIAL
+    ]
+    if not words:
+        return 0.5
+    known = frozenset(content_words(evidence))
+    found = [shares(word, known) for word in words]
+    stated, given = numbers(claim), numbers(evidence)
+    value = -1.5 * sum(found) / len(found)
+    value += 1.0 * (not all(found[-2:]))
+    value += 0.9 * bool(stated - given and given)
+    value += 0.8 * (negated(claim) != negated(evidence))
+    value += 0.8 * _antonyms(claim, evidence)
+    return 1.0 / (1.0 + math.exp(-_SLOPE * (value - _MIDDLE)))
+
+
+def _figures(text: str) -> frozenset[str]:
+    """Return numbers, months and days of the week: what has one value at a time."""
+    return numbers(text) | (_MONTHS & frozenset(_WORD.findall(fold_text(text))))
+
+
+def _subject(text: str) -> frozenset[str]:
+    return frozenset(
+        word
+        for word in content_words(text)
+        if not word[0].isdigit() and word not in _MONTHS and word not in _DENIAL
+    )
+
+
+def _antonyms(left: str, right: str) -> bool:
+    one = frozenset(_WORD.findall(fold_text(left)))
+    other = frozenset(_WORD.findall(fold_text(right)))
+    only_one, only_other = one - other, other - one
+    return any(
+        (only_one & up and only_other & down) or (only_one & down and only_other & up)
+        for up, down in _ANTONYMS
+    )
