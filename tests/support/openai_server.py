@@ -1,0 +1,215 @@
+"""
+A small OpenAI-compatible server on loopback that remembers what it was sent.
+
+It plays two models at once. Asked to redact, it finds the names it knows, in whatever
+shape the request asks for: a tool call, JSON, or talk around JSON. Asked anything else,
+it answers with all it was given. A fault replaces its answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+Fault = Callable[["_Handler", dict[str, Any]], None]
+REDACTION = "You mark confidential passages"
+"""How the prompt of redaction begins."""
+
+
+@dataclass
+class Wire:
+    """
+    What went over the wire, and what goes wrong on it.
+
+    Args:
+        names: What the model finds when asked to redact.
+        faults: One for each next request to redact; the last stays.
+    """
+
+    names: Sequence[str]
+    faults: list[Fault] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    url: str = ""
+
+    def bodies(self) -> list[str]:
+        return [json.dumps(body, ensure_ascii=False) for body in self.requests]
+
+    def next_fault(self) -> Fault | None:
+        if len(self.faults) > 1:
+            return self.faults.pop(0)
+        return self.faults[0] if self.faults else None
+
+
+@contextlib.contextmanager
+def openai_server(*names: str) -> Iterator[Wire]:
+    wire = Wire(names)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    server.daemon_threads = True
+    server.wire = wire  # type: ignore[attr-defined]
+    wire.url = f"http://127.0.0.1:{server.server_port}/v1"
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield wire
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def wire(self) -> Wire:
+        return self.server.wire  # type: ignore[attr-defined, no-any-return]
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.wire.requests.append(body)
+        redacting = REDACTION in json.dumps(body)
+        fault = self.wire.next_fault() if redacting else None
+        if fault is not None:
+            fault(self, body)
+        elif body.get("stream"):
+            self.stream(said(body))
+        else:
+            self.reply(found(body, self.wire.names) if redacting else said(body))
+
+    def reply(self, message: dict[str, Any], **extra: Any) -> None:
+        finish = "tool_calls" if "tool_calls" in message else "stop"
+        choice = {"index": 0, "message": message, "finish_reason": finish}
+        self.send(200, completion([choice | extra]))
+
+    def send(self, status: int, payload: Any, **headers: str) -> None:
+        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def stream(self, message: dict[str, Any]) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        for word in message["content"].split(" "):
+            delta = {"role": "assistant", "content": f"{word} "}
+            self.event(completion([{"index": 0, "delta": delta}], "chunk"))
+        last = {"index": 0, "delta": {}, "finish_reason": "stop"}
+        self.event(completion([last], "chunk"))
+        self.wfile.write(b"data: [DONE]\n\n")
+        self.close_connection = True
+
+    def event(self, payload: Any) -> None:
+        self.wfile.write(f"data: {json.dumps(payload)}\n\n".encode())
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+def completion(choices: list[Any], kind: str = "") -> dict[str, Any]:
+    name = f"chat.completion.{kind}" if kind else "chat.completion"
+    return {
+        "id": "c",
+        "object": name,
+        "created": 0,
+        "model": "double",
+        "choices": choices,
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+    }
+
+
+def said(body: dict[str, Any]) -> dict[str, Any]:
+    """Answer with all that was given."""
+    return {"role": "assistant", "content": json.dumps(body["messages"])}
+
+
+def found(body: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Answer a request to redact, in the shape it asks for."""
+    last = str(body["messages"][-1]["content"])
+    spans = [name for name in names if name in last]
+    verdicts = {"verdicts": [{"constraint": "names", "spans": spans}]}
+    written = json.dumps(verdicts)
+    if tools := body.get("tools"):
+        call = {"name": tools[0]["function"]["name"], "arguments": written}
+        return {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "1", "type": "function", "function": call}],
+        }
+    if body.get("response_format"):
+        return {"role": "assistant", "content": written}
+    return {"role": "assistant", "content": f"Certainly!\n```json\n{written}\n```"}
+
+
+def too_many(handler: _Handler, body: dict[str, Any]) -> None:
+    """Refuse for now; the error quotes the request, as some providers' do."""
+    handler.send(429, {"error": {"message": json.dumps(body)}}, retry_after="0.01")
+
+
+def broken(handler: _Handler, body: dict[str, Any]) -> None:
+    handler.send(500, {"error": {"message": json.dumps(body)}})
+
+
+def cut(handler: _Handler, body: dict[str, Any]) -> None:
+    """Close the connection in the middle of an answer."""
+    handler.send_response(200)
+    handler.send_header("content-type", "application/json")
+    handler.send_header("content-length", "5000")
+    handler.end_headers()
+    handler.wfile.write(b'{"id": "c", "choices": [')
+    handler.wfile.flush()
+    handler.close_connection = True
+
+
+def slow(handler: _Handler, body: dict[str, Any]) -> None:
+    """Answer a byte at a time, so that no read times out and nothing is finished."""
+    data = json.dumps(completion([{"index": 0, "message": said(body)}])).encode()
+    handler.send_response(200)
+    handler.send_header("content-type", "application/json")
+    handler.send_header("content-length", str(len(data)))
+    handler.end_headers()
+    with contextlib.suppress(OSError):
+        for byte in data[:40]:
+            handler.wfile.write(bytes([byte]))
+            handler.wfile.flush()
+            time.sleep(0.05)
+    handler.close_connection = True
+
+
+def malformed(handler: _Handler, body: dict[str, Any]) -> None:
+    handler.send(200, b'{"id": "c", "choices": [{"message"')
+
+
+def garbled(handler: _Handler, body: dict[str, Any]) -> None:
+    """Answer in the right envelope with a tool call and JSON that break off."""
+    half = '{"verdicts": [{"constraint": "names", "spans": ["'
+    message: dict[str, Any] = {"role": "assistant", "content": half}
+    if tools := body.get("tools"):
+        call = {"name": tools[0]["function"]["name"], "arguments": half}
+        calls = [{"id": "1", "type": "function", "function": call}]
+        message |= {"content": None, "tool_calls": calls}
+    handler.reply(message)
+
+
+def truncated(handler: _Handler, body: dict[str, Any]) -> None:
+    """Run out of tokens in the middle of the list."""
+    handler.reply(found(body, ()), finish_reason="length")
+
+
+def refusal(handler: _Handler, body: dict[str, Any]) -> None:
+    handler.reply(
+        {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
+    )
+
+
+def no_choices(handler: _Handler, body: dict[str, Any]) -> None:
+    handler.send(200, completion([]))

@@ -1,0 +1,266 @@
+"""Real clients over a real wire, to a server on loopback that remembers everything."""
+
+from __future__ import annotations
+
+import asyncio
+from time import perf_counter
+
+import pytest
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnablePassthrough
+from langchain_openai import ChatOpenAI
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.llms.openai_like import OpenAILike
+
+import langchain_sdrag
+import llamaindex_sdrag
+from sdrag.calls import Limits
+from sdrag.vocabulary import Passage
+
+from ..support import openai_server as server
+from ..support.faces import Documents, Nodes, Scenario
+
+NAME = "Vexborough"
+QUESTION = "Which zeppelin did the harbour see?"
+SCENARIO = Scenario(
+    "wire",
+    (
+        Passage("p1", f"Captain {NAME} steered past the harbour at dawn.", score=0.9),
+        Passage("p2", "The harbour opens at six.", score=0.5),
+    ),
+    {"constraints": [{"id": "names", "text": "Remove call signs", "always": True}]},
+)
+LIMITS = Limits(seconds=5)
+
+
+@pytest.fixture
+def wire():
+    with server.openai_server(NAME) as opened:
+        yield opened
+
+
+def chat_openai(wire, **options):
+    return ChatOpenAI(
+        base_url=wire.url,
+        api_key="none",
+        model="double",
+        **{"max_retries": 0, **options},
+    )
+
+
+def openai_like(wire, **options):
+    return OpenAILike(
+        api_base=wire.url,
+        api_key="none",
+        model="double",
+        is_chat_model=True,
+        **{"max_retries": 0, "is_function_calling_model": True, **options},
+    )
+
+
+def langchain(llm, limits=LIMITS):
+    return langchain_sdrag.SelectiveDisclosureRetriever(
+        base_retriever=Documents(scenario=SCENARIO),
+        policy=SCENARIO.policy,
+        llm=llm,
+        limits=limits,
+    )
+
+
+def llamaindex(llm, limits=LIMITS):
+    return llamaindex_sdrag.SelectiveDisclosureRetriever(
+        base_retriever=Nodes(SCENARIO),
+        policy=SCENARIO.policy,
+        llm=llm,
+        limits=limits,
+    )
+
+
+def langchain_sync(wire, limits=LIMITS, **options):
+    found = langchain(chat_openai(wire, **options), limits).invoke(QUESTION)
+    return [document.page_content for document in found]
+
+
+def langchain_async(wire, limits=LIMITS, **options):
+    retriever = langchain(chat_openai(wire, **options), limits)
+    return [found.page_content for found in asyncio.run(retriever.ainvoke(QUESTION))]
+
+
+def llamaindex_sync(wire, limits=LIMITS, **options):
+    found = llamaindex(openai_like(wire, **options), limits).retrieve(QUESTION)
+    return [scored.node.get_content() for scored in found]
+
+
+def llamaindex_async(wire, limits=LIMITS, **options):
+    retriever = llamaindex(openai_like(wire, **options), limits)
+    found = asyncio.run(retriever.aretrieve(QUESTION))
+    return [scored.node.get_content() for scored in found]
+
+
+CLIENTS = (langchain_sync, langchain_async, llamaindex_sync, llamaindex_async)
+every_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda c: c.__name__)
+
+
+def assert_kept_apart(wire):
+    """No request held both the question and text that was not redacted."""
+    assert wire.requests
+    for body in wire.bodies():
+        assert not (QUESTION in body and NAME in body)
+
+
+@every_client
+def test_a_model_over_the_wire_redacts(client, wire):
+    """With the structured output that the client has of its own."""
+    released = client(wire)
+
+    assert released == [
+        "Captain [REDACTED] steered past the harbour at dawn.",
+        "The harbour opens at six.",
+    ]
+    assert_kept_apart(wire)
+
+
+SHAPES = {
+    "langchain by JSON schema": lambda wire: langchain(chat_openai(wire)),
+    "langchain by JSON mode": lambda wire: langchain(
+        chat_openai(wire).bind(response_format={"type": "json_object"})
+    ),
+    "langchain by plain text": lambda wire: langchain(chat_openai(wire).bind()),
+    "llamaindex by tools": lambda wire: llamaindex(openai_like(wire)),
+    "llamaindex by JSON mode": lambda wire: llamaindex(
+        openai_like(
+            wire,
+            is_function_calling_model=False,
+            additional_kwargs={"response_format": {"type": "json_object"}},
+        )
+    ),
+    "llamaindex by plain text": lambda wire: llamaindex(
+        openai_like(wire, is_function_calling_model=False)
+    ),
+}
+ASKED_BY = {
+    "schema": lambda body: body["response_format"]["type"] == "json_schema",
+    "tools": lambda body: "tools" in body,
+    "mode": lambda body: body["response_format"] == {"type": "json_object"},
+    "text": lambda body: not {"tools", "response_format"} & set(body),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_of_reply_is_read(shape, wire):
+    """A tool call, a JSON reply, and JSON within talk mean the same."""
+    retriever = SHAPES[shape](wire)
+
+    if shape.startswith("langchain"):
+        text = str(retriever.invoke(QUESTION))
+    else:
+        text = str([found.node for found in retriever.retrieve(QUESTION)])
+
+    assert NAME not in text
+    assert "[REDACTED] steered" in text
+    assert all(ASKED_BY[shape.split()[-1]](body) for body in wire.requests)
+    assert_kept_apart(wire)
+
+
+FAULTS = (
+    server.too_many,
+    server.broken,
+    server.cut,
+    server.malformed,
+    server.garbled,
+    server.refusal,
+    server.no_choices,
+)
+
+
+@every_client
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_what_the_wire_breaks_is_withheld(client, fault, wire):
+    """No fault of a provider's lets a passage out, and none of them is an exception."""
+    wire.faults = [fault]
+
+    assert client(wire) == []
+    assert_kept_apart(wire)
+
+
+@every_client
+def test_slow_tokens_end_at_the_limit(client, wire):
+    """Every read is in time, and the answer is not; the clock on the wall decides."""
+    wire.faults = [server.slow]
+    start = perf_counter()
+
+    assert client(wire, Limits(seconds=0.3)) == []
+    assert perf_counter() - start < 2.0
+
+
+@every_client
+def test_a_passing_fault_is_tried_again(client, wire):
+    """One refusal for now, by the provider, costs a second attempt and no passage."""
+    wire.faults = [
+        server.too_many,
+        lambda handler, body: handler.reply(server.found(body, (NAME,))),
+    ]
+
+    assert len(client(wire, Limits(seconds=5, concurrency=1))) == 2
+
+
+@every_client
+def test_the_clients_own_retries_wait_as_they_are_told(client, wire):
+    """The client honours `retry-after` within our limit."""
+    wire.faults = [
+        server.too_many,
+        lambda handler, body: handler.reply(server.found(body, (NAME,))),
+    ]
+
+    once = Limits(seconds=5, attempts=1, concurrency=1)
+    assert len(client(wire, once, max_retries=2)) == 2
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream"])
+def test_a_whole_langchain_chain_keeps_them_apart(mode, wire):
+    """The chain streams from the wire; what it streams was redacted before."""
+    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
+    retriever = langchain(chat_openai(wire))
+    chain = (
+        {"context": retriever, "question": RunnablePassthrough()}
+        | prompt
+        | chat_openai(wire)
+        | StrOutputParser()
+    )
+
+    answer = _answer(chain, mode)
+
+    assert QUESTION in answer
+    assert "steered" in answer
+    assert NAME not in answer
+    assert_kept_apart(wire)
+
+
+def _answer(chain, mode):
+    async def collected():
+        return "".join([chunk async for chunk in chain.astream(QUESTION)])
+
+    if mode == "astream":
+        return asyncio.run(collected())
+    if mode == "stream":
+        return "".join(chain.stream(QUESTION))
+    if mode == "ainvoke":
+        return asyncio.run(chain.ainvoke(QUESTION))
+    return chain.invoke(QUESTION)
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_a_whole_llamaindex_engine_keeps_them_apart(streaming, wire):
+    """The engine's own prompt holds the question, and redacted text."""
+    llm = openai_like(wire)
+    engine = RetrieverQueryEngine.from_args(
+        llamaindex(llm), llm=llm, streaming=streaming
+    )
+
+    response = engine.query(QUESTION)
+
+    answer = "".join(response.response_gen) if streaming else str(response)
+    assert "steered" in answer
+    assert NAME not in answer
+    assert_kept_apart(wire)
