@@ -1,0 +1,224 @@
+"""`sdrag eval linkage`, the packaged clusters, and `sdrag mask`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sdrag.cli.app import app
+from sdrag.errors import UsageError
+from sdrag.evaluation.linkage import evaluate_linkage
+from sdrag.evaluation.linkage_clusters import (
+    Cluster,
+    packaged_clusters,
+    problems,
+    read_clusters,
+)
+from sdrag.evaluation.linkage_generated import generate_clusters
+from sdrag.linkage import mask_corpus
+from sdrag.linkage.ingest import document_id, read_documents
+from sdrag.policy import LinkageSection, ResolutionSection
+from sdrag.reports.linkage import render_linkage
+
+FOLDER = Path(__file__).parents[2] / "shared/sdrag/evaluation/clusters"
+STRUCTURAL = ResolutionSection(meaning=False, terms=False)
+
+
+def test_the_packaged_clusters_are_valid() -> None:
+    """Ten and more, each passing the programmatic checker, each with its links."""
+    names = sorted(FOLDER.glob("*.json"))
+    assert len(names) >= 10
+    assert not [p for n in names for p in problems(json.loads(n.read_text("utf-8")))]
+    assert all(cluster.linked_pairs is not None for cluster in packaged_clusters())
+
+
+def test_links_are_found_across_surface_forms() -> None:
+    """Resolved, F1 is over 0.75; by verbatim forms hardly a link is seen."""
+    off = dict.fromkeys(("names", "dates", "numbers"), False)
+    verbatim = ResolutionSection(**off, spelling=False, meaning=False, terms=False)
+    resolved = evaluate_linkage(packaged_clusters(), LinkageSection())
+    literal = evaluate_linkage(packaged_clusters(), LinkageSection(resolution=verbatim))
+    assert resolved["links"]["f1"] >= 0.75
+    assert literal["links"]["f1"] < 0.5
+
+
+def test_masking_lowers_leakage_and_links() -> None:
+    """The full pipeline against documents alone; the optimal plan against both."""
+    found = {
+        select: evaluate_linkage(packaged_clusters(), LinkageSection(select=select))
+        for select in ("document", "knapsack", "optimal")
+    }
+    assert (
+        found["knapsack"]["leak_rate"]["HIGH"] < found["document"]["leak_rate"]["HIGH"]
+    )
+    assert found["knapsack"]["leaked_clusters"] < found["document"]["leaked_clusters"]
+    assert found["optimal"]["masked_entities"] <= found["knapsack"]["masked_entities"]
+    links = found["knapsack"]["attacker"]
+    assert links["links_after"] < links["links_before"] / 4
+    assert found["knapsack"]["answers_kept"]["general"]["single"] == 1.0
+
+
+def test_generated_clusters_are_valid_and_repeat() -> None:
+    """The model-free generator passes the checker, and its seed fixes it."""
+    clusters = generate_clusters(40, seed=3)
+    assert [p for cluster in clusters for p in problems(cluster)] == []
+    assert clusters == generate_clusters(40, seed=3)
+    assert clusters != generate_clusters(40, seed=4)
+
+
+def test_the_full_pipeline_masks_fewer_at_equal_leakage() -> None:
+    """Against document-level masking with a ceiling that leaks as little."""
+    clusters = [Cluster.of(cluster) for cluster in generate_clusters(30, seed=1)]
+
+    def run(**change: object) -> tuple[float, int]:
+        section = LinkageSection(resolution=STRUCTURAL).model_copy(update=change)
+        found = evaluate_linkage(clusters, section)
+        return found["leak_rate"]["HIGH"], found["masked_entities"]
+
+    leak, masked = run(select="knapsack")
+    ceilings = [
+        run(select="document", max_document_risk=ceiling / 100)
+        for ceiling in range(95, 10, -5)
+    ]
+    assert masked < min(count for rate, count in ceilings if rate <= leak)
+
+
+class TestChecker:
+    """What the programmatic checker refuses (section 5.2)."""
+
+    @pytest.mark.parametrize(
+        ("path", "value", "problem"),
+        [
+            (("metadata", "cluster_risk"), "SOME", "risk"),
+            (("metadata", "person", "entities"), [["x", "NAME"]], "stand"),
+            (("metadata", "questions", 0, "a"), "word " * 16, "15 words"),
+            (("metadata", "questions", 0, "sources"), ["elsewhere"], "outside"),
+            (("documents", 0, "content"), "short", "words"),
+            (("documents", 0, "metadata"), {"format": "poem"}, "format"),
+            (("metadata",), {}, "schema"),
+        ],
+    )
+    def test_problems(
+        self, path: tuple[str | int, ...], value: object, problem: str
+    ) -> None:
+        """Each fault is named, without quoting the cluster."""
+        (cluster,) = generate_clusters(1, seed=5)
+        held: object = cluster
+        for step in path[:-1]:
+            held = held[step]  # type: ignore[index]
+        held[path[-1]] = value  # type: ignore[index]
+        assert any(problem in one for one in problems(cluster))
+
+    def test_types_by_risk(self) -> None:
+        """A LOW cluster names nobody (Table B.1)."""
+        cluster = json.loads((FOLDER / "walking.json").read_text("utf-8"))
+        cluster["metadata"]["person"]["entities"] = [["postman", "NAME"]]
+        assert any("not allowed" in one for one in problems(cluster))
+
+
+class TestCommands:
+    """The command line."""
+
+    def test_eval_prints_one_json_object(self) -> None:
+        """The last line holds at least what the contract names."""
+        arguments = ["eval", "linkage", "--data", str(FOLDER), "--json"]
+        result = CliRunner().invoke(app, [*arguments, "--select", "greedy"])
+        assert result.exit_code == 0, result.output
+        found = json.loads(result.output.splitlines()[-1])
+        assert {"precision", "recall", "f1"} <= found["links"].keys()
+        names = {"leak_rate", "leaked_clusters", "masked_entities", "answers_kept"}
+        assert names <= found.keys()
+        assert set(found["answers_kept"]) == {"specific", "general"}
+
+    def test_mask_writes_and_reports(self, tmp_path: Path) -> None:
+        """Documents in the schema they came in, a report, and no file left over."""
+        out, report = tmp_path / "out.jsonl", tmp_path / "report.html"
+        arguments = ["mask", str(FOLDER), str(out), "--report", str(report), "--given"]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+        assert len(rows) == 43
+        assert {"id", "content", "metadata"} == set(rows[0])
+        assert sorted(path.name for path in tmp_path.iterdir()) == [
+            "out.jsonl",
+            "report.html",
+        ]
+
+    def test_mask_detects_and_resumes(self, tmp_path: Path) -> None:
+        """A run that was interrupted leaves offsets, no text, and is taken up."""
+        source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+        rows = [
+            {"id": f"d{n}", "content": f"Mr. Ivo Krastev called {n} times."}
+            for n in range(3)
+        ]
+        source.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        result = CliRunner().invoke(app, ["mask", str(source), str(out)])
+        assert result.exit_code == 0, result.output
+        assert len(out.read_text("utf-8").splitlines()) == 3
+        assert not (tmp_path / "out.jsonl.progress").exists()
+
+
+def test_a_report_holds_no_value() -> None:
+    """Types, numbers and ids; no script and no address outside."""
+    clusters = packaged_clusters()
+    documents = [document for one in clusters for document in one.documents]
+    mentions = {
+        id_: entities
+        for cluster in clusters
+        for id_, entities in (cluster.entities or {}).items()
+    }
+    masked = mask_corpus(documents, {"select": "optimal"}, mentions=mentions)
+    report = render_linkage(masked)
+    forms = {form for e in masked.assessment.resolved.entities for form in e.forms}
+    assert not [form for form in forms if len(form) > 3 and form in report]
+    assert "<script" not in report
+    assert "http" not in report
+    assert "<svg" in report
+
+
+class TestIngest:
+    """Documents from files."""
+
+    def test_json_jsonl_and_text(self, tmp_path: Path) -> None:
+        """A folder is read in the order of its names."""
+        (tmp_path / "a.json").write_text('{"id": "1", "content": "x"}', "utf-8")
+        (tmp_path / "b.jsonl").write_text('{"id": 2, "text": "y"}\n\n', "utf-8")
+        (tmp_path / "c.txt").write_text("z", "utf-8")
+        read = read_documents(tmp_path)
+        assert [(d.id, d.text) for d in read.documents] == [
+            ("1", "x"),
+            ("2", "y"),
+            ("c", "z"),
+        ]
+        assert read.entities is None
+
+    def test_a_key_tells_contents_apart(self, tmp_path: Path) -> None:
+        """The same id twice is an error, unless a keyed hash of the content joins it."""
+        path = tmp_path / "a.jsonl"
+        rows = [{"id": "1", "content": "X"}, {"id": "1", "content": "y"}]
+        path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+        with pytest.raises(UsageError, match="same id"):
+            read_documents(path)
+        one, two = read_documents(path, b"secret").documents
+        assert one.id == document_id("1", "x", b"secret") != two.id
+
+    @pytest.mark.parametrize("text", ["{", "[1]", '[{"id": 1}]', "[]", "null"])
+    def test_what_cannot_be_read_is_an_error(self, tmp_path: Path, text: str) -> None:
+        """Without a word of what was in it."""
+        path = tmp_path / "a.json"
+        path.write_text(text, "utf-8")
+        with pytest.raises(UsageError):
+            read_documents(path)
+
+
+def test_clusters_from_one_file(tmp_path: Path) -> None:
+    """A list in JSON, or one cluster a line."""
+    clusters = generate_clusters(2, seed=6)
+    (tmp_path / "a.json").write_text(json.dumps(clusters), "utf-8")
+    lines = "\n".join(json.dumps(cluster) for cluster in clusters)
+    (tmp_path / "b.jsonl").write_text(lines, "utf-8")
+    one, two = (read_clusters(tmp_path / name) for name in ("a.json", "b.jsonl"))
+    assert [c.id for c in one] == [c.id for c in two] == ["cluster_0", "cluster_1"]
