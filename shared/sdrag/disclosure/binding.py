@@ -3,7 +3,8 @@ Binding constraints to passages at ingest (SD-RAG, section III-C1).
 
 "The constraint binder attaches each constraint to the top N most similar chunks,
 retrieved by cosine similarity of text embeddings; each chunk stores its similarity
-score." Linear in the number of constraints for a given corpus.
+score." Linear in the number of constraints for a given corpus. Beside the paper's
+bindings, the hybrid strategy keeps how close each constraint is to each document.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from sdrag.disclosure.affinities import Affinities
 from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.hybrid import closeness
 from sdrag.policy import DisclosureSection
-from sdrag.steps import Outcome, Steps, compute, embed, replied
+from sdrag.steps import Outcome, Steps, compute, replied
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["bind", "similarity", "stacked"]
+__all__ = ["bind", "stacked"]
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -44,11 +47,9 @@ def bind(
     rules = [constraint for constraint in constraints if not constraint.always]
     if not passages or not rules:
         return
-    matrix = yield from similarity(
-        [constraint.text for constraint in rules],
-        [passage.text for passage in passages],
-    )
-    bindings = _best(matrix, passages, rules, section)
+    close = yield from closeness(rules, [passage.text for passage in passages])
+    bindings = _best(close.dense, passages, rules, section)
+    affinities: Affinities | None = getattr(store, "affinities", None)
 
     def write(found: Sequence[Binding]) -> None:
         store.write(
@@ -58,6 +59,8 @@ def bind(
             top_n=section.bind_top_n,
             floor=section.similarity_floor,
         )
+        if affinities is not None:
+            affinities.note(passages, rules, close.joined.tolist())
 
     (written,) = yield from compute(write, [bindings])
     replied(written)
@@ -79,19 +82,6 @@ def _best(
             for place in order[: max(section.bind_top_n, above)]
         ]
     return kept
-
-
-def similarity(left: Sequence[str], right: Sequence[str]) -> Steps[Matrix]:
-    """
-    Return the cosine of every left text with every right one, shape (left, right).
-
-    Raises:
-        SdragError: The embeddings failed.
-    """
-    outcomes = yield from embed([*left, *right])
-    vectors = stacked(outcomes)
-    cosine: Matrix = vectors[: len(left)] @ vectors[len(left) :].T
-    return cosine
 
 
 def stacked(outcomes: Sequence[Outcome[Any]]) -> Matrix:

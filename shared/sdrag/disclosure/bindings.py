@@ -24,6 +24,12 @@ from pathlib import Path
 from threading import RLock
 from typing import Protocol
 
+from sdrag.disclosure.affinities import (
+    AFFINITY_SCHEMA,
+    Affinities,
+    DocumentAffinities,
+    forget_chunks,
+)
 from sdrag.errors import HostError
 from sdrag.vocabulary import Binding, Constraint, Passage
 
@@ -109,8 +115,9 @@ class SqliteBindings:
         if self._shared is None:
             Path(self._path).touch(mode=0o600)
         with self._connection() as connection:
-            connection.executescript(_SCHEMA)
+            connection.executescript(_SCHEMA + AFFINITY_SCHEMA)
         self._key = self._secret()
+        self.affinities: Affinities = DocumentAffinities(self._connection, self._rule)
         self._rules: dict[tuple[str, str], bytes] = {}
         self._rulesets: dict[bytes, frozenset[bytes]] = {}
 
@@ -158,6 +165,7 @@ class SqliteBindings:
         with self._connection() as connection:
             connection.executemany("DELETE FROM passage WHERE id = ?", ids)
             connection.executemany("DELETE FROM binding WHERE passage = ?", ids)
+            forget_chunks(connection, [passage_id for (passage_id,) in ids])
 
     def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
         """Return every binding; see `BindingStore.all`."""
@@ -218,6 +226,7 @@ class SqliteBindings:
             rules |= self._rules_of(connection, known[1])
         elif known is not None:
             connection.execute("DELETE FROM binding WHERE passage = ?", (passage.id,))
+            forget_chunks(connection, [passage.id])
         ruleset = blake2b(
             b"".join(sorted(rules)), key=self._key, digest_size=16
         ).digest()

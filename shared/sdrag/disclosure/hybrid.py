@@ -1,0 +1,126 @@
+"""
+The default strategy: what a constraint is close to, and which documents it is about.
+
+Three observations decide, all on the texts of constraints and chunks alone; the
+question is not among them, so nobody can word a question to push a constraint down.
+
+1. A chunk is close to a constraint by meaning (the constraint as written, and its
+   subject without the order it gives) and by the telling words they share.
+2. A constraint is about a document when the document's best chunks are closer to it
+   than other documents are, and closer than other constraints are to them. Both ways
+   of standardising matter: without the second, documents of a general kind attract
+   every constraint.
+3. A retrieved chunk speaks for its document, the first ones louder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sdrag.disclosure.lexical import overlap
+from sdrag.disclosure.local.reading import read
+from sdrag.steps import Outcome, Steps, embed, replied
+from sdrag.vocabulary import Constraint, Passage
+
+__all__ = ["Closeness", "closeness", "document_votes", "hybrid_scores"]
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+
+_LEXICAL = 0.25
+_TEMPERATURE = 1.5
+_CLOSE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """
+    Constraints against texts, both of shape (constraints, texts).
+
+    Args:
+        dense: Cosines of the constraints as written: the paper's binding scores.
+        joined: Observation 1 of this module.
+    """
+
+    dense: Matrix
+    joined: Matrix
+
+
+def closeness(
+    constraints: Sequence[Constraint], texts: Sequence[str]
+) -> Steps[Closeness]:
+    """
+    Return how close each constraint is to each text.
+
+    Raises:
+        SdragError: The embeddings failed.
+    """
+    subjects = [read(constraint).subject for constraint in constraints]
+    written = [constraint.text for constraint in constraints]
+    outcomes: Sequence[Outcome[Vector]] = yield from embed(
+        [*written, *subjects, *texts]
+    )
+    vectors: Matrix = np.stack([replied(outcome) for outcome in outcomes])
+    count = len(written)
+    cosines: Matrix = vectors[: 2 * count] @ vectors[2 * count :].T
+    dense, about = cosines[:count], (cosines[:count] + cosines[count:]) / 2
+    return Closeness(dense, about + _LEXICAL * overlap(subjects, texts))
+
+
+def document_votes(
+    passages: Sequence[Passage],
+    constraints: Sequence[Constraint],
+    affinities: Mapping[str, Mapping[str, float]],
+) -> Vector:
+    """
+    Return how much the retrieved documents speak for each constraint.
+
+    Args:
+        passages: Retrieved, best first.
+        constraints: All candidates.
+        affinities: Each document's closeness to each constraint, over the corpus.
+    """
+    documents = list(affinities)
+    place = {document: index for index, document in enumerate(documents)}
+    voices = np.zeros(len(documents), dtype=np.float32)
+    for position, passage in enumerate(passages, start=1):
+        if passage.document_id in place:
+            voices[place[passage.document_id]] += 1 / position
+    raw = np.array(
+        [
+            [affinities[document].get(rule.id, np.nan) for document in documents]
+            for rule in constraints
+        ],
+        dtype=np.float32,
+    ).reshape(len(constraints), len(documents))
+    about = _standard(_standard(raw, axis=0), axis=1)
+    shares = np.exp(about / _TEMPERATURE)
+    votes: Vector = (shares / np.maximum(shares.sum(1, keepdims=True), 1e-9)) @ voices
+    return votes
+
+
+def hybrid_scores(votes: Vector, close: Matrix) -> Vector:
+    """
+    Join what documents and chunks say of each constraint.
+
+    Args:
+        votes: From `document_votes`, shape (constraints,).
+        close: Joined closeness to the retrieved chunks, shape (constraints, chunks).
+    """
+    means: Matrix = close.mean(axis=1, keepdims=True)
+    joined = _standard(votes[:, None], axis=0) + _CLOSE * _standard(means, axis=0)
+    return np.asarray(joined[:, 0])
+
+
+def _standard(values: Matrix, axis: int) -> Matrix:
+    """Standardise along an axis; what is unknown or the same everywhere is 0."""
+    known = np.isfinite(values)
+    count = np.maximum(known.sum(axis=axis, keepdims=True), 1)
+    held = np.where(known, values, 0)
+    centred = np.where(known, values - held.sum(axis=axis, keepdims=True) / count, 0)
+    deviation = np.sqrt((centred**2).sum(axis=axis, keepdims=True) / count)
+    result = centred / np.where(deviation > 1e-6, deviation, np.inf)
+    return np.asarray(result, dtype=np.float32)
