@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +94,11 @@ def read_attacks(path: Path) -> list[str]:
 
 def read_corpus(path: Path) -> list[Passage]:
     """
-    Read passages: a JSON list of strings or of objects with `text`, JSONL of such
-    objects, a SQuAD-style file, or a folder of text files.
+    Read passages from a file or a folder.
+
+    Args:
+        path: A JSON list of strings or of objects with `text`, JSONL of such objects,
+            a SQuAD-style file, or a folder of text files.
 
     Raises:
         UsageError: It is none of these.

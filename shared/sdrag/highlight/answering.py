@@ -151,7 +151,14 @@ def verdict(settings: Settings, held: Plan, guesses: tuple[str, ...]) -> Steps[A
     if diverged and settings.rules.on_divergence == "decline":
         return declined(settings, held, "diverged")
     reason = "diverged" if diverged else ""
-    return Answer("", held.highlights, held.refusals, reason, False, guesses, likeness)
+    return Answer(
+        "",
+        held.highlights,
+        held.refusals,
+        reason,
+        guessed_questions=guesses,
+        similarity=likeness,
+    )
 
 
 def without_model(held: Plan) -> Answer:

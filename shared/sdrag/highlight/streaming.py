@@ -8,24 +8,34 @@ by the policy's rule on divergence before the first word of the answer does. A r
 another shape or order is held back whole, and judged when it has ended.
 
 `Release` performs nothing: each chunk is fed to it as steps that give what may leave.
+`stream` and `astream` drive it and are the only twins; a framework brings the chunks.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
-from sdrag.errors import SdragError
-from sdrag.highlight.answering import declined, released, verdict
-from sdrag.highlight.exchange import Answer, Plan, Settings
+from sdrag.errors import ModelError, SdragError
+from sdrag.highlight.answering import (
+    declined,
+    plans,
+    released,
+    verdict,
+    without_model,
+)
+from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.replies import MAX_REPLY, read_reply
 from sdrag.highlight.summarizer import Summary
-from sdrag.prompts import Label, Labelled
-from sdrag.steps import Steps
+from sdrag.prompts import Label, Labelled, Prompt
+from sdrag.steps import Performer, Steps, arun, run
 from sdrag.vocabulary import Confidential
 
-__all__ = ["Release"]
+__all__ = ["Astreamed", "Release", "Streamed", "astream", "stream"]
 
 # In a JSON string every quotation mark is escaped, so this stands in none.
 _ANSWER = re.compile(r'"answer"\s*:\s*"')
@@ -110,6 +120,114 @@ class Release(Confidential):
         if self._allowed is not None:
             self._allowed = self._allowed.with_text(piece)
         return piece
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Streamed(Confidential):
+    """
+    What a framework brings to a stream.
+
+    Args:
+        performer: Answers effects.
+        cover: Surrounds what is done inside, between two pieces that leave.
+        chunks: Asks the model for a reply in parts.
+        conclude: Drives the last steps of a part and tells the audit.
+    """
+
+    performer: Performer
+    cover: Callable[[], AbstractContextManager[object]]
+    chunks: Callable[[Prompt], Iterator[str]]
+    conclude: Callable[[Steps[Answer]], Answer]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Astreamed(Confidential):
+    """What a framework brings to an async stream; as `Streamed`."""
+
+    performer: Performer
+    cover: Callable[[], AbstractContextManager[object]]
+    chunks: Callable[[Prompt], AsyncIterator[str]]
+    conclude: Callable[[Steps[Answer]], Awaitable[Answer]]
+
+
+def stream(asked: Asked, settings: Settings, host: Streamed) -> Iterator[str | Plan]:
+    """
+    Yield the plan of each part of the question, then the pieces of its answer.
+
+    Raises:
+        ModelError: The model broke off after a part of the answer had left.
+    """
+    with host.cover():
+        planned = run(plans(asked, settings), host.performer)
+    for held in _worth_telling(planned):
+        yield held
+        if held.prompt is None:
+            yield host.conclude(_done(without_model(held))).text
+            continue
+        release, broken, left = Release(settings, held), False, False
+        chunks = iter(host.chunks(held.prompt))
+        while not release.is_shut:
+            try:
+                with host.cover():
+                    chunk = next(chunks, None)
+            except Exception:  # noqa: BLE001 -- whatever a provider raises
+                broken, chunk = True, None
+            if chunk is None:
+                break
+            with host.cover():
+                piece = run(release.feed(chunk), host.performer)
+            if piece:
+                left = True
+                yield piece
+        last = host.conclude(release.close())
+        if last.text:
+            yield last.text
+        if broken and left:
+            raise ModelError("The model broke off in the middle of its answer.")
+
+
+async def astream(
+    asked: Asked, settings: Settings, host: Astreamed
+) -> AsyncIterator[str | Plan]:
+    """Yield plans and pieces without blocking the event loop; as `stream`."""
+    with host.cover():
+        planned = await arun(plans(asked, settings), host.performer)
+    for held in _worth_telling(planned):
+        yield held
+        if held.prompt is None:
+            yield (await host.conclude(_done(without_model(held)))).text
+            continue
+        release, broken, left = Release(settings, held), False, False
+        chunks = aiter(host.chunks(held.prompt))
+        while not release.is_shut:
+            try:
+                with host.cover():
+                    chunk = await anext(chunks, None)
+            except Exception:  # noqa: BLE001 -- whatever a provider raises
+                broken, chunk = True, None
+            if chunk is None:
+                break
+            with host.cover():
+                piece = await arun(release.feed(chunk), host.performer)
+            if piece:
+                left = True
+                yield piece
+        last = await host.conclude(release.close())
+        if last.text:
+            yield last.text
+        if broken and left:
+            raise ModelError("The model broke off in the middle of its answer.")
+
+
+def _worth_telling(planned: Sequence[Plan]) -> Sequence[Plan]:
+    """Leave out parts that decline, unless all do."""
+    return [held for held in planned if not held.reason] or planned[:1]
+
+
+def _done(answer: Answer) -> Steps[Answer]:
+    """Have nothing left to do."""
+    yield from ()
+    return answer
 
 
 def _guesses(head: str) -> tuple[str, ...] | None:

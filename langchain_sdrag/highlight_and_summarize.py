@@ -1,0 +1,274 @@
+"""
+The answer hook: a chain's `prompt | llm`, replaced by Highlight & Summarize.
+
+The model that words the answer never reads the question. It takes the shape that
+`create_stuff_documents_chain` takes: `{"question": str, "context": documents}`. A
+context that is one string is refused, since nothing in it could be cited or told apart.
+
+Put `SelectiveDisclosureRetriever` before it where the policy has constraints, and say
+so by `redacted=True`: a highlighter's prompt holds the question, so it must not hold
+what is withheld. Without that the door refuses, and no model is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from pydantic import Field, PrivateAttr
+
+from langchain_sdrag.auditing import aannounce, announce
+from langchain_sdrag.convert import documents_of, passages_of
+from langchain_sdrag.effects import Model, uncached
+from langchain_sdrag.tracing import cover
+from langchain_sdrag.wrapping import PolicySource, Wrapper
+from sdrag.calls import Limits
+from sdrag.errors import UsageError
+from sdrag.highlight.answering import answer
+from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
+from sdrag.highlight.facing import asked_of, settings_of
+from sdrag.highlight.protocol import Highlighter
+from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
+from sdrag.hosting import Audit
+from sdrag.performing import PortPerformer
+from sdrag.policy import Policy
+from sdrag.prompts import Prompt
+from sdrag.steps import Steps
+from sdrag.vocabulary import Highlight
+
+__all__ = ["HighlightAndSummarize"]
+
+Output = str | dict[str, Any]
+"""The answer, or `{"answer": str, "sources": documents, "declined": bool}`."""
+
+
+class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
+    """
+    Answer from verified highlights, with a model that is blind to the question.
+
+    Example:
+        ```python
+        chain = {"context": retriever, "question": RunnablePassthrough()} | (
+            HighlightAndSummarize(llm=llm)
+        )
+        ```
+
+    Args:
+        policy: A path, a mapping or a `Policy`; its `highlight` section rules.
+        llm: Highlights and summarizes; without one, both are done locally.
+        embeddings: Measures divergence; by default the packaged MiniLM.
+        highlighter: A highlighter, or `baseline`, `structured` (the default with a
+            model), `two_steps`, `span` or `local` (the default without).
+        redacted: The context went through disclosure control under this policy.
+        return_sources: Give the highlights beside the answer, as documents.
+        audit: Takes the audit events.
+        limits: The bounds of model calls.
+    """
+
+    _stage: str = PrivateAttr(default="highlight")
+    _settings: Settings = PrivateAttr()
+
+    highlighter: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    redacted: bool = Field(default=False, frozen=True)
+    return_sources: bool = Field(default=False, frozen=True)
+
+    def __init__(
+        self,
+        *,
+        policy: PolicySource | None = None,
+        llm: Model | None = None,
+        embeddings: Embeddings | None = None,
+        highlighter: Highlighter | str | None = None,
+        redacted: bool = False,
+        return_sources: bool = False,
+        audit: Audit = None,
+        limits: Limits | None = None,
+        **runnable: Any,
+    ) -> None:
+        runnable.update(
+            policy=Policy.read({} if policy is None else policy),
+            llm=llm,
+            embeddings=embeddings,
+            highlighter=highlighter,
+            redacted=redacted,
+            return_sources=return_sources,
+            audit=audit,
+            limits=limits,
+        )
+        super().__init__(**runnable)
+
+    def _build(self) -> None:
+        super()._build()
+        has_model = self.llm is not None
+        self._settings = settings_of(self.policy, self.highlighter, has_model=has_model)
+
+    def invoke(
+        self,
+        input: Mapping[str, Any],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Output:
+        """Answer; the run's own trace holds the number of passages, and the answer."""
+        asked = self._asked(input)
+
+        def work(_: object, run_manager: Any) -> Output:
+            child = run_manager.get_child()
+            steps = answer(asked, self._settings)
+            found, event = self._hook.perform(steps, cover(self.policy, child))
+            announce(event, child)
+            return self._output(found, asked)
+
+        return self._call_with_config(work, _told(asked), config, **kwargs)
+
+    async def ainvoke(
+        self,
+        input: Mapping[str, Any],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Output:
+        """Answer without blocking the event loop."""
+        asked = self._asked(input)
+
+        async def work(_: object, run_manager: Any) -> Output:
+            child = run_manager.get_child()
+            steps = answer(asked, self._settings)
+            found, event = await self._hook.aperform(steps, cover(self.policy, child))
+            await aannounce(event, child)
+            return self._output(found, asked)
+
+        return await self._acall_with_config(work, _told(asked), config, **kwargs)
+
+    def stream(
+        self,
+        input: Mapping[str, Any],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[Output]:
+        """Stream the summarizer's answer; sources, if asked for, come before it."""
+        asked = self._asked(input)
+
+        def work(_: object, run_manager: Any) -> Iterator[Output]:
+            child = run_manager.get_child()
+            hidden = partial(cover, self.policy, child)
+
+            def conclude(steps: Steps[Answer]) -> Answer:
+                found, event = self._hook.perform(steps, hidden())
+                announce(event, child)
+                return found
+
+            host = Streamed(self._performer, hidden, self._chunks, conclude)
+            parts = 0
+            for piece in stream(asked, self._settings, host):
+                parts += isinstance(piece, Plan)
+                yield from self._piece(piece, asked, parts)
+
+        told = iter([_told(asked)])
+        yield from self._transform_stream_with_config(told, work, config, **kwargs)
+
+    async def astream(
+        self,
+        input: Mapping[str, Any],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Output]:
+        """Stream without blocking the event loop."""
+        asked = self._asked(input)
+
+        async def work(_: object, run_manager: Any) -> AsyncIterator[Output]:
+            child = run_manager.get_child()
+            hidden = partial(cover, self.policy, child)
+
+            async def conclude(steps: Steps[Answer]) -> Answer:
+                found, event = await self._hook.aperform(steps, hidden())
+                await aannounce(event, child)
+                return found
+
+            host = Astreamed(self._performer, hidden, self._achunks, conclude)
+            parts = 0
+            async for piece in astream(asked, self._settings, host):
+                parts += isinstance(piece, Plan)
+                for output in self._piece(piece, asked, parts):
+                    yield output
+
+        async def told() -> AsyncIterator[dict[str, int]]:
+            yield _told(asked)
+
+        pieces = self._atransform_stream_with_config(told(), work, config, **kwargs)
+        async for piece in pieces:
+            yield piece
+
+    @property
+    def _performer(self) -> PortPerformer:
+        return PortPerformer(self._hook.ports, self._hook.limits)
+
+    def _chunks(self, prompt: Prompt) -> Iterator[str]:
+        for chunk in (uncached(self.llm) or self.llm).stream(_messages(prompt)):
+            yield _said(chunk)
+
+    async def _achunks(self, prompt: Prompt) -> AsyncIterator[str]:
+        async for chunk in (uncached(self.llm) or self.llm).astream(_messages(prompt)):
+            yield _said(chunk)
+
+    def _asked(self, given: Mapping[str, Any]) -> Asked:
+        """
+        Read the input.
+
+        Raises:
+            UsageError: It is not a question and documents.
+        """
+        question, context = given.get("question"), given.get("context")
+        if not isinstance(question, str) or isinstance(context, str):
+            raise UsageError(
+                "The input is a question and documents.",
+                hint='Pass {"question": str, "context": documents}, unformatted.',
+            )
+        passages = passages_of(context or ())
+        return asked_of(question, passages, self.policy, redacted=self.redacted)
+
+    def _output(self, found: Answer, asked: Asked) -> Output:
+        if not self.return_sources:
+            return found.text
+        return {
+            "answer": found.text,
+            "sources": _sources(found.highlights, asked),
+            "declined": found.declined,
+        }
+
+    def _piece(self, piece: str | Plan, asked: Asked, parts: int) -> Iterator[Output]:
+        """Put a piece into the shape that the parts of a stream are added in."""
+        if isinstance(piece, Plan):
+            if self.return_sources:
+                yield {"sources": _sources(piece.highlights, asked)}
+            if parts > 1:
+                yield {"answer": "\n\n"} if self.return_sources else "\n\n"
+            return
+        yield {"answer": piece} if self.return_sources else piece
+
+
+def _told(asked: Asked) -> dict[str, int]:
+    """Say to the tracer what was asked: nothing but how much."""
+    return {"passages": len(asked.passages)}
+
+
+def _messages(prompt: Prompt) -> list[tuple[str, str]]:
+    return [(message.role, message.content.text) for message in prompt.messages]
+
+
+def _said(chunk: Any) -> str:
+    return chunk if isinstance(chunk, str) else str(chunk.text)
+
+
+def _sources(highlights: Sequence[Highlight], asked: Asked) -> list[Document]:
+    """Give each highlight as a document, with the metadata of its passage."""
+    passages = {passage.id: passage for passage in asked.passages}
+    return documents_of(
+        [
+            replace(passages[one.passage_id], text=one.text, score=None)
+            for one in highlights
+        ]
+    )

@@ -1,0 +1,270 @@
+"""
+The answer hook: a response synthesizer that is blind to the question.
+
+The model that words the answer reads verified highlights and nothing else. The base
+class hands `get_response` texts with metadata baked in and without ids, so `synthesize`
+and `asynthesize` are overridden: nodes come in, and what leaves as `source_nodes` are
+the highlights, on nodes built anew.
+
+Put `SelectiveDisclosureRetriever` before it where the policy has constraints, and say
+so by `redacted=True`: a highlighter's prompt holds the question, so it must not hold
+what is withheld. Without that the door refuses, and no model is called. A chat engine
+of mode condense-plus-context builds its own synthesizer and cannot be given this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.response.schema import (
+    RESPONSE_TYPE,
+    AsyncStreamingResponse,
+    Response,
+    StreamingResponse,
+)
+from llama_index.core.instrumentation import get_dispatcher
+from llama_index.core.instrumentation.events.synthesis import (
+    SynthesizeEndEvent,
+    SynthesizeStartEvent,
+)
+from llama_index.core.llms import LLM, ChatMessage, MessageRole, MockLLM
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
+
+from llamaindex_sdrag.convert import nodes_of, passages_of
+from llamaindex_sdrag.tracing import cover
+from llamaindex_sdrag.wrapping import PolicySource, Setup, Unpickled
+from sdrag.calls import Limits
+from sdrag.errors import UsageError
+from sdrag.highlight.answering import answer
+from sdrag.highlight.exchange import Answer, Asked, Plan
+from sdrag.highlight.facing import asked_of, settings_of
+from sdrag.highlight.protocol import Highlighter
+from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
+from sdrag.hosting import Audit
+from sdrag.performing import PortPerformer
+from sdrag.policy import Policy
+from sdrag.prompts import Prompt
+from sdrag.steps import Steps
+from sdrag.vocabulary import Highlight, Passage
+
+__all__ = ["HighlightAndSummarize"]
+
+_dispatcher = get_dispatcher(__name__)
+
+
+class HighlightAndSummarize(Unpickled, BaseSynthesizer):
+    """
+    Answer from verified highlights, with a model that is blind to the question.
+
+    Example:
+        ```python
+        engine = RetrieverQueryEngine.from_args(
+            retriever, response_synthesizer=HighlightAndSummarize(llm=llm)
+        )
+        ```
+
+    Args:
+        policy: A path, a mapping or a `Policy`; its `highlight` section rules.
+        llm: Highlights and summarizes; without one, both are done locally.
+        embeddings: Measures divergence; by default the packaged MiniLM.
+        highlighter: A highlighter, or `baseline`, `structured` (the default with a
+            model), `two_steps`, `span` or `local` (the default without).
+        redacted: The nodes went through disclosure control under this policy.
+        streaming: Answer with a stream of the summarizer's answer.
+        audit: Takes the audit events.
+        limits: The bounds of model calls.
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: PolicySource | None = None,
+        llm: LLM | None = None,
+        embeddings: BaseEmbedding | None = None,
+        highlighter: Highlighter | str | None = None,
+        redacted: bool = False,
+        streaming: bool = False,
+        audit: Audit = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._setup = Setup.build(
+            "highlight",
+            Policy.read({} if policy is None else policy),
+            llm=llm,
+            embeddings=embeddings,
+            audit=audit,
+            limits=limits,
+        )
+        rules = self._setup.policy
+        has_model = llm is not None
+        self._answering = settings_of(rules, highlighter, has_model=has_model)
+        self._model = llm
+        self._redacted = redacted
+        # The base class would fall back on the global model; it gets one that is mute.
+        super().__init__(
+            llm=MockLLM(),
+            streaming=streaming,
+            empty_response=rules.highlight.decline_text,
+        )
+
+    def __repr__(self) -> str:
+        return f"HighlightAndSummarize(policy_hash={self._setup.policy.hash!r})"
+
+    def synthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        """Answer; nodes that were only to be shown beside the answer are left out."""
+        del additional_source_nodes, response_kwargs
+        _dispatcher.event(SynthesizeStartEvent(query=query))
+        asked = self._asked(query, nodes)
+        response = self._streamed(asked) if self._streaming else self._answered(asked)
+        _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
+        return response
+
+    async def asynthesize(
+        self,
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        """Answer without blocking the event loop."""
+        del additional_source_nodes, response_kwargs
+        _dispatcher.event(SynthesizeStartEvent(query=query))
+        asked = self._asked(query, nodes)
+        response: RESPONSE_TYPE
+        if self._streaming:
+            response = await self._astreamed(asked)
+        else:
+            found, _ = await self._setup.hook.aperform(
+                self._steps(asked), self._cover()
+            )
+            response = _response(found, asked)
+        _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
+        return response
+
+    def get_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        """Answer from texts, which are numbered in place of ids."""
+        del response_kwargs
+        asked = self._asked_of(query_str, _numbered(text_chunks))
+        found, _ = self._setup.hook.perform(self._steps(asked), self._cover())
+        return found.text
+
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        """Answer from texts without blocking the event loop."""
+        del response_kwargs
+        asked = self._asked_of(query_str, _numbered(text_chunks))
+        found, _ = await self._setup.hook.aperform(self._steps(asked), self._cover())
+        return found.text
+
+    def _get_prompts(self) -> PromptDictType:
+        return {}
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        if prompts:
+            raise UsageError("The prompts of Highlight & Summarize are not replaced.")
+
+    def _asked(self, query: QueryType, nodes: Sequence[NodeWithScore]) -> Asked:
+        text = query.query_str if isinstance(query, QueryBundle) else query
+        return self._asked_of(text, passages_of(nodes))
+
+    def _asked_of(self, question: str, passages: tuple[Passage, ...]) -> Asked:
+        rules = self._setup.policy
+        return asked_of(question, passages, rules, redacted=self._redacted)
+
+    def _steps(self, asked: Asked) -> Steps[Answer]:
+        return answer(asked, self._answering)
+
+    def _cover(self) -> Any:
+        return cover(self._setup.policy)
+
+    def _answered(self, asked: Asked) -> Response:
+        found, _ = self._setup.hook.perform(self._steps(asked), self._cover())
+        return _response(found, asked)
+
+    @property
+    def _performer(self) -> PortPerformer:
+        return PortPerformer(self._setup.hook.ports, self._setup.hook.limits)
+
+    def _streamed(self, asked: Asked) -> StreamingResponse:
+        def conclude(steps: Steps[Answer]) -> Answer:
+            return self._setup.hook.perform(steps, self._cover())[0]
+
+        host = Streamed(self._performer, self._cover, self._chunks, conclude)
+        pieces = stream(asked, self._answering, host)
+        first = next(pieces)
+        held = first.highlights if isinstance(first, Plan) else ()
+        nodes = _sources(held, asked)
+        return StreamingResponse(_texts(pieces), nodes, _metadata(nodes))
+
+    async def _astreamed(self, asked: Asked) -> AsyncStreamingResponse:
+        async def conclude(steps: Steps[Answer]) -> Answer:
+            return (await self._setup.hook.aperform(steps, self._cover()))[0]
+
+        host = Astreamed(self._performer, self._cover, self._achunks, conclude)
+        pieces = astream(asked, self._answering, host)
+        first = await anext(pieces)
+        held = first.highlights if isinstance(first, Plan) else ()
+        nodes = _sources(held, asked)
+        return AsyncStreamingResponse(_atexts(pieces), nodes, _metadata(nodes))
+
+    def _chunks(self, prompt: Prompt) -> Iterator[str]:
+        if self._model is not None:
+            for part in self._model.stream_chat(_messages(prompt)):
+                yield part.delta or ""
+
+    async def _achunks(self, prompt: Prompt) -> AsyncIterator[str]:
+        if self._model is not None:
+            async for part in await self._model.astream_chat(_messages(prompt)):
+                yield part.delta or ""
+
+
+def _response(found: Answer, asked: Asked) -> Response:
+    nodes = _sources(found.highlights, asked)
+    return Response(found.text, nodes, _metadata(nodes))
+
+
+def _sources(highlights: Sequence[Highlight], asked: Asked) -> list[NodeWithScore]:
+    """Give each highlight as a node, with the metadata of its passage."""
+    passages = {passage.id: passage for passage in asked.passages}
+    return nodes_of(
+        [replace(passages[one.passage_id], text=one.text) for one in highlights]
+    )
+
+
+def _metadata(nodes: Sequence[NodeWithScore]) -> dict[str, Any]:
+    return {node.node.node_id: node.node.metadata for node in nodes}
+
+
+def _texts(pieces: Iterator[str | Plan]) -> Iterator[str]:
+    for piece in pieces:
+        yield "\n\n" if isinstance(piece, Plan) else piece
+
+
+async def _atexts(pieces: AsyncIterator[str | Plan]) -> AsyncIterator[str]:
+    async for piece in pieces:
+        yield "\n\n" if isinstance(piece, Plan) else piece
+
+
+def _numbered(texts: Sequence[str]) -> tuple[Passage, ...]:
+    return tuple(Passage(str(number), text) for number, text in enumerate(texts))
+
+
+def _messages(prompt: Prompt) -> list[ChatMessage]:
+    return [
+        ChatMessage(role=MessageRole(message.role), content=message.content.text)
+        for message in prompt.messages
+    ]
