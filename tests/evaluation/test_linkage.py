@@ -196,7 +196,7 @@ class TestIngest:
         assert read.entities is None
 
     def test_a_key_tells_contents_apart(self, tmp_path: Path) -> None:
-        """The same id twice is an error, unless a keyed hash of the content joins it."""
+        """One id twice is an error, unless a keyed hash of the content joins it."""
         path = tmp_path / "a.jsonl"
         rows = [{"id": "1", "content": "X"}, {"id": "1", "content": "y"}]
         path.write_text("\n".join(map(json.dumps, rows)), "utf-8")

@@ -11,8 +11,9 @@ the update names the earlier documents in which something more is to be masked.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 from sdrag.detectors import Detector
 from sdrag.errors import UsageError
@@ -23,10 +24,10 @@ from sdrag.linkage.mentions import Found, Mentions
 from sdrag.linkage.performing import local_performer
 from sdrag.linkage.settings import SettingsSource, read_settings
 from sdrag.policy import LinkageSection
-from sdrag.steps import Performer, run
-from sdrag.vocabulary import Confidential, Passage
+from sdrag.steps import Performer, Steps, run
+from sdrag.vocabulary import Confidential, Decision, Passage
 
-__all__ = ["Fitted", "Update", "fit"]
+__all__ = ["Fitted", "Update", "fit", "fit_steps"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,6 +41,7 @@ class Fitted(Confidential):
         found: What was found in each document.
         masked: The masked corpus.
         key: For ids and pseudonyms.
+        name: Tells this plan from every other; says nothing else.
     """
 
     settings: LinkageSection
@@ -47,9 +49,15 @@ class Fitted(Confidential):
     found: Mapping[str, tuple[Found, ...]]
     masked: Masked
     key: bytes | None = None
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __repr__(self) -> str:
         return f"Fitted({len(self.documents)} documents)"
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was done with each document of the corpus."""
+        return self.masked.decisions
 
     def apply(self, documents: Sequence[Passage]) -> tuple[Passage, ...]:
         """
@@ -139,11 +147,23 @@ def fit(
     A part of a corpus will not do: what links people is seen only in the whole.
     """
     section = read_settings(settings)
-    performer = performer or local_performer()
-    kept, found = run(detected(documents, section, detector, mentions), performer)
-    masked = run(mask_found(kept, found, section, key), performer)
+    steps = fit_steps(documents, section, detector, mentions=mentions, key=key)
+    return run(steps, performer or local_performer())
+
+
+def fit_steps(
+    documents: Sequence[Passage],
+    settings: LinkageSection,
+    detector: Detector | Extractor | None = None,
+    *,
+    mentions: Mentions | None = None,
+    key: bytes | None = None,
+) -> Steps[Fitted]:
+    """Fit, yielding effects; see `fit`."""
+    kept, found = yield from detected(documents, settings, detector, mentions)
+    masked = yield from mask_found(kept, found, settings, key)
     held = {document.id: entries for document, entries in zip(kept, found, strict=True)}
-    return Fitted(section, {d.id: d for d in kept}, held, masked, key)
+    return Fitted(settings, {d.id: d for d in kept}, held, masked, key)
 
 
 def _fitted(
@@ -162,4 +182,4 @@ def _fitted(
         already,
     )
     masked = run(steps, performer or local_performer())
-    return replace(earlier, documents=documents, found=found, masked=masked)
+    return Fitted(earlier.settings, documents, found, masked, earlier.key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from sdrag.calls import Port
@@ -15,12 +14,8 @@ __all__ = ["local_performer"]
 
 def local_performer() -> Performer:
     """Return a performer that needs no host, no key and no network."""
-    return PortPerformer(Ports(embed=Port(_embed, _aembed)))
+    return PortPerformer(Ports(embed=Port(_embed, local=True)))
 
 
 def _embed(effect: Embed) -> Sequence[Sequence[float]]:
     return list(embed_texts(effect.items))
-
-
-async def _aembed(effect: Embed) -> Sequence[Sequence[float]]:
-    return await asyncio.to_thread(_embed, effect)
