@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sdrag.folding import is_boundary
 from sdrag.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage, Span
 
@@ -91,7 +92,7 @@ def _packed(
 
 
 def _cuts(text: str, limit: int) -> Iterator[Span]:
-    """Cut a text into spans of at most `limit`, between sentences if it can."""
+    """Cut a text into spans of at most `limit`, between sentences or else words."""
     if not text:
         return
     start = 0
@@ -102,7 +103,15 @@ def _cuts(text: str, limit: int) -> Iterator[Span]:
         while position < len(ends) and ends[position] <= start + limit:
             fitting = ends[position]
             position += 1
-        end = fitting if fitting > start else start + limit
+        end = fitting if fitting > start else _between_words(text, start, limit)
         yield Span(start, end)
         start = end
     yield Span(start, len(text))
+
+
+def _between_words(text: str, start: int, limit: int) -> int:
+    """Return the last place within the limit that cuts no word, or the limit."""
+    end = start + limit
+    while end > start and not is_boundary(text, end):
+        end -= 1
+    return end if end > start else start + limit

@@ -21,8 +21,8 @@ from sdrag.disclosure.candidates import Candidates, candidates
 from sdrag.disclosure.extraction import Extraction, extract
 from sdrag.disclosure.redaction import alias, cut, sweep
 from sdrag.disclosure.release import Judged, Release, decision, release, withheld
-from sdrag.disclosure.texts import Texts
-from sdrag.errors import SdragError
+from sdrag.disclosure.texts import Group, Texts
+from sdrag.errors import InternalError, SdragError
 from sdrag.policy import Policy
 from sdrag.steps import Failure, Outcome, Steps, compute, replied
 from sdrag.vocabulary import (
@@ -162,7 +162,7 @@ def _located(
     findings: dict[int, list[Finding]] = {place: [] for place in range(len(texts.all))}
     doubts: dict[tuple[int, str], str] = {}
     for group in texts.groups():
-        outcomes = yield from setup.locator.locate(group.texts, group.constraints)
+        outcomes = yield from _asked(setup.locator, group)
         for place, outcome in zip(group.places, outcomes, strict=True):
             if isinstance(outcome, Failure):
                 names = [rule.id for rule in group.constraints]
@@ -170,6 +170,22 @@ def _located(
             else:
                 findings[place] = list(outcome.value)
     return findings, doubts
+
+
+def _asked(locator: Locator, group: Group) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
+    """Ask a locator; whatever a plug-in does wrong puts all its texts in doubt."""
+    fault: SdragError
+    try:
+        outcomes = yield from locator.locate(group.texts, group.constraints)
+    except SdragError as error:
+        fault = error.sealed()
+    except Exception as error:  # noqa: BLE001 -- its message may quote the texts
+        fault = InternalError(f"A locator failed with {type(error).__name__}.")
+    else:
+        if len(outcomes) == len(group.texts):
+            return list(outcomes)
+        fault = InternalError("A locator did not answer for every text.")
+    return [Failure(fault)] * len(group.texts)
 
 
 def _unite(
@@ -186,7 +202,8 @@ def _audience(principal: Principal | None) -> list[str]:
     """What a remembered release must not cross."""
     if principal is None:
         return ["nobody"]
-    return ["somebody", principal.id, principal.tenant or "", *sorted(principal.roles)]
+    roles = sorted(principal.roles)
+    return ["somebody", principal.id, repr(principal.tenant), repr(roles)]
 
 
 def _decisions(

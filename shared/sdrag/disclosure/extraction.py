@@ -21,8 +21,8 @@ from sdrag.folding import fold
 from sdrag.policy import DisclosureSection
 from sdrag.prompts import Labelled, sensitive
 from sdrag.spans import locate
-from sdrag.steps import Failure, Outcome, Steps, complete
-from sdrag.vocabulary import Constraint, Finding
+from sdrag.steps import Failure, Outcome, Steps, complete, compute
+from sdrag.vocabulary import Constraint, Finding, Span
 
 __all__ = ["Extraction", "extract"]
 
@@ -63,6 +63,17 @@ class _Tally:
             for name in names:
                 self.doubts[place, name] = code
 
+    def find(self, question: _Question, name: str, spans: Sequence[Span]) -> None:
+        for span in spans:
+            for index, part in question.block.back(span):
+                place = question.group.places[index]
+                self.findings.setdefault(place, []).append(Finding(part, name, "model"))
+
+    def add(self, other: _Tally) -> None:
+        for place, found in other.findings.items():
+            self.findings.setdefault(place, []).extend(found)
+        self.doubts |= other.doubts
+
 
 def extract(
     groups: Sequence[Group], section: DisclosureSection, key: bytes
@@ -86,20 +97,27 @@ def extract(
         extraction_prompt(sensitive(question.block.text), question.batch, key)
         for question in questions
     )
+    readings = yield from compute(
+        lambda pair: _read(*pair), zip(questions, outcomes, strict=True)
+    )
     tally = _Tally()
-    for question, outcome in zip(questions, outcomes, strict=True):
-        _read(question, outcome, tally)
+    for question, reading in zip(questions, readings, strict=True):
+        if isinstance(reading, Failure):
+            tally.doubt(question, [rule.id for rule in question.batch], "unreadable")
+        else:
+            tally.add(reading.value)
     return Extraction(
-        {index: tuple(found) for index, found in tally.findings.items()}, tally.doubts
+        {place: tuple(found) for place, found in tally.findings.items()}, tally.doubts
     )
 
 
-def _read(question: _Question, outcome: Outcome[Labelled], tally: _Tally) -> None:
+def _read(question: _Question, outcome: Outcome[Labelled]) -> _Tally:
+    tally = _Tally()
     names = [constraint.id for constraint in question.batch]
     if isinstance(outcome, Failure):
         late = isinstance(outcome.error, ModelTimeoutError)
         tally.doubt(question, names, "model-timeout" if late else "model-failed")
-        return
+        return tally
     verdicts = read_verdicts(outcome.value.text, names)
     tally.doubt(question, [n for n in names if n not in verdicts], "no-verdict")
     folded = fold(question.block.text)
@@ -108,8 +126,5 @@ def _read(question: _Question, outcome: Outcome[Labelled], tally: _Tally) -> Non
             spans = locate(quotation, folded)
             if not spans:
                 tally.doubt(question, [name], "span-not-in-text")
-            for span in spans:
-                for index, part in question.block.back(span):
-                    finding = Finding(part, name, "model")
-                    place = question.group.places[index]
-                    tally.findings.setdefault(place, []).append(finding)
+            tally.find(question, name, spans)
+    return tally

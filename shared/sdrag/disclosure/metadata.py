@@ -71,10 +71,10 @@ def _value(value: Any, rewrite: Callable[[str], str | None], depth: int) -> Any:
             raise Withheld
         return result
     if value is None or isinstance(value, (bool, int, float)):
-        if rewrite(str(value)) != str(value):
+        if rewrite(_spelt(value)) != _spelt(value):
             raise Withheld
         return value
-    if isinstance(value, Mapping) and not _LOADER_KEYS & value.keys():
+    if isinstance(value, Mapping) and not _LOADER_KEYS & set(map(str, value)):
         return {
             _value(str(key), rewrite, depth + 1): _value(inner, rewrite, depth + 1)
             for key, inner in value.items()
@@ -82,3 +82,10 @@ def _value(value: Any, rewrite: Callable[[str], str | None], depth: int) -> Any:
     if isinstance(value, (list, tuple)):
         return [_value(inner, rewrite, depth + 1) for inner in value]
     raise Withheld
+
+
+def _spelt(value: float | bool | None) -> str:  # noqa: FBT001 -- any plain value
+    try:
+        return str(value)
+    except ValueError:  # an int of thousands of digits has no spelling
+        raise Withheld from None

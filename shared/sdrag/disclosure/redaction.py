@@ -3,26 +3,34 @@ Replacing what was found, and proving that it is gone.
 
 All spans are replaced at once, at the end, and every occurrence of a located span goes
 with it: in the text, in the metadata that leaves and in the id. Then the result is
-read again. If a located form still stands anywhere, the passage is withheld; that
-cannot happen unless something here is wrong, which is why it is checked.
+read again, until no located form stands in it; a text that does not come to rest is
+withheld.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from urllib.parse import unquote
 
 from sdrag.disclosure.forms import name_forms, speaks_of_people
-from sdrag.folding import fold
+from sdrag.folding import fold, fold_text
 from sdrag.needles import Needles
 from sdrag.spans import merge, splice
 from sdrag.vocabulary import Confidential, Constraint, Finding, Span
 
-__all__ = ["Cut", "Sweep", "alias", "cut", "public_id", "sweep"]
+__all__ = ["Cut", "Sweep", "alias", "cut", "disguised", "public_id", "sweep"]
 
 _SEPARATORS = re.compile(r"[\W_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_DENSE = 6
+"""Shorter forms stand inside other words by accident."""
+_ROUNDS = 8
+"""Cutting can lay a form bare that stood inside a word; each round cuts one more."""
+_BLANK = "\N{WHITE SQUARE}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -100,34 +108,81 @@ def cut(
         applied: The ids of the constraints that hold for it.
         swept: The forms found anywhere.
     """
-    folded = fold(text)
     spans: dict[str, list[Span]] = {}
-    for name in applied:
-        own = [finding.span for finding in found if finding.constraint_id == name]
-        own += swept.needles[name].find(folded)
-        if own:
-            spans[name] = own
-    whole = merge((span for own in spans.values() for span in own), text)
-    result = splice(text, whole, lambda _: swept.placeholder)
-    if not _clean(result, applied, swept):
-        return Cut(None, tuple(spans), len(whole))
-    return Cut(result, tuple(spans), len(whole))
+    for finding in found:
+        if finding.constraint_id in applied:
+            spans.setdefault(finding.constraint_id, []).append(finding.span)
+    whole: tuple[Span, ...] = ()
+    for _ in range(_ROUNDS):
+        standing = _standing(_blanked(text, whole), applied, swept)
+        for name, more in standing.items():
+            spans.setdefault(name, []).extend(more)
+        grown = _whole(text, spans, swept.placeholder)
+        if grown == whole:
+            result = splice(text, whole, lambda _: swept.placeholder)
+            return Cut(result, _in_order(spans, applied), len(whole))
+        whole = grown
+    return Cut(None, _in_order(spans, applied), len(whole))
+
+
+def _standing(text: str, applied: Sequence[str], swept: Sweep) -> dict[str, list[Span]]:
+    """Return where forms still stand in a text, for each constraint."""
+    folded = fold(text)
+    standing = {name: list(swept.needles[name].find(folded)) for name in applied}
+    return {name: spans for name, spans in standing.items() if spans}
+
+
+def _blanked(text: str, spans: Sequence[Span]) -> str:
+    """Blank spans out, so that what they leave beside each other is read as it ends."""
+    return splice(text, spans, lambda span: _BLANK * len(span))
+
+
+def _whole(
+    text: str, spans: Mapping[str, Sequence[Span]], placeholder: str
+) -> tuple[Span, ...]:
+    """Unite the spans; one that touches a placeholder takes all of it along."""
+    found = merge(span for own in spans.values() for span in own)
+    ends = [span.end for span in found]
+    touched = []
+    for match in re.finditer(re.escape(placeholder), text):
+        next_one = bisect_right(ends, match.start())
+        if next_one < len(found) and found[next_one].start < match.end():
+            touched.append(Span(*match.span()))
+    return merge([*found, *touched], text)
+
+
+def _in_order(
+    spans: Mapping[str, Sequence[Span]], applied: Sequence[str]
+) -> tuple[str, ...]:
+    return tuple(name for name in applied if name in spans)
 
 
 def public_id(identity: str, applied: Sequence[str], swept: Sweep, key: bytes) -> str:
     """Return the id, or an alias for it when it holds a form that was found."""
-    spaced = fold(_SEPARATORS.sub(" ", identity))
-    if not any(swept.needles[name].occur(spaced) for name in applied):
-        return identity
-    return alias(identity, key)
+    return alias(identity, key) if disguised(identity, applied, swept) else identity
+
+
+def disguised(name: str, applied: Sequence[str], swept: Sweep) -> bool:
+    """
+    Say whether a path, an address or an id holds a form in any of its spellings.
+
+    `Ann%20Lee`, `ann_lee`, `AnnLee7` and, for longer forms, `annlee` are spellings of
+    one name; what holds one is never shown, since it cannot be cut without a trace.
+    """
+    plain = _HUMP.sub(" ", unquote(name))
+    spaced = fold(_SEPARATORS.sub(" ", plain))
+    dense = _SEPARATORS.sub("", fold_text(plain))
+    for applying in applied:
+        needles = swept.needles[applying]
+        if needles.occur(spaced):
+            return True
+        squeezed = (_SEPARATORS.sub("", form) for form in needles.forms())
+        if any(len(form) >= _DENSE and form in dense for form in squeezed):
+            return True
+    return False
 
 
 def alias(identity: str, key: bytes) -> str:
     """Return an id that tells nothing and is the same for the same id and key."""
     data = identity.encode("utf-8", "surrogatepass")
     return f"p-{blake2b(data, key=key, digest_size=8).hexdigest()}"
-
-
-def _clean(text: str, applied: Sequence[str], swept: Sweep) -> bool:
-    folded = fold(text.replace(swept.placeholder, "\N{WHITE SQUARE}"))
-    return not any(swept.needles[name].occur(folded) for name in applied)

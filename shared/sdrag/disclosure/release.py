@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdrag.disclosure.metadata import EVIDENCE_KEY, rewritten
-from sdrag.disclosure.redaction import Cut, Sweep, cut, public_id
+from sdrag.disclosure.redaction import Cut, Sweep, cut, disguised, public_id
 from sdrag.disclosure.texts import Texts
 from sdrag.vocabulary import Action, Confidential, Decision, Passage, Redaction
 
@@ -116,10 +116,12 @@ def _metadata(judged: Judged, index: int) -> dict[str, Any]:
 
     def rewrite(value: str) -> str | None:
         place = places.get(value)
-        if place is None:
-            return cut(value, (), applied, judged.swept).text
-        if judged.why_withheld(place)[0]:
+        if place is not None and judged.why_withheld(place)[0]:
             return None
-        return judged.cuts[place].text
+        known = judged.cuts[place] if place is not None else None
+        own = known or cut(value, (), applied, judged.swept)
+        if own.text is None or disguised(own.text, applied, judged.swept):
+            return None
+        return own.text
 
     return rewritten(judged.texts.metadata[index], rewrite)

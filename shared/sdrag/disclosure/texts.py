@@ -9,7 +9,7 @@ that several passages of one document share is one text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sdrag.disclosure.metadata import allowed, strings
@@ -49,7 +49,7 @@ class Texts(Confidential):
         self.passages = passages
         self.constraints = constraints
         self.metadata = [allowed(passage.metadata, keys) for passage in passages]
-        self.all = list(passages)
+        self.all = [_of_a_document(passage) for passage in passages]
         self.places = self._with_strings()
         self.applied = self._applied()
 
@@ -95,17 +95,24 @@ class Texts(Confidential):
     def _with_strings(self) -> list[dict[str, int]]:
         """Add the metadata's strings; return, for each passage, where they stand."""
         places: list[dict[str, int]] = []
-        shared: dict[tuple[str, str], int] = {}
-        for passage, metadata in zip(self.passages, self.metadata, strict=True):
+        shared: dict[tuple[str | None, str], int] = {}
+        for passage, metadata in zip(tuple(self.all), self.metadata, strict=True):
             own: dict[str, int] = {}
             for value in strings(metadata):
-                group = (passage.document_id or passage.id, value)
+                group = (passage.document_id, value)
                 if group not in shared:
                     shared[group] = len(self.all)
                     self.all.append(_as_text(passage, value))
                 own[value] = shared[group]
             places.append(own)
         return places
+
+
+def _of_a_document(passage: Passage) -> Passage:
+    """Let a passage of no known document be one, so its metadata is read with it."""
+    if passage.document_id is not None:
+        return passage
+    return replace(passage, document_id=f"passage {passage.id}")
 
 
 def _as_text(passage: Passage, value: str) -> Passage:

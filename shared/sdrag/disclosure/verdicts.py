@@ -22,10 +22,15 @@ __all__ = ["MAX_REPLY", "read_verdicts"]
 MAX_REPLY = 200_000
 """Characters of a reply that are read; more is no list of spans but an attack."""
 
+MAX_SPANS = 2_000
+"""Spans of a reply; each that is not in the text costs a fuzzy search."""
+
 _HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*)?\[?([\w.:-]{1,64})\]?(?:\*\*)?:?[ \t]*$"
 )
 _ITEM = re.compile(r"^[ \t]*[-*][ \t]+(.+)$")
+_OPENING = re.compile(r"[{\[]")
+_TRIES = 50
 _NOTHING = {"", "none", "n/a", "na", "nothing", "null", "-", "(none)", "[]"}
 
 
@@ -42,39 +47,49 @@ def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, .
     given = _from_json(reply)
     if given is None:
         given = _from_list(reply, set(asked))
+    if sum(map(len, given.values())) > MAX_SPANS:
+        return {}
     return {
-        name: tuple(span for span in spans if span.strip().lower() not in _NOTHING)
+        name: tuple(
+            span
+            for span in dict.fromkeys(spans)
+            if span.strip().lower() not in _NOTHING
+        )
         for name, spans in given.items()
         if name in asked
     }
 
 
 def _from_json(reply: str) -> dict[str, list[str]] | None:
-    for value in _objects(reply):
+    """Unite all verdicts of the reply: a draft before them withholds as well."""
+    given: dict[str, list[str]] = {}
+    read = False
+    for value in _values(reply):
         try:
-            verdicts = Verdicts.model_validate(value)
+            shaped = {"verdicts": value} if isinstance(value, list) else value
+            verdicts = Verdicts.model_validate(shaped)
         except ValidationError:
             continue
-        given: dict[str, list[str]] = {}
+        read = True
         for verdict in verdicts.verdicts:
             given.setdefault(verdict.constraint, []).extend(verdict.spans)
-        return given
-    return None
+    return given if read else None
 
 
-def _objects(reply: str) -> Iterator[object]:
-    """Yield the JSON objects that stand in the reply, outermost only."""
+def _values(reply: str) -> Iterator[object]:
+    """Yield the JSON objects and lists that stand in the reply, outermost only."""
     decoder = json.JSONDecoder()
-    place = reply.find("{")
-    tries = 0
-    while place >= 0 and tries < 50:
-        tries += 1
+    place = 0
+    for _ in range(_TRIES):
+        opening = _OPENING.search(reply, place)
+        if opening is None:
+            return
+        place = opening.start()
         try:
             value, place = decoder.raw_decode(reply, place)
             yield value
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             place += 1
-        place = reply.find("{", place)
 
 
 def _from_list(reply: str, asked: set[str]) -> dict[str, list[str]]:
@@ -86,5 +101,6 @@ def _from_list(reply: str, asked: set[str]) -> dict[str, list[str]]:
             if pending is not None:
                 given.setdefault(pending, []).append(item.group(1).strip(" \"'`"))
         elif heading := _HEADING.match(line):
-            pending = heading.group(1) if heading.group(1) in asked else None
+            names = (heading.group(1), heading.group(1).rstrip(":"))
+            pending = next((name for name in names if name in asked), None)
     return given

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from sdrag.errors import PolicyError
@@ -25,7 +26,7 @@ from sdrag.policy.answers import (
     GroundingSection,
     MonitoringSection,
 )
-from sdrag.policy.reading import nearest, note_lines, text_of
+from sdrag.policy.reading import Lines, Place, dotted, nearest, parsed, text_of
 from sdrag.policy.sections import (
     AccessSection,
     ConstraintSection,
@@ -40,6 +41,9 @@ from sdrag.policy.sections import (
     TracingSection,
 )
 from sdrag.vocabulary import Constraint
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 __all__ = ["Policy"]
 
@@ -95,8 +99,8 @@ class Policy(Section):
         if isinstance(source, Policy):
             return source
         if isinstance(source, Mapping):
-            return cls._checked(dict(source), lines={})
-        return cls._parsed(text_of(Path(source)))
+            return cls._checked(dict(source), {})
+        return cls.parse(text_of(Path(source)))
 
     @classmethod
     def parse(cls, text: str) -> Policy:
@@ -106,7 +110,10 @@ class Policy(Section):
         Raises:
             PolicyError: As `read`.
         """
-        return cls._parsed(text)
+        read = parsed(text)
+        if isinstance(read, PolicyError):
+            raise read
+        return cls._checked(*read)
 
     @cached_property
     def rules(self) -> tuple[Constraint, ...]:
@@ -135,39 +142,42 @@ class Policy(Section):
     __str__ = __repr__
 
     @classmethod
-    def _parsed(cls, text: str) -> Policy:
-        try:
-            node = yaml.compose(text, Loader=yaml.SafeLoader)
-            value = yaml.safe_load(text)
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark
-            raise PolicyError(
-                "This is not YAML.", line=mark.line + 1 if mark else None
-            ) from None
-        except (yaml.YAMLError, RecursionError, ValueError):
-            raise PolicyError("This is not YAML.") from None
-        if not isinstance(value, dict):
-            raise PolicyError(
-                "A policy is a mapping.", line=1, hint="Begin with `constraints:`."
-            )
-        lines: dict[tuple[str | int, ...], int] = {}
-        note_lines(node, (), lines)
-        return cls._checked(value, lines)
-
-    @classmethod
-    def _checked(
-        cls, value: dict[str, Any], lines: dict[tuple[str | int, ...], int]
-    ) -> Policy:
+    def _checked(cls, value: dict[str, Any], lines: Lines) -> Policy:
         try:
             return cls.model_validate(value)
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            place = tuple(first["loc"])
-            raise PolicyError(
-                first["msg"].removeprefix("Value error, ") + ".",
-                line=nearest(lines, place),
-                key=".".join(str(part) for part in place),
-                hint=f"{error.error_count()} problems in all."
-                if error.error_count() > 1
-                else "",
-            ) from None
+            problems = error.errors(include_input=False, include_url=False)
+        raise _explained(problems, lines)
+
+
+def _explained(problems: Sequence[ErrorDetails], lines: Lines) -> PolicyError:
+    """Say what is wrong and where, in no word of a constraint."""
+    first = problems[0]
+    place = tuple(first["loc"])
+    line = nearest(lines, place)
+    if first["type"] == "extra_forbidden" and not _may_be_shown(place):
+        return PolicyError(
+            "There is an unknown key here.",
+            line=line,
+            key=dotted(place[:-1]),
+            hint="A text that holds a colon stands in quotes.",
+        )
+    return PolicyError(
+        first["msg"].removeprefix("Value error, ") + ".",
+        line=line,
+        key=dotted(place),
+        hint=f"{len(problems)} problems in all." if len(problems) > 1 else "",
+    )
+
+
+def _may_be_shown(place: Place) -> bool:
+    """
+    Say whether an unknown key can be named in an error.
+
+    A constraint's text that holds a colon reads as a key, so inside `constraints` only
+    a key that looks like a misspelt one is named.
+    """
+    name = str(place[-1])
+    if place[0] == "constraints":
+        return bool(get_close_matches(name, ConstraintSection.model_fields, cutoff=0.7))
+    return re.fullmatch(r"[A-Za-z_]\w{0,39}", name, re.ASCII) is not None

@@ -1,16 +1,37 @@
-"""Reading the file, and remembering on which line each key stands."""
+"""
+Reading YAML within bounds, and remembering on which line each key stands.
+
+What is wrong is returned and not raised where it is caught: Python would hang on it
+the error below, which quotes the policy, and a constraint's words are confidential.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from sdrag.errors import PolicyError
 
-__all__ = ["MAX_POLICY_BYTES", "nearest", "note_lines", "text_of"]
+__all__ = [
+    "MAX_POLICY_BYTES",
+    "Lines",
+    "Place",
+    "dotted",
+    "nearest",
+    "parsed",
+    "text_of",
+]
 
-MAX_POLICY_BYTES = 4_000_000
+MAX_POLICY_BYTES = 1_000_000
+_MAX_PLACES = 100_000
+_MAX_DEPTH = 20
+
+Place = tuple[str | int, ...]
+"""The keys and indices that lead to a value."""
+Lines = dict[Place, int]
+"""On which line of the file each place stands, counted from 1."""
 
 
 def text_of(path: Path) -> str:
@@ -20,50 +41,90 @@ def text_of(path: Path) -> str:
     Raises:
         PolicyError: It is no readable text of a policy's size.
     """
+    fault = "is too large for a policy"
     try:
-        if path.stat().st_size > MAX_POLICY_BYTES:
-            raise PolicyError("The file is too large for a policy.")
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PolicyError(
-            f"The policy file cannot be read ({type(error).__name__}).",
-            hint="Give the path of a YAML file, or a mapping.",
-        ) from None
+        with path.open("rb") as file:
+            data = file.read(MAX_POLICY_BYTES + 1)
+        if len(data) <= MAX_POLICY_BYTES:
+            return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise PolicyError("The policy file is not UTF-8.") from None
+        fault = "is not UTF-8"
+    except (OSError, ValueError) as error:
+        fault = f"cannot be read ({type(error).__name__})"
+    raise PolicyError(
+        f"The policy file {fault}.", hint="Give the path of a YAML file, or a mapping."
+    )
 
 
-def note_lines(
-    node: yaml.Node | None,
-    place: tuple[str | int, ...],
-    lines: dict[tuple[str | int, ...], int],
-) -> None:
-    """Remember on which line each key stands; refuse a key that stands twice."""
+def parsed(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:
+    """Read YAML; its places are counted before anything is made of them."""
+    if len(text) > MAX_POLICY_BYTES:
+        return PolicyError("The text is too large for a policy.")
+    line = None
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        lines: Lines = {}
+        _note_lines(node, (), lines)
+        if not isinstance(node, yaml.MappingNode):
+            return PolicyError(
+                "A policy is a mapping.", line=1, hint="Begin with `constraints:`."
+            )
+        return loader.construct_document(node), lines
+    except PolicyError as error:
+        return error.sealed()
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+    except (yaml.YAMLError, RecursionError, ValueError, TypeError):
+        pass
+    return PolicyError("This is not YAML.", line=line)
+
+
+def _note_lines(node: yaml.Node | None, place: Place, lines: Lines) -> None:
+    """
+    Remember on which line each key stands; refuse a key that stands twice.
+
+    An alias is walked wherever it is used, so a few lines of aliases of aliases would
+    be walked for ever: places and depth are bounded.
+    """
     if node is None:
         return
-    lines.setdefault(place, node.start_mark.line + 1)
+    line = node.start_mark.line + 1
+    lines.setdefault(place, line)
+    if len(lines) > _MAX_PLACES or len(place) > _MAX_DEPTH:
+        raise PolicyError("The policy holds too much, or too deeply.", line=line)
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            inner = (*place, str(key.value))
+            inner = (*place, _name(key))
             if inner in lines:
                 raise PolicyError(
-                    "The key stands twice.",
+                    "A key stands twice.",
                     line=key.start_mark.line + 1,
-                    key=".".join(str(part) for part in inner),
+                    key=dotted(place if "constraints" in place else inner),
                 )
             lines[inner] = key.start_mark.line + 1
-            note_lines(value, inner, lines)
+            _note_lines(value, inner, lines)
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
-            note_lines(value, (*place, index), lines)
+            _note_lines(value, (*place, index), lines)
 
 
-def nearest(
-    lines: dict[tuple[str | int, ...], int], place: tuple[str | int, ...]
-) -> int | None:
+def _name(key: yaml.Node) -> str:
+    """Return a key's own words; one that is no scalar has none, and is no key here."""
+    if not isinstance(key, yaml.ScalarNode):
+        raise PolicyError("A key is one word.", line=key.start_mark.line + 1)
+    return str(key.value)
+
+
+def nearest(lines: Lines, place: Place) -> int | None:
     """Return the line of the key at `place`, or of the closest one above it."""
     while place:
         if place in lines:
             return lines[place]
         place = place[:-1]
     return lines.get(())
+
+
+def dotted(place: Place) -> str:
+    """Return a place as it is written in errors, such as `disclosure.bind_top_n`."""
+    return ".".join(str(part) for part in place)
