@@ -11,7 +11,7 @@ the frames it passed on it. Tools that collect errors read both, so both are cut
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from inspect import isawaitable, iscoroutinefunction
@@ -33,7 +33,9 @@ __all__ = [
     "Scorer",
     "authorizing",
     "local_embeddings",
+    "metadata_of_any",
     "scoring",
+    "scoring_by_name",
     "sinks_of",
 ]
 
@@ -153,6 +155,19 @@ def local_embeddings() -> Port[Embed, Sequence[Sequence[float]]]:
     return Port(call, local=True)
 
 
+def metadata_of_any(policy: Policy) -> dict[str, Any]:
+    """
+    Return metadata that the `where` of every constraint matches.
+
+    For text of unknown origin: whatever may be forbidden in it is.
+    """
+    values: dict[str, Any] = {}
+    for rule in policy.rules:
+        for key, allowed in rule.where.items():
+            values.setdefault(key, []).extend(allowed)
+    return values
+
+
 def authorizing(
     authorizer: Authorizer | None,
 ) -> Port[Authorize, Sequence[bool]] | None:
@@ -197,6 +212,24 @@ def scoring(scorer: Scorer) -> Port[Score, Sequence[float]] | None:
 
     def call(effect: Score) -> Sequence[float]:
         return [float(value) for value in judge(list(effect.items))]
+
+    return Port(call)
+
+
+def scoring_by_name(scorers: Mapping[str, Scorer]) -> Port[Score, Sequence[float]]:
+    """
+    Judge pairs with the host's model of the name that is asked for.
+
+    Args:
+        scorers: None for a model that was not handed in; asking it fails.
+    """
+    ports = {name: scoring(scorer) for name, scorer in scorers.items()}
+
+    def call(effect: Score) -> Sequence[float]:
+        port = ports.get(effect.model)
+        if port is None:
+            raise UsageError(f"No model for {effect.model!r} was handed in.")
+        return port.call(effect)
 
     return Port(call)
 

@@ -19,14 +19,22 @@ __all__ = ["Claim", "claims"]
 
 _MARK = re.compile(r"\[[^\[\]\n]{1,120}\]")
 _LEADING = re.compile(r"(?:\s*\[[^\[\]\n]{1,120}\])+")
-_NO_CLAIM = re.compile(
-    r"\?\s*\Z|:\s*\Z|\A\W*(?:hello|hi|dear|thanks|thank you|sure|certainly|of course"
-    r"|in summary|sources?|references?|i hope)\b"
-    r"|\b(?:do(?:es)? not|don't|doesn't|cannot|can't|no) (?:know|say|tell|state|mention"
-    r"|contain|provide|specify|information|enough information|answer)\b",
+_OPENING = re.compile(
+    r"\W*(?:hello|hi|dear|thanks|thank you|sure|certainly|of course|sources?|references?"
+    r"|i hope (?:this|that) helps)\b",
     re.IGNORECASE,
 )
-_LEAST_WORDS = 2
+_ADMISSION = re.compile(
+    r"\W*(?:unfortunately,? )?(?:i|we|it is|there is|there are|(?:the |these |this )?"
+    r"(?:given |provided |available )?(?:sources?|documents?|context|passages?|texts?))"
+    r" (?:am |are )?(?:do(?:es)? not|don't|doesn't|cannot|can't|could not|unable to|no"
+    r"|not|not sure|unknown)\b",
+    re.IGNORECASE,
+)
+_BUT = re.compile(
+    r"\d|\b(?:but|however|although|except|yet|though)\b|[:;]", re.IGNORECASE
+)
+_SHORT = 6
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,10 +63,20 @@ def claims(answer: str) -> tuple[Claim, ...]:
         sentence = span.of(answer)
         marks = [Span(*match.span()) for match in _MARK.finditer(sentence)]
         text = " ".join(splice(sentence, marks, lambda _: "").split())
-        if len(content_words(text)) >= _LEAST_WORDS and not _NO_CLAIM.search(text):
+        if content_words(text) and not _says_nothing(text):
             names = tuple(mark.of(sentence)[1:-1].strip() for mark in marks)
             found.append(Claim(span, text, names))
     return tuple(found)
+
+
+def _says_nothing(text: str) -> bool:
+    """Recognise greetings, headings, questions and admissions, if they are no more."""
+    if _BUT.search(text.rstrip(":")):
+        return False
+    if text.endswith("?") or _ADMISSION.match(text):
+        return True
+    short = len(text.split()) <= _SHORT
+    return short and (text.endswith(":") or _OPENING.match(text) is not None)
 
 
 def _with_citations(answer: str) -> list[Span]:

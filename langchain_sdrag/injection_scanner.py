@@ -1,0 +1,104 @@
+"""
+Ingest: keep passages that talk to the model out of the store.
+
+The first of the two scans: it "catches known attack patterns but misses novel ones",
+so the retriever scans once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.documents import BaseDocumentTransformer, Document
+
+from langchain_sdrag.convert import passages_of
+from langchain_sdrag.tracing import cover
+from langchain_sdrag.wrapping import PolicySource
+from sdrag.calls import Limits
+from sdrag.guardrails.injection import screen
+from sdrag.guardrails.screened import Screened
+from sdrag.hosting import Audit, Hook, Scorer, scoring_by_name, sinks_of
+from sdrag.performing import Ports
+from sdrag.policy import InjectionSection, Policy
+from sdrag.steps import Steps
+from sdrag.vocabulary import Passage
+
+__all__ = ["InjectionScanner"]
+
+
+class InjectionScanner(BaseDocumentTransformer):
+    """
+    Drop, strip or flag documents that give orders, before they are stored.
+
+    Example:
+        ```python
+        scanner = InjectionScanner(policy="policy.yaml")
+        store.add_documents(scanner.transform_documents(chunks))
+        ```
+
+    Args:
+        policy: Its section `injection` says what is done; its defaults hold without.
+        classifier: Gives pairs of a text and nothing the probability of an injection.
+        audit: Takes the audit events.
+        limits: The bounds of the classifier's calls.
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: PolicySource,
+        classifier: Scorer = None,
+        audit: Audit = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._policy = Policy.read(policy)
+        self._section = self._policy.injection or InjectionSection()
+        self._asks = classifier is not None
+        ports = Ports(score=scoring_by_name({"injection": classifier}))
+        self._hook = Hook(
+            "scan", self._policy, ports, limits or Limits(), sinks_of(audit)
+        )
+
+    def transform_documents(
+        self, documents: Sequence[Document], **kwargs: Any
+    ) -> Sequence[Document]:
+        """
+        Scan documents.
+
+        Returns:
+            Those that may be stored; a stripped one is a new document.
+        """
+        passages = passages_of(documents)
+        found, _ = self._hook.perform(self._steps(passages), cover(self._policy, None))
+        return _kept(documents, passages, found)
+
+    async def atransform_documents(
+        self, documents: Sequence[Document], **kwargs: Any
+    ) -> Sequence[Document]:
+        """Scan documents without blocking the event loop."""
+        passages = passages_of(documents)
+        found, _ = await self._hook.aperform(
+            self._steps(passages), cover(self._policy, None)
+        )
+        return _kept(documents, passages, found)
+
+    def _steps(self, passages: Sequence[Passage]) -> Steps[Screened]:
+        return screen(passages, self._section, classifier=self._asks)
+
+    def __repr__(self) -> str:
+        return f"InjectionScanner(policy_hash={self._policy.hash!r})"
+
+
+def _kept(
+    documents: Sequence[Document], passages: Sequence[Passage], found: Screened
+) -> list[Document]:
+    """Pair what was kept with its documents: both are in the same order."""
+    kept: list[Document] = []
+    rest = iter(zip(documents, passages, strict=True))
+    for passage in found.passages:
+        document = next(one for one, held in rest if held.id == passage.id)
+        if document.page_content != passage.text:
+            document = document.model_copy(update={"page_content": passage.text})
+        kept.append(document)
+    return kept

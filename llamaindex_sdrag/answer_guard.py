@@ -1,0 +1,185 @@
+"""
+After the answer: grounded, cited, uncontradicted, free of what passages smuggled in.
+
+It wraps the host's synthesizer and judges what that answers. A streamed answer is
+gathered first: it is judged whole, and nothing leaves before the last check. The inner
+synthesizer's own events carry its answer as it was; wrap it where they are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    PydanticResponse,
+    Response,
+    StreamingResponse,
+)
+from llama_index.core.llms import LLM, MockLLM
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from llamaindex_sdrag.auditing import announce
+from llamaindex_sdrag.convert import passages_of
+from llamaindex_sdrag.tracing import cover
+from llamaindex_sdrag.wrapping import PolicySource, Setup, Unpickled
+from sdrag.calls import Limits
+from sdrag.errors import UsageError
+from sdrag.guardrails.answer import DECLINED, Draft, Guarded, guard
+from sdrag.guardrails.facing import Escalate, draft_of, escalated, report_of
+from sdrag.guardrails.withheld import WithheldForms
+from sdrag.hosting import Audit, Scorer, scoring_by_name
+from sdrag.steps import Steps
+
+__all__ = ["AnswerGuard"]
+
+Nodes = Sequence[NodeWithScore]
+Given = Response | StreamingResponse | AsyncStreamingResponse | PydanticResponse
+
+
+class AnswerGuard(Unpickled, BaseSynthesizer):
+    """
+    Check a synthesizer's answers against the nodes they were made from.
+
+    The response's metadata says under `sdrag` what was found out.
+
+    Example:
+        ```python
+        engine = RetrieverQueryEngine(
+            retriever=retriever,
+            response_synthesizer=AnswerGuard(
+                get_response_synthesizer(llm=llm), policy={"grounding": {}}
+            ),
+        )
+        ```
+
+    Args:
+        synthesizer: What answers.
+        policy: Each of its sections `grounding`, `citations`, `contradictions`,
+            `monitoring` and `staleness` is a check.
+        llm: Judges, where a section says `method: llm`.
+        entailment: Gives pairs of premise and hypothesis the probability that the one
+            implies the other, where a section says `method: nli`.
+        contradiction: The same for contradicting.
+        withheld: What redaction withheld; the answer is searched for it.
+        escalate: Told where a contradiction made the guard decline.
+        audit: Takes the audit events.
+        limits: The bounds of model calls.
+    """
+
+    def __init__(
+        self,
+        synthesizer: BaseSynthesizer,
+        *,
+        policy: PolicySource,
+        llm: LLM | None = None,
+        entailment: Scorer = None,
+        contradiction: Scorer = None,
+        withheld: WithheldForms | None = None,
+        escalate: Escalate | None = None,
+        audit: Audit = None,
+        limits: Limits | None = None,
+    ) -> None:
+        super().__init__(llm=MockLLM(), empty_response=DECLINED)
+        setup = Setup.build("answer", policy, llm=llm, audit=audit, limits=limits)
+        judges = scoring_by_name(
+            {"entailment": entailment, "contradiction": contradiction}
+        )
+        ports = replace(setup.hook.ports, score=judges)
+        self._synthesizer = synthesizer
+        self._policy = setup.policy
+        self._hook = replace(setup.hook, ports=ports)
+        self._withheld = withheld
+        self._escalate = escalate
+
+    def synthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Nodes | None = None,
+        **response_kwargs: Any,
+    ) -> Response:
+        """Answer and check; without nodes there is nothing to answer from."""
+        if not nodes:
+            return Response(self._empty_response)
+        given = self._synthesizer.synthesize(
+            query, nodes, additional_source_nodes, **response_kwargs
+        )
+        draft = self._draft(query, _gathered(given), nodes)
+        found, event = self._hook.perform(self._steps(draft), cover(self._policy))
+        announce(event)
+        return self._response(found, given)
+
+    async def asynthesize(
+        self,
+        query: str | QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Nodes | None = None,
+        **response_kwargs: Any,
+    ) -> Response:
+        """Answer and check without blocking the event loop."""
+        if not nodes:
+            return Response(self._empty_response)
+        given = await self._synthesizer.asynthesize(
+            query, nodes, additional_source_nodes, **response_kwargs
+        )
+        if isinstance(given, AsyncStreamingResponse):
+            text = str(await given.get_response())
+        else:
+            text = _gathered(given)
+        draft = self._draft(query, text, nodes)
+        found, event = await self._hook.aperform(
+            self._steps(draft), cover(self._policy)
+        )
+        announce(event)
+        return self._response(found, given)
+
+    def get_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        """Refuse: text chunks have no ids, and metadata baked into them."""
+        raise UsageError("The guard judges nodes.", hint="Call synthesize.")
+
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> str:
+        """Refuse, as `get_response`."""
+        raise UsageError("The guard judges nodes.", hint="Call asynthesize.")
+
+    def _get_prompts(self) -> PromptDictType:
+        return self._synthesizer._get_prompts()  # noqa: SLF001 -- the mixin's own way
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        self._synthesizer._update_prompts(prompts)  # noqa: SLF001 -- as above
+
+    def _draft(self, query: str | QueryBundle, answer: str, nodes: Nodes) -> Draft:
+        question = query if isinstance(query, str) else query.query_str
+        return draft_of(question, answer, passages_of(nodes), self._policy)
+
+    def _steps(self, draft: Draft) -> Steps[Guarded]:
+        now = datetime.now(UTC)
+        return guard(draft, self._policy, now=now, withheld=self._withheld)
+
+    def _response(self, found: Guarded, given: Given) -> Response:
+        report = report_of(escalated(found, self._escalate))
+        del report["answer"]
+        return Response(
+            found.text,
+            source_nodes=list(given.source_nodes),
+            metadata={**(given.metadata or {}), "sdrag": report},
+        )
+
+    def __repr__(self) -> str:
+        return f"AnswerGuard(policy_hash={self._policy.hash!r})"
+
+
+def _gathered(given: Given) -> str:
+    """Return the whole text of an answer that may still be on its way."""
+    if isinstance(given, StreamingResponse):
+        given = given.get_response()
+    return given.response or "" if isinstance(given, Response) else str(given)
