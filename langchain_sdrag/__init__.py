@@ -1,8 +1,8 @@
 """
 Disclosure control for LangChain.
 
-Wrap the retriever of a chain in `SelectiveDisclosureRetriever`. The names are the same
-in `llamaindex_sdrag`.
+Wrap the retriever of a chain in `SelectiveDisclosureRetriever`. The names are
+the same in `llamaindex_sdrag`.
 """
 
 from __future__ import annotations
@@ -14,23 +14,40 @@ from typing import TYPE_CHECKING, Any
 from sdrag.extras import needs
 
 if TYPE_CHECKING:
+    from langchain_sdrag.answer_guard import AnswerGuard
     from langchain_sdrag.constraint_binder import ConstraintBinder
+    from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
+    from langchain_sdrag.injection_scanner import InjectionScanner
+    from langchain_sdrag.linkage_masker import LinkageMasker
     from langchain_sdrag.selective_disclosure_compressor import (
         SelectiveDisclosureCompressor,
+    )
+    from langchain_sdrag.selective_disclosure_middleware import (
+        SelectiveDisclosureMiddleware,
     )
     from langchain_sdrag.selective_disclosure_retriever import (
         SelectiveDisclosureRetriever,
     )
 
 __all__ = [
+    "AnswerGuard",
     "ConstraintBinder",
+    "HighlightAndSummarize",
+    "InjectionScanner",
+    "LinkageMasker",
     "SelectiveDisclosureCompressor",
+    "SelectiveDisclosureMiddleware",
     "SelectiveDisclosureRetriever",
 ]
 
 _HOMES = {
+    "AnswerGuard": "answer_guard",
     "ConstraintBinder": "constraint_binder",
+    "HighlightAndSummarize": "highlight_and_summarize",
+    "InjectionScanner": "injection_scanner",
+    "LinkageMasker": "linkage_masker",
     "SelectiveDisclosureCompressor": "selective_disclosure_compressor",
+    "SelectiveDisclosureMiddleware": "selective_disclosure_middleware",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
 }
 

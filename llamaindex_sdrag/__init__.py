@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any
 from sdrag.extras import needs
 
 if TYPE_CHECKING:
+    from llamaindex_sdrag.answer_guard import AnswerGuard
     from llamaindex_sdrag.constraint_binder import ConstraintBinder
+    from llamaindex_sdrag.guarded_tool import guard_tool
+    from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
+    from llamaindex_sdrag.injection_scanner import InjectionScanner
+    from llamaindex_sdrag.linkage_masker import LinkageMasker
     from llamaindex_sdrag.selective_disclosure_postprocessor import (
         SelectiveDisclosurePostprocessor,
     )
@@ -23,15 +28,25 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AnswerGuard",
     "ConstraintBinder",
+    "HighlightAndSummarize",
+    "InjectionScanner",
+    "LinkageMasker",
     "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureRetriever",
+    "guard_tool",
 ]
 
 _HOMES = {
+    "AnswerGuard": "answer_guard",
     "ConstraintBinder": "constraint_binder",
+    "HighlightAndSummarize": "highlight_and_summarize",
+    "InjectionScanner": "injection_scanner",
+    "LinkageMasker": "linkage_masker",
     "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
+    "guard_tool": "guarded_tool",
 }
 
 with needs("llamaindex", "llamaindex_sdrag"):

@@ -1,0 +1,251 @@
+"""
+Agents: what tools retrieve is redacted before model, state and checkpointer see it.
+
+A tool is replaced, for one call, by one that runs it out of the tracers' sight and
+answers with what may be disclosed, so the tool's own events carry that.
+
+Before every model call the tool messages of every turn are looked at: one that was not
+redacted under this policy, for this principal, is redacted then. The arguments of tool
+calls are never rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+
+from langchain_sdrag.effects import Model
+from langchain_sdrag.quiet_tool import QuietTool
+from langchain_sdrag.selective_disclosure_compressor import (
+    SelectiveDisclosureCompressor,
+)
+from langchain_sdrag.tool_messages import mark_of, put_together, retrieved_in, seen_by
+from langchain_sdrag.wrapping import Bindings, PolicySource
+from sdrag.calls import Limits
+from sdrag.errors import UsageError
+from sdrag.extras import needs
+from sdrag.hosting import Audit, Authorizer, Scorer
+from sdrag.principals import acting_as, current_principal
+from sdrag.vocabulary import Principal
+
+with needs("agents", "SelectiveDisclosureMiddleware"):
+    from langchain.agents.middleware import AgentMiddleware, AgentState
+    from langgraph.prebuilt.tool_node import ToolCallRequest
+    from langgraph.runtime import Runtime
+    from langgraph.types import Command
+
+__all__ = ["ContextResolver", "SelectiveDisclosureMiddleware"]
+
+ContextResolver = Callable[[Any], Principal | None]
+"""Takes the runtime context of the agent."""
+
+Found = ToolMessage | Command[Any]
+
+
+class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
+    """
+    Keep of what tools return what the policy lets be disclosed.
+
+    Example:
+        ```python
+        agent = create_agent(
+            model,
+            tools,
+            middleware=[SelectiveDisclosureMiddleware(policy="policy.yaml")],
+        )
+        agent.invoke(messages, context={"principal": Principal("ada")})
+        ```
+
+    Args:
+        policy: A path, a mapping or a `Policy`.
+        tools: The names of the tools that retrieve; by default all are taken to.
+        llm: As for `SelectiveDisclosureRetriever`, like all that follow.
+        embeddings: Compares constraints with passages.
+        bindings: The sidecar, or its path.
+        authorize: The host's own answer to who may see what.
+        scorer: A cross-encoder, for a policy that reranks.
+        audit: Takes the audit events.
+        limits: The bounds of model calls.
+        principal_resolver: Finds the principal in the runtime context; by default it
+            stands there under `principal`, or is that of `acting_as`.
+    """
+
+    def __init__(
+        self,
+        *,
+        policy: PolicySource,
+        tools: Collection[str] | None = None,
+        llm: Model | None = None,
+        embeddings: Embeddings | None = None,
+        bindings: Bindings = None,
+        authorize: Authorizer | None = None,
+        scorer: Scorer = None,
+        audit: Audit = None,
+        limits: Limits | None = None,
+        principal_resolver: ContextResolver | None = None,
+    ) -> None:
+        super().__init__()
+        if isinstance(tools, str):
+            raise UsageError("`tools` is a collection of names, not one string.")
+        self._names = None if tools is None else frozenset(tools)
+        self._resolver = principal_resolver or _in_context
+        self._redactor = SelectiveDisclosureCompressor(
+            policy=policy,
+            llm=llm,
+            embeddings=embeddings,
+            bindings=bindings,
+            authorize=authorize,
+            scorer=scorer,
+            audit=audit,
+            limits=limits,
+        )
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Found]
+    ) -> Found:
+        """Run the tool out of sight, and answer with what may be disclosed."""
+        tool = request.tool
+        if tool is None or not self._guards(tool.name):
+            return handler(request)
+        asked = _question(request)
+        quiet = self._quiet(
+            tool, redact=lambda found: self._judged(found, asked, request.runtime)
+        )
+        return handler(request.override(tool=quiet))
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[Found]],
+    ) -> Found:
+        """Run the tool out of sight, without blocking the event loop."""
+        tool = request.tool
+        if tool is None or not self._guards(tool.name):
+            return await handler(request)
+        asked = _question(request)
+        quiet = self._quiet(
+            tool, aredact=lambda found: self._ajudged(found, asked, request.runtime)
+        )
+        return await handler(request.override(tool=quiet))
+
+    def before_model(
+        self, state: AgentState[Any], runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """Redact the tool messages of earlier turns that were not."""
+        unseen = self._unseen(state, runtime)
+        messages = [self._message(message, "", runtime) for message in unseen]
+        return {"messages": messages} if messages else None
+
+    async def abefore_model(
+        self, state: AgentState[Any], runtime: Runtime[Any]
+    ) -> dict[str, Any] | None:
+        """Redact them without blocking the event loop."""
+        unseen = self._unseen(state, runtime)
+        messages = [await self._amessage(message, "", runtime) for message in unseen]
+        return {"messages": messages} if messages else None
+
+    def _guards(self, name: str | None) -> bool:
+        return self._names is None or name is None or name in self._names
+
+    def _quiet(self, tool: BaseTool, **hooks: Any) -> QuietTool:
+        return QuietTool(
+            name=tool.name,
+            description=tool.description,
+            args_schema=tool.args_schema,
+            inner=tool,
+            policy=self._redactor.policy,
+            **hooks,
+        )
+
+    def _unseen(self, state: AgentState[Any], runtime: Any) -> list[ToolMessage]:
+        """Return the tool messages without the mark of this policy and principal."""
+        mark = mark_of(self._redactor.policy, self._principal(runtime))
+        return [
+            message
+            for message in state["messages"]
+            if isinstance(message, ToolMessage)
+            and self._guards(message.name)
+            and not seen_by(message, mark)
+        ]
+
+    def _judged(self, found: Any, asked: str, runtime: Any) -> Any:
+        if isinstance(found, ToolMessage):
+            return self._message(found, asked, runtime)
+        messages = _messages(found)
+        return Command(
+            update={"messages": [self._message(m, asked, runtime) for m in messages]},
+            goto=found.goto,
+        )
+
+    async def _ajudged(self, found: Any, asked: str, runtime: Any) -> Any:
+        if isinstance(found, ToolMessage):
+            return await self._amessage(found, asked, runtime)
+        messages = _messages(found)
+        judged = [await self._amessage(m, asked, runtime) for m in messages]
+        return Command(update={"messages": judged}, goto=found.goto)
+
+    def _message(self, message: ToolMessage, asked: str, runtime: Any) -> ToolMessage:
+        policy, principal = self._redactor.policy, self._principal(runtime)
+        with acting_as(principal) if principal else nullcontext():
+            documents = retrieved_in(message, policy)
+            released = self._redactor.compress_documents(documents, asked)
+        return put_together(message, released, mark_of(policy, principal))
+
+    async def _amessage(
+        self, message: ToolMessage, asked: str, runtime: Any
+    ) -> ToolMessage:
+        policy, principal = self._redactor.policy, self._principal(runtime)
+        with acting_as(principal) if principal else nullcontext():
+            documents = retrieved_in(message, policy)
+            released = await self._redactor.acompress_documents(documents, asked)
+        return put_together(message, released, mark_of(policy, principal))
+
+    def _principal(self, runtime: Any) -> Principal | None:
+        found: object = self._resolver(getattr(runtime, "context", None))
+        if found is None or isinstance(found, Principal):
+            return found
+        raise UsageError(
+            f"The principal is a {type(found).__name__}.",
+            hint="Make it a sdrag.Principal where the user is authenticated.",
+        )
+
+
+def _in_context(context: Any) -> Principal | None:
+    """Find the principal in a mapping or an object, else in this context."""
+    if isinstance(context, Mapping):
+        found = context.get("principal")
+    else:
+        found = getattr(context, "principal", None)
+    return found or current_principal()
+
+
+def _question(request: ToolCallRequest) -> str:
+    """Return what the model asked the tool; it ranks constraints, no more."""
+    values = request.tool_call["args"].values()
+    return " ".join(value for value in values if isinstance(value, str))
+
+
+def _messages(found: Any) -> Sequence[ToolMessage]:
+    """
+    Return the tool messages of a command.
+
+    Raises:
+        UsageError: It writes more than them into the state, which nobody judges.
+    """
+    update = getattr(found, "update", None)
+    if not isinstance(found, Command) or not isinstance(update, Mapping):
+        raise UsageError("A guarded tool returned what cannot be redacted.")
+    messages = update.get("messages", ())
+    if set(update) - {"messages"} or not all(
+        isinstance(message, ToolMessage) for message in messages
+    ):
+        raise UsageError(
+            "A guarded tool writes more into the state than its messages.",
+            hint="Name the tools that retrieve as `tools`, and keep this one out.",
+        )
+    return list(messages)

@@ -1,0 +1,263 @@
+"""Agents: what tools retrieve is redacted before model and checkpointer see it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import create_retriever_tool, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from pydantic import Field
+
+from langchain_sdrag import SelectiveDisclosureMiddleware
+from sdrag import Principal
+from sdrag.vocabulary import Passage
+
+from ..support.faces import Documents, Scenario
+
+NAME = "Karlsson"
+TEXT = f"The witness Anna {NAME} saw it."
+POLICY = {
+    "constraints": [
+        {
+            "id": "names",
+            "text": "Remove the names of witnesses",
+            "always": True,
+            "unless": {"roles": ["judge"]},
+        }
+    ]
+}
+JUDGE = Principal("j", roles=frozenset({"judge"}))
+SCENARIO = Scenario("agent", (Passage("p1", TEXT),), POLICY)
+ASK = {"messages": [HumanMessage("Who saw it?")]}
+
+
+class AgentModel(BaseChatModel):
+    """Calls the tool on every question, then answers with all that it was given."""
+
+    arguments: dict[str, Any] = Field(default_factory=lambda: {"query": f"who {NAME}"})
+    prompts: list[Any] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "double"
+
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+    def _generate(self, messages, *args, **kwargs):
+        self.prompts.append(messages)
+        if isinstance(messages[-1], HumanMessage):
+            call = {"name": "search", "args": self.arguments, "id": "call"}
+            message = AIMessage(content="", tool_calls=[call])
+        else:
+            found = [m.text for m in messages if isinstance(m, ToolMessage)]
+            message = AIMessage(content=" | ".join(map(str, found)))
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def search_tool(response_format="content_and_artifact"):
+    return create_retriever_tool(
+        Documents(scenario=SCENARIO),
+        "search",
+        "Searches.",
+        response_format=response_format,
+    )
+
+
+def agent(*tools, checkpointer=None, **options):
+    return create_agent(
+        AgentModel(),
+        list(tools) or [search_tool()],
+        middleware=[SelectiveDisclosureMiddleware(policy=POLICY, **options)],
+        checkpointer=checkpointer,
+    )
+
+
+def run(built, mode, given, config=None, **options):
+    if mode == "sync":
+        return built.invoke(given, config, **options)
+    return asyncio.run(built.ainvoke(given, config, **options))
+
+
+both_modes = pytest.mark.parametrize("mode", ["sync", "async"])
+
+
+def retrieved(state):
+    return [m for m in state["messages"] if isinstance(m, ToolMessage)]
+
+
+@both_modes
+@pytest.mark.parametrize("response_format", ["content", "content_and_artifact"])
+def test_content_and_artifact_are_redacted(mode, response_format):
+    """Neither the text that the model reads nor the documents beside it are raw."""
+    state = run(agent(search_tool(response_format)), mode, ASK)
+
+    (message,) = retrieved(state)
+    assert "saw it" in message.text
+    assert NAME not in str(message)
+    assert NAME not in str(message.artifact)
+    assert (message.artifact is None) == (response_format == "content")
+
+
+@both_modes
+def test_arguments_of_tool_calls_are_never_rewritten(mode):
+    """The name that the model wrote into its call stays there."""
+    state = run(agent(), mode, ASK)
+
+    (call,) = state["messages"][1].tool_calls
+    assert call["args"] == {"query": f"who {NAME}"}
+
+
+@both_modes
+def test_the_checkpointer_holds_no_raw_text(mode):
+    """Every checkpoint, and every write of a task."""
+    saver = InMemorySaver()
+    config = {"configurable": {"thread_id": "t"}}
+
+    run(agent(checkpointer=saver), mode, ASK, config)
+
+    kept = list(saver.list(config))
+    seen = str([(c.checkpoint, c.metadata, c.pending_writes) for c in kept])
+    seen += str(saver.blobs) + str(dict(saver.writes))
+    assert "saw it" in seen
+    assert f"Anna {NAME}" not in seen
+
+
+@both_modes
+def test_the_tools_own_events_carry_what_was_released(mode):
+    """The call is traced, with its arguments and its redacted answer."""
+
+    class Tools(BaseCallbackHandler):
+        def __init__(self):
+            self.seen = []
+
+        def on_tool_start(self, *args, **kwargs):
+            self.seen.append(("start", kwargs["inputs"]))
+
+        def on_tool_end(self, output, **kwargs):
+            self.seen.append(("end", str(output)))
+
+        def on_retriever_end(self, documents, **kwargs):
+            self.seen.append(("retrieved", str(documents)))
+
+    handler = Tools()
+    run(agent(), mode, ASK, {"callbacks": [handler]})
+
+    assert [name for name, _ in handler.seen] == ["start", "end"]
+    assert handler.seen[0][1] == {"query": f"who {NAME}"}
+    assert "saw it" in handler.seen[1][1]
+    assert f"Anna {NAME}" not in handler.seen[1][1]
+
+
+@both_modes
+def test_tool_messages_of_every_turn_are_redacted(mode):
+    """Also those that stood in the history before the middleware was added."""
+    earlier = [
+        HumanMessage("Earlier?", id="1"),
+        AIMessage("", id="2", tool_calls=[{"name": "search", "args": {}, "id": "c0"}]),
+        ToolMessage(TEXT, id="3", name="search", tool_call_id="c0", artifact=object()),
+        AIMessage("Yes.", id="4"),
+        HumanMessage("And now?", id="5"),
+    ]
+    built = agent()
+
+    state = run(built, mode, {"messages": earlier})
+
+    assert len(retrieved(state)) == 2
+    assert not any(f"Anna {NAME}" in str(message) for message in retrieved(state))
+    assert f"Anna {NAME}" not in str(state["messages"][-1])
+
+
+@both_modes
+def test_the_principal_stands_in_the_runtime_context(mode):
+    """And what was redacted for one principal is judged again for another."""
+    built = agent(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "t"}}
+
+    first = run(built, mode, ASK, config, context={"principal": JUDGE})
+    second = run(built, mode, ASK, config, context={"principal": Principal("c")})
+
+    assert NAME in retrieved(first)[0].text
+    assert not any(NAME in message.text for message in retrieved(second))
+
+
+@both_modes
+def test_other_tools_are_left_alone(mode):
+    """Where the tools that retrieve are named, the others answer as they do."""
+
+    @tool
+    def search(query: str) -> str:
+        """Look something up."""
+        return TEXT
+
+    state = run(agent(search, tools=["find"]), mode, ASK)
+
+    assert retrieved(state)[0].text == TEXT
+
+
+@both_modes
+def test_a_tool_that_fails_says_nothing_of_what_it_held(mode):
+    """Agents show error texts to the model."""
+
+    @tool
+    def search(query: str) -> str:
+        """Look something up."""
+        raise ValueError(TEXT)
+
+    with pytest.raises(Exception, match="The tool failed with") as caught:
+        run(agent(search), mode, ASK)
+
+    assert NAME not in str(caught.value)
+
+
+@both_modes
+def test_a_command_may_carry_messages_only(mode):
+    """Its messages are redacted; what it writes beside them nobody judges."""
+
+    @tool
+    def search(query: str) -> Any:
+        """Look something up."""
+        return Command(
+            update={"messages": [ToolMessage(TEXT, tool_call_id="call", name="search")]}
+        )
+
+    state = run(agent(search), mode, ASK)
+
+    assert NAME not in str(retrieved(state))
+
+
+def test_a_constraint_for_some_metadata_holds_for_text_without_any():
+    """The content of a tool says nothing of where it comes from."""
+    limited = {
+        "constraints": [{**POLICY["constraints"][0], "where": {"kind": ["secret"]}}]
+    }
+    built = create_agent(
+        AgentModel(),
+        [search_tool("content")],
+        middleware=[SelectiveDisclosureMiddleware(policy=limited)],
+    )
+
+    assert NAME not in str(retrieved(built.invoke(ASK)))
+
+
+def test_what_is_withheld_leaves_a_word_to_say_so():
+    """A model needs an answer to each of its calls."""
+    closed = {"constraints": [{**POLICY["constraints"][0], "method": "withhold"}]}
+    built = create_agent(
+        AgentModel(),
+        [search_tool()],
+        middleware=[SelectiveDisclosureMiddleware(policy=closed)],
+    )
+
+    (message,) = retrieved(built.invoke(ASK))
+
+    assert message.text == "Nothing was found that may be disclosed."
+    assert message.artifact == []

@@ -1,0 +1,123 @@
+"""Agents: what a tool retrieves is redacted before the agent sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from llama_index.core.agent.workflow import ReActAgent
+from llama_index.core.tools import FunctionTool, RetrieverTool
+
+from llamaindex_sdrag import guard_tool
+from sdrag import Principal, acting_as
+from sdrag.vocabulary import Passage
+
+from ..support.doubles import LlamaIndexModel
+from ..support.faces import Nodes, Scenario
+
+NAME = "Karlsson"
+TEXT = f"The witness Anna {NAME} saw it."
+POLICY = {
+    "constraints": [
+        {
+            "id": "names",
+            "text": "Remove the names of witnesses",
+            "always": True,
+            "unless": {"roles": ["judge"]},
+        }
+    ]
+}
+SCENARIO = Scenario("tool", (Passage("p1", TEXT),), POLICY)
+
+
+def retriever_tool():
+    return RetrieverTool.from_defaults(
+        Nodes(SCENARIO), name="search", description="Searches."
+    )
+
+
+def called(tool, mode, *args, **kwargs):
+    if mode == "sync":
+        return tool.call(*args, **kwargs)
+    return asyncio.run(tool.acall(*args, **kwargs))
+
+
+both_modes = pytest.mark.parametrize("mode", ["sync", "async"])
+
+
+@both_modes
+def test_content_and_raw_output_are_redacted(mode):
+    """What the model reads, and the nodes beside it."""
+    output = called(guard_tool(retriever_tool(), policy=POLICY), mode, "who")
+
+    assert "saw it" in output.content
+    assert NAME not in str(output.model_dump())
+    assert NAME not in str([found.model_dump() for found in output.raw_output])
+
+
+@both_modes
+def test_a_function_that_answers_with_text_is_redacted_too(mode):
+    """Also under constraints that are limited to metadata, for text has none."""
+    limited = {
+        "constraints": [{**POLICY["constraints"][0], "where": {"kind": ["secret"]}}]
+    }
+    tool = FunctionTool.from_defaults(lambda query: TEXT, name="search")
+
+    output = called(guard_tool(tool, policy=limited), mode, query="who")
+
+    assert "saw it" in output.content
+    assert NAME not in str(output.model_dump())
+
+
+@both_modes
+def test_the_principal_is_that_of_the_block(mode):
+    tool = guard_tool(retriever_tool(), policy=POLICY)
+
+    with acting_as(Principal("j", roles=frozenset({"judge"}))):
+        output = called(tool, mode, "who")
+
+    assert NAME in output.content
+
+
+@both_modes
+def test_an_error_says_nothing_of_what_the_tool_held(mode):
+    def search(query: str) -> str:
+        raise ValueError(TEXT)
+
+    tool = guard_tool(FunctionTool.from_defaults(search), policy=POLICY)
+
+    with pytest.raises(Exception, match="The tool failed with") as caught:
+        called(tool, mode, query="who")
+
+    assert NAME not in str(caught.value)
+
+
+def test_it_looks_like_the_tool_it_guards():
+    tool = retriever_tool()
+
+    assert guard_tool(tool, policy=POLICY).metadata == tool.metadata
+
+
+async def test_an_agent_reads_redacted_text_only():
+    """A ReAct agent calls the tool, and its model is shown what was released."""
+    prompts = []
+
+    def reply(prompt: str) -> str:
+        prompts.append(prompt)
+        if len(prompts) == 1:
+            call = json.dumps({"input": "who saw it"})
+            return f"Thought: I search.\nAction: search\nAction Input: {call}"
+        return "Thought: I can answer.\nAnswer: " + prompt.splitlines()[-1]
+
+    agent = ReActAgent(
+        tools=[guard_tool(retriever_tool(), policy=POLICY)],
+        llm=LlamaIndexModel(reply),
+        streaming=False,
+    )
+
+    result = await agent.run("Who saw it?")
+
+    assert "saw it" in prompts[1]
+    assert NAME not in str(prompts) + str(result)
+    assert all(NAME not in str(call) for call in result.tool_calls)
