@@ -1,0 +1,228 @@
+"""Calls of models and hosts: bounded, side by side, and quiet about what they held."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import time
+
+import pytest
+
+from sdrag.calls import Limits, Port, abounded, attempt
+from sdrag.errors import ModelError, ModelTimeoutError, UsageError
+from sdrag.performing import PortPerformer, Ports
+from sdrag.prompts import Message, Prompt, sensitive
+from sdrag.steps import Embed, Failure, Reply, arun, complete, run
+from sdrag.testing import canary
+
+SECRET = canary("secret")
+PROMPT = Prompt("p", (Message("user", sensitive(SECRET)),))
+
+
+def performer(call, acall=None, **limits):
+    return PortPerformer(Ports(complete=Port(call, acall)), Limits(**limits))
+
+
+def drive(face, steps, performing):
+    return (
+        run(steps, performing)
+        if face == "sync"
+        else asyncio.run(arun(steps, performing))
+    )
+
+
+@pytest.fixture(params=["sync", "async"])
+def face(request):
+    return request.param
+
+
+def test_a_hanging_call_ends_within_its_limit(face):
+    """The waiting ends; the others' answers are kept; no thread holds the process."""
+    release = threading.Event()
+
+    def call(prompt):
+        return "fine" if prompt.name == "quick" else str(release.wait(5))
+
+    start = time.perf_counter()
+    outcomes = drive(
+        face, complete([PROMPT, Prompt("quick", ())]), performer(call, seconds=0.2)
+    )
+    took = time.perf_counter() - start
+    threads = [t for t in threading.enumerate() if t.name == "sdrag-call"]
+    release.set()
+
+    assert took < 2
+    assert isinstance(outcomes[0].error, ModelTimeoutError)
+    assert outcomes[1].value.text == "fine"
+    assert all(thread.daemon for thread in threads)
+
+
+def test_too_many_hanging_calls_are_not_joined_by_more(face):
+    """Past the cap a call fails at once, and is made again once the hanging ended."""
+    release, made = threading.Event(), []
+
+    def call(prompt):
+        made.append(prompt)
+        return str(release.wait(5))
+
+    hanging = performer(call, seconds=0.1, hanging=2)
+    drive(face, complete([PROMPT] * 2), hanging)
+    before = len(made)
+    outcomes = drive(face, complete([PROMPT] * 3), hanging)
+    after = len(made)
+    release.set()
+    deadline = time.monotonic() + 2
+    while time.monotonic() < deadline:
+        (last,) = drive(face, complete([PROMPT]), hanging)
+        if isinstance(last, Reply):
+            break
+
+    assert before == after == 2
+    assert all(isinstance(outcome, Failure) for outcome in outcomes)
+    assert isinstance(last, Reply)
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit, asyncio.CancelledError])
+def test_an_error_of_a_provider_is_replaced(error):
+    """One prompt's failure is one outcome; no word of the original hangs on it."""
+
+    def call(prompt):
+        if prompt.name == "p":
+            raise error(SECRET)
+        return "fine"
+
+    failed, fine = run(complete([PROMPT, Prompt("q", ())]), performer(call, seconds=2))
+
+    assert isinstance(failed.error, ModelError)
+    assert SECRET not in f"{failed.error!r} {failed}"
+    assert failed.error.__context__ is None
+    assert failed.error.__traceback__ is None
+    assert fine.value.text == "fine"
+
+
+@pytest.mark.parametrize(
+    ("errors", "calls", "answered"),
+    [
+        ([], 1, True),
+        ([ValueError()], 2, True),
+        ([ValueError(), ValueError()], 2, False),
+        ([TimeoutError()], 1, False),
+        ([UsageError("no")], 1, False),
+    ],
+)
+def test_retries_are_bounded(errors, calls, answered):
+    """A failed call is made again, so often; one that took its time is not."""
+    left, made = list(errors), []
+
+    def call(item):
+        made.append(item)
+        if left:
+            raise left.pop(0)
+        return item
+
+    outcome = attempt(call, "item", 2)
+
+    assert len(made) == calls
+    assert isinstance(outcome, Reply) is answered
+
+
+def test_context_reaches_the_call(face):
+    """What is context-local to the caller is so to the call."""
+    who = contextvars.ContextVar("who", default="nobody")
+    who.set("ann")
+
+    (outcome,) = drive(face, complete([PROMPT]), performer(lambda _: who.get()))
+
+    assert outcome.value.text == "ann"
+
+
+def test_no_more_run_side_by_side_than_allowed(face):
+    """Concurrency is a bound, and it is used."""
+    running, most, lock = 0, 0, threading.Lock()
+
+    def call(_):
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        time.sleep(0.02)
+        with lock:
+            running -= 1
+        return "x"
+
+    drive(face, complete([PROMPT] * 12), performer(call, concurrency=3))
+
+    assert most == 3
+
+
+def test_cancelling_closes_the_steps():
+    """A request that is given up runs its rules' `finally`, and the call is cancelled."""
+    closed = []
+
+    async def hang(_):
+        try:
+            await asyncio.sleep(10)
+        finally:
+            closed.append("call")
+
+    def steps():
+        try:
+            yield from complete([PROMPT])
+        finally:
+            closed.append("steps")
+
+    async def scene():
+        task = asyncio.create_task(arun(steps(), performer(lambda _: "", hang)))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await asyncio.sleep(0)
+
+    asyncio.run(scene())
+
+    assert sorted(closed) == ["call", "steps"]
+
+
+def test_a_provider_that_cancels_itself_cancels_nobody_else():
+    """A CancelledError from within a call is that call's failure."""
+
+    async def cancelling(_):
+        raise asyncio.CancelledError
+
+    async def scene():
+        return await abounded(
+            Port(lambda _: "", cancelling), PROMPT, Limits(), asyncio.Semaphore(1)
+        )
+
+    assert isinstance(asyncio.run(scene()), Failure)
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("inf"), float("nan")])
+def test_every_call_has_a_limit(bad):
+    """No limit is missing, zero or endless."""
+    with pytest.raises(UsageError):
+        Limits(seconds=bad)
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [[], [[1.0]], [[1.0], [1.0, 2.0]], [1.0, 2.0], None, "no", [[float("nan")], [1.0]]],
+)
+def test_vectors_that_are_none_are_failures(vectors):
+    """An embedding model that gives anything but one vector a text has failed."""
+    port = PortPerformer(Ports(embed=Port(lambda _: vectors)))
+
+    outcomes = port.perform(Embed(("a", "b")))
+
+    assert all(isinstance(outcome, Failure) for outcome in outcomes)
+    assert len(outcomes) == 2
+
+
+@pytest.mark.parametrize("reply", [None, 5, b"bytes", ["text"]])
+def test_a_reply_that_is_no_text_is_a_failure(reply):
+    """What is no text can be no verdict."""
+    (outcome,) = run(complete([PROMPT]), performer(lambda _: reply))
+
+    assert isinstance(outcome, Failure)

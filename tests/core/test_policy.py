@@ -1,0 +1,254 @@
+"""The policy file: what is wrong is named by line and key, in no word of its own."""
+
+from __future__ import annotations
+
+import copy
+import time
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.errors import PolicyError
+from sdrag.policy import MAX_POLICY_BYTES, Policy, applies, binds
+from sdrag.testing import canary
+from sdrag.vocabulary import Principal
+
+SECRET = canary("constraint")
+ALIASES = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
+    for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+)
+MERGES = "a: &a {x: 1}\n" + "".join(
+    f"{new}: &{new}\n  <<: [{', '.join([f'*{old}'] * 9)}]\n"
+    for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "key"),
+    [
+        ("constraint:\n- a\n", 1, "constraint"),
+        ("constraints:\n- a\ndisclosure:\n  bind_top: 5\n", 4, "disclosure.bind_top"),
+        ("disclosure:\n  bind_top_n: 0\n", 2, "disclosure.bind_top_n"),
+        ("disclosure:\n  apply: top_k\n  top_k: 0\n", 3, "disclosure.top_k"),
+        ("disclosure:\n  top_k: 3\n", 1, "disclosure"),
+        ("disclosure:\n  bind_top_n: many\n", 2, "disclosure.bind_top_n"),
+        ("disclosure:\n  timeout_seconds: .inf\n", 2, "disclosure.timeout_seconds"),
+        ("disclosure:\n  on_failure: open\n", 2, "disclosure.on_failure"),
+        ("constraints:\n- ''\n", 2, "constraints.0.text"),
+        ("constraints:\n- a\n- text: '  '\n", 3, "constraints.1.text"),
+        ("constraints:\n- id: a\n", 2, "constraints.0.text"),
+        ("constraints:\n- text: a\n  metod: redact\n", 3, "constraints.0.metod"),
+        ("constraints:\n- text: a\n  method: hide\n", 3, "constraints.0.method"),
+        ("constraints:\n- text: a\n  where: {d: []}\n", 3, "constraints.0.where.d"),
+        ("constraints:\n- text: a\n  id: 'no spaces'\n", 3, "constraints.0.id"),
+        ("constraints:\n- {id: x, text: a}\n- {id: x, text: b}\n", 1, "constraints"),
+        ("constraints: 5\n", 1, "constraints"),
+        ("relevance:\n  min_score: 2\n", 2, "relevance.min_score"),
+        ("metadata:\n  allow: [lc]\n", 2, "metadata.allow"),
+        ("tracing: {}\ntracing: {}\n", 2, "tracing"),
+        ("constraints:\n- text: a\n  text: b\n", 3, "constraints.0"),
+        ("- a\n- b\n", 1, ""),
+        ("", 1, ""),
+        ("a: [\n", 2, ""),
+        ("a: !!python/object:os.system x\n", 1, ""),
+        ("? [a, b]\n: c\n", 1, ""),
+        ("a: &a [*a]\n", 1, ""),
+        (ALIASES, 1, ""),
+        (MERGES, 3, ""),
+        ("[" * 3_000, None, ""),
+        ("a: 2024-99-99\n", None, ""),
+        ("a" * (MAX_POLICY_BYTES + 1), None, ""),
+    ],
+)
+def test_broken_policies(text, line, key):
+    """Each names its line and its key, within a moment, and drags nothing along."""
+    start = time.perf_counter()
+    with pytest.raises(PolicyError) as raised:
+        Policy.parse(text)
+
+    assert (raised.value.line, raised.value.key) == (line, key)
+    assert raised.value.__context__ is None
+    assert raised.value.__cause__ is None
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"constraints:\n- {SECRET}: of witnesses\n",
+        f"constraints:\n- Remove {SECRET}: of witnesses\n",
+        f"constraints:\n- text: {SECRET}\n  text: {SECRET}\n",
+        f"constraints:\n- {SECRET}: a\n  {SECRET}: b\n",
+        f"constraints:\n- text: [{SECRET}]\n",
+        f"constraints: {SECRET}\n",
+        f"constraints:\n- text: {SECRET}\n  method: {SECRET}\n",
+        f"constraints:\n- text: {SECRET}\n  id: '{SECRET} {SECRET}'\n",
+        f"Remove {SECRET} of: witnesses\n",
+        f"constraints:\n- 'Remove {SECRET}\n",
+        f"constraints:\n- text: {SECRET}\n  always: {SECRET}\n",
+    ],
+)
+def test_no_word_of_a_constraint_stands_in_an_error(text):
+    """Neither the message nor the key nor anything that hangs on the error quotes it."""
+    with pytest.raises(PolicyError) as raised:
+        Policy.parse(text)
+
+    error = raised.value
+    assert SECRET not in f"{error} {error!r} {error.key} {error.hint}"
+    assert error.__context__ is None
+
+
+@given(st.text(st.sampled_from("ab:-[]{}&*!?|>'\"#%@,<~ \n\t0\x00\ufeff")) | st.text())
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_a_policy_or_an_error_of_ours(text):
+    """No text makes anything else happen."""
+    try:
+        Policy.parse(text)
+    except PolicyError as error:
+        assert error.__context__ is None
+
+
+def test_three_lines_make_a_policy():
+    """Everything has a default; guards that empty results are off."""
+    policy = Policy.parse("constraints:\n- Remove names of witnesses\n- Hide doses\n")
+
+    assert [rule.id for rule in policy.rules] == ["c1", "c2"]
+    assert policy.disclosure.bind_top_n == 50
+    assert policy.disclosure.top_k is None
+    assert (policy.access, policy.relevance, policy.injection, policy.staleness) == (
+        None,
+        None,
+        None,
+        None,
+    )
+    assert Policy.read(policy) is policy
+
+
+def test_a_policy_is_a_path_a_mapping_or_a_policy(tmp_path):
+    """The three say the same."""
+    data = {"constraints": ["Remove names"], "metadata": {"allow": ["title"]}}
+    path = tmp_path / "policy.yaml"
+    path.write_text(yaml.safe_dump(data), "utf-8")
+
+    assert (
+        Policy.read(data).hash == Policy.read(path).hash == Policy.read(str(path)).hash
+    )
+
+
+@pytest.mark.parametrize("source", ["missing.yaml", ".", "nul\0", "x" * 5_000])
+def test_a_file_that_cannot_be_read(source):
+    """It is an error of ours, without the other's words."""
+    with pytest.raises(PolicyError, match="cannot be read") as raised:
+        Policy.read(source)
+
+    assert raised.value.__context__ is None
+
+
+def test_files_that_are_no_text_of_a_policys_size(tmp_path):
+    """Size and encoding are checked before YAML is."""
+    path = tmp_path / "policy.yaml"
+    path.write_bytes(b"a" * (MAX_POLICY_BYTES + 1))
+    with pytest.raises(PolicyError, match="too large"):
+        Policy.read(path)
+    path.write_bytes(b"constraints: ['\xff']")
+    with pytest.raises(PolicyError, match="UTF-8"):
+        Policy.read(path)
+
+
+BASE = {
+    "constraints": [
+        {
+            "text": "Remove names",
+            "id": "a",
+            "where": {"d": [1]},
+            "unless": {"roles": ["x"]},
+        }
+    ],
+    "disclosure": {"bind_top_n": 7},
+    "metadata": {"allow": ["title"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("constraints", 0, "text"), "Remove name"),
+        (("constraints", 0, "id"), "b"),
+        (("constraints", 0, "method"), "withhold"),
+        (("constraints", 0, "always"), True),
+        (("constraints", 0, "where"), {"d": [True]}),
+        (("constraints", 0, "where"), {"d": ["1"]}),
+        (("constraints", 0, "unless"), {"roles": ["y"]}),
+        (("disclosure", "bind_top_n"), 8),
+        (("disclosure", "placeholder"), "[...]"),
+        (("disclosure", "rank_by"), "query"),
+        (("metadata", "allow"), ["title", "page"]),
+        (("access",), {}),
+        (("tracing",), {"inner": "shown"}),
+        (("linkage",), {"chain_length": 3}),
+    ],
+)
+def test_the_hash_changes_with_anything(place, value):
+    """Every key, whatever it holds, is part of the hash."""
+    data = copy.deepcopy(BASE)
+    inner = data
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = value
+
+    assert Policy.read(data).hash != Policy.read(BASE).hash
+    assert Policy.read(copy.deepcopy(BASE)).hash == Policy.read(BASE).hash
+
+
+def test_no_repr_shows_a_constraints_text():
+    """Not of the policy, its parts, or what the core makes of them."""
+    policy = Policy.read(
+        {"constraints": [SECRET, {"text": f"Hide {SECRET}", "id": "x"}]}
+    )
+    shown = f"{policy!r} {policy} {policy.rules!r} {policy.constraints!r} {[policy]}"
+
+    assert SECRET not in shown
+    assert "x" in shown
+
+
+@pytest.mark.parametrize(
+    ("metadata", "holds"),
+    [
+        ({"d": "cardiology"}, True),
+        ({"d": ["surgery", "cardiology"]}, True),
+        ({"d": "surgery"}, False),
+        ({"d": "Cardiology "}, False),
+        ({"d": []}, False),
+        ({}, False),
+    ],
+)
+def test_where(metadata, holds):
+    """A constraint is limited to metadata that matches, one of a list being enough."""
+    (rule,) = Policy.read(
+        {"constraints": [{"text": "a", "where": {"d": "cardiology"}}]}
+    ).rules
+
+    assert applies(rule, metadata) is holds
+
+
+@pytest.mark.parametrize(
+    ("principal", "bound"),
+    [
+        (None, True),
+        (Principal("ann"), True),
+        (Principal("ann", roles=frozenset({"nurse"})), True),
+        (Principal("ann", roles=frozenset({"nurse", "physician"})), False),
+        (Principal("root"), False),
+        (Principal("ann", attributes={"roles": "physician"}), True),
+        (Principal("ann", attributes={"clinic": "north"}), False),
+    ],
+)
+def test_unless(principal, bound):
+    """Any attribute lifts a constraint; nobody is lifted from anything."""
+    unless = {"roles": ["physician"], "id": "root", "clinic": ["north"]}
+    (rule,) = Policy.read({"constraints": [{"text": "a", "unless": unless}]}).rules
+
+    assert binds(rule, principal) is bound

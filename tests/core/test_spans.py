@@ -1,0 +1,152 @@
+"""The algebra of stretches of text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdrag.errors import UsageError
+from sdrag.folding import fold, is_boundary
+from sdrag.sentences import sentences, words
+from sdrag.spans import covered, locate, merge, splice, widen
+from sdrag.vocabulary import Span
+
+TEXTS = st.text(st.sampled_from("ab AB.\u200b\u0301ß山_-\n"), min_size=1, max_size=50)
+
+
+@st.composite
+def texts_with_spans(draw):
+    text = draw(TEXTS)
+    places = st.integers(0, len(text))
+    pairs = draw(st.lists(st.tuples(places, places), max_size=8))
+    return text, [Span(min(p), max(p)) for p in pairs if p[0] != p[1]]
+
+
+@given(texts_with_spans())
+def test_merge_covers_the_same_characters_apart_and_in_order(case):
+    """Merging changes no character's being covered; what comes out never touches."""
+    _, spans = case
+    merged = merge(spans)
+
+    assert {i for s in spans for i in range(s.start, s.end)} == {
+        i for s in merged for i in range(s.start, s.end)
+    }
+    assert all(a.end < b.start for a, b in zip(merged, merged[1:], strict=False))
+    assert merge(merged) == merged
+    assert covered(spans) == sum(map(len, merged))
+
+
+@given(texts_with_spans())
+def test_merge_over_a_text_joins_across_whitespace_only(case):
+    """What is joined besides has nothing but whitespace between."""
+    text, spans = case
+    plain, joined = merge(spans), merge(spans, text)
+    added = {i for s in joined for i in range(s.start, s.end)} - {
+        i for s in plain for i in range(s.start, s.end)
+    }
+
+    assert all(text[i].isspace() for i in added)
+    assert all(
+        text[a.end : b.start].strip() for a, b in zip(joined, joined[1:], strict=False)
+    )
+
+
+@given(texts_with_spans())
+def test_splice_replaces_exactly_the_spans(case):
+    """What is outside stays, in order; a span replaced by itself changes nothing."""
+    text, spans = case
+    merged = merge(spans)
+    outside = "".join(
+        c for i, c in enumerate(text) if not any(s.start <= i < s.end for s in merged)
+    )
+
+    assert splice(text, merged, lambda _: "") == outside
+    assert splice(text, reversed(merged), lambda span: span.of(text)) == text
+
+
+def test_splice_refuses_spans_that_overlap():
+    """Replacing one would move the other."""
+    with pytest.raises(UsageError, match="overlap"):
+        splice("abcd", [Span(0, 2), Span(1, 3)], lambda _: "")
+
+
+@given(texts_with_spans())
+def test_widen_grows_to_whole_words_and_no_further(case):
+    """The result holds the span, cuts no word, and is a fixed point."""
+    text, spans = case
+    for span in spans:
+        whole = widen(text, span)
+
+        assert whole.contains(span)
+        assert is_boundary(text, whole.start)
+        assert is_boundary(text, whole.end)
+        assert widen(text, whole) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "quotation", "found"),
+    [
+        ("Ruth Calder met Calder.", "calder", ["Calder", "Calder"]),
+        ("Ruth Calder was seen", "Ruth Caldor", ["Ruth Calder"]),
+        ("by Ann Mey\u200bersson, 3 May", "Ann Meyerssen", ["Ann Mey\u200bersson"]),
+        ("Ruth Calder was seen", "somebody else entirely", []),
+        ("short", "shirt", []),
+        ("anything", "", []),
+        ("anything", "\u200b", []),
+    ],
+)
+def test_locate(text, quotation, found):
+    """Every exact occurrence; else the best close one, in whole words; else nothing."""
+    assert [span.of(text) for span in locate(quotation, fold(text))] == found
+
+
+@pytest.mark.parametrize(("start", "end"), [(1, 1), (2, 1), (-1, 1)])
+def test_a_span_is_never_empty(start, end):
+    """An invalid span does not exist."""
+    with pytest.raises(UsageError):
+        Span(start, end)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr. Osei came. He left.", ["Dr. Osei came.", "He left."]),
+        ("It cost 3.5 pounds. Yes!", ["It cost 3.5 pounds.", "Yes!"]),
+        ("She met J. Smith. Then?", ["She met J. Smith.", "Then?"]),
+        ('He said "no." She went.', ['He said "no."', "She went."]),
+        ("Title\n\nBody text", ["Title", "Body text"]),
+        ("List:\n- one\n- two", ["List:", "- one", "- two"]),
+        ("彼は来た。そして帰った。", ["彼は来た。", "そして帰った。"]),
+        ("e.g. this one", ["e.g. this one"]),
+        ("   ", []),
+    ],
+)
+def test_sentences(text, expected):
+    """A name is not cut from its title, and nothing is lost between sentences."""
+    assert [span.of(text) for span in sentences(text)] == expected
+
+
+@given(st.text(max_size=200))
+def test_sentences_hold_everything_but_space(text):
+    """Sentences lie apart, in order, and leave out whitespace alone."""
+    spans = sentences(text)
+
+    assert splice(text, spans, lambda _: "").strip() == ""
+    assert all(span.of(text).strip() == span.of(text) for span in spans)
+    assert all(span.of(text) for span in words(text))
+
+
+@pytest.mark.parametrize(
+    "hostile", ["." * 300_000 + "x", "\n" + " " * 300_000, ".'" * 99_999]
+)
+def test_hostile_texts_take_linear_time(hostile):
+    """No run of marks makes the segmenter start over at each of them."""
+    start = time.perf_counter()
+
+    sentences(hostile)
+    words(hostile)
+
+    assert time.perf_counter() - start < 2
