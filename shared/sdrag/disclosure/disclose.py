@@ -19,6 +19,7 @@ from sdrag.cache import MemoryCache, RedactionCache
 from sdrag.disclosure.bindings import BindingStore
 from sdrag.disclosure.candidates import Candidates, candidates
 from sdrag.disclosure.extraction import Extraction, extract
+from sdrag.disclosure.periphrasis import periphrasis
 from sdrag.disclosure.redaction import alias, cut, sweep
 from sdrag.disclosure.release import Judged, Release, decision, release, withheld
 from sdrag.disclosure.texts import Group, Texts
@@ -110,7 +111,10 @@ def disclose(
         releases = yield from _remembered(texts, principal, setup)
     except SdragError as error:
         return _nothing(passages, error, setup)
-    redactions = tuple(map(Release.of, releases, passages))
+    redactions = tuple(
+        one.of(passage, passages)
+        for one, passage in zip(releases, passages, strict=True)
+    )
     return Disclosed(redactions, _decisions(redactions, chosen))
 
 
@@ -152,7 +156,10 @@ def _judge(texts: Texts, setup: DisclosureSetup) -> Steps[Judged]:
         lambda place: cut(plain[place], findings[place], texts.applied[place], swept),
         range(len(plain)),
     )
-    return Judged(texts, [replied(one) for one in cuts], doubts, swept, setup.key)
+    judged = Judged(texts, [replied(one) for one in cuts], doubts, swept, setup.key)
+    if setup.has_model and any(r.method == "rephrase" for r in texts.constraints):
+        return (yield from periphrasis(judged, findings, section))
+    return judged
 
 
 def _located(

@@ -9,7 +9,7 @@ not be removed. A metadata value that cannot be judged is left out; its passage 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sdrag.disclosure.metadata import EVIDENCE_KEY, rewritten
@@ -25,7 +25,11 @@ Doubts = Mapping[tuple[int, str], str]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Release(Confidential):
-    """What becomes of a passage, apart from its score: that belongs to the query."""
+    """
+    What becomes of a passage, apart from its score: that belongs to the query.
+
+    Where it stands for several, `members` are the others' places and `ids` all ids.
+    """
 
     id: str
     text: str | None
@@ -34,13 +38,28 @@ class Release(Confidential):
     spans: int
     reason: str = ""
     doubtful: bool = False
+    members: tuple[int, ...] = ()
+    ids: tuple[str, ...] = ()
 
-    def of(self, passage: Passage) -> Redaction:
-        """Make the redaction of the passage it was made from."""
+    def of(self, passage: Passage, passages: Sequence[Passage]) -> Redaction:
+        """
+        Make the redaction of the passage it was made from.
+
+        Args:
+            passage: That passage.
+            passages: All: one that stands for several takes their best score.
+        """
         kept = None
         if self.text is not None:
-            kept = Passage(self.id, self.text, self.metadata, passage.score)
-        return Redaction(kept, (self.id,), self.constraint_ids, self.spans, self.reason)
+            scores = [
+                one.score
+                for one in (passage, *(passages[place] for place in self.members))
+                if one.score is not None
+            ]
+            best = max(scores) if scores else None
+            kept = Passage(self.id, self.text, self.metadata, best)
+        ids = self.ids or (self.id,)
+        return Redaction(kept, ids, self.constraint_ids, self.spans, self.reason)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,6 +73,7 @@ class Judged(Confidential):
         doubts: What could not be judged.
         swept: The forms that have to be gone.
         key: Makes aliases of ids.
+        merged: Passages whose content stands in another one's text, and which.
     """
 
     texts: Texts
@@ -61,9 +81,12 @@ class Judged(Confidential):
     doubts: Doubts
     swept: Sweep
     key: bytes
+    merged: Mapping[int, int] = field(default_factory=dict)
 
     def why_withheld(self, place: int) -> tuple[str, bool]:
         """Return the reason's code, empty for none, and whether it may pass."""
+        if place in self.merged:
+            return "merged", False
         for name in self.texts.applied[place]:
             if (place, name) in self.doubts:
                 return self.doubts[place, name], True
@@ -77,20 +100,32 @@ class Judged(Confidential):
 
 def release(judged: Judged, index: int) -> Release:
     """Decide on the passage at `index`."""
-    own, applied = judged.cuts[index], judged.texts.applied[index]
-    alias = public_id(
-        judged.texts.passages[index].id, applied, judged.swept, judged.key
-    )
+    own, alias = judged.cuts[index], _alias_of(judged, index)
     reason, doubtful = judged.why_withheld(index)
     if reason or own.text is None:
         return Release(alias, None, {}, own.constraint_ids, own.spans, reason, doubtful)
     metadata = _metadata(judged, index)
+    members = tuple(p for p, into in judged.merged.items() if into == index)
+    ids = (alias, *(_alias_of(judged, member) for member in members))
     if own.spans:
         metadata[EVIDENCE_KEY] = {
             "constraints": list(own.constraint_ids),
             "spans": own.spans,
-        }
-    return Release(alias, own.text, metadata, own.constraint_ids, own.spans)
+        } | ({"passages": list(ids)} if members else {})
+    return Release(
+        alias,
+        own.text,
+        metadata,
+        own.constraint_ids,
+        own.spans,
+        members=members,
+        ids=ids,
+    )
+
+
+def _alias_of(judged: Judged, index: int) -> str:
+    identity, applied = judged.texts.passages[index].id, judged.texts.applied[index]
+    return public_id(identity, applied, judged.swept, judged.key)
 
 
 def withheld(identity: str, reason: str) -> Redaction:

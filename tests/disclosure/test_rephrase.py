@@ -1,0 +1,184 @@
+"""Periphrastic redaction: batch after batch, verified, mended, or withheld."""
+
+import json
+import re
+
+import pytest
+
+from sdrag.errors import ModelError, ModelTimeoutError
+from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.steps import run
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Passage
+
+NAMES = {"id": "names", "text": "Remove names of witnesses", "method": "rephrase"}
+PASSAGES = (
+    Passage("p1", "Jonathan Meyers saw the van at noon.", score=0.4, document_id="d"),
+    Passage("p2", "Later Meyers rang the police.", score=0.9, document_id="d"),
+)
+MARK = re.compile(r"\[\[[0-9a-f]{12}\]\]")
+
+
+def text_of(prompt):
+    """Return what stands between the outer marks of the last turn."""
+    parts = re.split(r"==[0-9a-f]{16}==", prompt.messages[-1].content.text)
+    return parts[-2].strip()
+
+
+def model(rephrase, spans=("Jonathan Meyers", "Meyers")):
+    """Extract these spans wherever they stand; rephrase as told."""
+
+    def complete(prompt):
+        if prompt.name == "disclosure.rephrase":
+            return rephrase(text_of(prompt))
+        asked = prompt.messages[-1].content.text
+        ids = re.findall(r"^\[([\w.:-]+)\] ", asked, re.MULTILINE)
+        found = [span for span in spans if span in text_of(prompt)]
+        return json.dumps(
+            {"verdicts": [{"constraint": i, "spans": found} for i in ids]}
+        )
+
+    return complete
+
+
+def disclosed(rephrase, constraints=(NAMES,), passages=PASSAGES, **section):
+    policy = {"constraints": list(constraints), "disclosure": section}
+    engine = Engine.build(policy, has_model=True)
+    performer = Scripted(complete=model(rephrase))
+    run(bind(passages, engine), performer)
+    result = run(disclose(passages, Request("Who saw it?"), engine), performer)
+    prompts = [
+        prompt
+        for effect in performer.effects
+        for prompt in effect.items
+        if getattr(prompt, "name", "") == "disclosure.rephrase"
+    ]
+    return result, prompts
+
+
+def hidden(text):
+    return text.replace("Jonathan Meyers", "A witness").replace("Meyers", "the witness")
+
+
+def test_marks_kept_give_passages_back():
+    """A reply that keeps the passages' marks is given back per passage."""
+    result, prompts = disclosed(hidden)
+
+    assert [p.text for p in result.passages] == [
+        "A witness saw the van at noon.",
+        "Later the witness rang the police.",
+    ]
+    assert [p.score for p in result.passages] == [0.4, 0.9]
+    assert len(prompts) == 1
+
+
+def test_marks_lost_give_one_passage():
+    """Else one passage stands for all, with the best score and all ids as evidence."""
+    result, _ = disclosed(lambda text: MARK.sub("", hidden(text)))
+
+    (passage,) = result.passages
+    assert "A witness saw the van" in passage.text
+    assert "the witness rang" in passage.text
+    assert passage.score == 0.9
+    assert passage.metadata["sdrag"]["passages"] == ["p1", "p2"]
+
+
+def test_survivors_are_asked_for_once_more():
+    """What survives the first rephrasing is asked for once more."""
+    tries = []
+
+    def forgetful(text):
+        tries.append(text)
+        return hidden(text) if len(tries) > 1 else text
+
+    result, prompts = disclosed(forgetful)
+
+    assert len(prompts) == 2
+    assert not any("Meyers" in p.text for p in result.passages)
+    assert result.passages[0].text == "A witness saw the van at noon."
+
+
+def test_survivors_are_mended_at_last():
+    """What survives both is replaced; the rest of the rephrasing stays."""
+    result, prompts = disclosed(lambda text: text.replace("at noon", "by day"))
+
+    assert len(prompts) == 2
+    assert result.passages[0].text == "[REDACTED] saw the van by day."
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("", "not-rephrased"),
+        ("   \n", "not-rephrased"),
+        ("word " * 5_000, "not-rephrased"),
+        (ModelError("down"), "model-failed"),
+        (ModelTimeoutError("late"), "model-timeout"),
+    ],
+)
+def test_no_rephrasing_withholds(reply, reason):
+    """A passage that could not be rephrased is withheld, never passed on as it was."""
+
+    def fail(_):
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    result, _ = disclosed(fail)
+
+    assert result.passages == ()
+    assert {reason} == {d.reason for d in result.decisions}
+
+
+def test_batch_after_batch():
+    """Each batch is applied to the text that the last one gave: a round trip each."""
+    rules = [NAMES, *({"text": f"Hide fact {n}", "method": "rephrase"} for n in "abc")]
+    seen = []
+
+    def count(text):
+        seen.append(text)
+        return hidden(text) + f" ({len(seen)})"
+
+    _, prompts = disclosed(count, rules, PASSAGES[:1], batch_size=2)
+
+    assert len(prompts) == 2
+    assert seen[1].endswith("(1)")
+
+
+def test_cut_comes_before_rephrasing():
+    """What other constraints cut out is not shown to the model that rephrases."""
+    rules = [
+        {"id": "cut", "text": "Remove names of witnesses"},
+        {**NAMES, "id": "soft"},
+    ]
+    seen = []
+
+    def look(text):
+        seen.append(text)
+        return text
+
+    result, _ = disclosed(look, rules)
+
+    assert seen
+    assert not any("Meyers" in text for text in seen)
+    assert result.passages[0].text == "[REDACTED] saw the van at noon."
+
+
+def test_no_prompt_holds_the_question():
+    """No prompt of redaction holds the question."""
+    _, prompts = disclosed(hidden)
+
+    assert not any(
+        "Who saw it" in message.content.text
+        for prompt in prompts
+        for message in prompt.messages
+    )
+
+
+def test_withheld_passages_are_not_rephrased_into_others():
+    """A passage that a constraint withholds never reaches another one's text."""
+    drop = {"id": "drop", "text": "Remove names of witnesses", "method": "withhold"}
+    result, prompts = disclosed(lambda text: text, [drop, NAMES])
+
+    assert result.passages == ()
+    assert prompts == []
