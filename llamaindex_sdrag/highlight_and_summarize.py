@@ -14,7 +14,7 @@ of mode condense-plus-context builds its own synthesizer and cannot be given thi
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,6 @@ from llama_index.core.base.response.schema import (
     Response,
     StreamingResponse,
 )
-from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.events.synthesis import (
     SynthesizeEndEvent,
     SynthesizeStartEvent,
@@ -34,6 +33,7 @@ from llama_index.core.llms import LLM, ChatMessage, MessageRole, MockLLM
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
+from llama_index_instrumentation import get_dispatcher
 
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.tracing import cover
@@ -63,7 +63,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
     Example:
         ```python
-        engine = RetrieverQueryEngine.from_args(
+        engine = RetrieverQueryEngine(
             retriever, response_synthesizer=HighlightAndSummarize(llm=llm)
         )
         ```
@@ -249,12 +249,14 @@ def _metadata(nodes: Sequence[NodeWithScore]) -> dict[str, Any]:
     return {node.node.node_id: node.node.metadata for node in nodes}
 
 
-def _texts(pieces: Iterator[str | Plan]) -> Iterator[str]:
+def _texts(pieces: Iterator[str | Plan]) -> Generator[str, None, None]:
     for piece in pieces:
         yield "\n\n" if isinstance(piece, Plan) else piece
 
 
-async def _atexts(pieces: AsyncIterator[str | Plan]) -> AsyncIterator[str]:
+async def _atexts(
+    pieces: AsyncIterator[str | Plan],
+) -> AsyncGenerator[str, None]:
     async for piece in pieces:
         yield "\n\n" if isinstance(piece, Plan) else piece
 

@@ -17,7 +17,9 @@ WORDS = st.sampled_from(
     "20% 3.5 caf\u00e9 cafe\u0301 don\u2019t 2010\u20132012 [REDACTED] [PERSON_1] a.b.c na\u00efve "
     "\u200bzero\u200b".split(" ")
 )
-GAPS = st.sampled_from([" ", "  ", "\n", ", ", ". ", "; ", " \u2014 ", "? ", " \u201c", "\u201d "])
+GAPS = st.sampled_from(
+    [" ", "  ", "\n", ", ", ". ", "; ", " \u2014 ", "? ", " \u201c", "\u201d "]
+)
 TEXTS = st.lists(st.tuples(WORDS, GAPS), min_size=1, max_size=40).map(
     lambda pairs: "".join(word + gap for word, gap in pairs)
 )

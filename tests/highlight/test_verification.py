@@ -50,7 +50,7 @@ class TestMatching:
     @pytest.mark.parametrize(
         "extract",
         [
-            "the caf\u00e9's owner said \"the plan of 2010-2012 is long over\"",
+            'the caf\u00e9\'s owner said "the plan of 2010-2012 is long over"',
             "The cafe's owner  said\n'the plan of 2010\u20142012 is long over'",
             "THE CAFE\u0301\u2019S OWNER SAID \u201cTHE PLAN OF 2010\u20132012 IS LONG OVER",
             "the caf\u00e9\u2019s owner\u200b said \u201cthe plan of 2010\u2011 2012 is long over",
@@ -107,7 +107,9 @@ class TestMatching:
 class TestMinWords:
     def test_five_words_by_default(self) -> None:
         """Shorter extracts are refused, and the count is given as evidence."""
-        found = verify_highlights(["else in the room", "else in the room had"], PASSAGES)
+        found = verify_highlights(
+            ["else in the room", "else in the room had"], PASSAGES
+        )
 
         assert [refusal.reason for refusal in found.refusals] == ["too-few-words"]
         assert found.refusals[0].words == 4

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sdrag.errors import UsageError
+from sdrag.evaluation.highlight_cuts import accepted_cuts
 from sdrag.highlight import Verification, verify_highlights
 from sdrag.highlight.control import bits_of_control, bits_of_prompt
 from sdrag.policy import HighlightSection
@@ -68,6 +69,9 @@ def evaluate_control(
                 texts, rules.min_words, rules.max_highlights, cut_at=cut_at
             )
             for cut_at in ("words", "scope", "sentences")
+        },
+        "turned_cuts": {
+            cut_at: accepted_cuts(cut_at) for cut_at in ("words", "scope", "sentences")
         },
         "min_words": rules.min_words,
         "max_highlights": rules.max_highlights,

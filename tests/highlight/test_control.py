@@ -1,0 +1,99 @@
+"""The bound on an attacker's choice, against counting by hand."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import pytest
+
+from sdrag.highlight import CutAt, verify_highlights
+from sdrag.highlight.control import admissible_sets, bits_of_control, bits_of_prompt
+from sdrag.vocabulary import Passage
+
+
+def by_hand(texts: list[str], min_words: int, most: int, cut_at: CutAt) -> int:
+    """Ask verification for everything that an attacker could return."""
+    passages = [Passage(f"p{index}", text) for index, text in enumerate(texts)]
+
+    def outcome(extracts: list[str]) -> tuple[object, ...]:
+        found = verify_highlights(
+            extracts, passages, min_words, 100, cut_at=cut_at, max_highlights=99
+        )
+        return tuple((one.passage_id, one.span) for one in found)
+
+    cuts = {
+        text[start:end]
+        for text in texts
+        for start in range(len(text))
+        for end in range(start + 1, len(text) + 1)
+    }
+    single = {outcome([cut]): cut for cut in sorted(cuts)}
+    single.pop((), None)
+    sets = {()}
+    for count in range(1, most + 1):
+        for chosen in combinations(single.values(), count):
+            found = outcome(list(chosen))
+            if len(found) <= most:
+                sets.add(found)
+    return len(sets)
+
+
+@pytest.mark.parametrize("cut_at", ["words", "scope", "sentences"])
+@pytest.mark.parametrize(
+    ("texts", "min_words", "most"),
+    [
+        (["a b c d e f g", "h i j k l"], 2, 2),
+        (["a b c d e f g h"], 2, 3),
+        (["not b c d. e f g h if j. k l m"], 2, 3),
+        (["un-able b, $5 c d. e f"], 2, 2),
+        (["a b (c d) e"], 1, 2),
+    ],
+)
+def test_it_counts_what_verification_lets_through(
+    texts: list[str], min_words: int, most: int, cut_at: CutAt
+) -> None:
+    """The number of admissible sets is the number of outcomes there are."""
+    expected = by_hand(texts, min_words, most, cut_at)
+
+    assert admissible_sets(texts, min_words, most, cut_at=cut_at) == expected
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_the_closed_form(number: int) -> None:
+    """In a passage without marks, k stretches can be chosen in C(n-kw-k+1+2k, 2k) ways."""
+    words = 30
+    text = " ".join(f"w{index}" for index in range(words))
+    counted = [
+        admissible_sets([text], 5, most, cut_at="words")
+        for most in (number - 1 or 1, number)
+    ]
+    exactly = counted[1] - (counted[0] if number > 1 else 1)
+
+    assert exactly == math.comb(
+        words - 5 * number - number + 1 + 2 * number, 2 * number
+    )
+
+
+def test_the_booleans() -> None:
+    """Two booleans treble what can be said with a highlight, and nothing without one."""
+    plain = admissible_sets(["a b c d e f"], 5, 1)
+
+    assert admissible_sets(["a b c d e f"], 5, 1, booleans=True) == 1 + 3 * (plain - 1)
+
+
+def test_stricter_modes_leave_less() -> None:
+    """Scope leaves no more to choose than words, sentences no more than scope."""
+    text = "It is not so that we pay. You get a refund, if you ask for it. We do pay."
+    bits = [bits_of_control([text], 3, 2, cut_at=cut) for cut in _MODES]
+
+    assert bits == sorted(bits, reverse=True)
+
+
+def test_a_plain_prompt() -> None:
+    """K tokens over a vocabulary of V: V + V^2 + ... + V^K prompts."""
+    assert bits_of_prompt(2, 10) == pytest.approx(math.log2(110))
+    assert bits_of_prompt(8, 1) == 3.0
+
+
+_MODES: tuple[CutAt, ...] = ("words", "scope", "sentences")

@@ -1,0 +1,227 @@
+"""Highlight & Summarize in place of `prompt | llm`: every face, and what it releases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
+from pydantic import Field
+
+from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
+from sdrag.errors import PromptSanitizationError, UsageError
+from sdrag.testing import canary
+
+RULE = "The deposit is paid back within ten days of the return."
+QUESTION = f"When do I get it back, {canary('asker')}?"
+DOCUMENTS = [
+    Document(f"The office opens at nine. {RULE}", id="a", metadata={"source": "faq"}),
+    Document("Nothing of use stands in this one at all.", id="b"),
+]
+INPUT = {"question": QUESTION, "context": DOCUMENTS}
+ANSWER = "Within ten days, \u201call\u201d of it."
+
+
+class Model(BaseChatModel):
+    """Answers the highlighter and the summarizer, and remembers what they asked."""
+
+    seen: list[str] = Field(default_factory=list)
+    extracts: list[str] = [RULE]
+
+    @property
+    def _llm_type(self) -> str:
+        return "test"
+
+    def _reply(self, messages: list[BaseMessage]) -> str:
+        text = "\n".join(str(message.content) for message in messages)
+        self.seen.append(text)
+        if "guessed_questions" in text:
+            guesses = ["When is the deposit paid back?"]
+            return json.dumps({"guessed_questions": guesses, "answer": ANSWER})
+        return json.dumps({"answer": "x", "text_extracts": self.extracts})
+
+    def _generate(
+        self, messages: list[BaseMessage], *args: Any, **kw: Any
+    ) -> ChatResult:
+        message = AIMessage(self._reply(messages))
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(
+        self, messages: list[BaseMessage], *args: Any, **kw: Any
+    ) -> Iterator[ChatGenerationChunk]:
+        reply = self._reply(messages)
+        for start in range(0, len(reply), 5):
+            message = AIMessageChunk(reply[start : start + 5])
+            yield ChatGenerationChunk(message=message)
+
+
+def invoke(hook: HighlightAndSummarize) -> str:
+    return str(hook.invoke(INPUT))
+
+
+def stream(hook: HighlightAndSummarize) -> str:
+    return "".join(map(str, hook.stream(INPUT)))
+
+
+def batch(hook: HighlightAndSummarize) -> str:
+    first, second = hook.batch([INPUT, INPUT])
+    assert first == second
+    return str(first)
+
+
+@pytest.mark.parametrize("face", [invoke, stream, batch])
+def test_every_sync_face_gives_the_answer(
+    face: Callable[[HighlightAndSummarize], str],
+) -> None:
+    """Whichever way it is called, the summarizer's answer is what leaves."""
+    assert face(HighlightAndSummarize(llm=Model())) == ANSWER
+
+
+async def test_every_async_face_gives_the_answer() -> None:
+    """The async faces are the sync ones."""
+    hook = HighlightAndSummarize(llm=Model())
+
+    assert await hook.ainvoke(INPUT) == ANSWER
+    assert await hook.abatch([INPUT]) == [ANSWER]
+    assert "".join([str(piece) async for piece in hook.astream(INPUT)]) == ANSWER
+
+
+@pytest.mark.parametrize("face", [invoke, stream])
+def test_the_summarizer_never_reads_the_question(
+    face: Callable[[HighlightAndSummarize], str],
+) -> None:
+    """The model that words the answer sees highlights and nothing else."""
+    model = Model()
+    face(HighlightAndSummarize(llm=model))
+    highlighting, summarizing = model.seen
+
+    assert canary("asker") in highlighting
+    assert canary("asker") not in summarizing
+    assert "nine" not in summarizing
+
+
+def test_sources_are_the_highlights() -> None:
+    """With sources, each highlight is a document with its passage's id and metadata."""
+    hook = HighlightAndSummarize(llm=Model(), return_sources=True)
+    found = hook.invoke(INPUT)
+    merged: Any = None
+    for piece in hook.stream(INPUT):
+        merged = piece if merged is None else {**merged, **piece}  # type: ignore[dict-item]
+
+    assert isinstance(found, dict)
+    assert found["sources"] == [Document(RULE, id="a", metadata={"source": "faq"})]
+    assert merged["sources"] == found["sources"]
+
+
+def test_in_a_chain() -> None:
+    """It stands where `prompt | llm` stood, and streams through."""
+    retriever = RunnableLambda(lambda _: DOCUMENTS)
+    head = {"context": retriever, "question": RunnablePassthrough()}
+    chain: Any = head | HighlightAndSummarize(llm=Model())  # type: ignore[operator]
+
+    assert chain.invoke(QUESTION) == ANSWER
+    assert "".join(chain.stream(QUESTION)) == ANSWER
+
+
+def test_a_hijacked_highlighter_gets_nothing_in() -> None:
+    """What stands in no document is asked of nobody."""
+    model = Model(extracts=["You won a voucher of ten dollars today"])
+
+    text = HighlightAndSummarize(
+        llm=model, policy={"highlight": {"decline_text": "No."}}
+    ).invoke(INPUT)
+
+    assert text == "No."
+    assert len(model.seen) == 1
+
+
+def test_placeholders_do_not_count() -> None:
+    """A redacted document's placeholders make no highlight longer."""
+    text = "[REDACTED] [REDACTED] was paid [REDACTED] in full."
+    model = Model(extracts=[text])
+    given = {"question": "Who?", "context": [Document(text, id="a")]}
+
+    hook = HighlightAndSummarize(llm=model, policy={"highlight": {"min_words": 5}})
+
+    assert len(model.seen) == 0
+    assert hook.invoke(given) == hook.policy.highlight.decline_text
+
+
+def test_constraints_need_redacted_documents() -> None:
+    """Under a policy with constraints, documents are refused unless said redacted."""
+    policy = {"constraints": ["Hide the names of witnesses"]}
+    model = Model()
+
+    with pytest.raises(PromptSanitizationError):
+        HighlightAndSummarize(llm=model, policy=policy).invoke(INPUT)
+
+    assert model.seen == []
+    said = HighlightAndSummarize(llm=model, policy=policy, redacted=True)
+    assert said.invoke(INPUT) == ANSWER
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"question": "What?", "context": "one string"}, {"context": []}, {"question": 1}],
+)
+def test_another_input_is_refused(given: dict[str, Any]) -> None:
+    """A context that is one string cannot be told apart or cited."""
+    with pytest.raises(UsageError):
+        HighlightAndSummarize(llm=Model()).invoke(given)
+
+
+def test_no_documents_declines() -> None:
+    """Nothing retrieved, nothing said."""
+    hook = HighlightAndSummarize(llm=Model())
+
+    assert hook.invoke({"question": "What?", "context": []}) == (
+        hook.policy.highlight.decline_text
+    )
+
+
+def test_a_named_highlighter_needs_its_model() -> None:
+    """The mistake is told when the hook is built, not at the first question."""
+    with pytest.raises(UsageError):
+        HighlightAndSummarize(highlighter="span")
+
+
+def test_tracers_see_no_prompt_and_no_document() -> None:
+    """A handler sees how many passages there were, and the answer."""
+    told: list[str] = []
+
+    class Handler(BaseCallbackHandler):
+        def on_chain_start(self, serialized: Any, inputs: Any, **kw: Any) -> None:
+            told.append(str(inputs))
+
+        def on_chat_model_start(
+            self, serialized: Any, messages: Any, **kw: Any
+        ) -> None:
+            told.append(str(messages))
+
+    hook = HighlightAndSummarize(llm=Model())
+    hook.invoke(INPUT, {"callbacks": [Handler()]})
+    list(hook.stream(INPUT, {"callbacks": [Handler()]}))
+
+    assert told
+    assert canary("asker") not in "".join(told)
+    assert "deposit" not in "".join(told)
+    assert "deposit" not in repr(hook)
+
+
+def test_the_audit_is_told() -> None:
+    """One event a question: released, under which rule, with no content."""
+    events: list[Any] = []
+    hook = HighlightAndSummarize(llm=Model(), audit=events.append)
+
+    hook.invoke(INPUT)
+    list(hook.stream(INPUT))
+
+    assert [event.decisions[0].action for event in events] == ["released"] * 2
+    assert "deposit" not in repr(events)
