@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from literal import Literal
 
+from sdrag.errors import InputTooLargeError
 from sdrag.evaluation.linkage_generated import zipf_corpus
 from sdrag.linkage import edges as module
 from sdrag.linkage.edges import find_edges
@@ -72,6 +73,13 @@ def test_pruning_again_is_searching_again(
     found = find_edges(incidence, 0.3).without(mask, 0.3)
     literal = Literal(corpus, weighed, LinkageSection(edge_threshold=0.3))
     assert len(found) == len(literal.edges(masked))
+
+
+def test_too_many_links_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is bounded; the error says what to change."""
+    monkeypatch.setattr(module, "MOST_EDGES", 10)
+    with pytest.raises(InputTooLargeError, match="edge_threshold"):
+        find_edges(zipf_corpus(300), 0.2)
 
 
 def test_growth_is_near_linear() -> None:

@@ -29,13 +29,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sdrag.errors import InputTooLargeError
 from sdrag.linkage.incidence import Floats, Incidence, Ints, neglog
 
-__all__ = ["Edges", "find_edges"]
+__all__ = ["MOST_EDGES", "Edges", "find_edges"]
 
 _SLACK = 1e-9
 """Bounds are loosened by this much, so rounding never loses a pair."""
 _TOLERANCE = 1e-12
+MOST_EDGES = 100_000_000
+"""More links than this are refused: their columns would take ten gigabytes."""
 _SMALL = 24
 """Groups up to this size are joined without being split further."""
 _BLOCK = 400_000
@@ -141,10 +144,22 @@ def find_edges(corpus: Incidence, threshold: float) -> Edges:
     Args:
         corpus: The documents and their entities.
         threshold: The least strength, from 0 to 1.
+
+    Raises:
+        InputTooLargeError: More edges pass than are held.
     """
     shared = _rank(corpus)
     need = float(neglog(np.array([threshold]))[0]) - _SLACK
-    found = [_checked(shared, pairs, threshold) for pairs in _candidates(shared, need)]
+    found: list[_Found] = []
+    count = 0
+    for pairs in _candidates(shared, need):
+        found.append(_checked(shared, pairs, threshold))
+        count += len(found[-1])
+        if count > MOST_EDGES:
+            raise InputTooLargeError(
+                f"More than {MOST_EDGES} links pass the edge threshold.",
+                hint="Raise `linkage.edge_threshold`.",
+            )
     return _joined([part for part in found if len(part)], shared)
 
 

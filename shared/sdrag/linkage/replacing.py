@@ -142,7 +142,7 @@ class Masker(Confidential):
                 for key, inner in value.items()
             }
         if isinstance(value, (list, tuple, set, frozenset)):
-            return type(value)(self.clean(inner, depth + 1) for inner in value)
+            return _same_kind(value, [self.clean(one, depth + 1) for one in value])
         if value is None or isinstance(value, (bool, float, int)):
             return self._clean_number(value)
         return self.replace(str(value)).text
@@ -165,6 +165,13 @@ class Masker(Confidential):
             if candidate and not self.find(candidate):
                 return candidate
         return "\u2588"
+
+
+def _same_kind(value: Any, items: list[Any]) -> Any:
+    """Return the items as a set or tuple where the value was one, else as a list."""
+    if isinstance(value, (set, frozenset)):
+        return set(items)
+    return tuple(items) if isinstance(value, tuple) else items
 
 
 def _label(entity: Entity, style: Style, key: bytes | None) -> str:
