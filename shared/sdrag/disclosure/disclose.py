@@ -20,6 +20,7 @@ from sdrag.disclosure.bindings import BindingStore
 from sdrag.disclosure.candidates import Candidates, candidates
 from sdrag.disclosure.extraction import Extraction, extract
 from sdrag.disclosure.periphrasis import periphrasis
+from sdrag.disclosure.placeholders import beside_placeholders, placeholders
 from sdrag.disclosure.redaction import alias, cut, sweep
 from sdrag.disclosure.release import Judged, Release, decision, release, withheld
 from sdrag.disclosure.texts import Group, Texts
@@ -148,10 +149,13 @@ def _judge(texts: Texts, setup: DisclosureSetup) -> Steps[Judged]:
     if setup.has_model:
         extraction = yield from extract(texts.groups(), section, setup.key)
         _unite(findings, doubts, extraction)
-    for place, applied in enumerate(texts.applied):
-        findings[place] = [f for f in findings[place] if f.constraint_id in applied]
+    said = placeholders(texts.constraints, section)
+    marks = (section.placeholder, *said.values())
     plain = [text.text for text in texts.all]
-    swept = sweep(plain, findings, texts.constraints, section.placeholder)
+    for place, applied in enumerate(texts.applied):
+        own = [f for f in findings[place] if f.constraint_id in applied]
+        findings[place] = beside_placeholders(plain[place], own, marks)
+    swept = sweep(plain, findings, texts.constraints, said)
     cuts = yield from compute(
         lambda place: cut(plain[place], findings[place], texts.applied[place], swept),
         range(len(plain)),

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from urllib.parse import unquote
 
@@ -40,11 +41,11 @@ class Sweep(Confidential):
 
     Args:
         needles: The surface forms found for each constraint id.
-        placeholder: What stands in their place.
+        placeholders: What stands in their place, for each constraint id.
     """
 
     needles: Mapping[str, Needles]
-    placeholder: str
+    placeholders: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,7 +68,7 @@ def sweep(
     texts: Sequence[str],
     findings: Mapping[int, Sequence[Finding]],
     constraints: Sequence[Constraint],
-    placeholder: str,
+    placeholders: Mapping[str, str],
 ) -> Sweep:
     """
     Collect the surface forms of all findings, with the other forms of names.
@@ -76,7 +77,7 @@ def sweep(
         texts: What the findings point into.
         findings: By the text's place in the list.
         constraints: Those the findings belong to.
-        placeholder: What will stand in their place.
+        placeholders: What will stand in their place, for each constraint id.
     """
     surfaces: dict[str, set[str]] = {constraint.id: set() for constraint in constraints}
     for index, found in findings.items():
@@ -87,9 +88,9 @@ def sweep(
             known = surfaces[constraint.id]
             known |= {form for surface in known for form in name_forms(surface)}
     for known in surfaces.values():
-        known.discard(placeholder)
+        known.difference_update(placeholders.values())
     return Sweep(
-        {name: Needles(known) for name, known in surfaces.items()}, placeholder
+        {name: Needles(known) for name, known in surfaces.items()}, placeholders
     )
 
 
@@ -117,12 +118,22 @@ def cut(
         standing = _standing(_blanked(text, whole), applied, swept)
         for name, more in standing.items():
             spans.setdefault(name, []).extend(more)
-        grown = _whole(text, spans, swept.placeholder)
+        grown = _whole(text, spans, swept.placeholders)
         if grown == whole:
-            result = splice(text, whole, lambda _: swept.placeholder)
+            replace = partial(_instead, spans=spans, swept=swept)
+            result = splice(text, whole, replace)
             return Cut(result, _in_order(spans, applied), len(whole))
         whole = grown
     return Cut(None, _in_order(spans, applied), len(whole))
+
+
+def _instead(span: Span, spans: Mapping[str, Sequence[Span]], swept: Sweep) -> str:
+    """Return the placeholder of the first constraint that takes part of a span."""
+    return next(
+        said
+        for name, said in swept.placeholders.items()
+        if any(own.overlaps(span) for own in spans.get(name, ()))
+    )
 
 
 def _standing(text: str, applied: Sequence[str], swept: Sweep) -> dict[str, list[Span]]:
@@ -138,17 +149,21 @@ def _blanked(text: str, spans: Sequence[Span]) -> str:
 
 
 def _whole(
-    text: str, spans: Mapping[str, Sequence[Span]], placeholder: str
+    text: str, spans: Mapping[str, Sequence[Span]], placeholders: Mapping[str, str]
 ) -> tuple[Span, ...]:
     """Unite the spans; one that touches a placeholder takes all of it along."""
     found = merge(span for own in spans.values() for span in own)
     ends = [span.end for span in found]
     touched = []
-    for match in re.finditer(re.escape(placeholder), text):
+    for match in _any_of(placeholders).finditer(text):
         next_one = bisect_right(ends, match.start())
         if next_one < len(found) and found[next_one].start < match.end():
             touched.append(Span(*match.span()))
     return merge([*found, *touched], text)
+
+
+def _any_of(placeholders: Mapping[str, str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, dict.fromkeys(placeholders.values()))))
 
 
 def _in_order(

@@ -83,7 +83,12 @@ class ConstraintSection(Section):
 
 
 class DisclosureSection(Section):
-    """How constraints are bound, ranked and enforced (SD-RAG, section III-C)."""
+    """
+    How constraints are bound, ranked and enforced (SD-RAG, section III-C).
+
+    What is cut out is replaced by the text of `placeholder`, by the constraint's
+    label or by an indefinite phrase, as `placeholders` says.
+    """
 
     bind_top_n: Count = 50
     similarity_floor: Share = 0.35
@@ -93,6 +98,7 @@ class DisclosureSection(Section):
     batch_size: Count = 4
     token_budget: Annotated[int, Field(ge=64)] = 4000
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
+    placeholders: Literal["text", "label", "phrase"] = "text"
     on_failure: Literal["withhold"] = "withhold"
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
 
@@ -113,7 +119,9 @@ class AccessSection(Section):
         level_key: Holds the clearance that is needed.
         uses_key: Holds what a licence allows the passage to be used for; a principal
             says its own use in its attribute `use`.
-        required: Tags without which a passage is nobody's.
+        required: Tags without which a passage is nobody's; they are pushed down.
+        listed: Tags that may hold a list in the store; asking for one is not in every
+            store's language.
         without_principal: `public` shows untagged passages to everybody.
         budget: The most passages asked of the store until enough are allowed.
     """
@@ -123,6 +131,7 @@ class AccessSection(Section):
     level_key: MetadataKey | None = "level"
     uses_key: MetadataKey | None = "allowed_uses"
     required: tuple[Literal["tenant", "roles", "level"], ...] = ()
+    listed: tuple[Literal["tenant", "roles"], ...] = ("roles",)
     without_principal: Literal["deny", "public"] = "deny"
     budget: Count = 200
 
