@@ -153,6 +153,7 @@ principals = st.builds(
 sections = st.builds(
     AccessSection,
     required=st.sampled_from([(), ("roles",), ("tenant", "level"), ("level",)]),
+    listed=st.just(("tenant", "roles")),
     without_principal=st.sampled_from(["deny", "public"]),
 )
 

@@ -44,7 +44,8 @@ def filters(principal: Principal | None, section: AccessSection) -> Condition | 
     """
     Return what the store is asked to hold to before it searches.
 
-    It never admits less than `check`, which runs on whatever the store returns.
+    It admits whatever `check` would, which runs on all that the store returns; but for
+    lists under a tag that the policy does not say is listed.
 
     Returns:
         None where the rule cannot be put to a store: the caller over-fetches.
@@ -54,9 +55,11 @@ def filters(principal: Principal | None, section: AccessSection) -> Condition | 
     who = principal or _NOBODY
     parts: list[Condition] = []
     if section.tenant_key and who.tenant is not None:
-        parts.append(_either(section.tenant_key, (who.tenant,)))
+        own, many = (who.tenant,), "tenant" in section.listed
+        parts.append(_either(section.tenant_key, own, listed=many))
     if section.roles_key and "roles" in section.required and who.roles:
-        parts.append(_either(section.roles_key, tuple(sorted(who.roles))))
+        own, many = tuple(sorted(who.roles)), "roles" in section.listed
+        parts.append(_either(section.roles_key, own, listed=many))
     if section.level_key and "level" in section.required:
         parts.append(Lte(section.level_key, who.level))
     if not parts:
@@ -165,7 +168,9 @@ def _reaches(level: int, tag: Any) -> bool:
     return tag <= level
 
 
-def _either(key: str, values: tuple[str, ...]) -> Condition:
-    """Ask for a value that is one of `values`, or a list that holds one of them."""
+def _either(key: str, values: tuple[str, ...], *, listed: bool) -> Condition:
+    """Ask for a value that is one of `values`, or for a list that holds one of them."""
     single: Condition = Eq(key, values[0]) if len(values) == 1 else In(key, values)
+    if not listed:
+        return single
     return Or((single, *(Contains(key, value) for value in values)))

@@ -20,8 +20,8 @@ __all__ = ["Claim", "claims"]
 _MARK = re.compile(r"\[[^\[\]\n]{1,120}\]")
 _LEADING = re.compile(r"(?:\s*\[[^\[\]\n]{1,120}\])+")
 _OPENING = re.compile(
-    r"\W*(?:hello|hi|dear|thanks|thank you|sure|certainly|of course|sources?|references?"
-    r"|i hope (?:this|that) helps)\b",
+    r"\W*(?:hello|hi|dear|thanks|thank you|sure|certainly|of course|sources?"
+    r"|references?|i hope (?:this|that) helps)\b",
     re.IGNORECASE,
 )
 _ADMISSION = re.compile(

@@ -1,0 +1,48 @@
+"""
+Context assembly: the prompt says what is data, between marks that data cannot forge.
+
+`separated_prompt` is a prompt template whose instruction is filled in already; its
+`sources` come from `separated_sources`, with marks drawn at random for each request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.documents import Document
+from langchain_core.prompts import ChatPromptTemplate
+
+from langchain_sdrag.convert import passages_of
+from sdrag.guardrails.separation import INSTRUCTION, separated
+
+__all__ = ["separated_prompt", "separated_sources"]
+
+
+def separated_sources(documents: Sequence[Document]) -> str:
+    """
+    Join documents into the `sources` of the prompt.
+
+    Example:
+        ```python
+        sources = retriever | separated_sources
+        given = {"sources": sources, "question": RunnablePassthrough()}
+        chain = given | separated_prompt() | llm
+        ```
+    """
+    return separated(passages_of(documents))
+
+
+def separated_prompt(instruction: str = "") -> ChatPromptTemplate:
+    """
+    Return a template over `sources` and `question`.
+
+    Args:
+        instruction: What the host adds, such as how to cite.
+    """
+    template = ChatPromptTemplate.from_messages(
+        [
+            ("system", "{separation}\n\n{instruction}"),
+            ("user", "{sources}\n\n[[QUESTION]]\n{question}"),
+        ]
+    )
+    return template.partial(separation=INSTRUCTION, instruction=instruction)

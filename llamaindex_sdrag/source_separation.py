@@ -1,0 +1,49 @@
+"""
+Context assembly: the prompt says what is data, between marks that data cannot forge.
+
+`separated_prompt` is a question-answering prompt for a synthesizer. LlamaIndex hands
+it the chunks as one text, so they stand between one pair of marks; where a host joins
+nodes itself, `separated_sources` gives each its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.prompts import PromptTemplate
+from llama_index.core.schema import NodeWithScore
+
+from llamaindex_sdrag.convert import passages_of
+from sdrag.guardrails.separation import INSTRUCTION, separated
+from sdrag.vocabulary import Passage
+
+__all__ = ["separated_prompt", "separated_sources"]
+
+
+def separated_sources(nodes: Sequence[NodeWithScore]) -> str:
+    """Join nodes into the part of a prompt that the instruction speaks of."""
+    return separated(passages_of(nodes))
+
+
+def separated_prompt(instruction: str = "") -> PromptTemplate:
+    """
+    Return a template over `context_str` and `query_str`.
+
+    Example:
+        ```python
+        get_response_synthesizer(llm=llm, text_qa_template=separated_prompt())
+        ```
+
+    Args:
+        instruction: What the host adds, such as how to cite.
+    """
+    template = PromptTemplate(
+        "{separation}\n\n{instruction}\n\n{context_str}\n\n[[QUESTION]]\n{query_str}",
+        function_mappings={"context_str": _marked},
+    )
+    return template.partial_format(separation=INSTRUCTION, instruction=instruction)
+
+
+def _marked(**values: Any) -> str:
+    return separated([Passage("context", str(values["context_str"]))])
