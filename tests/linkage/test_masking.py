@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,8 @@ from sdrag.errors import ModelError, UsageError
 from sdrag.folding import fold, fold_text
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.masking import Masked, mask_corpus_steps
+from sdrag.linkage.performing import local_performer
+from sdrag.linkage.progress import detect_all
 from sdrag.linkage.replacing import Masker
 from sdrag.policy import LinkageSection
 from sdrag.prompts import Prompt
@@ -252,3 +255,35 @@ def test_ids_must_differ() -> None:
     twice = [Passage("a", "x"), Passage("a", "y")]
     with pytest.raises(UsageError, match="same id"):
         mask_corpus(twice, mentions=[[], []])
+
+
+class Counting:
+    """A detector that counts the texts it is given and finds their first word."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
+        self.seen += len(texts)
+        yield from compute(len, texts)
+        return [Reply((Mention(Span(0, 3), "PERSON", 0.5),)) for _ in texts]
+
+
+def test_detection_resumes_from_a_checkpoint(tmp_path: Path) -> None:
+    """Only what was not done is done; the checkpoint holds no text."""
+    documents = [Passage(f"d{n}", f"{WHO} {n}") for n in range(130)]
+    checkpoint, steps = tmp_path / "progress", []
+    first, second, third = Counting(), Counting(), Counting()
+
+    def scan(detector: Counting, stamp: str, part: list[Passage]) -> int:
+        found = detect_all(
+            part, detector, local_performer(), checkpoint, stamp, steps.append
+        )
+        return len(found)
+
+    assert scan(first, "one", documents[:70]) == 70
+    assert WHO not in checkpoint.read_text("utf-8")
+    assert scan(second, "one", documents) == 130
+    assert (first.seen, second.seen) == (70, 60)
+    assert scan(third, "another", documents) == 130
+    assert third.seen == 130

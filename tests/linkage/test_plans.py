@@ -210,3 +210,33 @@ def test_a_certain_identifier_is_always_masked() -> None:
     for select in ("document", *STRATEGIES):
         _, masked = planned(corpus, {"e0": 1.0, "e1": 1.0}, section, select)
         assert masked == {"e0"}
+
+
+class TestLongChains:
+    """Chains of three and four documents, bounded."""
+
+    def ring(self) -> tuple[Corpus, dict[str, float]]:
+        corpus = {
+            f"d{n:02}": {f"e{n}": 0.9, f"e{(n + 1) % 12}": 0.9} for n in range(12)
+        }
+        return corpus, dict.fromkeys((f"e{n}" for n in range(12)), 1.0)
+
+    @pytest.mark.parametrize(("length", "count"), [(2, 12), (3, 24), (4, 36)])
+    def test_all_simple_paths_are_enumerated(self, length: int, count: int) -> None:
+        """A ring of twelve has twelve paths of each length."""
+        corpus, weights = self.ring()
+        section = LinkageSection(chain_length=length, max_document_risk=0.99)
+        plan, _ = planned(corpus, weights, section, "knapsack")
+        assert len(plan.chains) == count
+        assert plan.chains.left_out == {}
+
+    @pytest.mark.parametrize("bound", [12, 18, 30])
+    def test_what_is_not_enumerated_is_reported(self, bound: int) -> None:
+        """The count left out is never too low."""
+        corpus, weights = self.ring()
+        section = LinkageSection(
+            chain_length=4, max_document_risk=0.99, max_chains=bound
+        )
+        plan, _ = planned(corpus, weights, section, "knapsack")
+        assert 12 <= len(plan.chains) <= max(bound, 12)
+        assert len(plan.chains) + sum(plan.chains.left_out.values()) >= 36

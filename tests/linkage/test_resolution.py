@@ -30,6 +30,8 @@ ONE = [
     ("AGE", "34-year-old", "aged 34", "number"),
     ("AGE", "thirty-four", "34", "number"),
     ("PROVIDER", "Riverside Community Clinic", "Riverside Comunity Clinic", "spelling"),
+    ("PROVIDER", "Riverside Community Clinic", "the Riverside Clinic", "short form"),
+    ("LOCATION", "Ashmere, East Kent", "Ashmere", "short form"),
     ("MEDICAL_CONDITION", "type 2 diabetes", "diabetes type 2", "spelling"),
     (
         "MEDICAL_CONDITION",
@@ -48,6 +50,8 @@ TWO = [
     ("PATIENT_ID", "12345", "12346"),
     ("AGE", "34", "30s"),
     ("LOCATION", "Ward 3 North", "Ward 4 North"),
+    ("LOCATION", "Ashmere Bay", "Ashmere"),
+    ("PROVIDER", "Riverside Clinic", "Hillside Clinic"),
     ("MEDICAL_CONDITION", "type 1 diabetes", "type 2 diabetes"),
     ("EMAIL", "ann.lee@post.example", "ann.leo@post.example"),
 ]

@@ -106,9 +106,10 @@ def _paths(
     documents, hops = grow.start()
     for length in range(3, settings.chain_length + 1):
         budget = settings.max_chains - sum(len(part) for part in found)
+        lost = left_out.get(length - 1, 0)
         documents, hops, missed = grow.lengthened(documents, hops, max(budget, 0) * 2)
-        if missed:
-            left_out[length] = missed
+        if missed or lost:
+            left_out[length] = missed + 2 * lost * grow.degree
         canonical = documents[:, 0] < documents[:, -1]
         found.append(_padded(hops[canonical], width))
     return np.concatenate(found), left_out
@@ -130,6 +131,11 @@ class _Growing:
         self._edge, self._risk = self._edge[order], risk
         count = int(self._source.max(initial=-1)) + 2
         self._starts = np.searchsorted(self._source, np.arange(count))
+
+    @property
+    def degree(self) -> int:
+        """The most links that a document has."""
+        return int(np.diff(self._starts).max(initial=0))
 
     def start(self) -> tuple[Table, Table]:
         """Return the paths of two documents and their edges."""

@@ -101,7 +101,8 @@ def optimise(ground: Ground, starts: Sequence[Selected], costs: Floats) -> Solut
     began = time.monotonic()
     deadline = began + ground.settings.solver_seconds
     problem = _Problem(ground, costs)
-    plans = [problem.trimmed(start.masked, deadline) for start in starts]
+    half = began + ground.settings.solver_seconds / 2
+    plans = [problem.trimmed(start.masked, half) for start in starts]
     best = min(plans, key=lambda plan: (problem.cost(plan), plan.tolist()))
     masked, bound = problem.search(best, deadline)
     if masked is not None:

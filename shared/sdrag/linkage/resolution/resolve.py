@@ -22,6 +22,7 @@ from sdrag.linkage.resolution.dates import date_pairs
 from sdrag.linkage.resolution.meaning import MOST_FORMS, Matrix, meaning_pairs
 from sdrag.linkage.resolution.names import name_pairs
 from sdrag.linkage.resolution.numbers import age_pairs, code_pairs, phone_pairs
+from sdrag.linkage.resolution.shortened import shortened_pairs
 from sdrag.linkage.resolution.spelling import acronym_pairs, spelling_pairs
 from sdrag.policy import ResolutionSection
 from sdrag.steps import Steps, embed, replied
@@ -178,6 +179,8 @@ class _Type:
             yield "number", lambda: age_pairs(self.forms)
         if settings.names and self.name in {"NAME", "PROVIDER"}:
             yield "name", lambda: name_pairs(self.name, self.forms)
+        if settings.names and self.name in _PLACES:
+            yield "short form", lambda: shortened_pairs(self.folded)
         if self.name in _EXACT - {"NAME"}:
             return
         if settings.names and self.name != "NAME":
