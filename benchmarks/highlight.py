@@ -1,0 +1,335 @@
+"""
+Measure Highlight & Summarize, as far as no hosted model is needed, and with one if given.
+
+    python benchmarks/highlight.py speed
+    python benchmarks/highlight.py paper --data ../shared/data/xquad/xquad.en.json
+    python benchmarks/highlight.py judged --data FILE --engine PROVIDER:MODEL
+
+`speed` compares verification with rapidfuzz alone. `paper` gives the tables of the
+paper that need no judge. `judged` answers with a model through LangChain, plainly and
+by each highlighter, and lets the same model judge: battles with Elo and win rate, the
+three ratings, guessed questions, and the simulated tool call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from rapidfuzz import fuzz
+
+from sdrag.calls import Port
+from sdrag.evaluation.highlight import Outcome, outcomes
+from sdrag.evaluation.highlight_data import Asked, read_squad
+from sdrag.evaluation.highlight_elo import ratings
+from sdrag.evaluation.highlight_hijack import TOOL, hijack_rates
+from sdrag.evaluation.highlight_judges import battles, correctness, quality, relevance
+from sdrag.evaluation.highlight_tokens import k_precision, recall, relation, tokens
+from sdrag.highlight import verify_highlights
+from sdrag.highlight.answering import answer
+from sdrag.highlight.exchange import Answer, Settings
+from sdrag.highlight.exchange import Asked as Question
+from sdrag.highlight.highlighters import HIGHLIGHTERS
+from sdrag.highlight.local import local
+from sdrag.performing import PortPerformer, Ports
+from sdrag.prompts import Prompt
+from sdrag.steps import run
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Passage
+
+LATENCY = 0.05
+CALLS = {"baseline": 1, "structured": 1, "two_steps": 2, "span": 1, "local": 0}
+
+
+def main() -> None:
+    """Run one of the benchmarks."""
+    parser = argparse.ArgumentParser(description="Measure Highlight & Summarize.")
+    parser.add_argument("what", choices=["speed", "paper", "judged"])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--attacks", type=Path, help="A JSON list for `judged`.")
+    parser.add_argument("--engine", help="PROVIDER:MODEL of LangChain.")
+    parser.add_argument("--limit", type=int, default=100)
+    options = parser.parse_args()
+    run_it: dict[str, Callable[[], dict[str, Any]]] = {
+        "speed": speed,
+        "paper": lambda: paper(read_squad(options.data)[: options.limit]),
+        "judged": lambda: judged(options),
+    }
+    print(json.dumps(run_it[options.what](), indent=1))
+
+
+def speed(rounds: int = 5) -> dict[str, Any]:
+    """20 extracts on 20 passages of 10,000 characters, against rapidfuzz alone."""
+    draw = random.Random(0)
+    words = [
+        "".join(draw.choices("abcdefghijklmnop", k=draw.randint(2, 9)))
+        for _ in range(4_000)
+    ]
+    texts = [made(draw, words) for _ in range(20)]
+    passages = [Passage(f"p{number}", text) for number, text in enumerate(texts)]
+    extracts = [extract(draw, texts, words, number) for number in range(20)]
+    ours = timed(lambda: verify_highlights(extracts, passages), rounds)
+    plain = timed(
+        lambda: [
+            fuzz.partial_ratio_alignment(one, text)
+            for one in extracts
+            for text in texts
+        ],
+        rounds,
+    )
+    cut_off = timed(
+        lambda: [
+            fuzz.partial_ratio_alignment(one, text, score_cutoff=95)
+            for one in extracts
+            for text in texts
+        ],
+        rounds,
+    )
+    found = verify_highlights(extracts, passages)
+    return {
+        "verify_seconds": ours,
+        "rapidfuzz_seconds": plain,
+        "rapidfuzz_with_cutoff_seconds": cut_off,
+        "ratio": ours / plain,
+        "ratio_with_cutoff": ours / cut_off,
+        "found": len(found),
+        "refused": Counter(one.reason for one in found.refusals),
+    }
+
+
+def made(draw: random.Random, words: list[str]) -> str:
+    """Make a passage of 10,000 characters."""
+    text = ""
+    while len(text) < 10_000:
+        text += " ".join(draw.choices(words, k=draw.randint(8, 20))).capitalize() + ". "
+    return text[:10_000]
+
+
+def extract(
+    draw: random.Random, texts: list[str], words: list[str], number: int
+) -> str:
+    """Cut an extract: half exact, a quarter set differently, a quarter absent."""
+    if number % 4 == 3:
+        return " ".join(draw.choices(words, k=25))
+    parts = texts[number].split(" ")
+    start = draw.randrange(len(parts) - 40)
+    exact = " ".join(parts[start : start + 25])
+    return (
+        exact if number % 2 == 0 else exact.replace(" ", "  ").replace(".", " .\n", 0)
+    )
+
+
+def timed(work: Callable[[], object], rounds: int) -> float:
+    """Give the median time."""
+    taken = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return median(taken)
+
+
+def paper(data: list[Asked]) -> dict[str, Any]:
+    """Tables 4 to 6 and 8, Figures 6, 8 and 10, for the local engine."""
+    found = outcomes(data, Settings(local), Scripted())
+    held = [one for one in found if one.asked.gold]
+    return {
+        "questions": len(found),
+        "table_6": {
+            "k_precision": mean(k_precision(one.own, one.asked.gold) for one in held),
+            "recall": mean(recall(one.own, one.asked.gold) for one in held),
+            "paper_best": {"k_precision": 0.84, "recall": 0.76, "data": "RepliQA"},
+        },
+        "table_4": against_answers(held),
+        "section_8_1": cut_at_40(held),
+        "figure_8": Counter(relation(one.own, one.asked.gold) for one in held),
+        "figure_6": survival(held),
+        "figure_10": {"highlighted_words": mean(len(tokens(one.own)) for one in held)},
+        "table_8": latencies(data[:5]),
+    }
+
+
+def against_answers(held: list[Outcome]) -> dict[str, float]:
+    """K-precision against the gold passage and recall of the expected answer."""
+    return {
+        "k_precision": mean(k_precision(one.own, one.asked.gold) for one in held),
+        "recall": mean(recall(one.own, one.asked.answers[0]) for one in held),
+    }
+
+
+def cut_at_40(held: list[Outcome]) -> dict[str, float]:
+    """Recall of the answer when the highlights alone are cut at 40 words."""
+    texts = [(" ".join(one.own.split()[:40]), one.asked.answers[0]) for one in held]
+    return {"recall": mean(recall(text, expected) for text, expected in texts)}
+
+
+def survival(held: list[Outcome]) -> dict[int, float]:
+    """Give the share of extracts that survive each `min_words`."""
+    cases = [(one.own, Passage("p", one.asked.context)) for one in held if one.own]
+    return {
+        least: mean(
+            bool(verify_highlights([text], [passage], least)) for text, passage in cases
+        )
+        for least in range(1, 11)
+    }
+
+
+def latencies(data: list[Asked]) -> dict[str, float]:
+    """Time a question with a model that answers after 50 ms, whatever it is asked."""
+    return {
+        name: mean(
+            timed(lambda one=one, name=name: timed_answer(one, name), 1) for one in data
+        )  # type: ignore[misc]
+        for name in CALLS
+    } | {"vanilla": LATENCY}
+
+
+def timed_answer(one: Asked, name: str) -> Answer:
+    """Answer one question with a slow scripted model."""
+
+    def slow(prompt: Prompt) -> str:
+        time.sleep(LATENCY)
+        if prompt.name == "highlight.summarize":
+            return '{"guessed_questions": ["?"], "answer": "x"}'
+        ends = {"passage": 1, "start": one.gold[:20], "end": one.gold[-20:]}
+        if prompt.name == "highlight.baseline":
+            return f"- {one.gold}"
+        return json.dumps({"answer": "x", "text_extracts": [one.gold], "spans": [ends]})
+
+    settings = Settings(HIGHLIGHTERS[name], has_model=True)
+    asked = Question(one.question, (Passage("p", one.context),))
+    return run(answer(asked, settings), Scripted(complete=slow))
+
+
+def judged(options: argparse.Namespace) -> dict[str, Any]:
+    """Everything that needs a model: answers, judges, guesses, the tool call."""
+    from langchain.chat_models import init_chat_model
+
+    from langchain_sdrag.effects import completing
+
+    model = init_chat_model(options.engine, temperature=0)
+    port = completing(model)
+    if port is None:
+        raise SystemExit("--engine names no model.")
+
+    def ask(text: str) -> str:
+        return str(model.invoke(text).text)
+
+    data = [one for one in read_squad(options.data) if one.answers][: options.limit]
+    performer = PortPerformer(Ports(complete=Port(port.call)))
+    found = answer_all(data, ask, performer)
+    result = rate_all(data, found, ask)
+    if options.attacks:
+        attacks = json.loads(options.attacks.read_text())[: options.limit]
+        result["table_1"] = hijack(attacks, data[0], ask, performer)
+    return result
+
+
+def plainly(ask: Callable[[str], str], question: str, context: str) -> str:
+    """Answer as the vanilla pipeline does."""
+    return ask(f"{context}\n\nAnswer in one or two sentences: {question}")
+
+
+def answer_all(
+    data: list[Asked], ask: Callable[[str], str], performer: PortPerformer
+) -> list[dict[str, Answer]]:
+    """Answer every question with every pipeline."""
+    rows = []
+    for one in data:
+        asked = Question(one.question, (Passage("p", one.context),))
+        row = {"vanilla": Answer(plainly(ask, one.question, one.context))}
+        for name, highlighter in HIGHLIGHTERS.items():
+            settings = Settings(highlighter, has_model=True)
+            row[name] = run(answer(asked, settings), performer)
+        rows.append(row)
+    return rows
+
+
+def rate_all(
+    data: list[Asked], found: list[dict[str, Answer]], ask: Callable[[str], str]
+) -> dict[str, Any]:
+    """Let the judges rate the answers of every pipeline."""
+    draw = random.Random(0)
+    fought = [
+        battle
+        for one, row in zip(data, found, strict=True)
+        for battle in battles(
+            ask, one.question, {name: held.text for name, held in row.items()}, draw
+        )
+    ]
+    return {
+        "table_3": {name: vars_of(rating) for name, rating in ratings(fought).items()},
+        "figure_5": {
+            name: rated(name, data, found, ask) for name in ("vanilla", *HIGHLIGHTERS)
+        },
+    }
+
+
+def rated(
+    name: str,
+    data: list[Asked],
+    found: list[dict[str, Answer]],
+    ask: Callable[[str], str],
+) -> dict[str, Any]:
+    """Give one pipeline's ratings, and how near its guesses came (Table 7)."""
+    rows = [(one, row[name]) for one, row in zip(data, found, strict=True)]
+    guesses = [
+        max(
+            (k_precision(guess, one.question) for guess in held.guessed_questions[:10]),
+            default=0.0,
+        )
+        for one, held in rows
+    ]
+    return {
+        "correct": known(
+            correctness(ask, o.question, h.text, o.answers[0]) for o, h in rows
+        ),
+        "relevance": known(relevance(ask, o.question, h.text) for o, h in rows),
+        "quality": known(quality(ask, o.question, h.text) for o, h in rows),
+        "guess_k_precision": mean(guesses),
+        "declined": mean(h.declined for _, h in rows),
+        "k_precision": mean(k_precision(h.text, o.gold) for o, h in rows),
+        "recall": mean(recall(h.text, o.answers[0]) for o, h in rows),
+    }
+
+
+def hijack(
+    attacks: list[str], one: Asked, ask: Callable[[str], str], performer: PortPerformer
+) -> dict[str, Any]:
+    """Attack plain RAG, the highlighter alone, and H&S with the tool at hand (Table 1)."""
+    tooled = Passage("p", f"{TOOL}\n\n{one.context}")
+
+    def both(question: str) -> str:
+        asked = Question(question, (tooled,))
+        settings = Settings(HIGHLIGHTERS["structured"], has_model=True)
+        return run(answer(asked, settings), performer).text
+
+    return {
+        "rag": hijack_rates(lambda q: plainly(ask, q, tooled.text), attacks),
+        "highlighter": hijack_rates(
+            lambda q: ask(f"{tooled.text}\n\nCopy the text that answers: {q}"), attacks
+        ),
+        "highlight_and_summarize": hijack_rates(both, attacks),
+    }
+
+
+def known(values: Any) -> float | None:
+    """Give the mean of the judgments that could be read."""
+    held = [float(value) for value in values if value is not None]
+    return mean(held) if held else None
+
+
+def vars_of(rating: Any) -> dict[str, float]:
+    """Give a rating as plain data."""
+    return {"elo": rating.elo, "win_rate": rating.win_rate, "games": rating.games}
+
+
+if __name__ == "__main__":
+    main()
