@@ -16,6 +16,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.auditing import announce
@@ -105,6 +106,9 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         )
         announce(event)
         return nodes_of(disclosure.passages)
+
+    # A span would hold the nodes as they came.
+    setattr(_postprocess_nodes, DISPATCHER_SPAN_DECORATED_ATTR, True)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

@@ -12,16 +12,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from langchain.agents import create_agent
 from langchain_classic.retrievers import (
     ContextualCompressionRetriever,
     EnsembleRetriever,
 )
 from langchain_core.callbacks import dispatch_custom_event
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.retrievers import BaseRetriever as LangChainRetriever
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnablePassthrough
+from langchain_core.tools import create_retriever_tool
+from langgraph.checkpoint.memory import InMemorySaver
 from llama_index.core.base.base_retriever import BaseRetriever as LlamaIndexRetriever
 from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import QueryBundle
+from llama_index.core.tools import RetrieverTool
 
 import langchain_sdrag
 import llamaindex_sdrag
@@ -48,6 +56,7 @@ class Subject:
         modes: What a host does, by mode; an async one returns an awaitable.
         host_first: Surfaces in which the host shows raw text before it calls us.
         releases: What it returns is for the asker; else it goes to the host's store.
+        carries_policy: Surfaces that take the policy to worker processes on purpose.
     """
 
     framework: str
@@ -57,6 +66,38 @@ class Subject:
     wrapper: Callable[[Any], Any] = lambda built: built
     host_first: frozenset[str] = field(default_factory=frozenset)
     releases: bool = True
+    carries_policy: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent, its checkpointer and its middleware."""
+
+    graph: Any
+    saver: InMemorySaver
+    middleware: Any
+
+
+ASK = {"messages": [HumanMessage(QUERY)]}
+STREAMED = ["values", "updates", "messages", "custom", "debug"]
+
+
+class AgentModel(BaseChatModel):
+    """Calls the tool, then answers with all that it was given."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "double"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self
+
+    def _generate(self, messages: Any, *args: Any, **kwargs: Any) -> ChatResult:
+        message = AIMessage(content=str(messages))
+        if isinstance(messages[-1], HumanMessage):
+            call = {"name": "search", "args": {"query": QUERY}, "id": "call"}
+            message = AIMessage(content="", tool_calls=[call])
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 class ChattyRetriever(LangChainRetriever):
@@ -130,6 +171,64 @@ def _langchain_binder(folder: Path) -> Any:
     )
 
 
+def _highlighting(folder: Path) -> Runnable[Any, Any]:
+    answering = langchain_sdrag.HighlightAndSummarize(policy=SETTINGS, redacted=True)
+    context = _langchain_retriever(folder)
+    return {"context": context, "question": RunnablePassthrough()} | answering
+
+
+def _guarding(folder: Path) -> Runnable[Any, Any]:
+    guard = langchain_sdrag.AnswerGuard(policy={**SETTINGS, "grounding": {}})
+    context = _langchain_retriever(folder)
+    given = {"context": context, "question": RunnablePassthrough()}
+    answered = RunnablePassthrough.assign(answer=lambda found: str(found["context"]))
+    return given | answered | guard
+
+
+def _agent(folder: Path) -> Any:
+    middleware = langchain_sdrag.SelectiveDisclosureMiddleware(
+        policy=SETTINGS,
+        llm=LangChainModel(reply=reply),
+        bindings=folder / "bindings.sqlite",
+    )
+    search = create_retriever_tool(
+        _chatty(), "search", "Searches.", response_format="content_and_artifact"
+    )
+    saver = InMemorySaver()
+    agent = create_agent(
+        AgentModel(), [search], middleware=[middleware], checkpointer=saver
+    )
+    return Agent(agent, saver, middleware)
+
+
+def _told(config: Config) -> Config:
+    return {**config, "configurable": {"thread_id": "t"}}
+
+
+def _kept(agent: Agent, state: Any) -> Any:
+    """What the agent says, and what its checkpointer keeps."""
+    return [state, dict(agent.saver.blobs), dict(agent.saver.writes)]
+
+
+async def _akept(agent: Agent, config: Config) -> Any:
+    return _kept(agent, await agent.graph.ainvoke(ASK, _told(config)))
+
+
+AGENT_MODES: Mapping[str, Mode | AsyncMode] = {
+    "sync": lambda built, config: _kept(built, built.graph.invoke(ASK, _told(config))),
+    "async": _akept,
+    "stream": lambda built, config: _kept(
+        built, list(built.graph.stream(ASK, _told(config), stream_mode=STREAMED))
+    ),
+    "astream": lambda built, config: _collected(
+        built.graph.astream(ASK, _told(config), stream_mode=STREAMED)
+    ),
+    "astream_events": lambda built, config: _collected(
+        built.graph.astream_events(ASK, _told(config), version="v2")
+    ),
+}
+
+
 def _llamaindex_modes() -> Mapping[str, Mode | AsyncMode]:
     return {
         "sync": lambda built, _: built(streaming=False).query(QUERY),
@@ -181,6 +280,58 @@ def _bare_nodes() -> list[Any]:
     return [scored.node for scored in planted_nodes()]
 
 
+def _llamaindex_highlighting(folder: Path) -> Any:
+    def build(*, streaming: bool) -> RetrieverQueryEngine:
+        answering = llamaindex_sdrag.HighlightAndSummarize(
+            policy=SETTINGS, redacted=True, streaming=streaming
+        )
+        retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
+            base_retriever=PlantedRetriever(),
+            policy=SETTINGS,
+            llm=LlamaIndexModel(reply),
+            bindings=folder / "bindings.sqlite",
+        )
+        return RetrieverQueryEngine(retriever, answering)
+
+    return build
+
+
+def _llamaindex_guarding(folder: Path) -> Any:
+    def build(*, streaming: bool) -> RetrieverQueryEngine:
+        answering = get_response_synthesizer(
+            llm=LlamaIndexModel(verbatim), streaming=streaming
+        )
+        guard = llamaindex_sdrag.AnswerGuard(
+            answering, policy={**SETTINGS, "grounding": {}}
+        )
+        retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
+            base_retriever=PlantedRetriever(),
+            policy=SETTINGS,
+            llm=LlamaIndexModel(reply),
+            bindings=folder / "bindings.sqlite",
+        )
+        return RetrieverQueryEngine(retriever, guard)
+
+    return build
+
+
+def _llamaindex_tool(folder: Path) -> Any:
+    return llamaindex_sdrag.guard_tool(
+        RetrieverTool.from_defaults(PlantedRetriever(), name="search"),
+        policy=SETTINGS,
+        llm=LlamaIndexModel(reply),
+        bindings=folder / "bindings.sqlite",
+    )
+
+
+TRANSFORMER_MODES: Mapping[str, Mode | AsyncMode] = {
+    "sync": lambda built, _: built.transform_documents(planted_documents()),
+    "async": lambda built, _: built.atransform_documents(planted_documents()),
+}
+NODE_MODES: Mapping[str, Mode | AsyncMode] = {
+    "sync": lambda built, _: built(_bare_nodes()),
+    "async": lambda built, _: built.acall(_bare_nodes()),
+}
 SUBJECTS = (
     Subject(
         "langchain",
@@ -208,11 +359,45 @@ SUBJECTS = (
         "langchain",
         "ConstraintBinder",
         _langchain_binder,
-        {
-            "sync": lambda built, _: built.transform_documents(planted_documents()),
-            "async": lambda built, _: built.atransform_documents(planted_documents()),
-        },
+        TRANSFORMER_MODES,
         releases=False,
+    ),
+    Subject(
+        "langchain",
+        "InjectionScanner",
+        lambda folder: langchain_sdrag.InjectionScanner(policy=SETTINGS),
+        TRANSFORMER_MODES,
+        releases=False,
+    ),
+    Subject(
+        "langchain",
+        "LinkageMasker",
+        lambda folder: langchain_sdrag.LinkageMasker(
+            policy=SETTINGS, whole_corpus=True
+        ),
+        TRANSFORMER_MODES,
+        releases=False,
+    ),
+    Subject(
+        "langchain",
+        "HighlightAndSummarize",
+        _highlighting,
+        _langchain_modes(),
+        wrapper=lambda built: built.last,
+    ),
+    Subject(
+        "langchain",
+        "AnswerGuard",
+        _guarding,
+        _langchain_modes(),
+        wrapper=lambda built: built.last,
+    ),
+    Subject(
+        "langchain",
+        "SelectiveDisclosureMiddleware",
+        _agent,
+        AGENT_MODES,
+        wrapper=lambda built: built.middleware,
     ),
     Subject(
         "llamaindex",
@@ -233,10 +418,47 @@ SUBJECTS = (
         "llamaindex",
         "ConstraintBinder",
         _llamaindex_binder,
-        {
-            "sync": lambda built, _: built(_bare_nodes()),
-            "async": lambda built, _: built.acall(_bare_nodes()),
-        },
+        NODE_MODES,
         releases=False,
+    ),
+    Subject(
+        "llamaindex",
+        "InjectionScanner",
+        lambda folder: llamaindex_sdrag.InjectionScanner(policy=SETTINGS),
+        NODE_MODES,
+        releases=False,
+    ),
+    Subject(
+        "llamaindex",
+        "HighlightAndSummarize",
+        _llamaindex_highlighting,
+        _llamaindex_modes(),
+        wrapper=lambda built: built(streaming=False)._response_synthesizer,
+    ),
+    Subject(
+        "llamaindex",
+        "LinkageMasker",
+        lambda folder: llamaindex_sdrag.LinkageMasker(
+            policy=SETTINGS, whole_corpus=True
+        ),
+        NODE_MODES,
+        releases=False,
+        carries_policy=frozenset({"pickles"}),
+    ),
+    Subject(
+        "llamaindex",
+        "AnswerGuard",
+        _llamaindex_guarding,
+        {name: mode for name, mode in _llamaindex_modes().items() if name != "stream"},
+        wrapper=lambda built: built(streaming=False)._response_synthesizer,
+    ),
+    Subject(
+        "llamaindex",
+        "guard_tool",
+        _llamaindex_tool,
+        {
+            "sync": lambda built, _: built.call(QUERY),
+            "async": lambda built, _: built.acall(QUERY),
+        },
     ),
 )

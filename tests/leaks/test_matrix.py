@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +11,12 @@ import llamaindex_sdrag
 from sdrag.errors import HostError
 
 from ..support.faces import RETRIEVERS, Scenario
-from .canaries import IDENTITY, QUERY, RAW, SETTINGS, leaked
+from .canaries import QUERY, RAW, SETTINGS, leaked
+from .matrix import found, written
 from .subjects import SUBJECTS
-from .surfaces import inspected, told, watching_langchain, watching_llamaindex
+from .surfaces import told
 
+ROOT = Path(__file__).parents[2]
 CELLS = [
     pytest.param(subject, mode, id=f"{subject.framework}-{subject.name}-{mode}")
     for subject in SUBJECTS
@@ -23,42 +24,20 @@ CELLS = [
 ]
 
 
-def observe(subject, mode, folder):
-    """Use a class in a mode with every surface open; return what was seen where."""
-    if subject.framework == "langchain":
-        with watching_langchain(folder) as (handler, seen):
-            built = subject.build(folder)
-            config = {"callbacks": [handler]}
-            released = _settled(subject.modes[mode](built, config))
-    else:
-        with watching_llamaindex(folder) as seen:
-            built = subject.build(folder)
-            released = _settled(subject.modes[mode](built, {}))
-    if subject.releases:
-        name = "`astream_events`" if mode == "astream_events" else "what is released"
-        seen[name] = [released]
-    return seen | inspected(subject.wrapper(built))
-
-
-def _settled(value):
-    if inspect.isawaitable(value):
-
-        async def waiting():
-            return await value
-
-        return asyncio.run(waiting())
-    return value
-
-
 @pytest.mark.parametrize(("subject", "mode"), CELLS)
 def test_no_canary_is_seen_anywhere(subject, mode, tmp_path):
     """Every surface is sealed, but for those that the host fills before it calls us."""
-    seen = observe(subject, mode, tmp_path)
+    names = found(subject, mode, tmp_path)
 
-    found = {surface: leaked(values) for surface, values in seen.items()}
-    found["files"] -= {IDENTITY}  # the sidecar finds bindings by the host's own ids
-    expected = {name for name in found if name in subject.host_first}
-    assert {name for name, names in found.items() if names} == expected
+    expected = {surface for surface in names if surface in subject.host_first}
+    assert {surface for surface, held in names.items() if held} == expected
+
+
+def test_the_documentation_shows_this_matrix():
+    """`make docs`, or `python -m benchmarks.leak_matrix --write`, writes it anew."""
+    page = (ROOT / "docs" / "leak-matrix.md").read_text(encoding="utf-8")
+
+    assert written() in page
 
 
 @pytest.mark.parametrize("face", RETRIEVERS, ids=lambda face: face.__name__)

@@ -1,0 +1,109 @@
+"""
+The matrix: every class, in every mode, against every surface.
+
+A row is a class, a column a surface; a cell joins the modes, since a cell that differed
+from mode to mode would be a defect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from .canaries import IDENTITY, POLICY, leaked
+from .subjects import SUBJECTS, Subject
+from .surfaces import inspected, watching_langchain, watching_llamaindex
+
+TITLES = {"langchain": "LangChain", "llamaindex": "LlamaIndex"}
+SEALED, HOST_FIRST, ABSENT = "sealed", "host emits before us", "–"
+
+
+def observe(subject: Subject, mode: str, folder: Path) -> dict[str, list[Any]]:
+    """Use a class in a mode with every surface open; return what was seen where."""
+    if subject.framework == "langchain":
+        with watching_langchain(folder) as (handler, seen):
+            built = subject.build(folder)
+            config = {"callbacks": [handler]}
+            released = _settled(subject.modes[mode](built, config))
+    else:
+        with watching_llamaindex(folder) as seen:
+            built = subject.build(folder)
+            released = _settled(subject.modes[mode](built, {}))
+    if subject.releases:
+        name = "`astream_events`" if mode == "astream_events" else "what is released"
+        seen[name] = [released]
+    return seen | inspected(subject.wrapper(built))
+
+
+def _settled(value: Any) -> Any:
+    if inspect.isawaitable(value):
+
+        async def waiting() -> Any:
+            return await value
+
+        return asyncio.run(waiting())
+    return value
+
+
+def found(subject: Subject, mode: str, folder: Path) -> dict[str, set[str]]:
+    """Return the canaries that were seen, by surface."""
+    seen = observe(subject, mode, folder)
+    names = {surface: leaked(values) for surface, values in seen.items()}
+    names["files"] -= {IDENTITY}  # the sidecar finds bindings by the host's own ids
+    for surface in subject.carries_policy:
+        names[surface] -= {POLICY}
+    if not subject.releases:  # at ingest, the host's store gets the host's own ids
+        names = {surface: held - {IDENTITY} for surface, held in names.items()}
+    return names
+
+
+def surfaces_of(subject: Subject) -> list[str]:
+    """Return every surface that some mode of a class has."""
+    common = {
+        "langchain": (
+            "callbacks",
+            "`astream_events`",
+            "LangSmith tracer",
+            "`collect_runs`",
+            "`set_debug` output",
+            "global LLM cache",
+        ),
+        "llamaindex": ("events", "spans", "callback handlers", "output"),
+    }[subject.framework]
+    shared = ("logs at DEBUG", "files", "`repr` and `str`", "dumps", "pickles")
+    return ["what is released", *common, *shared]
+
+
+def cell(subject: Subject, surface: str) -> str:
+    """Say what the tests prove of one surface of a class."""
+    if surface in subject.host_first:
+        return HOST_FIRST
+    if surface in subject.carries_policy:
+        return "the policy, to workers"
+    if surface == "`astream_events`" and "astream_events" not in subject.modes:
+        return ABSENT
+    if surface == "what is released" and not subject.releases:
+        return "for the store"
+    return SEALED
+
+
+def written(subjects: Iterable[Subject] = SUBJECTS) -> str:
+    """Write the tables of the documentation."""
+    listed, parts = list(subjects), []
+    for framework, title in TITLES.items():
+        own = [subject for subject in listed if subject.framework == framework]
+        columns = surfaces_of(own[0])
+        rows = [
+            [f"`{s.name}`", ", ".join(s.modes), *(cell(s, c) for c in columns)]
+            for s in own
+        ]
+        parts += [f"## {title}", "", _table(["class", "modes", *columns], rows), ""]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,142 @@
+"""What keeps the two packages one: the same names, files, arguments and exports."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+OWN_TERMS = {
+    "SelectiveDisclosureCompressor": "SelectiveDisclosurePostprocessor",
+    "SelectiveDisclosureMiddleware": "guard_tool",
+}
+OWN_ARGUMENTS = {
+    "AnswerGuard": {"return_report", "runnable", "synthesizer"},
+    "HighlightAndSummarize": {"return_sources", "runnable", "streaming"},
+    "SelectiveDisclosureCompressor": {"runnable", "component"},
+    "SelectiveDisclosureMiddleware": {"tools", "tool"},
+    "SelectiveDisclosureRetriever": {
+        "callback_manager",
+        "filter_translator",
+        "retriever_factory",
+        "runnable",
+    },
+}
+"""Arguments that one framework needs and the other has no use for."""
+
+
+@pytest.fixture(scope="module")
+def packages():
+    pytest.importorskip("langchain_core")
+    pytest.importorskip("llama_index")
+    return (
+        importlib.import_module("langchain_sdrag"),
+        importlib.import_module("llamaindex_sdrag"),
+    )
+
+
+def _twin(name):
+    return OWN_TERMS.get(name, name)
+
+
+def test_both_packages_export_the_same_names(packages):
+    """Only two hooks keep their framework's own term."""
+    langchain, llamaindex = packages
+
+    assert {_twin(name) for name in langchain.__all__} == set(llamaindex.__all__)
+
+
+def test_what_is_exported_is_what_is_there(packages):
+    """Each name is found, is listed once and in order, and nothing else is."""
+    for package in packages:
+        assert sorted(package.__all__, key=str.lower) == sorted(
+            set(package.__all__), key=str.lower
+        )
+        for name in package.__all__:
+            assert getattr(package, name).__name__ == name
+        with pytest.raises(AttributeError):
+            package.NoSuchName  # noqa: B018 -- the access is what is tested
+
+
+def test_twins_take_the_same_arguments(packages):
+    """By name, kind and default; but for what one framework alone has a use for."""
+    langchain, llamaindex = packages
+    for name in langchain.__all__:
+        ours = inspect.signature(getattr(langchain, name)).parameters
+        theirs = inspect.signature(getattr(llamaindex, _twin(name))).parameters
+        own = OWN_ARGUMENTS.get(name, set())
+        shown = [
+            {
+                key: (p.kind, p.default)
+                for key, p in parameters.items()
+                if key not in own
+            }
+            for parameters in (ours, theirs)
+        ]
+        assert shown[0] == shown[1], name
+
+
+def test_twins_live_in_files_of_the_same_name(packages):
+    for name in packages[0].__all__:
+        if name in OWN_TERMS:
+            continue
+        homes = {getattr(package, name).__module__ for package in packages}
+        assert len({home.partition(".")[2] for home in homes}) == 1, name
+
+
+def test_importing_a_package_imports_no_framework_yet():
+    """The first name that is asked for does; so `import` is quick."""
+    for package, framework in (
+        ("langchain_sdrag", "langchain_core"),
+        ("llamaindex_sdrag", "llama_index.core"),
+    ):
+        pytest.importorskip(framework.partition(".")[0])
+        code = f"import sys, {package}; assert {framework!r} not in sys.modules"
+        subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+@pytest.mark.parametrize(
+    ("package", "blocked", "extra"),
+    [
+        ("langchain_sdrag", "langchain_core", "langchain"),
+        ("llamaindex_sdrag", "llama_index", "llamaindex"),
+    ],
+)
+def test_a_missing_framework_is_one_clear_error(package, blocked, extra):
+    """It names the command that mends it."""
+    code = (
+        "import importlib.util as u, sys\n"
+        "real = u.find_spec\n"
+        f"u.find_spec = lambda n, *a: None if n == {blocked!r} else real(n, *a)\n"
+        f"import {package}"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert f'pip install "sdrag[{extra}]"' in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("package", ["langchain_sdrag", "llamaindex_sdrag"])
+def test_adapters_decide_nothing(package):
+    """No prompt is built and no passage is dropped outside the core."""
+    for path in (ROOT / package).glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        imported = {
+            alias.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        assert not imported & {"Decision", "redacted", "verified"}, path.name
