@@ -55,11 +55,11 @@ def filters(principal: Principal | None, section: AccessSection) -> Condition | 
     who = principal or _NOBODY
     parts: list[Condition] = []
     if section.tenant_key and who.tenant is not None:
-        own, many = (who.tenant,), "tenant" in section.listed
-        parts.append(_either(section.tenant_key, own, listed=many))
+        listed = "tenant" in section.listed
+        parts.append(_either(section.tenant_key, (who.tenant,), listed=listed))
     if section.roles_key and "roles" in section.required and who.roles:
-        own, many = tuple(sorted(who.roles)), "roles" in section.listed
-        parts.append(_either(section.roles_key, own, listed=many))
+        own, listed = tuple(sorted(who.roles)), "roles" in section.listed
+        parts.append(_either(section.roles_key, own, listed=listed))
     if section.level_key and "level" in section.required:
         parts.append(Lte(section.level_key, who.level))
     if not parts:
