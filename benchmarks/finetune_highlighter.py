@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers import BertWordPieceTokenizer, Tokenizer
 from transformers import (
     AutoModelForQuestionAnswering,
     AutoTokenizer,
@@ -89,17 +90,12 @@ def load(options: argparse.Namespace, data: Sequence[Asked]) -> tuple[Any, Any]:
 
 def tiny_tokenizer(texts: Sequence[str]) -> Any:
     """Train a small WordPiece tokenizer."""
-    from tokenizers import BertWordPieceTokenizer
-
     trained = BertWordPieceTokenizer()
     trained.train_from_iterator(texts, vocab_size=4_000, show_progress=False)
+    names = ("unk", "sep", "pad", "cls", "mask")
     return PreTrainedTokenizerFast(
-        tokenizer_object=trained._tokenizer,
-        unk_token="[UNK]",
-        sep_token="[SEP]",
-        pad_token="[PAD]",
-        cls_token="[CLS]",
-        mask_token="[MASK]",
+        tokenizer_object=Tokenizer.from_str(trained.to_str()),
+        **{f"{name}_token": f"[{name.upper()}]" for name in names},
     )
 
 

@@ -1,5 +1,5 @@
 """
-Measure Highlight & Summarize, as far as no hosted model is needed, and with one if given.
+Measure Highlight & Summarize: without a hosted model, and with one if given.
 
     python benchmarks/highlight.py speed
     python benchmarks/highlight.py paper --data ../shared/data/xquad/xquad.en.json
@@ -210,9 +210,9 @@ def timed_answer(one: Asked, name: str) -> Answer:
 
 def judged(options: argparse.Namespace) -> dict[str, Any]:
     """Everything that needs a model: answers, judges, guesses, the tool call."""
-    from langchain.chat_models import init_chat_model
+    from langchain.chat_models import init_chat_model  # noqa: PLC0415 -- `judged` only
 
-    from langchain_sdrag.effects import completing
+    from langchain_sdrag.effects import completing  # noqa: PLC0415 -- `judged` only
 
     model = init_chat_model(options.engine, temperature=0)
     port = completing(model)
@@ -303,7 +303,7 @@ def rated(
 def hijack(
     attacks: list[str], one: Asked, ask: Callable[[str], str], performer: PortPerformer
 ) -> dict[str, Any]:
-    """Attack plain RAG, the highlighter alone, and H&S with the tool at hand (Table 1)."""
+    """Attack plain RAG, the highlighter alone, and H&S with the tool at hand (5.2)."""
     tooled = Passage("p", f"{TOOL}\n\n{one.context}")
 
     def both(question: str) -> str:

@@ -1,5 +1,5 @@
 """
-Language models as judges of answers (sections 6.2 and 7): one comparison, three ratings.
+Language models as judges of answers (sections 6.2 and 7): comparing and rating.
 
 A judge is any function from a prompt's text to a reply, so any model serves. The order
 of two compared answers is drawn at random "to mitigate any potential ordering bias". A

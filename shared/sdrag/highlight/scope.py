@@ -22,15 +22,23 @@ from dataclasses import dataclass
 from sdrag.highlight.boundaries import holds_a_word
 from sdrag.highlight.governors import GOVERNOR, LEADS_IN, TAKES_BACK
 from sdrag.sentences import sentences
+from sdrag.spans import merge
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["Scope", "to_sentences"]
 
 _ITEM = re.compile(r"[-*\u2022]\s|\d{1,3}[.)]\s|\(?[a-z]\)\s")
-_QUOTATION = re.compile(
-    r"""\u201c[^\u201d]{1,2000}\u201d|\u201e[^\u201c]{1,2000}\u201c"""
-    r"""|\u00ab[^\u00bb]{1,2000}\u00bb|"[^"]{1,2000}"|(?<!\w)'[^'\n]{1,400}'(?!\w)"""
-    r"""|(?<!\w)\u2018[^\u2018\n]{1,400}\u2019(?!\w)"""
+# Each begins with its mark, so that a text without the mark is passed over quickly.
+_QUOTATIONS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\u201c[^\u201d]{1,2000}\u201d",
+        r"\u201e[^\u201c]{1,2000}\u201c",
+        r"\u00ab[^\u00bb]{1,2000}\u00bb",
+        r'"[^"]{1,2000}"',
+        r"'(?<!\w')[^'\n]{1,400}'(?!\w)",
+        r"\u2018(?<!\w\u2018)[^\u2018\n]{1,400}\u2019(?!\w)",
+    )
 )
 
 
@@ -52,8 +60,12 @@ class Scope(Confidential):
     @classmethod
     def of(cls, text: str) -> Scope:
         """Read a text."""
-        quotations = (Span(*found.span()) for found in _QUOTATION.finditer(text))
-        return cls(text, sentences(text), tuple(quotations))
+        quotations = [
+            Span(*found.span())
+            for pattern in _QUOTATIONS
+            for found in pattern.finditer(text)
+        ]
+        return cls(text, sentences(text), merge(quotations))
 
     def widen(self, span: Span) -> Span:
         """Extend a span until what governs it stands in it."""
