@@ -1,0 +1,142 @@
+"""The sidecar: whatever order and number of writers, the top N of the whole corpus."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+
+import pytest
+
+from sdrag.disclosure import MemoryBindings, SqliteBindings, binding_graph
+from sdrag.vocabulary import Binding, Constraint, Passage
+
+RULES = (Constraint("a", "Remove names"), Constraint("b", "Hide doses"))
+CORPUS = [Passage(f"p{i:02}", f"text {i}") for i in range(40)]
+SCORES = {
+    (r.id, p.id): ((i * 37 + j * 11) % 101) / 101
+    for j, r in enumerate(RULES)
+    for i, p in enumerate(CORPUS)
+}
+
+
+def write(store, passages, top_n=5, floor=1.0, rules=RULES):
+    found = [Binding(r.id, p.id, SCORES[r.id, p.id]) for r in rules for p in passages]
+    store.write(passages, rules, found, top_n=top_n, floor=floor)
+
+
+def write_at(path, passages):
+    write(SqliteBindings(path), passages)
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request, tmp_path):
+    return (
+        MemoryBindings()
+        if request.param == "memory"
+        else SqliteBindings(tmp_path / "b.db")
+    )
+
+
+def whole(top_n=5, floor=1.0):
+    one = MemoryBindings()
+    write(one, CORPUS, top_n, floor)
+    return one.all(RULES)
+
+
+@pytest.mark.parametrize("size", [1, 7, 40])
+@pytest.mark.parametrize("floor", [1.0, 0.8])
+def test_batches_end_where_the_whole_corpus_does(store, size, floor):
+    """The top N over batches is the top N over everything, and the floor adds to it."""
+    for start in range(0, len(CORPUS), size):
+        write(store, CORPUS[start : start + size], floor=floor)
+
+    assert store.all(RULES) == whole(floor=floor)
+    assert len(store.all(RULES[:1])) >= 5
+
+
+def test_several_threads_write_at_once(store):
+    """None fails, and none undoes another."""
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda p: write(store, [p]), CORPUS))
+
+    assert store.all(RULES) == whole()
+
+
+def test_two_processes_write_at_once(tmp_path):
+    """They wait for one another, and share the key of the fingerprints."""
+    path = tmp_path / "b.db"
+    halves = [CORPUS[::2], CORPUS[1::2]]
+    context = get_context("fork")
+    writers = [context.Process(target=write_at, args=(path, half)) for half in halves]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(30)
+
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert SqliteBindings(path).all(RULES) == whole()
+
+
+@pytest.mark.parametrize(
+    ("passage", "rules", "known"),
+    [
+        (CORPUS[0], RULES, True),
+        (CORPUS[0], RULES[:1], True),
+        (CORPUS[0], (), True),
+        (replace(CORPUS[0], text="edited"), RULES, False),
+        (Passage("new", "text"), RULES, False),
+        (CORPUS[0], (*RULES, Constraint("c", "Another")), False),
+        (CORPUS[0], (Constraint("a", "Remove all names"), RULES[1]), False),
+        (CORPUS[0], (Constraint("z", "Remove names"),), False),
+    ],
+)
+def test_what_reads_differently_was_never_bound(store, passage, rules, known):
+    """An edited passage, a reworded or added constraint: doubt, not silence."""
+    write(store, CORPUS)
+
+    (found,) = store.read([passage], rules)
+
+    assert (found is not None) is known
+
+
+def test_an_edited_passage_is_bound_anew(store):
+    """What was known of the older text is forgotten, as is what left the index."""
+    write(store, CORPUS[:3])
+    edited = replace(CORPUS[0], text="edited")
+    write(store, [edited], rules=RULES[:1])
+
+    assert store.read([edited], RULES) == [None]
+    assert store.read([edited], RULES[:1]) == [{"a": SCORES["a", "p00"]}]
+    store.forget(["p01"])
+    assert store.read([CORPUS[1]], RULES) == [None]
+    assert "p01" not in {binding.passage_id for binding in store.all(RULES)}
+
+
+def test_the_graph_has_two_kinds_of_nodes_and_no_text(store):
+    """Every edge joins a constraint and a passage, and carries the score."""
+    write(store, CORPUS)
+    graph = binding_graph(store, RULES)
+
+    assert {kind for kind, _ in graph} == {"constraint", "passage"}
+    for left, right, data in graph.edges(data=True):
+        assert {left[0], right[0]} == {"constraint", "passage"}
+        assert (
+            data["score"]
+            == SCORES[dict([left, right])["constraint"], dict([left, right])["passage"]]
+        )
+    assert "text" not in str(graph.nodes(data=True))
+
+
+def test_the_file_is_its_owners_and_holds_no_text(tmp_path):
+    """Neither a passage's nor a constraint's words stand in it."""
+    path = tmp_path / "b.db"
+    store = SqliteBindings(path)
+    write(store, CORPUS)
+
+    data = path.read_bytes()
+    assert path.stat().st_mode & 0o077 == 0
+    assert b"text 1" not in data
+    assert b"Remove names" not in data
+    assert pickle.loads(pickle.dumps(store)).all(RULES) == store.all(RULES)  # noqa: S301
