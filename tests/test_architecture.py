@@ -68,18 +68,20 @@ def test_twins_take_the_same_arguments(packages):
     """By name, kind and default; but for what one framework alone has a use for."""
     langchain, llamaindex = packages
     for name in langchain.__all__:
-        ours = inspect.signature(getattr(langchain, name)).parameters
-        theirs = inspect.signature(getattr(llamaindex, _twin(name))).parameters
-        own = OWN_ARGUMENTS.get(name, set())
-        shown = [
-            {
-                key: (p.kind, p.default)
-                for key, p in parameters.items()
-                if key not in own
-            }
-            for parameters in (ours, theirs)
-        ]
-        assert shown[0] == shown[1], name
+        own = {"self", *OWN_ARGUMENTS.get(name, ())}
+        ours = _arguments(getattr(langchain, name), own)
+        theirs = _arguments(getattr(llamaindex, _twin(name)), own)
+        assert ours == theirs, name
+
+
+def _arguments(public, left_out):
+    """Return the kind and the default of each argument that a user gives."""
+    written = public.__init__ if inspect.isclass(public) else public
+    return {
+        name: (argument.kind, argument.default)
+        for name, argument in inspect.signature(written).parameters.items()
+        if name not in left_out
+    }
 
 
 def test_twins_live_in_files_of_the_same_name(packages):
