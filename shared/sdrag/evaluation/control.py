@@ -111,13 +111,13 @@ def read_corpus(path: Path) -> list[Passage]:
         files = sorted(path.rglob("*.txt"))
         return [Passage(file.name, file.read_text(encoding="utf-8")) for file in files]
     value = _json(path)
-    if isinstance(value, Mapping) and "data" in value:
-        value = [
-            paragraph["context"]
-            for article in value["data"]
-            for paragraph in article["paragraphs"]
-        ]
-    texts = [one["text"] if isinstance(one, Mapping) else one for one in value]
+    try:
+        if isinstance(value, Mapping):
+            articles = value["data"]
+            value = [held["context"] for one in articles for held in one["paragraphs"]]
+        texts = [one["text"] if isinstance(one, Mapping) else one for one in value]
+    except (KeyError, TypeError):
+        texts = []
     if not texts or not all(isinstance(text, str) for text in texts):
         raise UsageError(f"{path.name} holds no passages.")
     return [Passage(f"passage-{number}", text) for number, text in enumerate(texts)]
