@@ -157,7 +157,7 @@ def test_no_more_run_side_by_side_than_allowed(face):
 
 
 def test_cancelling_closes_the_steps():
-    """A request that is given up runs its rules' `finally`, and the call is cancelled."""
+    """A request that is given up runs its rules' `finally`, and its call ends."""
     closed = []
 
     async def hang(_):

@@ -1,4 +1,4 @@
-"""A folded text finds what looks alike, and always points back at its own characters."""
+"""A folded text finds what looks alike, and points back at its own characters."""
 
 from __future__ import annotations
 

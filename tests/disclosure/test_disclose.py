@@ -1,4 +1,4 @@
-"""A model that fails, hangs or talks leads to a withheld passage and never a raw one."""
+"""A model that fails, hangs or talks leads to a withheld passage, never a raw one."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_doubt_withholds(model, locator, face):
     ],
 )
 def test_either_finding_is_enough(model, locator, face):
-    """Model and local findings are united; text and metadata are cut, the rest stays."""
+    """Model and local findings are united; text and metadata are cut, no more."""
     (redaction,) = asked(model, locator, face).redactions
 
     assert redaction.passage.text == f"{PUBLIC} saw [REDACTED] there."

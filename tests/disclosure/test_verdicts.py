@@ -13,6 +13,7 @@ from sdrag.disclosure.verdicts import MAX_REPLY, MAX_SPANS, read_verdicts
 
 A = {"constraint": "a", "spans": ["Ann", "Lee"]}
 B = {"constraint": "b", "spans": []}
+FLOOD = [f"s{i}" for i in range(MAX_SPANS + 1)]
 BOTH = {"a": ("Ann", "Lee"), "b": ()}
 
 
@@ -54,7 +55,7 @@ def said(*verdicts):
         pytest.param("[" * 100_000, {}, id="nested lists"),
         pytest.param("{" * 100_000, {}, id="braces"),
         pytest.param(said(A, B) + " " * MAX_REPLY, {}, id="huge"),
-        pytest.param(said({"constraint": "a", "spans": [f"s{i}" for i in range(MAX_SPANS + 1)]}),
+        pytest.param(said({"constraint": "a", "spans": FLOOD}),
                      {}, id="too many spans"),
     ],
 )  # fmt: skip
