@@ -4,6 +4,7 @@ from sdrag.disclosure.binding import bind
 from sdrag.disclosure.bindings import BindingStore, MemoryBindings, SqliteBindings
 from sdrag.disclosure.disclose import Disclosed, DisclosureSetup, Locator, disclose
 from sdrag.disclosure.graph import binding_graph
+from sdrag.disclosure.living import bind_constraint, forget_constraint
 
 __all__ = [
     "BindingStore",
@@ -13,6 +14,8 @@ __all__ = [
     "MemoryBindings",
     "SqliteBindings",
     "bind",
+    "bind_constraint",
     "binding_graph",
     "disclose",
+    "forget_constraint",
 ]

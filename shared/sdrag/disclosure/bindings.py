@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -167,6 +167,36 @@ class SqliteBindings:
             connection.executemany("DELETE FROM binding WHERE passage = ?", ids)
             forget_chunks(connection, [passage_id for (passage_id,) in ids])
 
+    def add(
+        self,
+        constraint: Constraint,
+        nearest: Sequence[Passage],
+        bindings: Sequence[Binding],
+    ) -> None:
+        """Bind one constraint to an index that stands; see `living.LivingStore`."""
+        rule = self._rule(constraint)
+        with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            fresh = {one.id for one in nearest if self._is_fresh(connection, one)}
+            connection.executemany(
+                "INSERT OR REPLACE INTO binding VALUES (?, ?, ?)",
+                [
+                    (rule, b.passage_id, b.score)
+                    for b in bindings
+                    if b.passage_id in fresh
+                ],
+            )
+            self._recompare(connection, lambda rules: rules | {rule})
+
+    def remove(self, constraint: Constraint) -> None:
+        """Forget a constraint's bindings; see `living.LivingStore`."""
+        rule = self._rule(constraint)
+        with self._connection() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("DELETE FROM binding WHERE rule = ?", (rule,))
+            connection.execute("DELETE FROM affinity WHERE rule = ?", (rule,))
+            self._recompare(connection, lambda rules: rules - {rule})
+
     def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
         """Return every binding; see `BindingStore.all`."""
         with self._connection() as connection:
@@ -227,6 +257,40 @@ class SqliteBindings:
         elif known is not None:
             connection.execute("DELETE FROM binding WHERE passage = ?", (passage.id,))
             forget_chunks(connection, [passage.id])
+        connection.execute(
+            "INSERT OR REPLACE INTO passage VALUES (?, ?, ?)",
+            (passage.id, fingerprint, self._ruleset(connection, rules)),
+        )
+
+    def _recompare(
+        self,
+        connection: sqlite3.Connection,
+        change: Callable[[frozenset[bytes]], frozenset[bytes]],
+    ) -> None:
+        """
+        Change against which rules every known passage counts as bound.
+
+        Passages move to another set; a set itself never changes, for its id says what
+        is in it, and a passage bound later must not inherit what it was not bound to.
+        """
+        rulesets = connection.execute("SELECT DISTINCT ruleset FROM passage")
+        moves = [
+            (
+                self._ruleset(connection, change(self._rules_of(connection, known))),
+                known,
+            )
+            for (known,) in rulesets.fetchall()
+        ]
+        # Moves may chain, but only towards sets that hold (or lack) the rule already,
+        # which the change leaves where they are: the order does not matter.
+        connection.executemany(
+            "UPDATE passage SET ruleset = ? WHERE ruleset = ?", moves
+        )
+
+    def _ruleset(
+        self, connection: sqlite3.Connection, rules: frozenset[bytes]
+    ) -> bytes:
+        """Return the id of a set of rules, and remember what is in it."""
         ruleset = blake2b(
             b"".join(sorted(rules)), key=self._key, digest_size=16
         ).digest()
@@ -234,10 +298,13 @@ class SqliteBindings:
             "INSERT OR IGNORE INTO ruleset VALUES (?, ?)",
             ((ruleset, rule) for rule in rules),
         )
-        connection.execute(
-            "INSERT OR REPLACE INTO passage VALUES (?, ?, ?)",
-            (passage.id, fingerprint, ruleset),
-        )
+        return ruleset
+
+    def _is_fresh(self, connection: sqlite3.Connection, passage: Passage) -> bool:
+        known = connection.execute(
+            "SELECT fingerprint FROM passage WHERE id = ?", (passage.id,)
+        ).fetchone()
+        return known is not None and known[0] == self._fingerprint(passage.text)
 
     def _rules_of(
         self, connection: sqlite3.Connection, ruleset: bytes
