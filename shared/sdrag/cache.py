@@ -2,22 +2,37 @@
 What may be remembered, and under which key.
 
 A key is a keyed hash over everything the value depends on, so a short text cannot be
-guessed from it. A value is what was released: never the raw text. Bounded, and safe
-under concurrent use. Nothing is remembered of what failed.
+guessed from it. A value is what was released, as JSON: never the raw text. Bounded, and
+safe under concurrent use, in SQLite by several processes too. Nothing is remembered of
+what failed. A cache that cannot be read remembers nothing: the work is done again.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
+import sqlite3
+import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
+from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import Protocol
 
-from sdrag.errors import UsageError
+from sdrag.errors import HostError, UsageError
 
-__all__ = ["MemoryCache", "RedactionCache"]
+__all__ = ["MemoryCache", "RedactionCache", "SqliteCache", "open_cache"]
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS entry (
+    key BLOB PRIMARY KEY, value TEXT NOT NULL, used REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entry_by_use ON entry (used);
+"""
+_PATIENCE_SECONDS = 5.0
+_SECRET_BYTES = 32
 
 
 class RedactionCache(Protocol):
@@ -27,11 +42,11 @@ class RedactionCache(Protocol):
         """Return the keyed hash of the parts, in their order."""
         ...
 
-    def get(self, key: bytes) -> Any | None:
+    def get(self, key: bytes) -> str | None:
         """Return what was put under the key, if it is still there."""
         ...
 
-    def put(self, key: bytes, value: Any) -> None:
+    def put(self, key: bytes, value: str) -> None:
         """Remember a value."""
         ...
 
@@ -48,27 +63,22 @@ class MemoryCache:
         if entries < 1:
             raise UsageError("A cache holds at least one entry.")
         self._entries = entries
-        self._values: OrderedDict[bytes, Any] = OrderedDict()
+        self._values: OrderedDict[bytes, str] = OrderedDict()
         self._lock = Lock()
-        self._secret = secrets.token_bytes(32)
+        self._secret = secrets.token_bytes(_SECRET_BYTES)
 
     def key(self, parts: Iterable[str]) -> bytes:
         """Return the keyed hash of the parts; each part's length is hashed too."""
-        digest = blake2b(key=self._secret, digest_size=32)
-        for part in parts:
-            data = part.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "big"))
-            digest.update(data)
-        return digest.digest()
+        return _keyed(self._secret, parts)
 
-    def get(self, key: bytes) -> Any | None:
+    def get(self, key: bytes) -> str | None:
         """Return what was put under the key, if it is still there."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
             return self._values.get(key)
 
-    def put(self, key: bytes, value: Any) -> None:
+    def put(self, key: bytes, value: str) -> None:
         """Remember a value; the entry unused for longest makes room."""
         with self._lock:
             self._values[key] = value
@@ -85,3 +95,102 @@ class MemoryCache:
 
     def __setstate__(self, state: dict[str, int]) -> None:
         self.__init__(state["entries"])  # type: ignore[misc]
+
+
+class SqliteCache:
+    """
+    The most recently used entries, in an SQLite database.
+
+    The key of the hashes lies in a file of its own beside the database, so that the
+    database alone, in a backup say, does not let anybody try texts against it.
+
+    Args:
+        path: The database; made when it is missing, readable by its owner only.
+        entries: How many are kept.
+    """
+
+    def __init__(self, path: str | Path, entries: int = 100_000) -> None:
+        if entries < 1:
+            raise UsageError("A cache holds at least one entry.")
+        self._path, self._entries = str(path), entries
+        self._secret = _secret_at(Path(f"{self._path}.key"))
+        Path(self._path).touch(mode=0o600)
+        with self._connection() as connection:
+            connection.executescript(_SCHEMA)
+
+    def key(self, parts: Iterable[str]) -> bytes:
+        """Return the keyed hash of the parts; each part's length is hashed too."""
+        return _keyed(self._secret, parts)
+
+    def get(self, key: bytes) -> str | None:
+        """Return what was put under the key, if it is still there."""
+        with self._connection() as connection:
+            row = connection.execute(
+                "UPDATE entry SET used = ? WHERE key = ? RETURNING value",
+                (time.time(), key),
+            ).fetchone()
+        return str(row[0]) if row else None
+
+    def put(self, key: bytes, value: str) -> None:
+        """Remember a value; the entries unused for longest make room."""
+        with self._connection() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO entry VALUES (?, ?, ?)",
+                (key, value, time.time()),
+            )
+            connection.execute(
+                "DELETE FROM entry WHERE key IN (SELECT key FROM entry"
+                " ORDER BY used DESC LIMIT -1 OFFSET ?)",
+                (self._entries,),
+            )
+
+    def __repr__(self) -> str:
+        return f"SqliteCache({self._entries})"
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """Open a connection for one transaction; nothing is shared between threads."""
+        try:
+            connection = sqlite3.connect(self._path, timeout=_PATIENCE_SECONDS)
+            try:
+                with connection:
+                    yield connection
+            finally:
+                connection.close()
+        except sqlite3.Error as error:
+            raise HostError(
+                f"The cache's database failed ({type(error).__name__}).",
+                hint="Is its folder writable, and the file one of sdrag's?",
+            ) from None
+
+
+def open_cache(where: RedactionCache | str | Path | None) -> RedactionCache:
+    """Return the cache itself, the one at a path, or one in memory."""
+    if where is None:
+        return MemoryCache()
+    return SqliteCache(where) if isinstance(where, (str, Path)) else where
+
+
+def _keyed(secret: bytes, parts: Iterable[str]) -> bytes:
+    digest = blake2b(key=secret, digest_size=32)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.digest()
+
+
+def _secret_at(path: Path) -> bytes:
+    """Read the key, made by whoever comes first: a link appears whole or not at all."""
+    if not path.exists():
+        own = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        handle = os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(_SECRET_BYTES))
+        with suppress(FileExistsError):
+            path.hardlink_to(own)
+        own.unlink()
+    secret = path.read_bytes()
+    if len(secret) != _SECRET_BYTES:
+        raise UsageError("The cache's key file is not one of sdrag's.")
+    return secret

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from sdrag.cache import RedactionCache, open_cache
 from sdrag.disclosure.binding import bind as attach
 from sdrag.disclosure.bindings import BindingStore, open_bindings
 from sdrag.disclosure.disclose import DisclosureSetup, Locator
@@ -73,6 +74,7 @@ class Engine:
         model_id: str = "",
         bindings: BindingStore | str | Path | None = None,
         locator: Locator | None = None,
+        cache: RedactionCache | str | Path | None = None,
         authorize: bool = False,
         classifier: bool = False,
     ) -> Self:
@@ -85,6 +87,7 @@ class Engine:
             model_id: Names the model in cache keys.
             bindings: The sidecar or its path; in memory when missing.
             locator: In place of the local engine.
+            cache: Of redactions, or the path of one; in memory when missing.
             authorize: Whether the performer can ask the host's authorizer.
             classifier: Whether the performer can score injections with a model.
 
@@ -97,6 +100,7 @@ class Engine:
             locator=locator or LocalLocator(),
             has_model=has_model,
             model_id=model_id,
+            cache=open_cache(cache),
         )
         return cls(setup, authorize, classifier)
 

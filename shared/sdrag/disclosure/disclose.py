@@ -22,11 +22,19 @@ from sdrag.disclosure.extraction import Extraction, extract
 from sdrag.disclosure.periphrasis import periphrasis
 from sdrag.disclosure.placeholders import beside_placeholders, placeholders
 from sdrag.disclosure.redaction import alias, cut, sweep
-from sdrag.disclosure.release import Judged, Release, decision, release, withheld
+from sdrag.disclosure.release import (
+    Judged,
+    Release,
+    decision,
+    read,
+    release,
+    withheld,
+    written,
+)
 from sdrag.disclosure.texts import Group, Texts
 from sdrag.errors import InternalError, SdragError
 from sdrag.policy import Policy
-from sdrag.steps import Failure, Outcome, Steps, compute, replied
+from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied
 from sdrag.vocabulary import (
     Constraint,
     Decision,
@@ -133,13 +141,12 @@ def _remembered(
         ]
     )
     (known,) = yield from compute(setup.cache.get, [key])
-    remembered: Sequence[Release] | None = replied(known)
-    if remembered is not None:
-        return remembered
+    if isinstance(known, Reply) and known.value is not None:
+        return read(known.value)
     judged = yield from _judge(texts, setup)
     releases = tuple(release(judged, i) for i in range(len(texts.passages)))
     if not any(one.doubtful for one in releases):
-        yield from compute(lambda value: setup.cache.put(key, value), [releases])
+        yield from compute(lambda one: setup.cache.put(key, written(one)), [releases])
     return releases
 
 

@@ -8,8 +8,9 @@ not be removed. A metadata value that cannot be judged is left out; its passage 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sdrag.disclosure.metadata import EVIDENCE_KEY, rewritten
@@ -17,7 +18,16 @@ from sdrag.disclosure.redaction import Cut, Sweep, cut, disguised, public_id
 from sdrag.disclosure.texts import Texts
 from sdrag.vocabulary import Action, Confidential, Decision, Passage, Redaction
 
-__all__ = ["Doubts", "Judged", "Release", "decision", "release", "withheld"]
+__all__ = [
+    "Doubts",
+    "Judged",
+    "Release",
+    "decision",
+    "read",
+    "release",
+    "withheld",
+    "written",
+]
 
 Doubts = Mapping[tuple[int, str], str]
 """Why a constraint could not be judged on a text, by the text's place and its id."""
@@ -126,6 +136,28 @@ def release(judged: Judged, index: int) -> Release:
 def _alias_of(judged: Judged, index: int) -> str:
     identity, applied = judged.texts.passages[index].id, judged.texts.applied[index]
     return public_id(identity, applied, judged.swept, judged.key)
+
+
+def written(releases: Sequence[Release]) -> str:
+    """Write releases down, for a cache: what may leave, and nothing else."""
+    return json.dumps([asdict(one) for one in releases])
+
+
+def read(text: str) -> tuple[Release, ...]:
+    """Read what `written` wrote."""
+    return tuple(
+        Release(
+            id=one["id"],
+            text=one["text"],
+            metadata=one["metadata"],
+            constraint_ids=tuple(one["constraint_ids"]),
+            spans=one["spans"],
+            reason=one["reason"],
+            members=tuple(one["members"]),
+            ids=tuple(one["ids"]),
+        )
+        for one in json.loads(text)
+    )
 
 
 def withheld(identity: str, reason: str) -> Redaction:
