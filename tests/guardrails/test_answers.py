@@ -14,7 +14,7 @@ from sdrag.guardrails import citations, contradictions
 from sdrag.guardrails.answer import DECLINED, MOST_CHARACTERS, Draft, guard
 from sdrag.guardrails.claims import claims
 from sdrag.guardrails.monitoring import indicators
-from sdrag.guardrails.opposition import opposed
+from sdrag.guardrails.opposition import opposed, read
 from sdrag.guardrails.separation import INSTRUCTION, separated
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.policy import (
@@ -201,6 +201,14 @@ def test_citations_are_present_valid_and_accurate(ask, form, answer, data, fault
     assert [one.fault for one in ask(steps, score=judge)] == faults
 
 
+def test_a_placeholder_is_no_citation(ask):
+    """What was redacted is not taken for an invented source."""
+    answer = "The harbour was built by [REDACTED] [1]."
+    policy = {"citations": {"require": ["presence", "validity"]}}
+
+    assert guarded(ask, answer, policy).status == "checked"
+
+
 def test_a_source_that_contradicts_must_be_cited_too(ask):
     """Completeness: the other side is not left out."""
     other = Passage("other", "The harbour was built in 1902 by the town of Lorne.")
@@ -241,8 +249,8 @@ def test_the_instruction_asks_for_the_format():
 )
 def test_sentences_about_the_same_are_opposed_by_signs(left, right, reason):
     """Figures, dates, negations and antonyms; other subjects never clash."""
-    assert opposed(left, right) == reason
-    assert opposed(right, left) == reason
+    assert opposed(read(left), read(right)) == reason
+    assert opposed(read(right), read(left)) == reason
 
 
 OLD = Passage("old", "The fee is 20 pounds.", {"updated": "2020-01-01", "authority": 9})

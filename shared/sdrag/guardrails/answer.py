@@ -11,6 +11,7 @@ made and passed.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,8 @@ __all__ = ["DECLINED", "Draft", "Guarded", "guard"]
 DECLINED = "This question cannot be answered reliably from the available sources."
 SUBJECT = "answer"
 MOST_CHARACTERS = 40_000
+
+_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 Status = Literal["checked", "annotated", "declined"]
 
@@ -134,7 +137,7 @@ def guard(
     _cut_withheld(work, policy, withheld, scope)
     if refusal := _monitored(work, policy):
         return refusal
-    work.claims = claims(work.text)
+    work.claims = claims(work.text, placeholder=policy.disclosure.placeholder)
     for check in (_grounded, _contradicted, _cited):
         refusal = yield from check(work, policy)
         if refusal:
@@ -261,7 +264,9 @@ def _finished(work: _Work, policy: Policy, now: datetime) -> Guarded:
         span = work.claims[place].span
         kept = "" if place in work.dropped else f"{span.of(work.text)} [{mark}]"
         marked[span] = kept
-    text = " ".join(splice(work.text, marked, marked.__getitem__).split(" ")).strip()
+    text = splice(work.text, marked, marked.__getitem__).strip()
+    if work.dropped:
+        text = _GAP.sub(" ", text)
     annotated = bool(marked) or any(
         one.action in {"flagged", "redacted"} for one in work.decisions
     )

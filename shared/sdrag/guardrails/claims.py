@@ -56,12 +56,22 @@ class Claim(Confidential):
         return f"Claim({len(self.text)} characters, {len(self.marks)} marks)"
 
 
-def claims(answer: str) -> tuple[Claim, ...]:
-    """Cut an answer into its claims, in order."""
+def claims(answer: str, *, placeholder: str = "") -> tuple[Claim, ...]:
+    """
+    Cut an answer into its claims, in order.
+
+    Args:
+        answer: What the model said.
+        placeholder: Stands for what was redacted, and is no citation.
+    """
     found = []
     for span in _with_citations(answer):
         sentence = span.of(answer)
-        marks = [Span(*match.span()) for match in _MARK.finditer(sentence)]
+        marks = [
+            Span(*match.span())
+            for match in _MARK.finditer(sentence)
+            if match.group() != placeholder
+        ]
         text = " ".join(splice(sentence, marks, lambda _: "").split())
         if content_words(text) and not _says_nothing(text):
             names = tuple(mark.of(sentence)[1:-1].strip() for mark in marks)

@@ -20,16 +20,16 @@ from itertools import combinations
 from sdrag.errors import SdragError
 from sdrag.guardrails.dates import instant
 from sdrag.guardrails.judging import ask_model, ask_nli
-from sdrag.guardrails.opposition import alike, opposed
+from sdrag.guardrails.opposition import Reading, alike, opposed, read
 from sdrag.policy import ContradictionsSection
 from sdrag.sentences import sentences
-from sdrag.steps import Failure, Steps, compute
+from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Confidential, Decision, Passage
 
 __all__ = ["Conflict", "Reconciled", "contradicted", "is_critical", "reconcile"]
 
 RULE = "contradictions"
-_MOST_SENTENCES = 400
+_MOST_SENTENCES = 200
 _MOST_JUDGED = 100
 _WORTH_JUDGING = 0.35
 
@@ -187,62 +187,69 @@ def _compared(
     section: ContradictionsSection,
 ) -> Steps[tuple[Conflict, ...]]:
     """Compare pairs of texts, by their sentences."""
-    cut = [_cut(lefts), _cut(rights)]
-    work = [
-        (left, right, one, other)
-        for left, right in pairs
-        for one in cut[0][left]
-        for other in cut[1][right]
-    ]
-    if section.method != "local":
-        return (yield from _judged(work, section))
     try:
-        outcomes = yield from compute(_signs, (work,))
+        (outcome,) = yield from compute(_work, ((lefts, rights, pairs),))
+        work = replied(outcome)
+        if section.method != "local":
+            return (yield from _judged(work, section))
+        (outcome,) = yield from compute(_signs, (work,))
+        return replied(outcome)
     except SdragError:
-        return _unchecked(pairs)
-    (outcome,) = outcomes
-    return _unchecked(pairs) if isinstance(outcome, Failure) else outcome.value
+        return tuple(Conflict(left, right, "unchecked") for left, right in pairs)
 
 
-_Work = tuple[int, int, str, str]
+@dataclass(frozen=True, slots=True, repr=False)
+class _Sentences(Confidential):
+    """Two sentences to compare, and the places of the texts they are from."""
+
+    places: tuple[int, int]
+    texts: tuple[str, str]
+    readings: tuple[Reading, Reading]
 
 
-def _signs(work: Sequence[_Work]) -> tuple[Conflict, ...]:
+def _work(
+    given: tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int]]],
+) -> list[_Sentences]:
+    lefts, rights, pairs = given
+    one, other = _cut(lefts), _cut(rights)
+    return [
+        _Sentences((left, right), (a[0], b[0]), (a[1], b[1]))
+        for left, right in pairs
+        for a in one[left]
+        for b in other[right]
+    ]
+
+
+def _signs(work: Sequence[_Sentences]) -> tuple[Conflict, ...]:
     found: dict[tuple[int, int], Conflict] = {}
-    for left, right, one, other in work:
-        if (left, right) not in found and (reason := opposed(one, other)):
-            found[left, right] = Conflict(left, right, reason)
+    for pair in work:
+        if pair.places not in found and (reason := opposed(*pair.readings)):
+            found[pair.places] = Conflict(*pair.places, reason)
     return tuple(found.values())
 
 
 def _judged(
-    work: Sequence[_Work], section: ContradictionsSection
+    work: Sequence[_Sentences], section: ContradictionsSection
 ) -> Steps[tuple[Conflict, ...]]:
     """Ask a model about the pairs that are closest; the rest is about other things."""
-    ranked = sorted(
-        ((alike(one, other), at) for at, (_, _, one, other) in enumerate(work)),
-        reverse=True,
-    )
-    chosen = [work[at] for near, at in ranked if near >= _WORTH_JUDGING]
-    chosen = chosen[:_MOST_JUDGED]
+    near = [(alike(*pair.readings), place) for place, pair in enumerate(work)]
+    ranked = sorted((one for one in near if one[0] >= _WORTH_JUDGING), reverse=True)
+    chosen = [work[place] for _, place in ranked[:_MOST_JUDGED]]
     ask = ask_nli if section.method == "nli" else ask_model
-    values = yield from ask(
-        [(one, other) for _, _, one, other in chosen], "contradiction"
-    )
+    values = yield from ask([pair.texts for pair in chosen], "contradiction")
     found: dict[tuple[int, int], Conflict] = {}
-    for (left, right, _, _), value in zip(chosen, values, strict=True):
+    for pair, value in zip(chosen, values, strict=True):
         if value is None:
-            found.setdefault((left, right), Conflict(left, right, "unchecked"))
+            found.setdefault(pair.places, Conflict(*pair.places, "unchecked"))
         elif value >= section.threshold:
-            found[left, right] = Conflict(left, right, "model")
+            found[pair.places] = Conflict(*pair.places, "model")
     return tuple(found.values())
 
 
-def _unchecked(pairs: Sequence[tuple[int, int]]) -> tuple[Conflict, ...]:
-    return tuple(Conflict(left, right, "unchecked") for left, right in pairs)
-
-
-def _cut(texts: Sequence[str]) -> list[list[str]]:
-    """Cut texts into sentences, as many of each as the bound allows."""
+def _cut(texts: Sequence[str]) -> list[list[tuple[str, Reading]]]:
+    """Cut texts into sentences and read them, as many of each as the bound allows."""
     share = max(1, _MOST_SENTENCES // max(1, len(texts)))
-    return [[span.of(text) for span in sentences(text)[:share]] for text in texts]
+    return [
+        [(span.of(text), read(span.of(text))) for span in sentences(text)[:share]]
+        for text in texts
+    ]

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 
 from sdrag.folding import fold_text
 from sdrag.guardrails.wording import content_words, negated, numbers, shares, word_set
+from sdrag.vocabulary import Confidential
 
-__all__ = ["alike", "opposed", "refutation"]
+__all__ = ["Reading", "alike", "opposed", "read", "refutation"]
 
 _MONTHS = word_set(
     "january february march april june july august september october november"
@@ -63,32 +65,62 @@ _WORD = re.compile(r"[a-z]+")
 _BRACKETS = re.compile(r"-[lr][rs]b-|``|''|--", re.IGNORECASE)
 _DENIAL = word_set("no none never neither nor without nothing nobody cannot")
 _SAME_SUBJECT = 0.6
+_LEAST_SUBJECT = 2
 _SLOPE, _MIDDLE = 2.0, -0.2
 
 
-def opposed(left: str, right: str) -> str:
+@dataclass(frozen=True, slots=True, repr=False)
+class Reading(Confidential):
+    """
+    What of a sentence is compared; read once, compared often.
+
+    Args:
+        subject: Its content words, without figures and denials.
+        figures: Its numbers, months and days of the week.
+        words: All its words, as they stand.
+        denies: Whether it denies something.
+    """
+
+    subject: frozenset[str]
+    figures: frozenset[str]
+    words: frozenset[str]
+    denies: bool
+
+
+def read(sentence: str) -> Reading:
+    """Read a sentence."""
+    words = frozenset(_WORD.findall(fold_text(sentence)))
+    subject = frozenset(
+        word
+        for word in content_words(sentence)
+        if not word[0].isdigit() and word not in _MONTHS and word not in _DENIAL
+    )
+    figures = numbers(sentence) | (_MONTHS & words)
+    return Reading(subject, figures, words, negated(sentence))
+
+
+def opposed(left: Reading, right: Reading) -> str:
     """
     Return how two sentences contradict each other: `figures`, `negation`, `antonym`.
 
     Returns:
         Nothing where they do not, or are not about the same.
     """
-    if alike(left, right) < _SAME_SUBJECT:
-        return ""
-    one, other = _figures(left), _figures(right)
-    if one - other and other - one:
-        return "figures"
-    if negated(left) != negated(right):
-        return "negation"
-    return "antonym" if _antonyms(left, right) else ""
+    clash = ""
+    if left.figures - right.figures and right.figures - left.figures:
+        clash = "figures"
+    elif left.denies != right.denies:
+        clash = "negation"
+    elif _antonyms(left.words, right.words):
+        clash = "antonym"
+    return clash if clash and alike(left, right) >= _SAME_SUBJECT else ""
 
 
-def alike(left: str, right: str) -> float:
+def alike(left: Reading, right: Reading) -> float:
     """Return the share of the shorter sentence's words, without figures, in both."""
-    one, other = _subject(left), _subject(right)
-    if min(len(one), len(other)) < 2:
+    shorter, longer = sorted((left.subject, right.subject), key=len)
+    if len(shorter) < _LEAST_SUBJECT:
         return 0.0
-    shorter, longer = sorted((one, other), key=len)
     return sum(shares(word, longer) for word in shorter) / len(shorter)
 
 
@@ -107,28 +139,13 @@ def refutation(claim: str, evidence: str) -> float:
     value += 1.0 * (not all(found[-2:]))
     value += 0.9 * bool(stated - given and given)
     value += 0.8 * (negated(claim) != negated(evidence))
-    value += 0.8 * _antonyms(claim, evidence)
+    value += 0.8 * _antonyms(read(claim).words, read(evidence).words)
     return 1.0 / (1.0 + math.exp(-_SLOPE * (value - _MIDDLE)))
 
 
-def _figures(text: str) -> frozenset[str]:
-    """Return numbers, months and days of the week: what has one value at a time."""
-    return numbers(text) | (_MONTHS & frozenset(_WORD.findall(fold_text(text))))
-
-
-def _subject(text: str) -> frozenset[str]:
-    return frozenset(
-        word
-        for word in content_words(text)
-        if not word[0].isdigit() and word not in _MONTHS and word not in _DENIAL
-    )
-
-
-def _antonyms(left: str, right: str) -> bool:
-    one = frozenset(_WORD.findall(fold_text(left)))
-    other = frozenset(_WORD.findall(fold_text(right)))
-    only_one, only_other = one - other, other - one
+def _antonyms(left: frozenset[str], right: frozenset[str]) -> bool:
+    only_left, only_right = left - right, right - left
     return any(
-        (only_one & up and only_other & down) or (only_one & down and only_other & up)
+        (only_left & up and only_right & down) or (only_left & down and only_right & up)
         for up, down in _ANTONYMS
     )
