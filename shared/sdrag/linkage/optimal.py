@@ -14,14 +14,12 @@ beat. When the time is over the better of the two stands, with the bound reached
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sdrag.extras import needs
 from sdrag.linkage.chains import Chains, Table, enumerate_chains
 from sdrag.linkage.edges import Edges
 from sdrag.linkage.incidence import Floats, Incidence
@@ -34,6 +32,7 @@ from sdrag.linkage.requirements import (
     cuts,
 )
 from sdrag.linkage.selection import Selected
+from sdrag.linkage.solver import cheapest
 from sdrag.policy import LinkageSection
 
 __all__ = ["Ground", "Solution", "optimise"]
@@ -174,10 +173,10 @@ class _Problem:
         Return the cheapest plan found, if one was, and the bound on any.
 
         Args:
-            known: A plan; stands in for parts that are not solved in time.
+            known: A plan to beat.
             deadline: When to stop, on the monotonic clock.
         """
-        solved: dict[frozenset[int], tuple[set[int] | None, float]] = {}
+        solved: dict[frozenset[int], tuple[set[int], float]] = {}
         rows: dict[int, list[Row]] = {}
         while True:
             parts = sorted(self._parts(), key=lambda part: (len(part), min(part)))
@@ -185,11 +184,10 @@ class _Problem:
             bound = self.cost(masked)
             for part in parts:
                 if part not in solved:
-                    solved[part] = self._solve(part, rows, deadline)
+                    best = {entity for entity in self._of(part) if known[entity]}
+                    solved[part] = self._solve(part, best, rows, deadline)
                 chosen, reached = solved[part]
                 bound += reached
-                if chosen is None:
-                    chosen = {entity for entity in self._of(part) if known[entity]}
                 masked[sorted(chosen)] = True
             revived = self._new_chains(masked)
             if not revived:
@@ -276,61 +274,61 @@ class _Problem:
         )
 
     def _solve(
-        self, part: frozenset[int], rows: dict[int, list[Row]], deadline: float
-    ) -> tuple[set[int] | None, float]:
-        """Solve one part: what to mask, unless time ran out, and the bound."""
+        self,
+        part: frozenset[int],
+        best: set[int],
+        rows: dict[int, list[Row]],
+        deadline: float,
+    ) -> tuple[set[int], float]:
+        """Return the cheapest way found to meet one part, and the bound on any."""
         numbers = sorted(part)
         for number in numbers:
             if number not in rows:
                 rows[number] = list(self.requirements[number].rows())
-        bound = 0.0
-        while True:
+        bound, exact = 0.0, False
+        while (left := deadline - time.monotonic()) > 0:
             known = [row for number in numbers for row in rows[number]]
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return None, bound
-            chosen, reached = self._relaxed(known, left)
+            chosen, reached = cheapest(known, self._costs, left, exact=exact)
             bound = max(bound, reached)
             if chosen is None:
-                return None, bound
+                break
             unmet = [n for n in numbers if self.requirements[n].unmet(chosen)]
-            if not unmet:
-                return chosen, bound
+            repaired = self._repaired(numbers, chosen, unmet)
+            best = min(best, repaired, key=lambda one: (self._price(one), sorted(one)))
+            if self._price(best) <= bound + _INTEGRAL or (exact and not unmet):
+                break
+            exact = not unmet
             for number in unmet:
-                rows[number].extend(
-                    cuts(self.requirements[number], chosen, self._gains)
-                )
+                requirement = self.requirements[number]
+                rows[number].extend(cuts(requirement, chosen, self._gains))
+        return best, bound
 
-    def _relaxed(
-        self, rows: list[Row], seconds: float
-    ) -> tuple[set[int] | None, float]:
-        """Meet the rows at the least cost; return the bound too."""
-        with needs("linkage", "The optimal plan"):
-            from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415
-            from scipy.sparse import csr_array  # noqa: PLC0415
-        if not rows:
-            return set(), 0.0
-        names = sorted({entity for row in rows for entity in row.gains})
-        column = {entity: index for index, entity in enumerate(names)}
-        data = [gain for row in rows for gain in row.gains.values()]
-        index = [column[entity] for row in rows for entity in row.gains]
-        starts = np.cumsum([0] + [len(row.gains) for row in rows])
-        matrix = csr_array((data, index, starts), shape=(len(rows), len(names)))
-        costs = self._costs[names]
-        result = milp(
-            costs,
-            integrality=np.ones(len(names)),
-            bounds=Bounds(0, 1),
-            constraints=LinearConstraint(matrix, lb=[row.need for row in rows]),
-            options={"time_limit": seconds, "mip_rel_gap": 0.0},
-        )
-        bound = result.mip_dual_bound
-        bound = 0.0 if bound is None or not math.isfinite(bound) else float(bound)
-        if np.all(costs == np.round(costs)):
-            bound = math.ceil(bound - _INTEGRAL)
-        if result.status != 0 or result.x is None:
-            return None, bound
-        return {names[i] for i in np.flatnonzero(result.x > 0.5).tolist()}, bound
+    def _repaired(
+        self, numbers: Sequence[int], chosen: set[int], unmet: Sequence[int]
+    ) -> set[int]:
+        """Mask what a proposal lacks, and take back what it does not need."""
+        masked = set(chosen)
+        for number in unmet:
+            requirement = self.requirements[number]
+            left = sorted(requirement.entities, key=lambda e: (-self._gains[e], e))
+            while requirement.unmet(masked):
+                masked.add(next(entity for entity in left if entity not in masked))
+        if not unmet:
+            return masked
+        held: dict[int, list[Requirement]] = {}
+        for number in numbers:
+            for entity in self.requirements[number].entities:
+                held.setdefault(entity, []).append(self.requirements[number])
+        for entity in sorted(
+            masked, key=lambda e: (-self._costs[e], self._gains[e], e)
+        ):
+            rest = masked - {entity}
+            if not any(requirement.unmet(rest) for requirement in held[entity]):
+                masked = rest
+        return masked
+
+    def _price(self, entities: set[int]) -> float:
+        return float(sum(self._costs[entity] for entity in entities))
 
 
 def _renumbered(chains: Chains, edges: Edges, whole: Edges) -> Table:
