@@ -61,7 +61,7 @@ def test_it_counts_what_verification_lets_through(
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_the_closed_form(number: int) -> None:
-    """In a passage without marks, k stretches can be chosen in C(n-kw-k+1+2k, 2k) ways."""
+    """Without marks, k stretches can be chosen in C(n - kw - k + 1 + 2k, 2k) ways."""
     words = 30
     text = " ".join(f"w{index}" for index in range(words))
     counted = [
@@ -76,7 +76,7 @@ def test_the_closed_form(number: int) -> None:
 
 
 def test_the_booleans() -> None:
-    """Two booleans treble what can be said with a highlight, and nothing without one."""
+    """Two booleans treble what a highlight can say, and say nothing without one."""
     plain = admissible_sets(["a b c d e f"], 5, 1)
 
     assert admissible_sets(["a b c d e f"], 5, 1, booleans=True) == 1 + 3 * (plain - 1)

@@ -126,7 +126,8 @@ def test_the_same_highlights_give_the_same_bytes(
         built.append([message.content.text for message in held.prompt.messages])
 
     assert built[0] == built[1]
-    assert "money" not in str(built) and "IGNORE" not in str(built)
+    assert "money" not in str(built)
+    assert "IGNORE" not in str(built)
 
 
 def test_the_door_refuses_a_summarizer_that_saw_the_question() -> None:
@@ -138,7 +139,8 @@ def test_the_door_refuses_a_summarizer_that_saw_the_question() -> None:
     bad = Prompt("leak", (*good.messages, message), released=True, blind=True)
 
     assert admit(good) is good
-    assert good.released and good.blind
+    assert good.released
+    assert good.blind
     with pytest.raises(PromptSanitizationError):
         admit(bad)
 

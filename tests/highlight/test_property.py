@@ -13,9 +13,12 @@ from sdrag.vocabulary import Passage
 from .oracle import violations
 
 WORDS = st.sampled_from(
-    "the refund is not never paid non-refundable undisclosed closed able unable $10 -5 "
-    "20% 3.5 caf\u00e9 cafe\u0301 don\u2019t 2010\u20132012 [REDACTED] [PERSON_1] a.b.c na\u00efve "
-    "\u200bzero\u200b".split(" ")
+    [
+        *("the", "refund", "is", "not", "never", "paid", "non-refundable"),
+        *("undisclosed", "closed", "able", "unable", "$10", "-5", "20%", "3.5"),
+        *("caf\u00e9", "cafe\u0301", "don\u2019t", "2010\u20132012", "a.b.c"),
+        *("[REDACTED]", "[PERSON_1]", "na\u00efve", "\u200bzero\u200b"),
+    ]
 )
 GAPS = st.sampled_from(
     [" ", "  ", "\n", ", ", ". ", "; ", " \u2014 ", "? ", " \u201c", "\u201d "]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import nullcontext
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -65,7 +66,7 @@ def test_any_cut_of_the_reply_gives_the_answer(
     whole = reply(answer)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=12)))
     edges = [0, *cuts, len(whole)]
-    chunks = [whole[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    chunks = [whole[a:b] for a, b in pairwise(edges)]
 
     assert "".join(pieces(chunks)) == answer
 

@@ -18,8 +18,8 @@ REPORT = Passage(
 )
 MINUTES = Passage(
     "minutes",
-    "The caf\u00e9\u2019s  owner said \u201cthe plan of 2010\u20132012\n is long over\u201d and "
-    "left the room. Nobody else in the room had anything to add to the motion.",
+    "The caf\u00e9\u2019s  owner said \u201cthe plan of 2010\u20132012\n is long "
+    "over\u201d and left the room. Nobody else in the room had anything to add to the motion.",
 )
 PASSAGES = [REPORT, MINUTES]
 
@@ -52,8 +52,8 @@ class TestMatching:
         [
             'the caf\u00e9\'s owner said "the plan of 2010-2012 is long over"',
             "The cafe's owner  said\n'the plan of 2010\u20142012 is long over'",
-            "THE CAFE\u0301\u2019S OWNER SAID \u201cTHE PLAN OF 2010\u20132012 IS LONG OVER",
-            "the caf\u00e9\u2019s owner\u200b said \u201cthe plan of 2010\u2011 2012 is long over",
+            "THE CAFE\u0301\u2019S OWNER SAID 'THE PLAN OF 2010\u20132012 IS LONG OVER",
+            "the caf\u00e9's owner\u200b said 'the plan of 2010\u2011 2012 is long over",
         ],
     )
     def test_typography_does_not_matter(self, extract: str) -> None:
@@ -67,10 +67,10 @@ class TestMatching:
         """A near match never carries a word of the highlighter's own."""
         copy = REPORT.text[:110].replace("undisclosed", "undisclosd")
 
-        assert texts([copy], threshold=95) == [
-            "The auditors of the harbour found that undisclosed payments to both of "
-            "the old directors had been made in May"
-        ]
+        (one,) = texts([copy], threshold=95)
+
+        assert one == REPORT.text[: len(one)]
+        assert one.endswith("had been made in May")
 
     def test_near_copies_can_be_turned_off(self) -> None:
         """At threshold 100 only exact matches count."""
@@ -173,7 +173,10 @@ class TestWordBoundaries:
 
     def test_scripts_without_spaces(self) -> None:
         """In Chinese any position may be cut, and two characters count as a word."""
-        text = "\u672c\u516c\u53f8\u5c06\u5728\u4e94\u4e2a\u5de5\u4f5c\u65e5\u5185\u9000\u6b3e"
+        text = (
+            "\u672c\u516c\u53f8\u5c06\u5728\u4e94\u4e2a"
+            "\u5de5\u4f5c\u65e5\u5185\u9000\u6b3e"
+        )
         passage = Passage("p", text)
 
         assert len(verify_highlights([text[2:12]], [passage])) == 1

@@ -1,4 +1,4 @@
-"""Highlight & Summarize in place of `prompt | llm`: every face, and what it releases."""
+"""Highlight & Summarize in place of `prompt | llm`, on every face."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Model(BaseChatModel):
     """Answers the highlighter and the summarizer, and remembers what they asked."""
 
     seen: list[str] = Field(default_factory=list)
-    extracts: list[str] = [RULE]
+    extracts: list[str] = Field(default_factory=lambda: [RULE])
 
     @property
     def _llm_type(self) -> str:

@@ -34,7 +34,7 @@ class Model(CustomLLM):
     """Answers the highlighter and the summarizer, and remembers what they asked."""
 
     seen: list[str] = Field(default_factory=list)
-    extracts: list[str] = [RULE]
+    extracts: list[str] = Field(default_factory=lambda: [RULE])
 
     @property
     def metadata(self) -> LLMMetadata:
@@ -47,10 +47,10 @@ class Model(CustomLLM):
             return json.dumps({"guessed_questions": guesses, "answer": ANSWER})
         return json.dumps({"answer": "x", "text_extracts": self.extracts})
 
-    def complete(self, prompt: str, formatted: bool = False, **kw: Any) -> Any:
+    def complete(self, prompt: str, *args: Any, **kw: Any) -> Any:
         return CompletionResponse(text=self._reply(prompt))
 
-    def stream_complete(self, prompt: str, formatted: bool = False, **kw: Any) -> Any:
+    def stream_complete(self, prompt: str, *args: Any, **kw: Any) -> Any:
         reply = self._reply(prompt)
         for start in range(0, len(reply), 5):
             part = reply[start : start + 5]
