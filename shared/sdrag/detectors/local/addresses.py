@@ -12,30 +12,29 @@ import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.lexicon import MONTHS, STREET_HEADS, WEEKDAYS
+from sdrag.detectors.local.lexicon import MONTHS, STREET_HEADS, WEEKDAYS, listed
 from sdrag.detectors.local.tokens import Tokens
 
 __all__ = ["addresses"]
 
-_UNITS = frozenset(
-    "apt apartment suite unit flat room box floor psc apo fpo dpo hse blk".split()
-)
+_UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hse blk")
 # Endings of street names in Germanic, Slavic, Romance, Baltic and Finnic languages.
 _STREETISH = re.compile(
     r".{2,}(?:stra(?:ss|\u00df)e|str|gasse|weg|platz|allee|gade|gate|gatan|gaten|vej|vegen"
     r"|veien|v\u00e4gen|katu|kuja|tie|straat|laan|plein|dijk|kade|utca|utja)$",
     re.IGNORECASE,
 )
-_STREET_WORDS = frozenset(
-    """rue via viale piazza calle avenida av plaza rua ul ulica al os nab nam u ut trg
-    cesta chemin boulevard avenue street road lane drive terrace
-    highway turnpike throughway crescent parkway route piazzale corso
-    largo travessa estrada carrera paseo strada stradale""".split()
-)
-_SMALL = frozenset(
-    """de da do du des del della dei di la le el les los las y a e of the and van von der
-    den am im zum zur u ul os al aux sur st nad pri pod po na nan corner str ap""".split()
-)
+_STREET_WORDS = listed("""
+        rue via viale piazza calle avenida av plaza rua ul ulica al os nab nam u ut
+        trg cesta chemin boulevard avenue street road lane drive terrace highway
+        turnpike throughway crescent parkway route piazzale corso largo travessa
+        estrada carrera paseo strada stradale
+        """)
+_SMALL = listed("""
+        de da do du des del della dei di la le el les los las y a e of the and van
+        von der den am im zum zur u ul os al aux sur st nad pri pod po na nan corner
+        str ap
+        """)
 _GAP = re.compile(r"[ \t>,.\-/'&\u00b7|?]{0,8}(?:\n[ \t>]{0,4}){0,2}[ \t>,]{0,3}$")
 _REACH = 14
 _CODE = re.compile(r"[A-Z]{2}|[A-Z]\d[A-Z]|\d[A-Z]{2}")

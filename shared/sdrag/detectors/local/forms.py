@@ -29,7 +29,7 @@ def forms(tokens: Tokens, first: Iterable[Found]) -> Iterator[Found]:
     for found in first:
         if found.confidence < _SURE or found.type not in _NAMED:
             continue
-        words = [w for w in tokenize(tokens.text[found.start : found.end]).words]
+        words = tokenize(tokens.text[found.start : found.end]).words
         for word in _parts(words, found):
             parts[word] = max(
                 parts.get(word, (0.0, "")), (found.confidence, found.type)

@@ -73,7 +73,10 @@ def identifiers(text: str) -> Iterator[Found]:
     yield from _each(_DOMAIN, text, "DOMAIN_NAME", 0.8)
     for match in _SECRET.finditer(text):
         if any(not c.isalpha() for c in match.group(1)) or ":" in match.group():
-            yield Found(*match.span(1), "CREDENTIAL", 0.8, "context")
+            start, end = match.span(1)
+            while end - start > 1 and text[end - 1] in ".!?)":
+                end -= 1
+            yield Found(start, end, "CREDENTIAL", 0.8, "context")
     yield from _each(_KEY, text, "CREDENTIAL")
     for match in _IBAN.finditer(text):
         if iban_holds(match.group()):
@@ -176,9 +179,9 @@ def _long(value: str) -> bool:
 def _address(value: str) -> bool:
     if "." not in value and value.count(":") < 2:
         return False
-    bare = value.split("/")[0]
+    bare = value.partition("/")[0]
     if "." in bare:
-        bare = bare.split(":")[0]
+        bare = bare.partition(":")[0]
     try:
         ipaddress.ip_address(bare)
     except ValueError:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.lexicon import CURRENCIES, NUMBER_WORDS, UNITS
+from sdrag.detectors.local.lexicon import CURRENCIES, NUMBER_WORDS, UNITS, listed
 from sdrag.detectors.local.tokens import Tokens
 
 __all__ = ["measures"]
@@ -22,16 +22,18 @@ _MONEY = re.compile(
     rf"|DKK|PLN|TRL|TRY|YTL|DEM|ATS|FRF|ITL|JPY|CNY|INR|AUD|CAD|NZD|CYP|RUB|UAH|HUF|CZK))"
     rf" ?(?:{_NUMERAL})(?: ?(?:million|billion|thousand|bn|m|k|M|K)\b)?"
 )
-_PERCENT = re.compile(rf"(?:{_NUMERAL}) ?(?:%|per cent\b|percent\b)")
+_PERCENT = re.compile(rf"(?<![\d.,])(?:{_NUMERAL}) ?(?:%|per cent\b|percent\b)")
 _GLUED = re.compile(r"\b\d+(?:[.,]\d+)?(mg|mcg|ml|g|kg|km|cm|mm|m|kW|GB|MB|lb|lbs)\b")
 _AGE = re.compile(
-    r"\b[Aa](?:ged?|ge of|ge:) ?(\d{1,3}|(?!of\b)[a-z]+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?)\b"
+    r"\b[Aa](?:ged?|ge of|ge:) ?(\d{1,3}|(?!of\b)[a-z]+(?:[- ](?:one|two"
+    r"|three|four|five"
+    r"|six|seven|eight|nine))?)\b"
     r"|\b(?:is|was|am|turn|turned|turning|[Ii]'m|she's|he's) (\d{1,2})"
     r"(?=[.,;!?]| and\b| y/o| yrs?\b|$)"
     r"|(?<=, )(\d{2})(?=, |\)| \()"
 )
 _RELATIVE = re.compile(r" (?:later|earlier|before|after|ago|previously|from now)\b")
-_AGE_WORDS = frozenset("year years month months week weeks day days".split())
+_AGE_WORDS = listed("year years month months week weeks day days")
 _JOINS = frozenset(("and", "a", "of", "to", "or", "point"))
 _ABOUT = re.compile(r"\b(?:approximately|about|nearly|almost|approx\.) $")
 _BETWEEN = frozenset(("consecutive", "full", "whole", "more", "pounds", "further"))
@@ -46,12 +48,8 @@ def measures(tokens: Tokens) -> Iterator[Found]:
     for match in _PERCENT.finditer(text):
         yield Found(*match.span(), "QUANTITY", 0.8, "percent")
     for match in _GLUED.finditer(text):
-        yield Found(
-            *match.span(),
-            UNITS[match.group(1)] if match.group(1) in UNITS else "QUANTITY",
-            0.9,
-            "unit",
-        )
+        kind = UNITS.get(match.group(1), "QUANTITY")
+        yield Found(*match.span(), kind, 0.9, "unit")
     for match in _AGE.finditer(text):
         group = match.lastindex or 1
         value = match.group(group)

@@ -21,7 +21,7 @@ __all__ = ["names"]
 Verdict = tuple[str, float] | None
 
 _NAME_CUE = re.compile(
-    r"\b(?:name(?: is|:)|named|called|I am|I'm|I am|this is|signed|regards,?|sincerely,?"
+    r"\b(?:name(?: is|:)|named|called|I am|I'm|this is|signed|regards,?|sincerely,?"
     r"|dear|hi|hello|hey|thanks,?|author:?|username:?|user:?|seller:?|applicant,?"
     r"|witness,?|patient,?|baker,?|son,?|daughter,?|wife,?|husband,?|mother,?|father,?"
     r"|brother,?|sister,?|friend,?|uncle,?|aunt,?|nephew,?|niece,?|colleague,?)\s+$",
@@ -34,7 +34,7 @@ _WORK_CUE = re.compile(
     re.IGNORECASE,
 )
 _ALIAS_CUE = re.compile(
-    r"\b(?:code ?names?|cover ?names?|nick-?names?|alias|known as|dubbed|signs (?:himself"
+    r"\b(?:(?:code|cover) ?names?|nick-?names?|alias|known as|dubbed|signs (?:himself"
     r"|herself)|calls? (?:him|her|himself|herself)|called|pet name)[,:]?(?: is| was)?"
     r"(?: the| \"| ')?\s*$",
     re.IGNORECASE,
@@ -47,23 +47,25 @@ _PLACE_CUE = re.compile(
 )
 _MOVED_CUE = re.compile(r"\b(?:from|to|of)(?: the)?\s+$")
 _PERSON_AFTER = re.compile(
-    r"(?:'s (?:mother|father|wife|husband|son|daughter|sister|brother|lawyer))|,? (?:who"
-    r"|whose|said|says|told|asked|remembered|denie[sd]|replied|answered|wrote|thought"
+    r"(?:'s (?:mother|father|wife|husband|son|daughter|sister|brother|lawyer))"
+    r"|,? (?:who|whose|said|says|told|asked|remembered|denie[sd]|replied"
+    r"|answered|wrote|thought"
     r"|noticed|explained|admitted|testified|himself|herself|aged|was born|(?:is|was) "
     r"(?:a|an|the) )|, \d{2}\b"
 )
-_GENERIC = frozenset(
-    """Court Government Commission Convention Parliament Ministry Minister Supreme
-    Constitutional Appeal Cassation Article Articles Protocol Rule Rules Section Chamber
-    Code Act Law State National President Registrar Committee Council Federal Police Board
-    Public Civil Criminal Administrative High Grand Human Rights Foreign Affairs Interior
-    Justice Appeals First Instance Prosecutor General Assembly Agent Facts Procedure
-    Part Chapter Annex Schedule Appendix Table Figure Paragraph Note Title Republic
-    Constitution Penal Commonwealth District Regional City Principal Defence Military
-    Education International Department Labour Union Agreement Treaty Regulation Directive""".split()
-)
-_WORKS = frozenset(
-    "Act Acts Code Law War Treaty Convention Agreement Plan Day Award Prize".split()
+_GENERIC = lexicon.listed("""
+        Court Government Commission Convention Parliament Ministry Minister Supreme
+        Constitutional Appeal Cassation Article Articles Protocol Rule Rules Section
+        Chamber Code Act Law State National President Registrar Committee Council
+        Federal Police Board Public Civil Criminal Administrative High Grand Human
+        Rights Foreign Affairs Interior Justice Appeals First Instance Prosecutor
+        General Assembly Agent Facts Procedure Part Chapter Annex Schedule Appendix
+        Table Figure Paragraph Note Title Republic Constitution Penal Commonwealth
+        District Regional City Principal Defence Military Education International
+        Department Labour Union Agreement Treaty Regulation Directive
+        """)
+_WORKS = lexicon.listed(
+    "Act Acts Code Law War Treaty Convention Agreement Plan Day Award Prize"
 )
 _STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
 _SHOUTED = 6

@@ -1,4 +1,4 @@
-"""Numbers that a word before them makes somebody's: staff number 40417, plot no. 900."""
+"""Numbers that the word before them makes somebody's, such as staff number 40417."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ZIP_CUE = re.compile(r"(?:ZIP|zip|postcode|Postcode|postal code)")
 
 
 def numbered(text: str) -> Iterator[Found]:
-    """Yield numbers that identify by the word before them, or look like one that does."""
+    """Yield numbers identified by the word before them, and their look-alikes."""
     cued = list(_cued(text))
     yield from cued
     shapes = {_shape(text[one.start : one.end]) for one in cued if one.type == "CODE"}

@@ -15,7 +15,7 @@ from sdrag.detectors.local.nationalities import peoples
 from sdrag.detectors.local.numbered import numbered
 from sdrag.detectors.local.terms import terms
 from sdrag.detectors.local.times import times
-from sdrag.detectors.local.tokens import Tokens, tokenize
+from sdrag.detectors.local.tokens import tokenize
 from sdrag.detectors.local.view import view
 from sdrag.vocabulary import Mention
 

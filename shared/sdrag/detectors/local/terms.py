@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdrag.detectors.local.found import Found
+from sdrag.detectors.local.lexicon import listed
 from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.local.tokens import Tokens
@@ -17,47 +18,62 @@ def _table(**classes: str) -> dict[str, str]:
 
 
 _TERMS = _table(
-    JOB_TITLE="""accountant actor actress advocate agent analyst architect artist assistant
-    attorney auditor baker banker barber barrister bookkeeper builder butcher caretaker
-    carpenter cashier chauffeur chef chemist cleaner clerk coach conductor consultant cook
-    councillor courier dancer dentist developer dietitian director diver doctor driver
-    economist editor electrician engineer farmer firefighter fireman fireman fisherman
-    gardener guard hairdresser housekeeper inspector interpreter janitor jeweller
-    journalist judge lawyer lecturer librarian lifeguard locksmith magistrate manager
-    mason mechanic midwife miner minister muhtar musician notary nurse officer optician
-    painter paramedic pawnbroker pharmacist photographer physician physiotherapist pianist
-    pilot plumber policeman policewoman porter postman priest principal prosecutor
-    psychiatrist psychologist publisher receptionist registrar reporter researcher sailor
-    salesman salesperson schoolteacher scientist secretary shepherd shopkeeper solicitor
-    surgeon surveyor tailor teacher technician therapist trader translator treasurer tutor
-    typist undertaker vet veterinarian waiter waitress warden welder writer administrator editor practitioner conscript soldier student watchman operator dancer worker owner proprietor professor trader landowner shareholder labourer""",
-    RELATION="""married divorced widowed widow widower husband wife hubby spouse fiance
-    fiancee partner mother father mum mom dad parents son sons daughter daughters brother
-    brothers sister sisters aunt uncle cousin cousins nephew niece grandson granddaughter
-    grandmother grandfather grandparents grandchildren stepfather stepmother stepson
-    divorce marriage twins kids children""",
-    CONDITION="""cancer tumour tumor diabetes asthma epilepsy depression anxiety dementia
-    hepatitis tuberculosis pneumonia stroke leukaemia leukemia anaemia anemia arthritis
-    schizophrenia psychosis bipolar autism hiv aids hypertension migraine fracture
-    disability disabled pregnant pregnancy abortion miscarriage obesity allergy allergies
-    insomnia ptsd infection sepsis endocarditis dizziness illness""",
-    RELIGION="""muslim christian jewish catholic protestant orthodox hindu sikh buddhist
-    atheist islam christianity judaism""",
+    JOB_TITLE="""
+        accountant actor actress advocate agent analyst architect artist assistant
+        attorney auditor baker banker barber barrister bookkeeper builder butcher
+        caretaker carpenter cashier chauffeur chef chemist cleaner clerk coach
+        conductor consultant cook councillor courier dancer dentist developer
+        dietitian director diver doctor driver economist editor electrician engineer
+        farmer firefighter fireman fireman fisherman gardener guard hairdresser
+        housekeeper inspector interpreter janitor jeweller journalist judge lawyer
+        lecturer librarian lifeguard locksmith magistrate manager mason mechanic
+        midwife miner minister muhtar musician notary nurse officer optician painter
+        paramedic pawnbroker pharmacist photographer physician physiotherapist
+        pianist pilot plumber policeman policewoman porter postman priest principal
+        prosecutor psychiatrist psychologist publisher receptionist registrar
+        reporter researcher sailor salesman salesperson schoolteacher scientist
+        secretary shepherd shopkeeper solicitor surgeon surveyor tailor teacher
+        technician therapist trader translator treasurer tutor typist undertaker vet
+        veterinarian waiter waitress warden welder writer administrator editor
+        practitioner conscript soldier student watchman operator dancer worker owner
+        proprietor professor trader landowner shareholder labourer
+        """,
+    RELATION="""
+        married divorced widowed widow widower husband wife hubby spouse fiance
+        fiancee partner mother father mum mom dad parents son sons daughter
+        daughters brother brothers sister sisters aunt uncle cousin cousins nephew
+        niece grandson granddaughter grandmother grandfather grandparents
+        grandchildren stepfather stepmother stepson divorce marriage twins kids
+        children
+        """,
+    CONDITION="""
+        cancer tumour tumor diabetes asthma epilepsy depression anxiety dementia
+        hepatitis tuberculosis pneumonia stroke leukaemia leukemia anaemia anemia
+        arthritis schizophrenia psychosis bipolar autism hiv aids hypertension
+        migraine fracture disability disabled pregnant pregnancy abortion
+        miscarriage obesity allergy allergies insomnia ptsd infection sepsis
+        endocarditis dizziness illness
+        """,
+    RELIGION="""
+        muslim christian jewish catholic protestant orthodox hindu sikh buddhist
+        atheist islam christianity judaism
+        """,
 )
 
 
 _ARTICLES = frozenset(("a", "an", "as", "former", "retired", "of", "by"))
-_BLOCKED = frozenset(
-    """the and or to in on at for from with that who which was were is are had has have
-    his her their its this""".split()
-)
+_BLOCKED = listed("""
+        the and or to in on at for from with that who which was were is are had has
+        have his her their its this
+        """)
 _FAMILY = frozenset(
     ("married", "divorced", "widowed", "divorce", "pregnant", "disabled")
 )
-_OFFICIAL = frozenset(
-    """judge judges prosecutor prosecutors agent agents minister ministers magistrate
-    magistrates inspector inspectors officer officers secretary registrar""".split()
-)
+_OFFICIAL = listed("""
+        judge judges prosecutor prosecutors agent agents minister ministers
+        magistrate magistrates inspector inspectors officer officers secretary
+        registrar
+        """)
 _REACH = 3
 _SHORT = 4
 

@@ -24,28 +24,38 @@ _ZONE = (
 _WEEKDAY = r"(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|Mon|Tue|Wed|Thu|Fri|Sat)"
 _RULES: tuple[tuple[str, str, float], ...] = (
     (
-        rf"(?<![\w./-]){_YEAR}[-/.](?:1[0-2]|0?[1-9])[-/.](?:3[01]|[12]\d|0?[1-9])"
-        rf"(?:[T ]{_CLOCK}{_ZONE}?)?(?![\w/-])",
+        (
+            rf"(?<![\w./-]){_YEAR}[-/.](?:1[0-2]|0?[1-9])[-/.](?:3[01]|[12]\d|0?[1-9])"
+            rf"(?:[T ]{_CLOCK}{_ZONE}?)?(?![\w/-])"
+        ),
         "DATE",
         1.0,
     ),
     (r"(?<![\w./-])\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})(?![\w/-])", "DATE", 0.95),
     (
-        rf"(?<![\w.,-])(?:{_DAY}(?:,? ?(?:-|to|and|or|until) ?|, ))?{_DAY} (?:day )?(?:of )?"
-        rf"{_MONTH}(?:,? {_YEAR}\b)?",
+        (
+            rf"(?<![\w.,-])(?:{_DAY}(?:,? ?(?:-|to|and|or|until) ?|, ))?{_DAY}"
+            rf" (?:day )?"
+            rf"(?:of )?{_MONTH}(?:,? {_YEAR}\b)?"
+        ),
         "DATE",
         1.0,
     ),
     (
-        rf"\b{_MONTH}(?: {_DAY}(?: ?(?:-|to|and) ?{_DAY})?(?!\d)(?:,? {_YEAR})?\b|,? "
-        rf"(?:of )?{_YEAR}\b)",
+        (
+            rf"\b{_MONTH}(?: {_DAY}(?: ?(?:-|to|and) ?{_DAY})?(?!\d)(?:,?"
+            rf" {_YEAR})?\b|,? "
+            rf"(?:of )?{_YEAR}\b)"
+        ),
         "DATE",
         1.0,
     ),
     (rf"\b{_YEAR}-{_MONTH}(?:-{_DAY})?\b", "DATE", 0.9),
     (
-        rf"(?<![\w.,/:$\u20ac\u00a3-])(?:early |late |mid-?)?{_YEAR}s?"
-        rf"(?:[-/](?:{_YEAR}|\d\d))?(?![\w/:%]|[.,-]\d)",
+        (
+            rf"(?<![\w.,/:$\u20ac\u00a3-])(?:early |late |mid-?)?{_YEAR}s?"
+            rf"(?:[-/](?:{_YEAR}|\d\d))?(?![\w/:%]|[.,-]\d)"
+        ),
         "DATE",
         0.7,
     ),
@@ -68,8 +78,8 @@ _DAYS = re.compile(
     r"(?: (?:morning|afternoon|evening|night)s?)?"
 )
 _CLOCK_WORDS = re.compile(
-    r"\b(?:(?:half|(?:a )?quarter|(?:five|ten|twenty|twenty-five|\d{1,2})(?: minutes)?) "
-    r"(?:past|to|after|before) )(?:one|two|three|four|five|six|seven|eight|nine|ten"
+    r"\b(?:(?:half|(?:a )?quarter|(?:five|ten|twenty|twenty-five|\d{1,2})(?: minutes)?)"
+    r" (?:past|to|after|before) )(?:one|two|three|four|five|six|seven|eight|nine|ten"
     r"|eleven|twelve|noon|midnight|\d{1,2})\b"
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) o'clock"
     r"|\b(?:noon|midnight)\b"

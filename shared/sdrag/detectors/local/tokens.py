@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sdrag.detectors.local.lexicon import listed
 from sdrag.vocabulary import Confidential
 
 __all__ = ["Tokens", "tokenize"]
@@ -54,8 +55,8 @@ class Tokens(Confidential):
         return len(word) == 1 or word in _ABBREVIATIONS
 
 
-_ABBREVIATIONS = frozenset(
-    "Mr Mrs Ms Dr Prof St Rev Capt Lt Col Gen Maj Sgt Sen Gov Hon No nos no Jr Sr vs".split()
+_ABBREVIATIONS = listed(
+    "Mr Mrs Ms Dr Prof St Rev Capt Lt Col Gen Maj Sgt Sen Gov Hon No nos no Jr Sr vs"
 )
 
 

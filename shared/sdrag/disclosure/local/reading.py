@@ -44,8 +44,8 @@ _TYPES: dict[str, tuple[str, ...]] = {
         "DOMAIN_NAME",
         "URL",
     ),
-    r"(?<!network )address(?:es)?\b|where .{0,40}(?:liv|lodg|stay|resid|hid|work)|homes?\b"
-    r"|whereabouts|residences?\b": (*_PLACES, "ORGANIZATION", "CODE"),
+    r"(?<!network )address(?:es)?\b|where .{0,40}(?:liv|lodg|stay|resid|hid|work)"
+    r"|homes?\b|whereabouts|residences?\b": (*_PLACES, "ORGANIZATION", "CODE"),
     r"places?\b|locations?\b|towns?\b|cit(?:y|ies)\b|where\b|venues?\b": _PLACES,
     r"coordinates|positions? of the|latitude|longitude": ("COORDINATES",),
     r"marks\b|scores?\b|grades?\b|values\b|results\b|limits\b|readings?\b|measure": (
@@ -74,14 +74,16 @@ _OPEN = re.compile(r"\b(?:what|that|whether)\b", re.IGNORECASE)
 _MEANING = re.compile(
     r"\b(?:how(?! (?:old|much|many|long))|why|reasons?|causes?|motives?|manner|nature"
     r"|circumstances|brought about|background|which|true|method|explanation"
-    r"|grounds?|ways?|means|occasions?|what (?:really|actually|exactly|did|do|was done))\b",
+    r"|grounds?|ways?|means|occasions?|what (?:really|actually|exactly|did|do)"
+    r"|what was done)\b",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"^(?:please |you must |it is forbidden to |nothing (?:may|must|should) be said )?"
     r"(?:(?:do not|don't|never|refuse to|avoid|no) )?"
-    r"(?:(?:remove|mask|reveal|withhold|keep(?: back| out| secret| quiet)?|disclose|hide"
-    r"|leave out|leave unmentioned|suppress|conceal|say(?: anything)?|explain|omit|name"
+    r"(?:(?:remove|mask|reveal|withhold|keep(?: back| out| secret| quiet)?|disclose"
+    r"|hide|leave out|leave unmentioned|suppress|conceal|say(?: anything)?"
+    r"|explain|omit|name"
     r"|strike out|give out|give away|give|hold back|tell|print|mention|bring up|quote"
     r"|protect|blank out|identify|redact|describe|state|show|share|cut|delete|drop"
     r"|release|discuss|hint at|let out)(?:ing)? )?(?:about |of |the fact )?",
@@ -89,8 +91,9 @@ _LEAD = re.compile(
 )
 _TAIL = re.compile(
     r",? (?:(?:must|shall|should|may|can|is to|are to|has to|have to) .*"
-    r"|(?:is|are|stays?|remains?) (?:protected|sealed|secret|confidential|private|not for"
-    r"|internal|out).*|stays? out|out(?: of the answers?)?|secret|confidential)\.?$",
+    r"|(?:is|are|stays?|remains?) (?:protected|sealed|secret|confidential|private"
+    r"|not for|internal|out).*|stays? out|out(?: of the answers?)?|secret"
+    r"|confidential)\.?$",
     re.IGNORECASE,
 )
 _RULES = tuple(

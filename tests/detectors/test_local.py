@@ -1,0 +1,168 @@
+"""The local detector finds what identifies, with exact offsets and no model."""
+
+from __future__ import annotations
+
+import re
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.detectors.local import LocalDetector, mentions
+from sdrag.detectors.local.identifiers import iban_holds, luhn_holds
+from sdrag.steps import Reply, run
+from sdrag.testing import Scripted
+
+CASES = [
+    ("The witness, Jonathan Meyers, saw it.", "Jonathan Meyers", "PERSON"),
+    ("It was heard by Ms Qureshi upstairs.", "Qureshi", "PERSON"),
+    ("He was represented by Mr A. Demetriades, a lawyer.", "A. Demetriades", "PERSON"),
+    ("She joined Fjordlag Mutual in spring.", "Fjordlag Mutual", "ORGANIZATION"),
+    ("He studied at Klagenfurt University.", "Klagenfurt University", "ORGANIZATION"),
+    ("They live in Nicosia.", "Nicosia", "LOCATION"),
+    ("He was taken in Flat 9, Tannery Row, at dawn.", "Flat 9, Tannery Row", "ADDRESS"),
+    ("Send it to 12 Canal Street, please.", "12 Canal Street", "ADDRESS"),
+    ("It happened on 12 March 2019.", "12 March 2019", "DATE"),
+    ("Due 2023-10-05.", "2023-10-05", "DATE"),
+    ("She called at half past eight.", "half past eight", "TIME"),
+    ("It took seven weeks.", "seven weeks", "DURATION"),
+    ("The report came nine days later.", "nine days later", "DATE"),
+    ("Mrs Brandt, aged 67, sings.", "67", "AGE"),
+    ("a 42-year-old driver", "42-year-old", "AGE"),
+    ("The loss was 212,000 crowns.", "212,000 crowns", "MONEY"),
+    ("It cost EUR 5,443.70 in all.", "EUR 5,443.70", "MONEY"),
+    ("gentamicin 80 mg twice daily", "80 mg", "DOSE"),
+    ("Ring 0770 555 0143 after six.", "0770 555 0143", "PHONE_NUMBER"),
+    ("Write to a.b@example.org today.", "a.b@example.org", "EMAIL_ADDRESS"),
+    ("See https://example.org/x?y=1.", "https://example.org/x?y=1", "URL"),
+    ("The node 10.44.7.19 is down.", "10.44.7.19", "IP_ADDRESS"),
+    ("My IBAN is GB82WEST12345698765432.", "GB82WEST12345698765432", "IBAN_CODE"),
+    ("Card 4111 1111 1111 1111 was used.", "4111 1111 1111 1111", "CREDIT_CARD"),
+    ("a van with the plate BX 9063 waited", "BX 9063", "CODE"),
+    ("Kwabena, staff number 40962, spoke.", "40962", "CODE"),
+    ("the password is cobalt-heron-88.", "cobalt-heron-88", "CREDENTIAL"),
+    ("at 47-12.6 N, 008-55.3 W she lay", "47-12.6 N", "COORDINATES"),
+    ("by a Cypriot national", "Cypriot", "NATIONALITY"),
+    ("He worked as a primary school teacher.", "primary school teacher", "JOB_TITLE"),
+    ("diagnosed with asthma", "asthma", "CONDITION"),
+]
+
+
+@pytest.mark.parametrize(("text", "value", "type_"), CASES)
+def test_finds_each_kind(text: str, value: str, type_: str) -> None:
+    """Each kind of identifier is found with its type and its exact characters."""
+    found = {(mention.span.of(text), mention.type) for mention in mentions(text)}
+
+    assert (value, type_) in found
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("Jonathan Meyers came in. Later that day Meyers left.", "Meyers"),
+        ("We thank Farida Qureshi. FARIDA QURESHI WAS HEARD.", "FARIDA"),
+        ("A letter by Kwabena Frimpong, signed K.F. as usual.", "K.F."),
+        ("Staff number 40962 came first, then also 40105 was seen.", "40105"),
+        ("Our source, code name Plover, wrote. Plover's boat sank.", "Plover"),
+    ],
+)
+def test_a_form_seen_once_is_found_everywhere(text: str, form: str) -> None:
+    """Surnames, capitals, initials and look-alike codes are found in a second pass."""
+    place = text.rindex(form)
+
+    assert any(m.span.start == place and m.confidence >= 0.5 for m in mentions(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The meeting went well and everybody was pleased with the result.",
+        "Nothing had been decided. Perhaps they would try again.",
+        "I'm sure they've seen it. They're late, aren't they?",
+    ],
+)
+def test_ordinary_words_are_no_names(text: str) -> None:
+    """Words that stand first, and contractions, identify nobody."""
+    assert [m for m in mentions(text) if m.confidence >= 0.5] == []
+
+
+def test_sees_through_invisible_characters() -> None:
+    """A name split by a zero-width space is cut out whole, in original offsets."""
+    text = "The witness, Jonathan Mey\u200bers, and Andre\u0301 Dubois."
+
+    found = {mention.span.of(text) for mention in mentions(text)}
+
+    assert "Jonathan Mey\u200bers" in found
+    assert "Andre\u0301 Dubois" in found
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=150, deadline=None)
+def test_any_text_has_valid_sorted_spans(text: str) -> None:
+    """Whatever the text, spans lie within it and are sorted."""
+    found = mentions(text)
+
+    assert all(m.span.end <= len(text) for m in found)
+    assert [m.span.start for m in found] == sorted(m.span.start for m in found)
+
+
+@given(st.sampled_from([case[0] for case in CASES]), st.integers(0, 40))
+@settings(max_examples=60, deadline=None)
+def test_a_prefix_shifts_every_span(text: str, count: int) -> None:
+    """Blank lines before a text move its mentions and change nothing else."""
+    shift = "\n" * count
+
+    moved = [(m.span.start - count, m.type) for m in mentions(shift + text)]
+
+    assert moved == [(m.span.start, m.type) for m in mentions(text)]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["A", "a ", "1", "1 ", "1-", "A. ", "@", "Aa ", "12 March ", "\u0301", "x@y."],
+)
+def test_time_is_linear_in_the_text(unit: str) -> None:
+    """No repetition of anything makes the scan slower than linear."""
+    mentions(unit * 10)
+    short, long = (_seconds(unit * (size // len(unit))) for size in (5_000, 40_000))
+
+    assert long < 8 * 4 * max(short, 0.01)
+
+
+def test_is_a_detector() -> None:
+    """`detect` answers one outcome per text, leaving out what is under the floor."""
+    texts = ["Mr Jonathan Meyers is a baker.", ""]
+
+    outcomes = run(LocalDetector(floor=0.9).detect(texts), Scripted())
+
+    first, second = outcomes
+    assert isinstance(first, Reply)
+    assert [m.type for m in first.value] == ["PERSON"]
+    assert second == Reply(())
+
+
+@pytest.mark.parametrize(
+    ("check", "right", "wrong"),
+    [
+        (luhn_holds, "4111 1111 1111 1111", "4111 1111 1111 1112"),
+        (iban_holds, "GB82 WEST 1234 5698 7654 32", "GB82 WEST 1234 5698 7654 33"),
+    ],
+)
+def test_check_digits(check, right: str, wrong: str) -> None:
+    """Check digits hold for the published example and fail for one digit more."""
+    assert check(right)
+    assert not check(wrong)
+
+
+def test_reprs_and_reasons_hold_no_text() -> None:
+    """A mention says where, what and why, never the value."""
+    text = "The witness, Jonathan Meyers, lives at 12 Canal Street."
+
+    assert re.search(r"Meyers|Canal", repr(mentions(text))) is None
+
+
+def _seconds(text: str) -> float:
+    started = process_time()
+    mentions(text)
+    return process_time() - started

@@ -1,0 +1,122 @@
+"""Detection is measured as the Text Anonymization Benchmark does."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from sdrag.detectors.local import LocalDetector
+from sdrag.errors import UsageError
+from sdrag.evaluation.entities import (
+    Annotated,
+    Gold,
+    measure,
+    missed,
+    read_annotated,
+)
+from sdrag.performing import PortPerformer, Ports
+from sdrag.steps import compute
+from sdrag.vocabulary import Mention, Span
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(os.environ.get("SDRAG_DATA", ROOT.parent / "shared" / "data"))
+TEXT = "Ann Lee met Bob. Lee left."
+GOLD = (
+    Gold(Span(0, 7), "PERSON", "DIRECT", "1"),
+    Gold(Span(17, 20), "PERSON", "DIRECT", "1"),
+    Gold(Span(12, 15), "PERSON", "QUASI", "2"),
+)
+
+
+class _Fixed:
+    def __init__(self, *spans: tuple[int, int]) -> None:
+        self.spans = spans
+
+    def detect(self, texts):
+        found = tuple(Mention(Span(*span), "PERSON") for span in self.spans)
+        return (yield from compute(lambda _: found, texts))
+
+
+def _measured(*spans: tuple[int, int]):
+    return measure(_Fixed(*spans), [Annotated(TEXT, GOLD)], PortPerformer(Ports()))
+
+
+def test_an_entity_counts_when_all_its_mentions_are_covered() -> None:
+    """Half of a name, or one of two mentions, is no protection."""
+    assert _measured((0, 7), (17, 20), (12, 15))["recall_direct"] == 1.0
+    assert _measured((0, 7), (12, 15))["recall_direct"] == 0.0
+    assert _measured((0, 3), (17, 20))["recall_direct"] == 0.0
+
+
+def test_tokens_are_counted_once() -> None:
+    """Two of four gold tokens found, with one needless: recall 2/4, precision 2/3."""
+    result = _measured((0, 7), (0, 3), (21, 25))
+
+    assert result["recall_token"] == pytest.approx(0.5)
+    assert result["precision_token"] == pytest.approx(2 / 3)
+
+
+def test_errors_are_listed_with_their_surroundings() -> None:
+    """What was missed and what was needless is shown, by kind."""
+    listed = missed(_Fixed((21, 25)), [Annotated(TEXT, GOLD)], PortPerformer(Ports()))
+
+    kinds = [error["kind"] for error in listed]
+
+    assert kinds.count("missed DIRECT PERSON") == 2
+    assert kinds.count("missed QUASI PERSON") == 1
+    assert any(kind.startswith("needless PERSON") for kind in kinds)
+
+
+def test_both_formats_are_read(tmp_path: Path) -> None:
+    """JSON lines of entities, and a list of typed spans."""
+    lines = tmp_path / "a.jsonl"
+    entity = {
+        "start_offset": 0,
+        "end_offset": 3,
+        "identifier_type": "DIRECT",
+        "entity_id": "1",
+        "entity_type": "PERSON",
+    }
+    lines.write_text(json.dumps({"text": "Ann", "entities": [entity]}))
+    typed = tmp_path / "b.json"
+    span = {"start_position": 0, "end_position": 3, "entity_type": "PERSON"}
+    typed.write_text(json.dumps([{"full_text": "Ann", "spans": [span]}]))
+
+    assert [len(read_annotated(path)[0].gold) for path in (lines, typed)] == [1, 1]
+
+
+def test_another_format_is_a_clear_error(tmp_path: Path) -> None:
+    """The error names the file and quotes nothing of it."""
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"secret": 1}')
+
+    with pytest.raises(UsageError, match=r"c\.jsonl") as error:
+        read_annotated(path)
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "floors"),
+    [
+        (
+            "spia/tab_entities.jsonl",
+            {"recall_direct": 1.0, "recall_token": 0.88, "precision_token": 0.70},
+        ),
+        ("spia/panorama_entities.jsonl", {"recall_direct": 0.95}),
+        ("presidio_research/synth_dataset_v2.json", {"f2": 0.85}),
+    ],
+)
+def test_the_local_detector_holds_its_figures(file: str, floors: dict) -> None:
+    """On documents kept aside from tuning, every third, quality does not fall."""
+    path = DATA / file
+    if not path.exists():
+        pytest.skip(f"{file} is not here; set SDRAG_DATA")
+    documents = read_annotated(path)[2::3]
+
+    result = measure(LocalDetector(), documents, PortPerformer(Ports()))
+
+    for name, floor in floors.items():
+        assert result[name] >= floor, name
