@@ -30,7 +30,7 @@ from langchain_core.embeddings import Embeddings  # noqa: E402
 import langchain_sdrag  # noqa: E402
 from langchain_sdrag.local_embeddings import LocalEmbeddings  # noqa: E402
 
-NOUNS = ["berth", "crane", "ledger", "manifest", "pilot", "quay", "rope", "tariff", "tide", "warehouse"]
+NOUNS = ("berth", "crane", "ledger", "manifest", "pilot", "quay", "rope", "tide")
 NAMES = ("Anna Karlsson", "Bram Okafor", "Celia Duarte", "Dmitri Weiss", "Esra Lind")
 TOPICS = (
     "names of witnesses",

@@ -19,7 +19,9 @@ _FRAMEWORKS = {
     "langchain": ("langchain_core",),
     "llamaindex": ("llama_index",),
     "contract": ("langchain_core", "llama_index"),
-    "leaks": ("langchain_core", "llama_index"),
+    "leaks": ("langchain", "llama_index"),
+    "langchain/test_middleware.py": ("langchain",),
+    "test_migration.py": ("langchain", "llama_index"),
     "wire": ("langchain_openai", "llama_index.llms.openai_like"),
 }
 
