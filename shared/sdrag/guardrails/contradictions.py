@@ -188,12 +188,12 @@ def _compared(
 ) -> Steps[tuple[Conflict, ...]]:
     """Compare pairs of texts, by their sentences."""
     try:
-        (outcome,) = yield from compute(_work, ((lefts, rights, pairs),))
-        work = replied(outcome)
+        (cut,) = yield from compute(_work, ((lefts, rights, pairs),))
+        work = replied(cut)
         if section.method != "local":
             return (yield from _judged(work, section))
-        (outcome,) = yield from compute(_signs, (work,))
-        return replied(outcome)
+        (signs,) = yield from compute(_signs, (work,))
+        return replied(signs)
     except SdragError:
         return tuple(Conflict(left, right, "unchecked") for left, right in pairs)
 

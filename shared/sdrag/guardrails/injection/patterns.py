@@ -30,6 +30,8 @@ _WHEN = (
     r"\bwhen(?:ever)? (?:you (?:are )?)?(?:answer|ask|respond|reply|summari[sz]|quer)"
     r"(?:e|ed|es|ing|y|ied|ying)?\b"
 )
+_START = r"(?:^|[.!?:>\"] )(?:please )?"
+_ANSWER = r"(?:next |final |own )?(?:response|answer|reply|message|output)s?"
 _SHOW = (
     r"\b(?:reveal|show|print|output|repeat|leak|disclose|send|tell me|display|forward)"
 )
@@ -71,6 +73,7 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         r"\bfrom now on,? (?:you|answer|respond|reply|act)\b",
         rf"\bact as (?:if you (?:are|were)|an? unrestricted|an? {_MODEL})\b",
         r"\b(?:enter|enable|activate) (?:developer|dan|jailbreak|god|debug) mode\b",
+        r"\bdo anything now\b|\b(?:dan|apophis) mode\b",
     ),
     "address": (
         (
@@ -88,6 +91,19 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         rf"{_SHOW} {_GAP}(?:your|the|all) {_GAP}(?:system|initial|hidden) prompt\b",
         rf"{_SHOW} {_GAP}your (?:secret |hidden |initial )?instructions\b",
         rf"{_SHOW} {_GAP}(?:the|this|our|your) (?:conversation|chat) history\b",
+        rf"{_SHOW} (?:all )?(?:the )?(?:above|previous|preceding|prior) instructions\b",
+        r"\brepeat your (?:prompt|instructions)\b",
+    ),
+    "reply": (
+        (
+            rf"{_START}(?:modify|enhance|augment|alter|translate|encode|encrypt|scramble"
+            rf"|reverse|rearrange|embellish|adjust|convert|render) your {_ANSWER}"
+        ),
+        (
+            rf"{_START}(?:provide|give|write|deliver|return|format) your {_ANSWER}"
+            r" (?:(?:in|as) (?:base|reverse|morse|binary|hex)|backwards?)"
+        ),
+        rf"{_START}in your {_ANSWER},? (?:add|include|mention|suggest|promote|say)\b",
     ),
     "conceal": (
         r"\b(?:do not|don't|never) (?:tell|inform|alert|notify|warn) (?:the )?users?\b",
