@@ -1,0 +1,21 @@
+"""Ingest: bind the constraints once, beside the store."""
+
+import tempfile
+from pathlib import Path
+
+from collection import NOTES, POLICY, QUESTION, format_docs
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from langchain_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
+from langchain_sdrag.local_embeddings import LocalEmbeddings
+
+with tempfile.TemporaryDirectory() as folder:
+    sidecar = Path(folder, "bindings.sqlite")
+    binder = ConstraintBinder(policy=POLICY, bindings=sidecar)
+    store = InMemoryVectorStore(LocalEmbeddings())
+    store.add_documents(binder.transform_documents(NOTES))
+    retriever = SelectiveDisclosureRetriever(
+        base_retriever=store.as_retriever(), policy=POLICY, bindings=sidecar
+    )
+
+    print(format_docs(retriever.invoke(QUESTION)))

@@ -1,0 +1,22 @@
+"""An `IngestionPipeline` that binds the constraints, beside the store."""
+
+import tempfile
+from pathlib import Path
+
+from collection import NOTES, POLICY, QUESTION
+from llama_index.core import VectorStoreIndex
+from llama_index.core.ingestion import IngestionPipeline
+
+from llamaindex_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
+from llamaindex_sdrag.local_embeddings import LocalEmbeddings
+
+with tempfile.TemporaryDirectory() as folder:
+    sidecar = Path(folder, "bindings.sqlite")
+    binder = ConstraintBinder(policy=POLICY, bindings=sidecar)
+    pipeline = IngestionPipeline(transformations=[binder, LocalEmbeddings()])
+    index = VectorStoreIndex(pipeline.run(nodes=NOTES), embed_model=LocalEmbeddings())
+    retriever = SelectiveDisclosureRetriever(
+        base_retriever=index.as_retriever(), policy=POLICY, bindings=sidecar
+    )
+
+    print([found.text for found in retriever.retrieve(QUESTION)])

@@ -1,0 +1,40 @@
+"""Every example runs offline, says something, and shows no witness."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SCRIPTS = sorted(
+    path for path in EXAMPLES.glob("*/*.py") if path.name != "collection.py"
+)
+NEEDS = {
+    "langchain": ("langchain_core", "langchain_classic"),
+    "llamaindex": ("llama_index.core",),
+}
+
+
+@pytest.mark.parametrize(
+    "script", SCRIPTS, ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_example(script, monkeypatch, capsys):
+    """Run as a user runs it, from its folder."""
+    for module in NEEDS[script.parent.name]:
+        pytest.importorskip(module)
+    monkeypatch.syspath_prepend(str(script.parent))
+    monkeypatch.delitem(sys.modules, "collection", raising=False)
+
+    runpy.run_path(str(script), run_name="__main__")
+
+    monkeypatch.delitem(sys.modules, "collection", raising=False)
+    printed = capsys.readouterr().out
+    assert "men" in printed
+    assert "Karlsson" not in printed
+
+
+def test_there_are_examples():
+    assert len(SCRIPTS) > 15
