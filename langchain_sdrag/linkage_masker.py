@@ -74,7 +74,7 @@ class LinkageMasker(BaseDocumentTransformer):
         if (fitted is None) != whole_corpus:
             raise UsageError(
                 "A part of a corpus does not show what links people across it.",
-                hint="Pass `fitted=`, or `whole_corpus=True` and all documents at once.",
+                hint="Pass `fitted=`, or `whole_corpus=True` and every document.",
             )
         self._policy = Policy.read(policy)
         self._fitted, self._key = fitted, key

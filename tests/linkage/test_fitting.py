@@ -47,6 +47,15 @@ def test_a_plan_applies_to_further_text() -> None:
     assert (chunk.text, chunk.metadata["who"]) == ("About [NAME].", "[NAME]")
 
 
+def test_an_id_that_holds_a_name_is_aliased() -> None:
+    """Two ids stay two, and one stays one from call to call."""
+    plan = fitted()
+    (one,), (two,) = (plan.apply([Passage(f"{WHO} {n}", "x")]) for n in range(2))
+    (again,) = plan.apply([Passage(f"{WHO} 0", "y")])
+    assert WHO not in one.id + two.id
+    assert one.id == again.id != two.id
+
+
 @pytest.mark.parametrize("select", ["greedy", "knapsack", "optimal"])
 def test_an_update_names_earlier_documents(select: str) -> None:
     """A new document links to an old one, which must be masked anew."""

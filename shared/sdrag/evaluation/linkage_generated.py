@@ -28,9 +28,9 @@ _EXPONENT = 1.05
 _FORMATS = ("medical_record", "claim_form", "provider_report", "insurance_memo")
 _MONTHS = "January February March April May June July August September October".split
 _GIVEN = "Aline Boris Carmen Dmitri Esra Farid Greta Hugo Ines Jonas Katrin Luca Mira"
-_FAMILY = """Abendroth Baptiste Castellan Drozd Eriksen Farkas Gallo Haddad Ivanov Juhasz
-Kovacs Lindahl Moreau Nakamura Ostrowski Pereira Quist Rasmussen Sandoval Takacs Urbina
-Verhoeven Wojcik Xanthos Yilmaz Zeller"""
+_FAMILY = """Abendroth Baptiste Castellan Drozd Eriksen Farkas Gallo Haddad Ivanov
+Juhasz Kovacs Lindahl Moreau Nakamura Ostrowski Pereira Quist Rasmussen Sandoval
+Takacs Urbina Verhoeven Wojcik Xanthos Yilmaz Zeller"""
 _TOWNS = "Ashmere Birchholm Calder Dunwick Ellsworth Fairholt Greyford Hartwell"
 _CONDITIONS = (
     "sarcoidosis|achalasia|myasthenia gravis|cystinuria|acromegaly|narcolepsy|porphyria"
@@ -41,7 +41,7 @@ _TREATMENTS = (
     "|octreotide injections|a spinal cord stimulator|hydroxychloroquine|a feeding tube"
 )
 _COURSES = "early|late-onset|familial|relapsing|severe|mild|seronegative|treated"
-_DOSES = "every second week|in low dose|in high dose|at home|on the ward|for six months"
+_DOSES = "every other week|in low dose|in high dose|at home|on the ward|for a year"
 _TRADES = "glass blower|organ builder|falconer|bell founder|snake keeper|puppet maker"
 _DEEDS = (
     "crossed the lake in a bathtub|won the county quiz twice|survived a lightning strike"

@@ -104,7 +104,7 @@ class Masked(Confidential):
     def cleaned(self, document: Passage) -> Passage:
         """Apply the plan to a document, its metadata and its ids."""
         text = self.masker.replace(document.text).text
-        return _cleaned(document, text, self.masker, "document")
+        return _cleaned(document, text, self.masker)
 
     def __repr__(self) -> str:
         count = int(self.plan.masked.sum())
@@ -248,22 +248,22 @@ def _replaced(
 ) -> tuple[list[Passage], tuple[Decision, ...]]:
     clean: list[Passage] = []
     decisions: list[Decision] = []
-    for number, document in enumerate(documents):
+    for document in documents:
         result = masker.replace(document.text)
-        clean.append(_cleaned(document, result.text, masker, f"document-{number}"))
+        clean.append(_cleaned(document, result.text, masker))
         action: Action = "redacted" if result.spans else "released"
         id_, spans = clean[-1].id, len(result.spans)
         decisions.append(Decision(id_, action, "linkage", spans=spans))
     return clean, tuple(decisions)
 
 
-def _cleaned(document: Passage, text: str, masker: Masker, alias: str) -> Passage:
+def _cleaned(document: Passage, text: str, masker: Masker) -> Passage:
     """Return a document with nothing masked in its text, metadata or ids."""
     parent = document.document_id
     return replace(
         document,
-        id=alias if masker.find(document.id) else document.id,
+        id=masker.alias(document.id),
         text=text,
         metadata=masker.clean(dict(document.metadata)),
-        document_id=alias if parent and masker.find(parent) else parent,
+        document_id=parent and masker.alias(parent),
     )

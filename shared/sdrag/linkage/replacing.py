@@ -16,6 +16,7 @@ form holds a bracket the result is searched again.
 from __future__ import annotations
 
 import hmac
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -70,7 +71,7 @@ class Masker(Confidential):
         MissingExtraError: The extra `linkage` is not installed.
     """
 
-    __slots__ = ("_automaton", "_labels", "_owner", "_recheck")
+    __slots__ = ("_automaton", "_labels", "_owner", "_recheck", "_secret")
 
     def __init__(
         self,
@@ -97,6 +98,7 @@ class Masker(Confidential):
         self._labels = {
             entity.id: self._safe(_label(entity, style, key)) for entity in entities
         }
+        self._secret = key or secrets.token_bytes(32)
         self._recheck = any("[" in form or "]" in form for form in forms)
 
     def find(self, text: str) -> list[tuple[Span, str]]:
@@ -128,6 +130,14 @@ class Masker(Confidential):
                 raise InternalError("Masking did not settle; the text is withheld.")
         return Replaced(
             result, tuple(span for span, _ in found), tuple(owner for _, owner in found)
+        )
+
+    def alias(self, name: str) -> str:
+        """Return an id in which nothing masked stands; always the same for one id."""
+        if not self.find(name):
+            return name
+        return (
+            f"document-{hmac.digest(self._secret, name.encode(), 'sha256').hex()[:16]}"
         )
 
     def clean(self, value: Any, depth: int = 0) -> Any:
