@@ -224,6 +224,27 @@ class TestAccess:
             wrapped(host).invoke("q", where={"tenant": "b"})
 
 
+class Counting(LangChainToyEmbeddings):
+    """Counts the questions that were embedded."""
+
+    questions = 0
+
+    def embed_query(self, text):
+        self.questions += 1
+        return super().embed_query(text)
+
+
+def test_the_question_is_embedded_once():
+    """By the host's store; nothing of ours needs its vector unless the policy asks."""
+    embeddings = Counting()
+    store = InMemoryVectorStore(embeddings)
+    store.add_documents([Document(id="d", page_content=TEXT)])
+
+    wrapped(store.as_retriever(), embeddings=embeddings).invoke("q")
+
+    assert embeddings.questions == 1
+
+
 class TestConfidentiality:
     """The wrapper shows ids and hashes of itself, and refuses what it cannot keep."""
 
