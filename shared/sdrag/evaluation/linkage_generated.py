@@ -44,7 +44,7 @@ _COURSES = "early|late-onset|familial|relapsing|severe|mild|seronegative|treated
 _DOSES = "every other week|in low dose|in high dose|at home|on the ward|for a year"
 _TRADES = "glass blower|organ builder|falconer|bell founder|snake keeper|puppet maker"
 _DEEDS = (
-    "crossed the lake in a bathtub|won the county quiz twice|survived a lightning strike"
+    "crossed the lake in a bathtub|won the county quiz twice|survived lightning"
     "|restored the old windmill alone|raised an orphaned otter|walked to the coast"
 )
 _FILLER = (
