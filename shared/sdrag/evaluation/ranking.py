@@ -26,7 +26,7 @@ from sdrag.policy import DisclosureSection
 from sdrag.steps import run
 from sdrag.vocabulary import Constraint, Passage
 
-__all__ = ["average_precision", "evaluate_ranking", "recall"]
+__all__ = ["Corpus", "average_precision", "evaluate_ranking", "recall"]
 
 _DEPTHS = range(1, 21)
 
@@ -46,7 +46,7 @@ def evaluate_ranking(
         For each strategy the recall of its candidates, and recall and average
         precision at 1 to 20, over the questions that need a constraint.
     """
-    corpus = _Corpus(articles, bind_top_n)
+    corpus = Corpus(articles, bind_top_n)
     names = (*STRATEGIES, "hybrid")
     figures: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     for article in articles:
@@ -83,8 +83,14 @@ def average_precision(
     return total / min(depth, len(needed))
 
 
-class _Corpus:
-    """One index over all articles, and all constraints bound to it."""
+class Corpus:
+    """
+    One index over all articles, and all constraints bound to it.
+
+    Args:
+        articles: As in the paper's listing.
+        bind_top_n: To how many chunks each constraint is bound.
+    """
 
     def __init__(self, articles: Sequence[Mapping[str, Any]], bind_top_n: int) -> None:
         texts = dict.fromkeys(
@@ -114,6 +120,7 @@ class _Corpus:
         run(bind(passages, self.constraints, self._store, section), self._performer)
 
     def ids(self, texts: Sequence[str]) -> frozenset[str]:
+        """Return the ids of constraints by their texts."""
         return frozenset(self._ids[text] for text in texts)
 
     def ranked(
