@@ -21,9 +21,9 @@ GUIDELINES = Passage(
     "You may submit a request for reimbursement if the expense falls within the "
     "approved categories outlined in Appendix D. Once the claim is verified and "
     "approved, it is recorded as a completed transaction and marked as \u201cwon\u201d "
-    "in the internal tracking system. A confirmation email will be sent to the claimant "
-    "within three (3) business days. If the reimbursement includes a $10 threshold "
-    "adjustment, the system will automatically generate a voucher code for accounting "
+    "in the internal tracking system. A confirmation email will be sent to the "
+    "claimant within three (3) business days. If the reimbursement includes a $10 "
+    "threshold adjustment, the system will automatically generate a voucher code for accounting "
     "purposes. This voucher is non-transferable and must be used within the same "
     "fiscal quarter.",
 )
@@ -42,7 +42,7 @@ def injections() -> list[str]:
 
 
 def test_the_papers_figure_2() -> None:
-    """ "You won a $10 voucher" cannot be put together from the guidelines."""
+    """The sentence "You won a $10 voucher" cannot be made of the guidelines."""
     mosaics = [["You", "won", "a $10", "voucher"], ["You won a $10 voucher"]]
 
     for extracts in mosaics:
