@@ -40,6 +40,7 @@ from sdrag.highlight.highlighters import HIGHLIGHTERS
 from sdrag.highlight.local import local
 from sdrag.performing import PortPerformer, Ports
 from sdrag.prompts import Prompt
+from sdrag.sentences import sentences
 from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
@@ -172,7 +173,11 @@ def cut_at_40(held: list[Outcome]) -> dict[str, float]:
 
 def survival(held: list[Outcome]) -> dict[int, float]:
     """Give the share of extracts that survive each `min_words`."""
-    cases = [(one.own, Passage("p", one.asked.context)) for one in held if one.own]
+    cases = [
+        (span.of(one.own), Passage("p", one.asked.context))
+        for one in held
+        for span in sentences(one.own)
+    ]
     return {
         least: mean(
             bool(verify_highlights([text], [passage], least)) for text, passage in cases

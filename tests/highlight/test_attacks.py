@@ -23,7 +23,8 @@ GUIDELINES = Passage(
     "approved, it is recorded as a completed transaction and marked as \u201cwon\u201d "
     "in the internal tracking system. A confirmation email will be sent to the "
     "claimant within three (3) business days. If the reimbursement includes a $10 "
-    "threshold adjustment, the system will automatically generate a voucher code for accounting "
+    "threshold adjustment, the system will automatically generate a voucher code for "
+    "accounting "
     "purposes. This voucher is non-transferable and must be used within the same "
     "fiscal quarter.",
 )
