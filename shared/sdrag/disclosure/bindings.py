@@ -220,6 +220,24 @@ class SqliteBindings:
     def __setstate__(self, state: Mapping[str, str]) -> None:
         self.__init__(state["path"])  # type: ignore[misc]
 
+    def stamp(self) -> str:
+        """
+        Return what changes with every write, by whichever process, and is cheap to ask.
+
+        SQLite counts the transactions that changed a database in bytes 24 to 27 of the
+        file (its file format, section 1.3.9).
+        """
+        if self._shared is not None:
+            with self._lock:
+                count = str(self._shared.total_changes)
+        else:
+            try:
+                with Path(self._path).open("rb") as file:
+                    count = file.read(28)[24:].hex()
+            except OSError:
+                raise HostError("The bindings' database cannot be read.") from None
+        return self._fingerprint(f"stamp {count}").hex()
+
     def _read_one(
         self,
         connection: sqlite3.Connection,

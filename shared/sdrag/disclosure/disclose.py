@@ -11,7 +11,7 @@ withheld. The query serves ranking alone: no prompt here can hold it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -33,7 +33,7 @@ from sdrag.disclosure.release import (
 )
 from sdrag.disclosure.texts import Group, Texts
 from sdrag.errors import InternalError, SdragError
-from sdrag.policy import Policy
+from sdrag.policy import Policy, binds
 from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied
 from sdrag.vocabulary import (
     Constraint,
@@ -107,14 +107,7 @@ def disclose(
         setup: The engine.
     """
     try:
-        chosen = yield from candidates(
-            passages,
-            query,
-            principal,
-            setup.policy.rules,
-            setup.bindings,
-            setup.policy.disclosure,
-        )
+        chosen = yield from _chosen(passages, query, principal, setup)
         allow = setup.policy.metadata.allow
         texts = Texts(tuple(passages), chosen.applied, allow)
         releases = yield from _remembered(texts, principal, setup)
@@ -125,6 +118,33 @@ def disclose(
         for one, passage in zip(releases, passages, strict=True)
     )
     return Disclosed(redactions, _decisions(redactions, chosen))
+
+
+def _chosen(
+    passages: Sequence[Passage],
+    query: str,
+    principal: Principal | None,
+    setup: DisclosureSetup,
+) -> Steps[Candidates]:
+    """Choose the constraints, or remember them while the sidecar stands still."""
+    rules, section = setup.policy.rules, setup.policy.disclosure
+    choosing = candidates(passages, query, principal, rules, setup.bindings, section)
+    stamp: Callable[[], str] | None = getattr(setup.bindings, "stamp", None)
+    if stamp is None or section.top_k is not None:  # a top K depends on the query
+        return (yield from choosing)
+    bound = [rule.id for rule in rules if binds(rule, principal)]
+    texts = [part for p in passages for part in (p.id, p.document_id or "", p.text)]
+    key = setup.cache.key(
+        ["candidates", setup.policy.hash, stamp(), ",".join(bound), *texts]
+    )
+    (known,) = yield from compute(setup.cache.get, [key])
+    if isinstance(known, Reply) and known.value is not None:
+        names = frozenset(known.value.split(","))
+        return Candidates(tuple(rule for rule in rules if rule.id in names))
+    chosen = yield from choosing
+    names_chosen = ",".join(rule.id for rule in chosen.applied)
+    yield from compute(lambda one: setup.cache.put(key, one), [names_chosen])
+    return chosen
 
 
 def _remembered(
