@@ -300,3 +300,36 @@ def test_inputs_are_bounded() -> None:
     """Passages beyond the limit are refused before anything is searched."""
     with pytest.raises(InputTooLargeError):
         verify_highlights(["x"], [Passage("p", "a" * 4_000_001)])
+
+
+@pytest.mark.parametrize(
+    ("extract", "text", "reason"),
+    [
+        ("nowhere to be", "Some other words stand here.", "too-few-words"),
+        ("REDACTED was paid in full", "[REDACTED] was paid in full.", "too-few-words"),
+        (
+            "a[REDACTED] b[REDACTED] c[REDACTED] d[REDACTED] e[REDACTED]",
+            "a[REDACTED] b[REDACTED] c[REDACTED] d[REDACTED] e[REDACTED]",
+            "too-few-words",
+        ),
+        (
+            "closed payments to both of",
+            "The undisclosed payments to both of them.",
+            "cuts-a-word",
+        ),
+    ],
+)
+def test_each_rule_alone(extract: str, text: str, reason: str) -> None:
+    """Cases that one rule, and no other, refuses."""
+    found = verify_highlights([extract], [Passage("p", text)], cut_at="words")
+
+    assert [refusal.reason for refusal in found.refusals] == [reason]
+
+
+def test_a_repeat_in_an_earlier_passage_is_dropped() -> None:
+    """What a later passage says in full is not said before it in part."""
+    tail = Passage("tail", "Nobody else in the room had anything to add")
+
+    found = verify_highlights([tail.text, MINUTES.text], [tail, MINUTES])
+
+    assert [one.passage_id for one in found] == ["minutes"]
