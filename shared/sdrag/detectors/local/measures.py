@@ -48,8 +48,8 @@ def measures(tokens: Tokens) -> Iterator[Found]:
     for match in _PERCENT.finditer(text):
         yield Found(*match.span(), "QUANTITY", 0.8, "percent")
     for match in _GLUED.finditer(text):
-        kind = UNITS.get(match.group(1), "QUANTITY")
-        yield Found(*match.span(), kind, 0.9, "unit")
+        measured = UNITS.get(match.group(1), "QUANTITY")
+        yield Found(*match.span(), measured, 0.9, "unit")
     for match in _AGE.finditer(text):
         group = match.lastindex or 1
         value = match.group(group)
@@ -79,17 +79,13 @@ def _counted(tokens: Tokens, index: int, kind: str) -> Iterator[Found]:
     code = _CURRENCY_CODE.match(tokens.text, end) if kind == "MONEY" else None
     if code:
         end = code.end()
-    after = _RELATIVE.match(tokens.text, end) if kind == "DURATION" else None
-    if after:
-        yield Found(tokens.starts[first], after.end(), "DATE", 0.95, "relative")
-    if kind == "DURATION" and tokens.words[index] in _AGE_WORDS:
-        after = tokens.text[end : end + 5]
-        if after in (" old,", " old.", "-old ", "-old,", "-old.") or after[:4] in (
-            " old",
-            "-old",
-        ):
-            yield Found(tokens.starts[first], end + 4, "AGE", 1.0, "unit")
-            return
+    later = _RELATIVE.match(tokens.text, end) if kind == "DURATION" else None
+    if later:
+        yield Found(tokens.starts[first], later.end(), "DATE", 0.95, "relative")
+    old = tokens.text[end : end + 4] in {" old", "-old"}
+    if old and tokens.words[index] in _AGE_WORDS:
+        yield Found(tokens.starts[first], end + 4, "AGE", 1.0, "unit")
+        return
     yield Found(tokens.starts[first], end, kind, 0.9, "unit")
 
 

@@ -1,15 +1,18 @@
 """
 What a constraint means: sentences close to it, and in them the words that tell.
 
-Constraint and sentences are embedded; a margin below the closest sentence decides, so
-that a sentence nearly as close goes too. In those sentences the words that carry
-meaning are withheld, the ones that hold a sentence together stay.
+Constraint and sentences are embedded, each sentence alone and between its neighbours,
+since a secret is often told beside the sentence that names it. A margin below the
+closest sentence decides, so that a sentence nearly as close goes too. In those
+sentences the words that carry meaning are withheld; frequent words, which hold a
+sentence together, stay.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +25,13 @@ from sdrag.vocabulary import Finding, Span
 
 __all__ = ["similar"]
 
-_FLOOR = 0.20
-_MARGIN = 0.06
-_PLAIN = 400
-_NEIGHBOUR = 0.5
+_FLOOR = 0.3
+"""Below this mean cosine a sentence has nothing to do with the constraint."""
+
+_MARGIN = 0.02
+_PLAIN = 1000
+"""So many of the most frequent English words tell nothing."""
+
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*|\d[\w.,:/-]*")
 
 
@@ -37,22 +43,36 @@ def similar(
     if not readings or not spans:
         return Reply(())
     texts = [reading.subject for reading in readings]
-    outcomes = yield from embed([*texts, *(span.of(dossier.text) for span in spans)])
+    pieces = [span.of(dossier.text) for span in spans]
+    outcomes = yield from embed([*texts, *pieces, *_surroundings(pieces)])
     vectors = []
     for outcome in outcomes:
         if isinstance(outcome, Failure):
             return outcome
         vectors.append(outcome.value)
-    matrix = np.asarray(vectors)
-    scores = matrix[: len(texts)] @ matrix[len(texts) :].T
-    found: list[Finding] = []
+    matrix = np.asarray(vectors, dtype=np.float32)
+    cosines = matrix[: len(texts)] @ matrix[len(texts) :].T
+    scores = (cosines[:, : len(spans)] + cosines[:, len(spans) :]) / np.float32(2)
+    return Reply(tuple(_found(dossier.text, spans, readings, scores)))
+
+
+def _surroundings(pieces: Sequence[str]) -> list[str]:
+    """Return each sentence between its neighbours."""
+    return [
+        " ".join(pieces[max(0, place - 1) : place + 2]) for place in range(len(pieces))
+    ]
+
+
+def _found(
+    text: str,
+    spans: Sequence[Span],
+    readings: Sequence[Reading],
+    scores: np.ndarray[tuple[Any, ...], np.dtype[np.float32]],
+) -> Iterator[Finding]:
     for reading, row in zip(readings, scores, strict=True):
         for place in np.flatnonzero(row >= max(_FLOOR, row.max() - _MARGIN)):
-            found.extend(
-                Finding(span, reading.constraint.id, "similar", 0.5)
-                for span in _telling(dossier.text, spans[place], reading.subject)
-            )
-    return Reply(tuple(found))
+            for span in _telling(text, spans[int(place)], reading.subject):
+                yield Finding(span, reading.constraint.id, "similar", 0.5)
 
 
 def _telling(text: str, sentence: Span, subject: str) -> Iterator[Span]:

@@ -1,0 +1,123 @@
+"""The local locator: from a constraint's words to spans, with no language model."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.disclosure.local import LocalLocator
+from sdrag.disclosure.local.reading import read
+from sdrag.steps import Failure, Reply, run
+from sdrag.testing import Scripted, toy_vectors
+from sdrag.vocabulary import Constraint, Passage
+
+EMBED = Scripted(embed=toy_vectors)
+
+
+def _left(texts: list[str], *constraints: str) -> list[str]:
+    """Return what of each text no finding covers."""
+    rules = [Constraint(f"c{n}", text) for n, text in enumerate(constraints)]
+    passages = [Passage(str(n), text) for n, text in enumerate(texts)]
+    outcomes = run(LocalLocator().locate(passages, rules), Scripted(embed=toy_vectors))
+    left = []
+    for passage, outcome in zip(passages, outcomes, strict=True):
+        assert isinstance(outcome, Reply)
+        text = passage.text
+        for finding in sorted(outcome.value, key=lambda f: f.span, reverse=True):
+            span = finding.span
+            text = text[: span.start] + "_" * len(span) + text[span.end :]
+        left.append(text)
+    return left
+
+
+@pytest.mark.parametrize(
+    ("constraint", "text", "gone", "kept"),
+    [
+        ("Remove names of witnesses", "The witness, Jonathan Meyers, left.", "Meyers",
+         "witness"),
+        ("Hide the exact doses of medicine", "She took 80 mg of it.", "80 mg", "took"),
+        ("Suppress private telephone numbers", "Ring 0770 555 0143.", "0143", "Ring"),
+        ("Mask the registration plates", "a car, BX 9063, waited", "9063", "waited"),
+        ("Hide dates of birth", "born on 4 February 2010", "February", "born"),
+        ("The sums paid are secret", "They paid 4,900 euros.", "4,900", "They"),
+        ("Never give out the codes of locks", "The lock code is 5519.", "5519", "lock"),
+        ("Do not say how old the boys are", "He is sixteen.", "sixteen", "He"),
+        ("Where they live is not to be told", "at 12 Canal Street", "Canal", "at"),
+        ("Conceal e-mail addresses", "write to a@b.org", "a@b.org", "write"),
+    ],
+)  # fmt: skip
+def test_types_named_in_a_constraint_go(constraint, text, gone, kept) -> None:
+    """What the constraint names is found in any wording; the rest stays."""
+    (left,) = _left([text], constraint)
+
+    assert gone not in left
+    assert kept in left
+
+
+def test_a_name_introduced_in_one_passage_is_found_in_another() -> None:
+    """The passages are one another's context."""
+    texts = ["The witness, Jonathan Meyers, came.", "Later it was Meyers who wrote."]
+
+    _, second = _left(texts, "Remove names of witnesses")
+
+    assert "Meyers" not in second
+
+
+def test_somebody_in_office_is_spared() -> None:
+    """The judge is no witness; a name a private person shares is not spared."""
+    texts = ["Judge Aurelio Stamm heard the witness, Farida Qureshi. Stamm nodded."]
+
+    (left,) = _left(texts, "Remove names of witnesses")
+
+    assert "Stamm" in left
+    assert "Qureshi" not in left
+
+
+def test_what_must_be_understood_goes_by_meaning() -> None:
+    """The closest sentence loses the words that tell; the others stay whole."""
+    texts = [
+        "The safe was opened with a stethoscope and patience.",
+        "A reward of some kind has been offered by the cathedral.",
+    ]
+
+    first, second = _left(texts, "Keep back how the safe was opened")
+
+    assert "stethoscope" not in first
+    assert second == texts[1]
+
+
+def test_a_failed_embedding_withholds() -> None:
+    """Where meaning cannot be judged, no passage is vouched for."""
+
+    def broken(_texts):
+        raise OSError("no model")
+
+    outcomes = run(
+        LocalLocator().locate(
+            [Passage("a", "Some text here.")],
+            [Constraint("c", "Keep back how it was done")],
+        ),
+        Scripted(embed=broken),
+    )
+
+    assert all(isinstance(outcome, Failure) for outcome in outcomes)
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "meaning"),
+    [
+        ("Remove names of witnesses", {"PERSON"}, False),
+        ("Keep back how the safe was opened", set(), True),
+        ("Let nothing slip about the affair", set(), True),
+    ],
+)
+def test_a_wording_nobody_foresaw_is_understood(text, types, meaning) -> None:
+    """A constraint that names no type is resolved by meaning, never passed over."""
+    reading = read(Constraint("c", text))
+
+    assert reading.types == types
+    assert reading.meaning is meaning
+
+
+def test_nothing_to_do_asks_for_nothing() -> None:
+    """Without constraints every passage is released as it is."""
+    assert run(LocalLocator().locate([Passage("a", "x")], []), EMBED) == [Reply(())]
