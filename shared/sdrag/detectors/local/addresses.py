@@ -43,8 +43,10 @@ _CODE = re.compile(r"[A-Z]{2}|[A-Z]\d[A-Z]|\d[A-Z]{2}")
 def addresses(tokens: Tokens) -> Iterator[Found]:
     """Yield addresses."""
     done = -1
-    for index in range(len(tokens.words)):
-        if index <= done or not _kernel(tokens, index):
+    for index, word in enumerate(tokens.words):
+        if not (word[0].isupper() or word in _UNITS) or index <= done:
+            continue
+        if not _kernel(tokens, index):
             continue
         first = _grown(tokens, index, -1, done)
         last = _grown(tokens, index, 1, done)

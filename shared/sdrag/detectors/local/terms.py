@@ -76,11 +76,15 @@ _OFFICIAL = listed("""
         """)
 _REACH = 3
 _SHORT = 4
+_EVERYDAY = 500
 
 
 def terms(tokens: Tokens) -> Iterator[Found]:
     """Yield the terms; what is common to many people has a low confidence."""
+    common = common_words()
     for index, word in enumerate(tokens.words):
+        if common.get(word, _EVERYDAY) < _EVERYDAY and word not in _TERMS:
+            continue
         type_ = _TERMS.get(word) or _TERMS.get(word.lower())
         if type_ is None and word.endswith("s"):
             type_ = _TERMS.get(word[:-1])

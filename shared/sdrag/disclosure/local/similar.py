@@ -52,7 +52,9 @@ def similar(
         vectors.append(outcome.value)
     matrix = np.asarray(vectors, dtype=np.float32)
     cosines = matrix[: len(texts)] @ matrix[len(texts) :].T
-    scores = (cosines[:, : len(spans)] + cosines[:, len(spans) :]) / np.float32(2)
+    scores = np.asarray(
+        (cosines[:, : len(spans)] + cosines[:, len(spans) :]) / 2, dtype=np.float32
+    )
     return Reply(tuple(_found(dossier.text, spans, readings, scores)))
 
 
