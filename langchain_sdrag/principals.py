@@ -13,7 +13,7 @@ travels in the config.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig, ensure_config
@@ -61,11 +61,8 @@ def on_behalf(
 ) -> Iterator[None]:
     """Make the principal and the config of a call those of the code in the block."""
     principal = principal_of(config, resolver)
-    with ExitStack() as stack:
-        if principal is not None:
-            stack.enter_context(acting_as(principal))
-        configurable = ensure_config(config)["configurable"]
-        stack.enter_context(configured({"configurable": configurable}))
+    configurable = ensure_config(config)["configurable"]
+    with acting_as(principal), configured({"configurable": configurable}):
         yield
 
 

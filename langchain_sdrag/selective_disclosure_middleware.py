@@ -12,7 +12,6 @@ calls are never rewritten.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -103,6 +102,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             scorer=scorer,
             audit=audit,
             limits=limits,
+            principal_resolver=lambda _: current_principal(),
         )
 
     def wrap_tool_call(
@@ -191,7 +191,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
     def _message(self, message: ToolMessage, asked: str, runtime: Any) -> ToolMessage:
         policy, principal = self._redactor.policy, self._principal(runtime)
-        with acting_as(principal) if principal else nullcontext():
+        with acting_as(principal):
             documents = retrieved_in(message, policy)
             released = self._redactor.compress_documents(documents, asked)
         return put_together(message, released, mark_of(policy, principal))
@@ -200,7 +200,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self, message: ToolMessage, asked: str, runtime: Any
     ) -> ToolMessage:
         policy, principal = self._redactor.policy, self._principal(runtime)
-        with acting_as(principal) if principal else nullcontext():
+        with acting_as(principal):
             documents = retrieved_in(message, policy)
             released = await self._redactor.acompress_documents(documents, asked)
         return put_together(message, released, mark_of(policy, principal))

@@ -19,8 +19,8 @@ _principal: ContextVar[Principal | None] = ContextVar("sdrag_principal", default
 
 
 @contextmanager
-def acting_as(principal: Principal) -> Iterator[None]:
-    """Answer everything inside the block on behalf of `principal`."""
+def acting_as(principal: Principal | None) -> Iterator[None]:
+    """Answer everything inside the block on behalf of `principal`; None is nobody."""
     token = _principal.set(principal)
     try:
         yield

@@ -17,7 +17,7 @@ from langgraph.types import Command
 from pydantic import Field
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
-from sdrag import Principal
+from sdrag import Principal, acting_as
 from sdrag.vocabulary import Passage
 
 from ..support.faces import Documents, Scenario
@@ -187,6 +187,18 @@ def test_the_principal_stands_in_the_runtime_context(mode):
 
     assert NAME in retrieved(first)[0].text
     assert not any(NAME in message.text for message in retrieved(second))
+
+
+@both_modes
+def test_a_resolver_of_the_host_decides_alone(mode):
+    """Neither the config of the call nor the context around it counts then."""
+    built = agent(principal_resolver=lambda context: None)
+    config = {"configurable": {"principal": JUDGE}}
+
+    with acting_as(JUDGE):
+        state = run(built, mode, ASK, config, context={"principal": JUDGE})
+
+    assert NAME not in retrieved(state)[0].text
 
 
 @both_modes

@@ -92,6 +92,8 @@ class TestPrincipals:
         )
 
         forged = {"configurable": {"principal": JUDGE, "session": JUDGE}}
+        with acting_as(JUDGE):
+            assert closed.invoke("q")[0].page_content != TEXT
         assert closed.invoke("q", forged)[0].page_content != TEXT
         assert opened.invoke("q", forged)[0].page_content == TEXT
 
