@@ -19,8 +19,8 @@ __all__ = ["passage_mark", "rephrasing_prompt"]
 _SYSTEM = """\
 You rewrite confidential documents so that others may read them.
 You get constraints and a text. Say the whole text again so that a reader can no \
-longer learn what the constraints protect, and keep everything else: its meaning, its order, \
-its facts.
+longer learn what the constraints protect, and keep everything else: its meaning, its \
+order, its facts.
 
 - Use general words in place of what is protected: "a witness", "some years ago".
 - Leave [REDACTED] and every mark of the form [[...]] exactly as it stands, where it \

@@ -1,4 +1,4 @@
-"""The sections on what is checked after the model has answered; each off until present."""
+"""The sections on what is checked after the answer; each off until present."""
 
 from __future__ import annotations
 
