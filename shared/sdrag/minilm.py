@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-from collections.abc import Sequence
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from sentence_transformers import SentenceTransformer
 
+    Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 __all__ = ["DIMENSIONS", "embed_texts", "embed_tokens", "load_minilm", "model_folder"]
@@ -96,11 +99,29 @@ def load_minilm() -> SentenceTransformer:
 
 
 def embed_texts(texts: Sequence[str]) -> Matrix:
-    """Embed texts as rows of a (texts, 384) float32 matrix of unit length."""
+    """
+    Embed texts as rows of a (texts, 384) float32 matrix of unit length.
+
+    The vectors of recent texts are remembered in this process, under keyed hashes:
+    constraints and neighbours are asked about again and again.
+    """
     import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
-    if not texts:
+    keys = [_vectors.key(text) for text in texts]
+    found = _vectors.get(keys)
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+    if new:
+        rows = dict(zip(new, _encoded(list(new.values())), strict=True))
+        _vectors.put(rows)
+        found |= rows
+    if not keys:
         return np.empty((0, DIMENSIONS), dtype=np.float32)
+    return np.stack([found[key] for key in keys])
+
+
+def _encoded(texts: Sequence[str]) -> Matrix:
+    import numpy as np  # noqa: PLC0415 -- see embed_texts
+
     model = load_minilm()
     with _using:
         vectors = model.encode(
@@ -111,6 +132,36 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
             show_progress_bar=False,
         )
     return np.asarray(vectors, dtype=np.float32)
+
+
+class _Vectors:
+    """The vectors of the texts used last, by keyed hashes of the texts."""
+
+    def __init__(self, entries: int) -> None:
+        self._entries = entries
+        self._rows: OrderedDict[bytes, Vector] = OrderedDict()
+        self._lock = Lock()
+        self._secret = secrets.token_bytes(32)
+
+    def key(self, text: str) -> bytes:
+        data = text.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(data, key=self._secret, digest_size=16).digest()
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
+        with self._lock:
+            for key in keys:
+                if key in self._rows:
+                    self._rows.move_to_end(key)
+            return {key: self._rows[key] for key in keys if key in self._rows}
+
+    def put(self, rows: Mapping[bytes, Vector]) -> None:
+        with self._lock:
+            self._rows.update(rows)
+            while len(self._rows) > self._entries:
+                self._rows.popitem(last=False)
+
+
+_vectors = _Vectors(20_000)  # 30 MB
 
 
 def embed_tokens(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:

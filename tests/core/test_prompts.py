@@ -128,6 +128,15 @@ def _extracting():
     return [extraction_prompt(RAW, CONSTRAINTS, b"k" * 16)]
 
 
+def _summarizing_clusters():
+    from sdrag.disclosure.hierarchy.building import (  # noqa: PLC0415
+        HierarchySettings,
+        _prompt,
+    )
+
+    return [_prompt([PASSAGE], HierarchySettings())]
+
+
 def _rephrasing():
     from sdrag.disclosure.rephrase_prompt import rephrasing_prompt  # noqa: PLC0415
 
@@ -168,6 +177,7 @@ BUILT = {
     ("summarizer.summary_prompt",): _summarizing,
     ("prompts.extraction_prompt",): _extracting,
     ("rephrase_prompt.rephrasing_prompt",): _rephrasing,
+    ("building._prompt",): _summarizing_clusters,
     ("llm.detection_prompt",): _detecting,
     ("judging._prompt",): _judging,
     ("extraction._read", "rewriting._prompt"): _linking,

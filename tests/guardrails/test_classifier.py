@@ -35,9 +35,14 @@ def test_a_request_out_of_place_is_found(request_, place):
     """No "ignore previous" is needed: the request does not belong in a letter."""
     text = f"{request_}\n{LETTER}" if place == "start" else f"{LETTER}\n{request_}"
 
-    found = scan(text, InjectionSection()).suspicions
+    # A pattern may see it too; this is what the head sees.
+    found = [
+        one
+        for one in scan(text, InjectionSection()).suspicions
+        if one.reason == "out-of-place"
+    ]
 
-    assert {one.reason for one in found} == {"out-of-place"}
+    assert found
     where = text.index(request_)
     assert all(where <= one.span.start < where + len(request_) for one in found)
 

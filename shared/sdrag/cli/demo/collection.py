@@ -1,7 +1,7 @@
 """
 What the demo retrieves from: a few articles, and the policy that guards them.
 
-Chunks are paragraphs, as a host would cut them.
+Chunks are sentences, as in the paper: 639 for 13,600 tokens (section IV-C2).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdrag.evaluation.articles_check import load_articles
+from sdrag.evaluation.index import sentence_chunks
 from sdrag.vocabulary import Confidential, Passage
 
 __all__ = ["Collection", "Question", "collect"]
@@ -31,7 +32,7 @@ class Question(Confidential):
 @dataclass(frozen=True, slots=True, repr=False)
 class Collection(Confidential):
     """
-    Articles cut into paragraphs, under one policy.
+    Articles cut into sentences, under one policy.
 
     Args:
         passages: With the metadata key `case`, by which the policy's constraints are
@@ -54,9 +55,9 @@ def collect(count: int = _ARTICLES) -> Collection:
     articles = load_articles()[:count]
     return Collection(
         passages=tuple(
-            Passage(f"{name}-{number}", paragraph, {"case": name}, None, name)
+            Passage(chunk.id, chunk.text, {"case": name}, None, name)
             for name, article in _named(articles)
-            for number, paragraph in enumerate(article["article_text"].split("\n\n"))
+            for chunk in sentence_chunks(article, name)
         ),
         policy={
             "constraints": [
@@ -65,6 +66,7 @@ def collect(count: int = _ARTICLES) -> Collection:
                 for number, text in enumerate(article["constraint_to_witness_words"], 1)
             ],
             "metadata": {"allow": ["case"]},
+            "disclosure": {"placeholders": "phrase"},
         },
         questions=tuple(
             Question(

@@ -30,13 +30,13 @@ def demo(
             "and answers, in LangChain."
         ),
     ] = None,
-    top_k: Annotated[int, typer.Option(min=1, help="Chunks retrieved.")] = 4,
+    top_k: Annotated[int, typer.Option(min=1, help="Chunks retrieved.")] = 10,
 ) -> None:
     """Show what an application gives away, before and after one line is changed."""
     console = Console()
     collection = collect()
     console.print(
-        f"{len(collection.passages)} paragraphs of invented articles, "
+        f"{len(collection.passages)} sentences of invented articles, "
         f"{len(collection.policy['constraints'])} constraints, "
         f"{len(collection.questions)} questions. The model that answers "
         + ("is " + llm if llm else "was hijacked: it gives away all it receives.")
