@@ -15,11 +15,10 @@ from sdrag.audit import AuditEvent
 from sdrag.cli.demo.collection import Collection, collect
 from sdrag.cli.demo.report import show_answers, show_constraints, show_rows
 from sdrag.cli.demo.run import Ask, Row, measure
+from sdrag.evaluation.witnesses import broken
 from sdrag.extras import needs
 
 __all__ = ["demo"]
-
-_SHOWN = 0
 
 
 def demo(
@@ -53,8 +52,13 @@ def demo(
             collection, Path(folder), top_k, audit, llm
         ):
             rows += _measured(collection, name, plain, wrapped)
-    question = collection.questions[_SHOWN]
-    show_answers(console, question, rows[1].answers[_SHOWN], rows[3].answers[_SHOWN])
+    shown = _most_telling(collection, rows[1])
+    show_answers(
+        console,
+        collection.questions[shown],
+        rows[1].answers[shown],
+        rows[3].answers[shown],
+    )
     show_rows(console, rows)
     show_constraints(console, passages, collection.rule_texts())
 
@@ -84,6 +88,20 @@ def _applications(
                 collection, folder / "llamaindex", top_k, audit
             ),
         )
+
+
+def _most_telling(collection: Collection, row: Row) -> int:
+    """Return the place of the question whose answer gives most away."""
+    return max(
+        range(len(row.answers)),
+        key=lambda place: len(
+            broken(
+                row.answers[place],
+                collection.questions[place].witnesses,
+                collection.questions[place].relevant,
+            )
+        ),
+    )
 
 
 def _measured(
