@@ -10,11 +10,12 @@ withheld.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
+from operator import attrgetter
 from urllib.parse import unquote
 
 from sdrag.disclosure.forms import name_forms, speaks_of_people
@@ -120,20 +121,27 @@ def cut(
             spans.setdefault(name, []).extend(more)
         grown = _whole(text, spans, swept.placeholders)
         if grown == whole:
-            replace = partial(_instead, spans=spans, swept=swept)
+            apart = {name: merge(own) for name, own in spans.items()}
+            replace = partial(_instead, apart=apart, swept=swept)
             result = splice(text, whole, replace)
             return Cut(result, _in_order(spans, applied), len(whole))
         whole = grown
     return Cut(None, _in_order(spans, applied), len(whole))
 
 
-def _instead(span: Span, spans: Mapping[str, Sequence[Span]], swept: Sweep) -> str:
+def _instead(span: Span, apart: Mapping[str, Sequence[Span]], swept: Sweep) -> str:
     """Return the placeholder of the first constraint that takes part of a span."""
     return next(
         said
         for name, said in swept.placeholders.items()
-        if any(own.overlaps(span) for own in spans.get(name, ()))
+        if _takes_part(apart.get(name, ()), span)
     )
+
+
+def _takes_part(apart: Sequence[Span], span: Span) -> bool:
+    """Say whether one of the spans, which are sorted and apart, overlaps `span`."""
+    place = bisect_left(apart, span.end, key=attrgetter("start")) - 1
+    return place >= 0 and apart[place].end > span.start
 
 
 def _standing(text: str, applied: Sequence[str], swept: Sweep) -> dict[str, list[Span]]:
