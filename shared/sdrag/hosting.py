@@ -99,7 +99,7 @@ class Hook:
             except Exception as error:  # noqa: BLE001 -- none leaves with text
                 fault = _ours(error)
         if fault is not None:
-            raise _sealed(fault)
+            raise fault.sealed()
         return result, self._told(result, performer, start)
 
     async def aperform(
@@ -117,7 +117,7 @@ class Hook:
             except Exception as error:  # noqa: BLE001 -- none leaves with text
                 fault = _ours(error)
         if fault is not None:
-            raise _sealed(fault)
+            raise fault.sealed()
         return result, self._told(result, performer, start)
 
     def _performer(self, search: SearchPort | None) -> Metered:
@@ -242,9 +242,3 @@ def _ours(error: Exception) -> SdragError:
         f"Disclosure control failed with {type(error).__name__}.",
         hint="Nothing was released. Please report it.",
     )
-
-
-def _sealed(error: SdragError) -> SdragError:
-    """Cut off the original exception and the frames, which hold the text."""
-    error.__context__ = error.__cause__ = None
-    return error.with_traceback(None)
