@@ -157,6 +157,7 @@ class SqliteBindings:
         """Look bindings up; see `BindingStore.read`."""
         rules = {self._rule(constraint): constraint.id for constraint in constraints}
         with self._connection() as connection:
+            connection.execute("BEGIN")  # a text and its bindings of one moment
             return [self._read_one(connection, passage, rules) for passage in passages]
 
     def forget(self, passage_ids: Iterable[str]) -> None:
