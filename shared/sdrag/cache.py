@@ -23,7 +23,14 @@ from typing import Protocol
 
 from sdrag.errors import HostError, UsageError
 
-__all__ = ["MemoryCache", "RedactionCache", "SqliteCache", "open_cache"]
+__all__ = [
+    "MemoryCache",
+    "RedactionCache",
+    "SqliteCache",
+    "keyed",
+    "open_cache",
+    "secret_at",
+]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entry (
@@ -69,7 +76,7 @@ class MemoryCache:
 
     def key(self, parts: Iterable[str]) -> bytes:
         """Return the keyed hash of the parts; each part's length is hashed too."""
-        return _keyed(self._secret, parts)
+        return keyed(self._secret, parts)
 
     def get(self, key: bytes) -> str | None:
         """Return what was put under the key, if it is still there."""
@@ -113,14 +120,14 @@ class SqliteCache:
         if entries < 1:
             raise UsageError("A cache holds at least one entry.")
         self._path, self._entries = str(path), entries
-        self._secret = _secret_at(Path(f"{self._path}.key"))
+        self._secret = secret_at(Path(f"{self._path}.key"))
         Path(self._path).touch(mode=0o600)
         with self._connection() as connection:
             connection.executescript(_SCHEMA)
 
     def key(self, parts: Iterable[str]) -> bytes:
         """Return the keyed hash of the parts; each part's length is hashed too."""
-        return _keyed(self._secret, parts)
+        return keyed(self._secret, parts)
 
     def get(self, key: bytes) -> str | None:
         """Return what was put under the key, if it is still there."""
@@ -171,7 +178,8 @@ def open_cache(where: RedactionCache | str | Path | None) -> RedactionCache:
     return SqliteCache(where) if isinstance(where, (str, Path)) else where
 
 
-def _keyed(secret: bytes, parts: Iterable[str]) -> bytes:
+def keyed(secret: bytes, parts: Iterable[str]) -> bytes:
+    """Return a keyed hash of parts, each with its length, in 32 bytes."""
     digest = blake2b(key=secret, digest_size=32)
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -180,7 +188,7 @@ def _keyed(secret: bytes, parts: Iterable[str]) -> bytes:
     return digest.digest()
 
 
-def _secret_at(path: Path) -> bytes:
+def secret_at(path: Path) -> bytes:
     """Read the key, made by whoever comes first: a link appears whole or not at all."""
     if not path.exists():
         own = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
