@@ -38,10 +38,7 @@ def principal_of(
     Raises:
         UsageError: What stands in the config, or what the resolver gave, is none.
     """
-    full = ensure_config(config)
-    if resolver is not None:
-        return _checked(resolver(full))
-    return _checked(full.get("configurable", {}).get(_KEY)) or current_principal()
+    return _found(ensure_config(config), resolver)
 
 
 def held(
@@ -60,8 +57,8 @@ def on_behalf(
     config: RunnableConfig | None, resolver: PrincipalResolver | None
 ) -> Iterator[None]:
     """Make the principal and the config of a call those of the code in the block."""
-    principal = principal_of(config, resolver)
-    configurable = ensure_config(config)["configurable"]
+    full = ensure_config(config)
+    principal, configurable = _found(full, resolver), full["configurable"]
     with acting_as(principal), configured({"configurable": configurable}):
         yield
 
@@ -94,6 +91,14 @@ class OnBehalf:
         kept = held(config, self.principal_resolver)
         inherited: Any = super()
         return inherited.astream_events(input, kept, **kwargs)
+
+
+def _found(
+    full: RunnableConfig, resolver: PrincipalResolver | None
+) -> Principal | None:
+    if resolver is not None:
+        return _checked(resolver(full))
+    return _checked(full.get("configurable", {}).get(_KEY)) or current_principal()
 
 
 def _checked(value: object) -> Principal | None:

@@ -20,6 +20,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
+from io import FileIO
 from pathlib import Path
 from threading import RLock
 from typing import Protocol
@@ -233,7 +234,7 @@ class SqliteBindings:
                 count = str(self._shared.total_changes)
         else:
             try:
-                with Path(self._path).open("rb") as file:
+                with FileIO(self._path) as file:  # unbuffered: it is asked often
                     count = file.read(28)[24:].hex()
             except OSError:
                 raise HostError("The bindings' database cannot be read.") from None

@@ -132,10 +132,10 @@ def _chosen(
     stamp: Callable[[], str] | None = getattr(setup.bindings, "stamp", None)
     if stamp is None or section.top_k is not None:  # a top K depends on the query
         return (yield from choosing)
-    bound = [rule.id for rule in rules if binds(rule, principal)]
+    lifted = [r.id for r in rules if r.unless and not binds(r, principal)]
     texts = [part for p in passages for part in (p.id, p.document_id or "", p.text)]
     key = setup.cache.key(
-        ["candidates", setup.policy.hash, stamp(), ",".join(bound), *texts]
+        ["candidates", setup.policy.hash, stamp(), ",".join(lifted), *texts]
     )
     (known,) = yield from compute(setup.cache.get, [key])
     if isinstance(known, Reply) and known.value is not None:

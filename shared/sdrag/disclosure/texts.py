@@ -58,28 +58,32 @@ class Texts(Confidential):
 
     def groups(self) -> tuple[Group, ...]:
         """Return the texts by the constraints that hold for them; none, none."""
-        places: dict[tuple[str, ...], list[int]] = {}
-        for place, applied in enumerate(self.applied):
-            places.setdefault(applied, []).append(place)
+        rules = {rule.id: rule for rule in self.constraints}
         return tuple(
             Group(
-                places=tuple(own),
-                texts=tuple(self.all[place] for place in own),
-                constraints=tuple(r for r in self.constraints if r.id in applied),
+                places=places,
+                texts=tuple(self.all[place] for place in places),
+                constraints=tuple(rules[name] for name in applied),
             )
-            for applied, own in places.items()
-            if applied
+            for applied, places in self._grouped().items()
         )
 
     def key_parts(self) -> list[str]:
         """Return everything that what becomes of the texts depends on."""
         parts = []
-        for group in self.groups():
-            names = (rule.id for rule in group.constraints)
-            parts += ["group", ",".join(names), repr(group.places)]
+        for applied, places in self._grouped().items():
+            parts += ["group", ",".join(applied), repr(places)]
         for text in self.all:
             parts += [text.id, text.document_id or "", text.text]
         return parts + [_canonical(metadata) for metadata in self.metadata]
+
+    def _grouped(self) -> dict[tuple[str, ...], tuple[int, ...]]:
+        """Return the places of the texts for which the same constraints hold."""
+        places: dict[tuple[str, ...], list[int]] = {}
+        for place, applied in enumerate(self.applied):
+            if applied:
+                places.setdefault(applied, []).append(place)
+        return {applied: tuple(own) for applied, own in places.items()}
 
     def _applied(self) -> list[tuple[str, ...]]:
         """Return the ids of the constraints that hold for each text, in order."""
