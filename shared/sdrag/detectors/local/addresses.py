@@ -43,10 +43,8 @@ _CODE = re.compile(r"[A-Z]{2}|[A-Z]\d[A-Z]|\d[A-Z]{2}")
 def addresses(tokens: Tokens) -> Iterator[Found]:
     """Yield addresses."""
     done = -1
-    for index, word in enumerate(tokens.words):
-        if not (word[0].isupper() or word in _UNITS) or index <= done:
-            continue
-        if not _kernel(tokens, index):
+    for index in _candidates(tokens):
+        if index <= done or not _kernel(tokens, index):
             continue
         first = _grown(tokens, index, -1, done)
         last = _grown(tokens, index, 1, done)
@@ -55,6 +53,24 @@ def addresses(tokens: Tokens) -> Iterator[Found]:
             yield Found(
                 tokens.starts[first], tokens.ends[last], "ADDRESS", 0.9, "grown"
             )
+
+
+def _candidates(tokens: Tokens) -> list[int]:
+    """Return the tokens that only an address may have, in order."""
+    telling = [
+        word
+        for word in tokens.where
+        if word.lower() in _UNITS
+        or (
+            word[0].isupper()
+            and (
+                word in STREET_HEADS
+                or word.lower() in _STREET_WORDS
+                or _STREETISH.match(word)
+            )
+        )
+    ]
+    return sorted(tokens.places(telling))
 
 
 def _kernel(tokens: Tokens, index: int) -> bool:

@@ -19,6 +19,7 @@ from sdrag.detectors.local.tokens import Tokens, tokenize
 __all__ = ["forms"]
 
 _SURE = 0.6
+_SHORT = 3
 _NAMED = frozenset(("PERSON", "ORGANIZATION", "LOCATION"))
 
 
@@ -66,36 +67,26 @@ def _telling(word: str, confidence: float) -> bool:
 
 
 def _seen(tokens: Tokens, parts: dict[str, tuple[float, str]]) -> Iterator[Found]:
-    shouted = {word.upper(): word for word in parts if len(word) > 3}
-    for index, word in enumerate(tokens.words):
-        if not word[0].isupper() or len(word) < 2:
-            continue
-        name = word if word in parts else shouted.get(word)
-        if name is not None:
-            confidence, type_ = parts[name]
-            yield Found(
-                tokens.starts[index],
-                tokens.ends[index],
-                type_,
-                min(confidence, 0.85),
-                "form",
-            )
+    """Yield every place of a part, in capitals too."""
+    for part, (confidence, type_) in parts.items():
+        shouted = (part.upper(),) if len(part) > _SHORT and not part.isupper() else ()
+        for index in tokens.places((part, *shouted)):
+            if tokens.words[index][0].isupper() and len(tokens.words[index]) > 1:
+                start, end = tokens.starts[index], tokens.ends[index]
+                yield Found(start, end, type_, min(confidence, 0.85), "form")
 
 
 def _initials(tokens: Tokens, initials: set[str]) -> Iterator[Found]:
     """Yield K.F., K. F. and KF for Kwabena Frimpong."""
-    words = tokens.words
-    for index, word in enumerate(words):
-        if len(word) in (2, 3) and word in initials:
-            yield Found(
-                tokens.starts[index], tokens.ends[index], "PERSON", 0.6, "initials"
-            )
-        elif (
-            len(word) == 1
-            and index + 1 < len(words)
-            and word + words[index + 1] in initials
+    starts, ends, words = tokens.starts, tokens.ends, tokens.words
+    for index in tokens.places(name for name in initials if len(name) < _SHORT + 1):
+        yield Found(starts[index], ends[index], "PERSON", 0.6, "initials")
+    for index in tokens.places({name[0] for name in initials}):
+        if (
+            index + 1 < len(words)
+            and words[index] + words[index + 1] in initials
             and tokens.gap(index + 1) in (".", ". ")
         ):
-            end = tokens.ends[index + 1]
+            end = ends[index + 1]
             end += tokens.text[end : end + 1] == "."
-            yield Found(tokens.starts[index], end, "PERSON", 0.85, "initials")
+            yield Found(starts[index], end, "PERSON", 0.85, "initials")

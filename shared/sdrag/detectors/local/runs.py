@@ -89,17 +89,15 @@ def is_common(word: str) -> bool:
 
 def runs(tokens: Tokens) -> Iterator[Run]:
     """Yield the candidates of a text, in order."""
-    lowered = frozenset(word for word in tokens.words if word[0].islower())
-    index, count = 0, len(tokens.words)
-    while index < count:
-        if not tokens.words[index][0].isupper():
-            index += 1
+    lowered = frozenset(word for word in tokens.where if word[0].islower())
+    end = 0
+    for index in tokens.capitals:
+        if index < end:
             continue
         end = _end(tokens, index)
         run = _trimmed(tokens, index, end, lowered)
         if run is not None:
             yield run
-        index = end
 
 
 def _end(tokens: Tokens, start: int) -> int:

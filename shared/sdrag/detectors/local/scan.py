@@ -9,6 +9,7 @@ from sdrag.detectors.local.counts import counts
 from sdrag.detectors.local.forms import forms
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.identifiers import identifiers
+from sdrag.detectors.local.links import links, secrets
 from sdrag.detectors.local.measures import measures
 from sdrag.detectors.local.names import names
 from sdrag.detectors.local.nationalities import peoples
@@ -31,10 +32,12 @@ def mentions(text: str) -> tuple[Mention, ...]:
     tokens = tokenize(plain.text)
     named = list(names(tokens))
     found = [
-        *identifiers(plain.text),
-        *numbered(plain.text),
+        *links(plain.text),
+        *secrets(tokens),
+        *identifiers(tokens),
+        *numbered(tokens),
         *addresses(tokens),
-        *times(plain.text),
+        *times(tokens),
         *measures(tokens),
         *named,
         *forms(tokens, named),
@@ -51,14 +54,20 @@ def mentions(text: str) -> tuple[Mention, ...]:
 def settled(found: Iterable[Found]) -> list[Found]:
     """Drop what lies within something at least as sure; sort the rest."""
     kept: list[Found] = []
-    order = sorted(set(found), key=lambda f: (f.start, -f.end, -f.confidence))
-    for one in order:
-        inside = (
-            other.end >= one.end
-            and other.confidence >= one.confidence - _SLACK
-            and (other.start, other.end, one.reason) != (one.start, one.end, "either")
-            for other in reversed(kept[-_RECENT:])
-        )
-        if not any(inside):
+    reached = 0
+    for one in sorted(set(found), key=_order):
+        if one.end > reached or not any(
+            _holds(other, one) for other in reversed(kept[-_RECENT:])
+        ):
             kept.append(one)
+            reached = max(reached, one.end)
     return kept
+
+
+def _order(found: Found) -> tuple[int, int, float]:
+    return found.start, -found.end, -found.confidence
+
+
+def _holds(other: Found, one: Found) -> bool:
+    """Say whether the other says all of it already."""
+    return other.end >= one.end and other.confidence >= one.confidence - _SLACK

@@ -1,13 +1,19 @@
-"""Words in lower case that say something of a person: trades, kin, faith, illness."""
+"""
+Words in lower case that say something of a person: trades, kin, faith, illness.
+
+Frequent words are picked by hand, seldom ones come from `tables/kinds.txt`. A trade or
+an illness takes the words along that qualify it: a primary school teacher.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from sdrag.detectors.local import tables
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import listed
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.local.tokens import Tokens
 
 __all__ = ["terms"]
@@ -36,7 +42,11 @@ _TERMS = _table(
         technician therapist trader translator treasurer tutor typist undertaker vet
         veterinarian waiter waitress warden welder writer administrator editor
         practitioner conscript soldier student watchman operator dancer worker owner
-        proprietor professor trader landowner shareholder labourer
+        proprietor professor trader landowner shareholder labourer guide dealer
+        broker instructor captain commander sergeant lieutenant colonel investigator
+        detective businessman historian composer philosopher servant maid helper
+        craftsman performer magician merchant vendor retailer educator
+        undergraduate pupil pensioner retiree activist politician lawmaker
         """,
     RELATION="""
         married divorced widowed widow widower husband wife hubby spouse fiance
@@ -52,7 +62,18 @@ _TERMS = _table(
         arthritis schizophrenia psychosis bipolar autism hiv aids hypertension
         migraine fracture disability disabled pregnant pregnancy abortion
         miscarriage obesity allergy allergies insomnia ptsd infection sepsis
-        endocarditis dizziness illness
+        endocarditis dizziness illness disease fever malaria influenza flu herpes
+        carcinoma sclerosis lymphoma osteoporosis alcoholism addiction blindness
+        handicap sickness insanity paralysis deaf deafness blind coma
+        """,
+    TREATMENT="""
+        surgery chemotherapy medication transplantation aspirin
+        """,
+    SUBSTANCE="""
+        cocaine heroin cannabis hashish marijuana alcohol vodka opium
+        """,
+    WEAPON="""
+        gun pistol rifle shotgun firearm bullet ammunition missile sword explosives
         """,
     RELIGION="""
         muslim christian jewish catholic protestant orthodox hindu sikh buddhist
@@ -62,6 +83,7 @@ _TERMS = _table(
 
 
 _ARTICLES = frozenset(("a", "an", "as", "former", "retired", "of", "by"))
+_SUFFERED = frozenset(("a", "an", "with", "from", "of", "has", "had", "his", "her"))
 _BLOCKED = listed("""
         the and or to in on at for from with that who which was were is are had has
         have his her their its this
@@ -74,69 +96,88 @@ _OFFICIAL = listed("""
         magistrate magistrates inspector inspectors officer officers secretary
         registrar
         """)
+_SURE = frozenset(("CONDITION", "RELIGION", "TREATMENT", "SUBSTANCE", "WEAPON"))
+# Counsel's trade says nothing of whom they act for.
+_PRACTISING = re.compile(r" (?:practi[sc]ing|acting) ")
+_BODY = re.compile(
+    r"\b(?:(?:(?:loss|injury|wound|damage|blow) (?:of|to) [a-z]+ )?(?:in|to|of|on) )?"
+    r"(?:(?:his|her|their|the) )?(?:left|right) (?:eye|ear|arm|leg|hand|foot|knee|hip"
+    r"|shoulder|lung|kidney|side|ankle|wrist|elbow|breast|thigh|cheek)\b"
+)
 _REACH = 3
 _SHORT = 4
-_EVERYDAY = 500
 
 
 def terms(tokens: Tokens) -> Iterator[Found]:
     """Yield the terms; what is common to many people has a low confidence."""
-    common = common_words()
-    for index, word in enumerate(tokens.words):
-        if common.get(word, _EVERYDAY) < _EVERYDAY and word not in _TERMS:
+    for word in tokens.where:
+        type_ = _kind(word)
+        if type_ is None:
             continue
-        type_ = _TERMS.get(word) or _TERMS.get(word.lower())
-        if type_ is None and word.endswith("s"):
-            type_ = _TERMS.get(word[:-1])
-        if type_ == "JOB_TITLE":
-            yield _job(tokens, index)
-        elif type_ is None:
-            if word.islower() and len(word) > _SHORT and _foreign(word):
-                yield Found(
-                    tokens.starts[index], tokens.ends[index], "TERM", 0.5, "unknown"
-                )
-        else:
-            sure = word.lower() in _FAMILY or type_ in {"CONDITION", "RELIGION"}
-            yield Found(
-                tokens.starts[index],
-                tokens.ends[index],
-                type_,
-                0.55 if sure else 0.4,
-                "term",
-            )
+        for index in tokens.where[word]:
+            yield _found(tokens, index, type_)
+    if "left" in tokens.where or "right" in tokens.where:
+        for match in _BODY.finditer(tokens.text):
+            yield Found(*match.span(), "CONDITION", 0.5, "body")
+
+
+def _kind(word: str) -> str | None:
+    """Return the type of a word, if it has one."""
+    lower = word.lower()
+    type_ = _TERMS.get(lower) or tables.kinds().get(word)
+    if type_ is None and lower.endswith("s"):
+        single = lower[:-3] + "y" if lower.endswith("ies") else lower[:-1]
+        type_ = _TERMS.get(single) or tables.kinds().get(single)
+    if type_ is None and len(word) > _SHORT and word.islower() and _foreign(word):
+        return "TERM"
+    return type_
+
+
+def _found(tokens: Tokens, index: int, type_: str) -> Found:
+    lower = tokens.words[index].lower()
+    if type_ == "JOB_TITLE":
+        return _job(tokens, index)
+    first, confidence = index, 0.55 if lower in _FAMILY or type_ in _SURE else 0.4
+    if type_ == "TERM":
+        confidence = 0.5
+    elif type_ == "CONDITION":
+        first = _qualified(tokens, index, _SUFFERED) or index
+    reason = "unknown" if type_ == "TERM" else "term"
+    return Found(tokens.starts[first], tokens.ends[index], type_, confidence, reason)
 
 
 def _foreign(word: str) -> bool:
     """Say whether English has no such word, nor one it is formed from."""
     if is_common(word):
         return False
+    common = tables.common_words()
     stems = (word[:-1], word[:-2], word[:-3], word[:-3] + "e", word[:-3] + "y")
-    return not any(stem in common_words() for stem in (*stems, word[2:], word[3:]))
+    return not any(stem in common for stem in (*stems, word[2:], word[3:]))
 
 
 def _job(tokens: Tokens, index: int) -> Found:
     """Take the words along that qualify a trade: a primary school teacher."""
+    first = _qualified(tokens, index, _ARTICLES)
+    start, end = tokens.starts[index if first is None else first], tokens.ends[index]
+    if tokens.words[index].lower() in _OFFICIAL:
+        confidence = 0.4 if first is None else 0.45
+    else:
+        confidence = 0.5 if first is None else 0.6
+    if _PRACTISING.match(tokens.text, end):
+        confidence = 0.45
+    return Found(start, end, "JOB_TITLE", confidence, "term")
+
+
+def _qualified(tokens: Tokens, index: int, openers: frozenset[str]) -> int | None:
+    """Return the first of the words between an opener and the token, if any."""
     words = tokens.words
     first = index
     for place in range(index - 1, max(-1, index - 2 - _REACH), -1):
         if tokens.gap(place + 1) not in (" ", "-"):
             break
-        if words[place] in _ARTICLES:
-            sure = words[index].lower() not in _OFFICIAL
-            return Found(
-                tokens.starts[first],
-                tokens.ends[index],
-                "JOB_TITLE",
-                0.6 if sure else 0.45,
-                "term",
-            )
+        if words[place] in openers:
+            return first
         if words[place] in _BLOCKED:
             break
         first = place
-    return Found(
-        tokens.starts[index],
-        tokens.ends[index],
-        "JOB_TITLE",
-        0.5 if words[index].lower() not in _OFFICIAL else 0.4,
-        "term",
-    )
+    return None

@@ -1,8 +1,15 @@
-"""Words and numbers of a text, in one scan, as parallel lists."""
+"""
+Words and numbers of a text, in one scan, and where each word stands.
+
+The index is what keeps the rules quick: a rule asks for the places of its own cue words
+and looks around them, so that nothing else of the text is read again.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sdrag.detectors.local.lexicon import listed
@@ -26,21 +33,36 @@ class Tokens(Confidential):
         words: Each token's characters.
         starts: Where each starts.
         ends: Where each ends.
+        where: The tokens that are a word, by that word.
+        numbers: The tokens that begin with a digit.
+        capitals: The tokens that begin with a capital.
     """
 
     text: str
     words: list[str]
     starts: list[int]
     ends: list[int]
+    where: Mapping[str, list[int]]
+    numbers: list[int]
+    capitals: list[int]
 
     def gap(self, index: int) -> str:
         """Return what stands between the token and the one before it."""
         before = self.ends[index - 1] if index else 0
         return self.text[before : self.starts[index]]
 
+    def places(self, words: Iterable[str]) -> Iterator[int]:
+        """Yield the tokens that are one of the words, word by word."""
+        where = self.where
+        for word in words:
+            if word in where:
+                yield from where[word]
+
     def opens_sentence(self, index: int) -> bool:
         """Say whether a sentence, heading or list item may start with the token."""
         gap = self.gap(index)
+        if index and gap == " ":
+            return False
         if index == 0 or "\n" in gap:
             return True
         before = gap.rstrip(_CLOSERS)
@@ -65,9 +87,17 @@ def tokenize(text: str) -> Tokens:
     words: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
+    where: defaultdict[str, list[int]] = defaultdict(list)
     for match in _TOKEN.finditer(text):
-        words.append(match.group())
+        word = match.group()
+        where[word].append(len(words))
+        words.append(word)
         start, end = match.span()
         starts.append(start)
         ends.append(end)
-    return Tokens(text, words, starts, ends)
+    # Every occurrence of a word has the same first letter: look at each word once.
+    numbers = [i for word in where if word[0].isdigit() for i in where[word]]
+    capitals = [i for word in where if word[0].isupper() for i in where[word]]
+    return Tokens(
+        text, words, starts, ends, dict(where), sorted(numbers), sorted(capitals)
+    )

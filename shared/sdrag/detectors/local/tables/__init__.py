@@ -5,7 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.resources import files
 
-__all__ = ["common_words", "countries", "first_names", "places", "surnames"]
+__all__ = [
+    "common_words",
+    "countries",
+    "first_names",
+    "kinds",
+    "peoples",
+    "places",
+    "surnames",
+]
 
 
 @lru_cache(maxsize=1)
@@ -36,6 +44,19 @@ def places() -> frozenset[str]:
 def countries() -> frozenset[str]:
     """Return countries, as they are written."""
     return frozenset(_lines("countries"))
+
+
+@lru_cache(maxsize=1)
+def peoples() -> frozenset[str]:
+    """Return names of peoples and adjectives of places, in the singular."""
+    return frozenset(_lines("peoples"))
+
+
+@lru_cache(maxsize=1)
+def kinds() -> dict[str, str]:
+    """Return seldom words that say something of a person, each with its type."""
+    rows = (line.partition(" ") for line in _lines("kinds"))
+    return {word: type_ for word, _, type_ in rows}
 
 
 def _lines(name: str) -> list[str]:
