@@ -20,6 +20,7 @@ from sdrag.disclosure.binding import bind as attach
 from sdrag.disclosure.bindings import BindingStore, open_bindings
 from sdrag.disclosure.disclose import DisclosureSetup, Locator
 from sdrag.disclosure.disclose import disclose as enforce
+from sdrag.disclosure.history import History, open_history
 from sdrag.disclosure.local import LocalLocator
 from sdrag.guardrails import access, injection, relevance, staleness
 from sdrag.guardrails.fetch import fetch
@@ -66,7 +67,7 @@ class Engine:
     classifier: bool = False
 
     @classmethod
-    def build(
+    def build(  # noqa: PLR0913 -- what a host may hand in, by keyword
         cls,
         policy: Policy | Mapping[str, Any] | str | Path,
         *,
@@ -75,6 +76,7 @@ class Engine:
         bindings: BindingStore | str | Path | None = None,
         locator: Locator | None = None,
         cache: RedactionCache | str | Path | None = None,
+        history: History | str | Path | None = None,
         authorize: bool = False,
         classifier: bool = False,
     ) -> Self:
@@ -88,11 +90,14 @@ class Engine:
             bindings: The sidecar or its path; in memory when missing.
             locator: In place of the local engine.
             cache: Of redactions, or the path of one; in memory when missing.
+            history: Of what was withheld, or its path, for a monotone policy; in
+                memory when missing.
             authorize: Whether the performer can ask the host's authorizer.
             classifier: Whether the performer can score injections with a model.
 
         Raises:
             PolicyError: The policy cannot be read.
+            UsageError: A history was given to a policy that is not monotone.
         """
         setup = DisclosureSetup(
             policy=Policy.read(policy),
@@ -101,6 +106,7 @@ class Engine:
             has_model=has_model,
             model_id=model_id,
             cache=open_cache(cache),
+            history=None if history is None else open_history(history),
         )
         return cls(setup, authorize, classifier)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -19,6 +20,8 @@ from sdrag.cache import MemoryCache, RedactionCache
 from sdrag.disclosure.bindings import BindingStore
 from sdrag.disclosure.candidates import Candidates, candidates
 from sdrag.disclosure.extraction import Extraction, extract
+from sdrag.disclosure.history import History, MemoryHistory
+from sdrag.disclosure.monotone import ROUNDS, Before, OvertakenError, keep, recall
 from sdrag.disclosure.periphrasis import periphrasis
 from sdrag.disclosure.placeholders import beside_placeholders, placeholders
 from sdrag.disclosure.redaction import alias, cut, sweep
@@ -32,7 +35,7 @@ from sdrag.disclosure.release import (
     written,
 )
 from sdrag.disclosure.texts import Group, Texts
-from sdrag.errors import InternalError, SdragError
+from sdrag.errors import InternalError, SdragError, UsageError
 from sdrag.policy import Policy, binds
 from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied
 from sdrag.vocabulary import (
@@ -70,6 +73,7 @@ class DisclosureSetup:
         model_id: Names the model in cache keys.
         cache: Remembers what was released.
         key: Makes marks and aliases unforgeable.
+        history: Keeps what was withheld, for a policy that is monotone.
     """
 
     policy: Policy
@@ -79,6 +83,17 @@ class DisclosureSetup:
     model_id: str = ""
     cache: RedactionCache = field(default_factory=MemoryCache)
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    history: History | None = None
+
+    def __post_init__(self) -> None:
+        if not self.policy.disclosure.monotone:
+            if self.history is not None:
+                raise UsageError(
+                    "A history is kept for a monotone policy only.",
+                    hint="Say `disclosure: {monotone: true}`.",
+                )
+        elif self.history is None:
+            object.__setattr__(self, "history", MemoryHistory())
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +123,7 @@ def disclose(
     """
     try:
         chosen = yield from _chosen(passages, query, principal, setup)
-        allow = setup.policy.metadata.allow
-        texts = Texts(tuple(passages), chosen.applied, allow)
-        releases = yield from _remembered(texts, principal, setup)
+        chosen, releases = yield from _enforced(passages, principal, chosen, setup)
     except SdragError as error:
         return _nothing(passages, error, setup)
     redactions = tuple(
@@ -147,30 +160,54 @@ def _chosen(
     return chosen
 
 
+def _enforced(
+    passages: Sequence[Passage],
+    principal: Principal | None,
+    chosen: Candidates,
+    setup: DisclosureSetup,
+) -> Steps[tuple[Candidates, Sequence[Release]]]:
+    """Enforce what was chosen; where asked, also what was withheld before."""
+    allow = setup.policy.metadata.allow
+    texts = Texts(tuple(passages), chosen.applied, allow)
+    if setup.history is None:
+        return chosen, (yield from _remembered(texts, principal, setup, Before()))
+    rules = [rule for rule in setup.policy.rules if binds(rule, principal)]
+    for _ in range(ROUNDS):
+        before = yield from recall(texts, rules, setup.history)
+        chosen = before.joined(chosen, rules)
+        texts = Texts(tuple(passages), chosen.applied, allow)
+        with suppress(OvertakenError):
+            releases = yield from _remembered(texts, principal, setup, before)
+            return chosen, releases
+    raise InternalError("What is withheld did not come to rest.")
+
+
 def _remembered(
-    texts: Texts, principal: Principal | None, setup: DisclosureSetup
+    texts: Texts, principal: Principal | None, setup: DisclosureSetup, before: Before
 ) -> Steps[Sequence[Release]]:
     """Look the releases up, or judge and remember them unless one is doubtful."""
-    key = setup.cache.key(
-        [
-            setup.policy.hash,
-            setup.model_id,
-            str(setup.has_model),
-            *_audience(principal),
-            *texts.key_parts(),
-        ]
-    )
+    parts = [
+        setup.policy.hash,
+        setup.model_id,
+        str(setup.has_model),
+        *_audience(principal),
+        *texts.key_parts(),
+    ]
+    key = setup.cache.key([*parts, *before.key_parts()])
     (known,) = yield from compute(setup.cache.get, [key])
     if isinstance(known, Reply) and known.value is not None:
         return read(known.value)
-    judged = yield from _judge(texts, setup)
+    judged = yield from _judge(texts, principal, setup, before)
+    key = setup.cache.key([*parts, *judged.before.key_parts()])
     releases = tuple(release(judged, i) for i in range(len(texts.passages)))
     if not any(one.doubtful for one in releases):
         yield from compute(lambda one: setup.cache.put(key, written(one)), [releases])
     return releases
 
 
-def _judge(texts: Texts, setup: DisclosureSetup) -> Steps[Judged]:
+def _judge(
+    texts: Texts, principal: Principal | None, setup: DisclosureSetup, before: Before
+) -> Steps[Judged]:
     findings, doubts = yield from _located(texts, setup)
     section = setup.policy.disclosure
     if setup.has_model:
@@ -183,11 +220,17 @@ def _judge(texts: Texts, setup: DisclosureSetup) -> Steps[Judged]:
         own = [f for f in findings[place] if f.constraint_id in applied]
         findings[place] = beside_placeholders(plain[place], own, marks)
     swept = sweep(plain, findings, texts.constraints, said)
-    cuts = yield from compute(
+    for place in range(len(plain)):
+        findings[place] += before.findings(place)
+    outcomes = yield from compute(
         lambda place: cut(plain[place], findings[place], texts.applied[place], swept),
         range(len(plain)),
     )
-    judged = Judged(texts, [replied(one) for one in cuts], doubts, swept, setup.key)
+    cuts = [replied(outcome) for outcome in outcomes]
+    if setup.history is not None:
+        rules = [rule for rule in setup.policy.rules if binds(rule, principal)]
+        before = yield from keep(texts, cuts, swept, rules, setup.history)
+    judged = Judged(texts, cuts, doubts, swept, setup.key, before=before)
     if setup.has_model and any(r.method == "rephrase" for r in texts.constraints):
         return (yield from periphrasis(judged, findings, section))
     return judged

@@ -9,9 +9,10 @@ unless they read like something that was found; everything else stays behind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
-__all__ = ["EVIDENCE_KEY", "allowed", "rewritten", "strings"]
+__all__ = ["EVIDENCE_KEY", "allowed", "plain_values", "rewritten", "strings"]
 
 EVIDENCE_KEY = "sdrag"
 """Where a released passage says which constraints took how much out of it."""
@@ -40,6 +41,20 @@ def strings(value: Any, depth: int = 0) -> Iterator[str]:
     elif depth < _DEPTH and isinstance(value, (list, tuple)):
         for inner in value:
             yield from strings(inner, depth + 1)
+
+
+def plain_values(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield how every value inside is spelt that is no string; keys included."""
+    if depth < _DEPTH and isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from plain_values(key, depth + 1)
+            yield from plain_values(inner, depth + 1)
+    elif depth < _DEPTH and isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from plain_values(inner, depth + 1)
+    elif value is None or isinstance(value, (bool, int, float)):
+        with suppress(Withheld):
+            yield _spelt(value)
 
 
 def rewritten(

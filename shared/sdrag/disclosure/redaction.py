@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from operator import attrgetter
@@ -58,11 +58,13 @@ class Cut(Confidential):
         text: `None` when a located form could not be removed.
         constraint_ids: Those that took something out.
         spans: How many stretches were replaced.
+        taken: What each of them took, in the text as it was.
     """
 
     text: str | None
     constraint_ids: tuple[str, ...] = ()
     spans: int = 0
+    taken: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
 
 
 def sweep(
@@ -121,12 +123,12 @@ def cut(
             spans.setdefault(name, []).extend(more)
         grown = _whole(text, spans, swept.placeholders)
         if grown == whole:
-            apart = {name: merge(own) for name, own in spans.items()}
-            replace = partial(_instead, apart=apart, swept=swept)
-            result = splice(text, whole, replace)
-            return Cut(result, _in_order(spans, applied), len(whole))
+            taken = _taken(spans, applied)
+            replace = partial(_instead, apart=taken, swept=swept)
+            return Cut(splice(text, whole, replace), tuple(taken), len(whole), taken)
         whole = grown
-    return Cut(None, _in_order(spans, applied), len(whole))
+    taken = _taken(spans, applied)
+    return Cut(None, tuple(taken), len(whole), taken)
 
 
 def _instead(span: Span, apart: Mapping[str, Sequence[Span]], swept: Sweep) -> str:
@@ -174,10 +176,11 @@ def _any_of(placeholders: Mapping[str, str]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, dict.fromkeys(placeholders.values()))))
 
 
-def _in_order(
+def _taken(
     spans: Mapping[str, Sequence[Span]], applied: Sequence[str]
-) -> tuple[str, ...]:
-    return tuple(name for name in applied if name in spans)
+) -> dict[str, tuple[Span, ...]]:
+    """Join what each constraint takes, in the constraints' order."""
+    return {name: merge(spans[name]) for name in applied if name in spans}
 
 
 def public_id(identity: str, applied: Sequence[str], swept: Sweep, key: bytes) -> str:

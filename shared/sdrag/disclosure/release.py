@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sdrag.disclosure.metadata import EVIDENCE_KEY, rewritten
-from sdrag.disclosure.redaction import Cut, Sweep, cut, disguised, public_id
+from sdrag.disclosure.monotone import Before
+from sdrag.disclosure.redaction import Cut, Sweep, alias, cut, disguised, public_id
 from sdrag.disclosure.texts import Texts
 from sdrag.vocabulary import Action, Confidential, Decision, Passage, Redaction
 
@@ -84,6 +85,7 @@ class Judged(Confidential):
         swept: The forms that have to be gone.
         key: Makes aliases of ids.
         merged: Passages whose content stands in another one's text, and which.
+        before: What is withheld because it was before.
     """
 
     texts: Texts
@@ -92,6 +94,7 @@ class Judged(Confidential):
     swept: Sweep
     key: bytes
     merged: Mapping[int, int] = field(default_factory=dict)
+    before: Before = field(default_factory=Before)
 
     def why_withheld(self, place: int) -> tuple[str, bool]:
         """Return the reason's code, empty for none, and whether it may pass."""
@@ -110,20 +113,22 @@ class Judged(Confidential):
 
 def release(judged: Judged, index: int) -> Release:
     """Decide on the passage at `index`."""
-    own, alias = judged.cuts[index], _alias_of(judged, index)
+    own, public = judged.cuts[index], _alias_of(judged, index)
     reason, doubtful = judged.why_withheld(index)
     if reason or own.text is None:
-        return Release(alias, None, {}, own.constraint_ids, own.spans, reason, doubtful)
+        return Release(
+            public, None, {}, own.constraint_ids, own.spans, reason, doubtful
+        )
     metadata = _metadata(judged, index)
     members = tuple(p for p, into in judged.merged.items() if into == index)
-    ids = (alias, *(_alias_of(judged, member) for member in members))
+    ids = (public, *(_alias_of(judged, member) for member in members))
     if own.spans:
         metadata[EVIDENCE_KEY] = {
             "constraints": list(own.constraint_ids),
             "spans": own.spans,
         } | ({"passages": list(ids)} if members else {})
     return Release(
-        alias,
+        public,
         own.text,
         metadata,
         own.constraint_ids,
@@ -135,6 +140,8 @@ def release(judged: Judged, index: int) -> Release:
 
 def _alias_of(judged: Judged, index: int) -> str:
     identity, applied = judged.texts.passages[index].id, judged.texts.applied[index]
+    if identity in judged.before.hidden(index):
+        return alias(identity, judged.key)
     return public_id(identity, applied, judged.swept, judged.key)
 
 
@@ -180,10 +187,13 @@ def decision(redaction: Redaction) -> Decision:
 
 def _metadata(judged: Judged, index: int) -> dict[str, Any]:
     applied, places = judged.texts.applied[index], judged.texts.places[index]
+    hidden = judged.before.hidden(index)
 
     def rewrite(value: str) -> str | None:
         place = places.get(value)
         if place is not None and judged.why_withheld(place)[0]:
+            return None
+        if place is None and value in hidden:
             return None
         known = judged.cuts[place] if place is not None else None
         own = known or cut(value, (), applied, judged.swept)

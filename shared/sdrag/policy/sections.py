@@ -87,7 +87,8 @@ class DisclosureSection(Section):
     How constraints are bound, ranked and enforced (SD-RAG, section III-C).
 
     What is cut out is replaced by the text of `placeholder`, by the constraint's
-    label or by an indefinite phrase, as `placeholders` says.
+    label or by an indefinite phrase, as `placeholders` says. What was withheld once
+    from whom the same constraints bind is always withheld where it is `monotone`.
     """
 
     bind_top_n: Count = 50
@@ -99,6 +100,7 @@ class DisclosureSection(Section):
     token_budget: Annotated[int, Field(ge=64)] = 4000
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     placeholders: Literal["text", "label", "phrase"] = "text"
+    monotone: bool = False
     on_failure: Literal["withhold"] = "withhold"
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
 
