@@ -5,9 +5,11 @@ The candidates are the union of the constraints bound to the retrieved passages.
 passage that was never bound, or not against the constraints as they read today, makes
 every constraint a candidate: doubt applies a rule, it never drops one. The hybrid
 strategy adds what a binding by similarity misses: constraints on what the passages'
-documents are about, and on types that the passages hold. Then the policy
-decides: all candidates, or the top K by a ranking. A constraint that is not applied is
-not enforced, so what was a candidate and not applied is reported.
+documents are about, and on types that the passages hold. A policy may limit how many
+candidates a question has; the question plays no part in which they are, whatever the
+ranking is. Then the policy decides: all candidates, or the top K by its ranking. A
+constraint that is not applied is not enforced, so what was a candidate and not applied
+is reported.
 """
 
 from __future__ import annotations
@@ -44,10 +46,12 @@ class Candidates:
     Args:
         applied: To be enforced, in the order of the policy.
         dropped: Candidates that the policy's top K left out.
+        beyond: Candidates that the policy's limit on candidates left out.
     """
 
     applied: tuple[Constraint, ...]
     dropped: tuple[Constraint, ...] = ()
+    beyond: tuple[Constraint, ...] = ()
 
 
 def candidates(
@@ -75,14 +79,38 @@ def candidates(
         if section.rank_by == "hybrid":
             names |= yield from _besides(passages, rules, names, store)
         rules = [rule for rule in rules if rule.id in names]
-    kept = {rule.id for rule in rules}
-    if section.top_k is not None and len(rules) > section.top_k:
-        ranked = yield from ranking(rules, passages, query, store, section.rank_by)
-        kept = {name for name, _ in ranked[: section.top_k]}
+    limit, top_k = section.max_candidates, section.top_k
+    left = yield from _best(rules, limit, passages, "", store, "hybrid")
+    kept = yield from _best(left, top_k, passages, query, store, section.rank_by)
+    names = {rule.id for rule in kept}
     return Candidates(
-        applied=tuple(rule for rule in binding if rule.always or rule.id in kept),
-        dropped=tuple(rule for rule in rules if rule.id not in kept),
+        applied=tuple(rule for rule in binding if rule.always or rule.id in names),
+        dropped=_without(left, kept),
+        beyond=_without(rules, left),
     )
+
+
+def _without(
+    rules: Sequence[Constraint], others: Sequence[Constraint]
+) -> tuple[Constraint, ...]:
+    names = {rule.id for rule in others}
+    return tuple(rule for rule in rules if rule.id not in names)
+
+
+def _best(
+    rules: Sequence[Constraint],
+    limit: int | None,
+    passages: Sequence[Passage],
+    query: str,
+    store: BindingStore,
+    rank_by: str,
+) -> Steps[list[Constraint]]:
+    """Keep so many of the rules, in the order of the policy; all without a limit."""
+    if limit is None or len(rules) <= limit:
+        return list(rules)
+    ranked = yield from ranking(rules, passages, query, store, rank_by)
+    kept = {name for name, _ in ranked[:limit]}
+    return [rule for rule in rules if rule.id in kept]
 
 
 def _besides(

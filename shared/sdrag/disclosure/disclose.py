@@ -143,7 +143,8 @@ def _chosen(
     rules, section = setup.policy.rules, setup.policy.disclosure
     choosing = candidates(passages, query, principal, rules, setup.bindings, section)
     stamp: Callable[[], str] | None = getattr(setup.bindings, "stamp", None)
-    if stamp is None or section.top_k is not None:  # a top K depends on the query
+    limited = section.top_k is not None or section.max_candidates is not None
+    if stamp is None or limited:  # a top K depends on the query; both are reported
         return (yield from choosing)
     lifted = [r.id for r in rules if r.unless and not binds(r, principal)]
     texts = [part for p in passages for part in (p.id, p.document_id or "", p.text)]
@@ -290,11 +291,14 @@ def _audience(principal: Principal | None) -> list[str]:
 def _decisions(
     redactions: Sequence[Redaction], chosen: Candidates
 ) -> tuple[Decision, ...]:
-    made = tuple(map(decision, redactions))
-    if not chosen.dropped:
-        return made
-    names = tuple(rule.id for rule in chosen.dropped)
-    return (*made, Decision("constraints", "dropped", "ranking", "top-k", names))
+    left_out = {"top-k": chosen.dropped, "max-candidates": chosen.beyond}
+    return tuple(map(decision, redactions)) + tuple(
+        Decision(
+            "constraints", "dropped", "ranking", reason, tuple(r.id for r in rules)
+        )
+        for reason, rules in left_out.items()
+        if rules
+    )
 
 
 def _nothing(

@@ -75,6 +75,7 @@ class Before(Confidential):
         return Candidates(
             applied=tuple(rule for rule in rules if rule.id in names),
             dropped=tuple(rule for rule in chosen.dropped if rule.id not in names),
+            beyond=tuple(rule for rule in chosen.beyond if rule.id not in names),
         )
 
     def key_parts(self) -> list[str]:

@@ -86,9 +86,12 @@ class DisclosureSection(Section):
     """
     How constraints are bound, ranked and enforced (SD-RAG, section III-C).
 
-    What is cut out is replaced by the text of `placeholder`, by the constraint's
-    label or by an indefinite phrase, as `placeholders` says. What was withheld once
-    from whom the same constraints bind is always withheld where it is `monotone`.
+    All candidates are applied, unless `max_candidates` limits how many a question has
+    or `top_k` how many are applied; the audit names those that are not.
+
+    What is cut out is replaced by the text of `placeholder`, by the constraint's label
+    or by an indefinite phrase, as `placeholders` says. What was withheld once from whom
+    the same constraints bind is always withheld where it is `monotone`.
     """
 
     bind_top_n: Count = 50
@@ -96,6 +99,7 @@ class DisclosureSection(Section):
     apply: Literal["all_candidates", "top_k"] = "all_candidates"
     top_k: Count | None = None
     rank_by: RankBy = "hybrid"
+    max_candidates: Count | None = None
     batch_size: Count = 4
     token_budget: Annotated[int, Field(ge=64)] = 4000
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"

@@ -1,0 +1,125 @@
+"""No wording of a question decides which constraints are enforced, unless asked for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.disclosure import MemoryBindings, bind
+from sdrag.disclosure.candidates import CANDIDATES, candidates
+from sdrag.pipeline import Engine, Request, disclose
+from sdrag.pipeline import bind as bind_all
+from sdrag.policy import DisclosureSection
+from sdrag.steps import Complete, Embed, Score, Search, run
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Constraint, Passage
+
+TOPICS = ["names", "dates", "doses", "sums", "towns", "codes", "dogs", "ships"]
+RULES = tuple(
+    Constraint(f"c{n}", f"Hide the {TOPICS[n % 8]} of group {n}") for n in range(60)
+)
+CHUNKS = tuple(
+    Passage(f"p{n}", f"The {topic} of group {n} were told.", document_id=f"d{n}")
+    for n, topic in enumerate(TOPICS)
+)
+STORE = MemoryBindings()
+NARROW = DisclosureSection(bind_top_n=2, similarity_floor=0.9)
+run(bind(CHUNKS, RULES, STORE, NARROW), Scripted())
+
+questions = st.text(max_size=60) | st.sampled_from([rule.text for rule in RULES])
+retrieved = st.lists(
+    st.sampled_from(CHUNKS), min_size=1, max_size=5, unique_by=lambda chunk: chunk.id
+)
+
+
+def chosen(passages, query, **section):
+    world = Scripted()
+    section = NARROW.model_copy(update=section)
+    found = run(candidates(passages, query, None, RULES, STORE, section), world)
+    return found, world.effects
+
+
+def asked_with(effects):
+    """Everything that left the rules: what models, stores and embeddings were asked."""
+    kinds = (Embed, Complete, Score, Search)
+    return [effect.items for effect in effects if isinstance(effect, kinds)]
+
+
+@given(retrieved, questions, questions)
+@settings(max_examples=60, deadline=None)
+def test_all_candidates_depend_on_the_chunks_alone(passages, one, other):
+    """Two questions with the same chunks: the same constraints, the same effects."""
+    first, trace = chosen(passages, one)
+    second, same = chosen(passages, other)
+
+    assert first == second
+    assert not first.dropped
+    assert asked_with(trace) == asked_with(same)
+
+
+@given(retrieved, questions, questions)
+@settings(max_examples=30, deadline=None)
+def test_a_limit_on_candidates_depends_on_the_chunks_alone(passages, one, other):
+    """Which constraints are candidates is no matter of wording, however ranked."""
+    limits = {"max_candidates": 5, "rank_by": "query"}
+
+    first, _ = chosen(passages, one, **limits)
+    second, _ = chosen(passages, other, **limits)
+
+    assert first == second
+    assert len(first.applied) <= 5
+
+
+@given(retrieved, questions, st.integers(1, 30), st.integers(1, 30))
+@settings(max_examples=30, deadline=None)
+def test_every_candidate_is_applied_or_reported(passages, query, limit, top_k):
+    """Nothing is lost between all candidates, the limit and the top K."""
+    everything, _ = chosen(passages, query)
+    limits = {"max_candidates": limit, "top_k": top_k, "apply": "top_k"}
+
+    found, _ = chosen(passages, query, **limits)
+
+    parts = [rule.id for rule in found.applied + found.dropped + found.beyond]
+    assert sorted(parts) == sorted(rule.id for rule in everything.applied)
+    assert len(found.applied) <= min(limit, top_k)
+
+
+def test_a_small_policy_has_nothing_to_choose():
+    """Up to forty constraints, every one is a candidate."""
+    few = RULES[:CANDIDATES]
+    store = MemoryBindings()
+    run(bind(CHUNKS, few, store, NARROW), Scripted())
+
+    found = run(candidates(CHUNKS[:1], "?", None, few, store, NARROW), Scripted())
+
+    assert found.applied == few
+
+
+@pytest.mark.parametrize(
+    ("section", "reason"),
+    [
+        ({"max_candidates": 3}, "max-candidates"),
+        ({"apply": "top_k", "top_k": 3}, "top-k"),
+    ],
+)
+def test_what_is_not_applied_stands_in_the_audit(section, reason):
+    """The audit names every candidate that was not applied, and which limit it was."""
+    rules = [{"id": rule.id, "text": rule.text} for rule in RULES[:10]]
+    engine = Engine.build({"constraints": rules, "disclosure": section})
+    run(bind_all(CHUNKS, engine), Scripted())
+
+    done = run(disclose(CHUNKS[:2], Request("?"), engine), Scripted())
+
+    (left_out,) = [one for one in done.decisions if one.subject == "constraints"]
+    assert left_out.reason == reason
+    assert len(left_out.constraint_ids) == 7
+
+
+def test_all_candidates_are_applied_by_default():
+    """Unless the policy asks for a saving, nothing is left out."""
+    section = DisclosureSection()
+
+    assert section.apply == "all_candidates"
+    assert section.top_k is None
+    assert section.max_candidates is None
