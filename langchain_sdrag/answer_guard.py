@@ -10,7 +10,6 @@ prompt received: give it what `SelectiveDisclosureRetriever` returned.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,9 +26,10 @@ from langchain_sdrag.wrapping import PolicySource, Wrapper
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import Draft, Guarded, guard
-from sdrag.guardrails.facing import Escalate, draft_of, escalated, report_of
+from sdrag.guardrails.facing import draft_of, report_of
 from sdrag.guardrails.withheld import WithheldForms
-from sdrag.hosting import Audit, Scorer, scoring_by_name
+from sdrag.hosting import Audit, Escalate
+from sdrag.judges import Judge, Scorer, check_answering
 from sdrag.policy import Policy
 from sdrag.steps import Steps
 
@@ -57,7 +57,8 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
         entailment: Gives pairs of premise and hypothesis the probability that the one
             implies the other, where a section says `method: nli`.
         contradiction: The same for contradicting.
-        withheld: What redaction withheld; the answer is searched for it.
+        withheld: What redaction withheld, as the retriever remembers it that has the
+            same; the answer is searched for it.
         escalate: Told where a contradiction made the guard decline.
         return_report: Give the status and the evidence beside the answer.
         audit: Takes the audit events.
@@ -69,7 +70,6 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
     entailment: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     contradiction: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     withheld: Any = Field(default=None, exclude=True, repr=False, frozen=True)
-    escalate: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     return_report: bool = Field(default=False, frozen=True)
 
     def __init__(
@@ -101,11 +101,11 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
 
     def _build(self) -> None:
         super()._build()
-        judges = scoring_by_name(
-            {"entailment": self.entailment, "contradiction": self.contradiction}
-        )
-        ports = replace(self._hook.ports, score=judges)
-        self._hook = replace(self._hook, ports=ports)
+        has_model = self.llm is not None
+        check_answering(self.policy, self._judges(), has_model=has_model)
+
+    def _judges(self) -> dict[Judge, Scorer]:
+        return {"entailment": self.entailment, "contradiction": self.contradiction}
 
     def invoke(
         self,
@@ -164,7 +164,6 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
         return guard(draft, self.policy, now=now, withheld=self.withheld)
 
     def _output(self, found: Guarded) -> Output:
-        escalated(found, self.escalate)
         return report_of(found) if self.return_report else found.text
 
 

@@ -20,13 +20,12 @@ from hashlib import blake2b
 from langchain_core.documents import Document
 
 from sdrag.errors import HostError
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import UNNAMED, Passage, is_unnamed
 
 __all__ = ["SCORE_KEY", "documents_of", "passages_of"]
 
 SCORE_KEY = "relevance_score"
 _DOCUMENT_KEYS = ("document_id", "doc_id", "source")
-_NAMELESS = "unnamed-"
 _KEY = secrets.token_bytes(32)
 
 
@@ -68,7 +67,7 @@ def _document_of(passage: Passage) -> Document:
     if passage.score is not None:
         metadata[SCORE_KEY] = passage.score
     return Document(
-        id=None if passage.id.startswith(_NAMELESS) else passage.id,
+        id=None if is_unnamed(passage) else passage.id,
         page_content=passage.text,
         metadata=metadata,
     )
@@ -76,7 +75,7 @@ def _document_of(passage: Passage) -> Document:
 
 def _nameless(text: str) -> str:
     digest = blake2b(text.encode("utf-8", "surrogatepass"), key=_KEY, digest_size=16)
-    return _NAMELESS + digest.hexdigest()
+    return UNNAMED + digest.hexdigest()
 
 
 def _number(value: object) -> float | None:

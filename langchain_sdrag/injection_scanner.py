@@ -14,11 +14,12 @@ from langchain_core.documents import BaseDocumentTransformer, Document
 
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import PolicySource
+from langchain_sdrag.wrapping import PolicySource, Unpickled
 from sdrag.calls import Limits
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.hosting import Audit, Hook, Scorer, scoring_by_name, sinks_of
+from sdrag.hosting import Audit, Hook, sinks_of
+from sdrag.judges import Scorer, scoring
 from sdrag.performing import Ports
 from sdrag.policy import InjectionSection, Policy
 from sdrag.steps import Steps
@@ -27,7 +28,7 @@ from sdrag.vocabulary import Passage
 __all__ = ["InjectionScanner"]
 
 
-class InjectionScanner(BaseDocumentTransformer):
+class InjectionScanner(Unpickled, BaseDocumentTransformer):
     """
     Drop, strip or flag documents that give orders, before they are stored.
 
@@ -55,7 +56,7 @@ class InjectionScanner(BaseDocumentTransformer):
         self._policy = Policy.read(policy)
         self._section = self._policy.injection or InjectionSection()
         self._asks = classifier is not None
-        ports = Ports(score=scoring_by_name({"injection": classifier}))
+        ports = Ports(score=scoring({"injection": classifier}))
         self._hook = Hook(
             "scan", self._policy, ports, limits or Limits(), sinks_of(audit)
         )
@@ -98,7 +99,8 @@ def _kept(
     rest = iter(zip(documents, passages, strict=True))
     for passage in found.passages:
         document = next(one for one, held in rest if held.id == passage.id)
-        if document.page_content != passage.text:
-            document = document.model_copy(update={"page_content": passage.text})
+        changed = {"page_content": passage.text, "metadata": dict(passage.metadata)}
+        if any(getattr(document, name) != value for name, value in changed.items()):
+            document = document.model_copy(update=changed)
         kept.append(document)
     return kept

@@ -27,10 +27,12 @@ from langchain_sdrag.principals import (
     principal_of,
 )
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import Bindings, PolicySource, Wrapper
+from langchain_sdrag.wrapping import Bindings, DisclosingWrapper, PolicySource
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
-from sdrag.hosting import Audit, Authorizer, Scorer
+from sdrag.guardrails.withheld import WithheldForms
+from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.judges import Scorer
 from sdrag.pipeline import Request, disclose
 from sdrag.policy import Policy
 
@@ -42,7 +44,7 @@ Retrieved = Sequence[Document] | Mapping[str, Any]
 
 class SelectiveDisclosureCompressor(
     OnBehalf,
-    Wrapper,
+    DisclosingWrapper,
     RunnableSerializable[Retrieved, list[Document]],
     BaseDocumentCompressor,
 ):
@@ -61,6 +63,11 @@ class SelectiveDisclosureCompressor(
         bindings: The sidecar, or its path.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
+        classifier: Gives pairs of a text and nothing the probability of an injection.
+        contradiction: Gives pairs of premise and hypothesis the probability that they
+            contradict each other, where the policy says `method: nli`.
+        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
+        escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal in the config of a call.
@@ -77,6 +84,10 @@ class SelectiveDisclosureCompressor(
         bindings: Bindings = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
+        classifier: Scorer = None,
+        contradiction: Scorer = None,
+        withheld: WithheldForms | None = None,
+        escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
         principal_resolver: PrincipalResolver | None = None,
@@ -89,6 +100,10 @@ class SelectiveDisclosureCompressor(
             bindings=bindings,
             authorize=authorize,
             scorer=scorer,
+            classifier=classifier,
+            contradiction=contradiction,
+            withheld=withheld,
+            escalate=escalate,
             audit=audit,
             limits=limits,
             principal_resolver=principal_resolver,

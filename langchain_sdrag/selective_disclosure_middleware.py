@@ -28,7 +28,9 @@ from langchain_sdrag.wrapping import Bindings, PolicySource
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.extras import needs
-from sdrag.hosting import Audit, Authorizer, Scorer
+from sdrag.guardrails.withheld import WithheldForms
+from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.judges import Scorer
 from sdrag.principals import acting_as, current_principal
 from sdrag.vocabulary import Principal
 
@@ -68,6 +70,11 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         bindings: The sidecar, or its path.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
+        classifier: Gives pairs of a text and nothing the probability of an injection.
+        contradiction: Gives pairs of premise and hypothesis the probability that they
+            contradict each other, where the policy says `method: nli`.
+        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
+        escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal in the runtime context; by default it
@@ -84,6 +91,10 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         bindings: Bindings = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
+        classifier: Scorer = None,
+        contradiction: Scorer = None,
+        withheld: WithheldForms | None = None,
+        escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
         principal_resolver: ContextResolver | None = None,
@@ -100,6 +111,10 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             bindings=bindings,
             authorize=authorize,
             scorer=scorer,
+            classifier=classifier,
+            contradiction=contradiction,
+            withheld=withheld,
+            escalate=escalate,
             audit=audit,
             limits=limits,
             principal_resolver=lambda _: current_principal(),

@@ -27,9 +27,11 @@ from langchain_sdrag.effects import Model
 from langchain_sdrag.principals import OnBehalf, PrincipalResolver, on_behalf
 from langchain_sdrag.searching import FilterTranslator, HostRetriever, searching
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import Bindings, PolicySource, Wrapper
+from langchain_sdrag.wrapping import Bindings, DisclosingWrapper, PolicySource
 from sdrag.calls import Limits
-from sdrag.hosting import Audit, Authorizer, Scorer
+from sdrag.guardrails.withheld import WithheldForms
+from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.judges import Scorer
 from sdrag.pipeline import Request, retrieve
 from sdrag.policy import Policy
 from sdrag.principals import current_principal
@@ -37,7 +39,7 @@ from sdrag.principals import current_principal
 __all__ = ["SelectiveDisclosureRetriever"]
 
 
-class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
+class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
     """
     Retrieve what the policy lets be disclosed.
 
@@ -59,6 +61,11 @@ class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
             that it does not know are bound when they are retrieved.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
+        classifier: Gives pairs of a text and nothing the probability of an injection.
+        contradiction: Gives pairs of premise and hypothesis the probability that they
+            contradict each other, where the policy says `method: nli`.
+        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
+        escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events; by default the logger `sdrag.audit` does.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal in the config of a call.
@@ -86,6 +93,10 @@ class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
         bindings: Bindings = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
+        classifier: Scorer = None,
+        contradiction: Scorer = None,
+        withheld: WithheldForms | None = None,
+        escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
         principal_resolver: PrincipalResolver | None = None,
@@ -101,6 +112,10 @@ class SelectiveDisclosureRetriever(OnBehalf, Wrapper, BaseRetriever):
             bindings=bindings,
             authorize=authorize,
             scorer=scorer,
+            classifier=classifier,
+            contradiction=contradiction,
+            withheld=withheld,
+            escalate=escalate,
             audit=audit,
             limits=limits,
             principal_resolver=principal_resolver,

@@ -9,6 +9,7 @@ is made of the fields is made again for a copy, so a copy with another policy ob
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -22,20 +23,30 @@ from sdrag.errors import UsageError
 from sdrag.hosting import (
     Hook,
     authorizing,
-    scoring,
     sinks_of,
 )
+from sdrag.judges import Judge, Scorer, check_retrieving, scoring
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy
 
-__all__ = ["Bindings", "PolicySource", "Wrapper"]
+__all__ = ["Bindings", "DisclosingWrapper", "PolicySource", "Unpickled", "Wrapper"]
 
 PolicySource = Policy | Mapping[str, Any] | str | Path
 Bindings = BindingStore | str | Path | None
 
 
-class Wrapper(BaseModel):
+class Unpickled:
+    """Refuse to be pickled."""
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise UsageError(
+            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
+            hint="Build it where it is used.",
+        )
+
+
+class Wrapper(Unpickled, BaseModel):
     """The fields of a wrapper; `_stage` names it in audit events."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -45,15 +56,11 @@ class Wrapper(BaseModel):
     embeddings: Embeddings | None = Field(
         default=None, exclude=True, repr=False, frozen=True
     )
-    bindings: Any = Field(default=None, exclude=True, repr=False, frozen=True)
-    authorize: Any = Field(default=None, exclude=True, repr=False, frozen=True)
-    scorer: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    escalate: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     audit: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     limits: Limits | None = Field(default=None, exclude=True, repr=False, frozen=True)
-    principal_resolver: Any = Field(default=None, exclude=True, repr=False, frozen=True)
 
     _stage: str = PrivateAttr(default="")
-    _engine: Engine = PrivateAttr()
     _hook: Hook = PrivateAttr()
 
     @property
@@ -62,7 +69,7 @@ class Wrapper(BaseModel):
         return self.policy.hash
 
     def model_post_init(self, context: Any, /) -> None:
-        """Make the engine and the hook of the fields."""
+        """Make of the fields what the calls need."""
         super().model_post_init(context)
         self._build()
 
@@ -75,27 +82,19 @@ class Wrapper(BaseModel):
         return copy
 
     def _build(self) -> None:
-        self._engine = Engine.build(
-            self.policy,
-            has_model=self.llm is not None,
-            model_id=model_name(self.llm),
-            bindings=self.bindings,
-            authorize=self.authorize is not None,
-        )
         ports = Ports(
             complete=completing(self.llm),
             embed=embedding(self.embeddings),
-            score=scoring(self.scorer),
-            authorize=authorizing(self.authorize),
+            score=scoring(self._judges()),
         )
         limits = self.limits or Limits(seconds=self.policy.disclosure.timeout_seconds)
-        self._hook = Hook(self._stage, self.policy, ports, limits, sinks_of(self.audit))
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise UsageError(
-            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
-            hint="Build it where it is used.",
+        self._hook = Hook(
+            self._stage, self.policy, ports, limits, sinks_of(self.audit), self.escalate
         )
+
+    def _judges(self) -> dict[Judge, Scorer]:
+        """Name the models that judge pairs of texts."""
+        return {}
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         return [("policy_hash", self.policy.hash)]
@@ -104,3 +103,40 @@ class Wrapper(BaseModel):
         return f"{type(self).__name__}(policy_hash={self.policy.hash!r})"
 
     __str__ = __repr__
+
+
+class DisclosingWrapper(Wrapper):
+    """The fields of a wrapper that keeps of passages what may be disclosed."""
+
+    bindings: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    authorize: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    scorer: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    classifier: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    contradiction: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    withheld: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    principal_resolver: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+
+    _engine: Engine = PrivateAttr()
+
+    def _build(self) -> None:
+        super()._build()
+        has_model = self.llm is not None
+        check_retrieving(self.policy, self._judges(), has_model=has_model)
+        self._engine = Engine.build(
+            self.policy,
+            has_model=has_model,
+            model_id=model_name(self.llm),
+            bindings=self.bindings,
+            authorize=self.authorize is not None,
+            classifier=self.classifier is not None,
+            withheld=self.withheld,
+        )
+        ports = replace(self._hook.ports, authorize=authorizing(self.authorize))
+        self._hook = replace(self._hook, ports=ports)
+
+    def _judges(self) -> dict[Judge, Scorer]:
+        return {
+            "relevance": self.scorer,
+            "injection": self.classifier,
+            "contradiction": self.contradiction,
+        }

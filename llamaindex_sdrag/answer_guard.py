@@ -9,7 +9,6 @@ synthesizer's own events carry its answer as it was; wrap it where they are not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,9 +30,10 @@ from llamaindex_sdrag.wrapping import PolicySource, Setup, Unpickled
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import DECLINED, Draft, Guarded, guard
-from sdrag.guardrails.facing import Escalate, draft_of, escalated, report_of
+from sdrag.guardrails.facing import draft_of, report_of
 from sdrag.guardrails.withheld import WithheldForms
-from sdrag.hosting import Audit, Scorer, scoring_by_name
+from sdrag.hosting import Audit, Escalate
+from sdrag.judges import Judge, Scorer, check_answering
 from sdrag.steps import Steps
 
 __all__ = ["AnswerGuard"]
@@ -66,7 +66,8 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         entailment: Gives pairs of premise and hypothesis the probability that the one
             implies the other, where a section says `method: nli`.
         contradiction: The same for contradicting.
-        withheld: What redaction withheld; the answer is searched for it.
+        withheld: What redaction withheld, as the retriever remembers it that has the
+            same; the answer is searched for it.
         escalate: Told where a contradiction made the guard decline.
         audit: Takes the audit events.
         limits: The bounds of model calls.
@@ -86,16 +87,24 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         limits: Limits | None = None,
     ) -> None:
         super().__init__(llm=MockLLM(), empty_response=DECLINED)
-        setup = Setup.build("answer", policy, llm=llm, audit=audit, limits=limits)
-        judges = scoring_by_name(
-            {"entailment": entailment, "contradiction": contradiction}
+        judges: dict[Judge, Scorer] = {
+            "entailment": entailment,
+            "contradiction": contradiction,
+        }
+        setup = Setup.build(
+            "answer",
+            policy,
+            llm=llm,
+            judges=judges,
+            escalate=escalate,
+            audit=audit,
+            limits=limits,
         )
-        ports = replace(setup.hook.ports, score=judges)
+        check_answering(setup.policy, judges, has_model=llm is not None)
         self._synthesizer = synthesizer
         self._policy = setup.policy
-        self._hook = replace(setup.hook, ports=ports)
+        self._hook = setup.hook
         self._withheld = withheld
-        self._escalate = escalate
 
     def synthesize(
         self,
@@ -166,7 +175,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         return guard(draft, self._policy, now=now, withheld=self._withheld)
 
     def _response(self, found: Guarded, given: Given) -> Response:
-        report = report_of(escalated(found, self._escalate))
+        report = report_of(found)
         del report["answer"]
         return Response(
             found.text,

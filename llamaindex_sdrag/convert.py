@@ -15,12 +15,9 @@ from collections.abc import Iterable, Sequence
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextNode
 
 from sdrag.errors import HostError
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
-__all__ = ["RESERVED_KEY", "nodes_of", "passage_of", "passages_of"]
-
-RESERVED_KEY = "sdrag"
-"""Holds what was done to a node, by ids and counts; kept out of prompts and vectors."""
+__all__ = ["nodes_of", "passage_of", "passages_of"]
 
 
 def passages_of(nodes: Iterable[object]) -> tuple[Passage, ...]:
@@ -52,8 +49,8 @@ def nodes_of(passages: Sequence[Passage]) -> list[NodeWithScore]:
                 id_=passage.id,
                 text=passage.text,
                 metadata=dict(passage.metadata),
-                excluded_llm_metadata_keys=[RESERVED_KEY],
-                excluded_embed_metadata_keys=[RESERVED_KEY],
+                excluded_llm_metadata_keys=[EVIDENCE_KEY],
+                excluded_embed_metadata_keys=[EVIDENCE_KEY],
             ),
             score=passage.score,
         )

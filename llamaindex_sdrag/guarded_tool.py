@@ -25,7 +25,9 @@ from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Bindings, PolicySource
 from sdrag.calls import Limits
 from sdrag.errors import HostError
-from sdrag.hosting import Audit, Authorizer, Scorer, metadata_of_any
+from sdrag.guardrails.withheld import WithheldForms
+from sdrag.hosting import Audit, Authorizer, Escalate, metadata_of_any
+from sdrag.judges import Scorer
 from sdrag.policy import Policy
 
 __all__ = ["NOTHING", "guard_tool"]
@@ -43,6 +45,10 @@ def guard_tool(
     bindings: Bindings = None,
     authorize: Authorizer | None = None,
     scorer: Scorer = None,
+    classifier: Scorer = None,
+    contradiction: Scorer = None,
+    withheld: WithheldForms | None = None,
+    escalate: Escalate | None = None,
     audit: Audit = None,
     limits: Limits | None = None,
     principal_resolver: PrincipalResolver | None = None,
@@ -64,6 +70,11 @@ def guard_tool(
         bindings: The sidecar, or its path.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
+        classifier: Gives pairs of a text and nothing the probability of an injection.
+        contradiction: Gives pairs of premise and hypothesis the probability that they
+            contradict each other, where the policy says `method: nli`.
+        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
+        escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal of a call.
@@ -76,6 +87,10 @@ def guard_tool(
         bindings=bindings,
         authorize=authorize,
         scorer=scorer,
+        classifier=classifier,
+        contradiction=contradiction,
+        withheld=withheld,
+        escalate=escalate,
         audit=audit,
         limits=limits,
         principal_resolver=principal_resolver,

@@ -21,7 +21,8 @@ from llamaindex_sdrag.wrapping import PolicySource, Unpickled
 from sdrag.calls import Limits
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.hosting import Audit, Hook, Scorer, scoring_by_name, sinks_of
+from sdrag.hosting import Audit, Hook, sinks_of
+from sdrag.judges import Scorer, scoring
 from sdrag.performing import Ports
 from sdrag.policy import InjectionSection, Policy
 from sdrag.steps import Steps
@@ -69,7 +70,7 @@ class InjectionScanner(Unpickled, TransformComponent):
         name = type(classifier).__name__ if classifier is not None else "local"
         fields: dict[str, Any] = {"policy_hash": checked.hash, "engine_id": name}
         super().__init__(**fields)
-        ports = Ports(score=scoring_by_name({"injection": classifier}))
+        ports = Ports(score=scoring({"injection": classifier}))
         self._policy = checked
         self._section = checked.injection or InjectionSection()
         self._hook = Hook("scan", checked, ports, limits or Limits(), sinks_of(audit))
@@ -122,11 +123,14 @@ def _kept(nodes: Sequence[BaseNode], found: Screened) -> list[BaseNode]:
 
 
 def _stripped(node: BaseNode, passage: Passage) -> BaseNode:
-    if passage.text == passage_of(node).text:
+    before = passage_of(node)
+    if (passage.text, passage.metadata) == (before.text, before.metadata):
         return node
     copy = node.model_copy(deep=True)
-    copy.set_content(passage.text)
+    copy.metadata = dict(passage.metadata)
     copy.embedding = None
-    for key in _COPIES_OF_TEXT:
-        copy.metadata.pop(key, None)
+    if passage.text != before.text:
+        copy.set_content(passage.text)
+        for key in _COPIES_OF_TEXT:
+            copy.metadata.pop(key, None)
     return copy

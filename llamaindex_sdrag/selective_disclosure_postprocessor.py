@@ -25,7 +25,9 @@ from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Bindings, PolicySource, Setup, Unpickled
 from sdrag.calls import Limits
-from sdrag.hosting import Audit, Authorizer, Scorer
+from sdrag.guardrails.withheld import WithheldForms
+from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.judges import Judge, Scorer, check_retrieving
 from sdrag.pipeline import Request, disclose
 
 __all__ = ["SelectiveDisclosurePostprocessor"]
@@ -49,6 +51,11 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         bindings: The sidecar, or its path.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
+        classifier: Gives pairs of a text and nothing the probability of an injection.
+        contradiction: Gives pairs of premise and hypothesis the probability that they
+            contradict each other, where the policy says `method: nli`.
+        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
+        escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal of a call.
@@ -69,11 +76,20 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         bindings: Bindings = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
+        classifier: Scorer = None,
+        contradiction: Scorer = None,
+        withheld: WithheldForms | None = None,
+        escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
         principal_resolver: PrincipalResolver | None = None,
         **component: Any,
     ) -> None:
+        judges: dict[Judge, Scorer] = {
+            "relevance": scorer,
+            "injection": classifier,
+            "contradiction": contradiction,
+        }
         setup = Setup.build(
             "disclose",
             policy,
@@ -81,10 +97,13 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
             embeddings=embeddings,
             bindings=bindings,
             authorize=authorize,
-            scorer=scorer,
+            judges=judges,
+            withheld=withheld,
+            escalate=escalate,
             audit=audit,
             limits=limits,
         )
+        check_retrieving(setup.policy, judges, has_model=llm is not None)
         component.update(policy_hash=setup.policy.hash, engine_id=setup.engine_id)
         super().__init__(**component)
         self._setup = setup

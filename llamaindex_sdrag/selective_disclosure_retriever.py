@@ -23,7 +23,9 @@ from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Bindings, PolicySource, Setup, Unpickled
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
-from sdrag.hosting import Audit, Authorizer, Scorer
+from sdrag.guardrails.withheld import WithheldForms
+from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.judges import Judge, Scorer, check_retrieving
 from sdrag.pipeline import Request, retrieve
 
 __all__ = ["SelectiveDisclosureRetriever"]
@@ -50,6 +52,11 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
             that it does not know are bound when they are retrieved.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
+        classifier: Gives pairs of a text and nothing the probability of an injection.
+        contradiction: Gives pairs of premise and hypothesis the probability that they
+            contradict each other, where the policy says `method: nli`.
+        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
+        escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events; by default the logger `sdrag.audit` does.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal of a call.
@@ -72,6 +79,10 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
         bindings: Bindings = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
+        classifier: Scorer = None,
+        contradiction: Scorer = None,
+        withheld: WithheldForms | None = None,
+        escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
         principal_resolver: PrincipalResolver | None = None,
@@ -85,6 +96,11 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
         self._k = k
         self._principal_resolver = principal_resolver
         self._retriever_factory = retriever_factory
+        judges: dict[Judge, Scorer] = {
+            "relevance": scorer,
+            "injection": classifier,
+            "contradiction": contradiction,
+        }
         self._setup = Setup.build(
             "retrieve",
             policy,
@@ -92,10 +108,13 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
             embeddings=embeddings,
             bindings=bindings,
             authorize=authorize,
-            scorer=scorer,
+            judges=judges,
+            withheld=withheld,
+            escalate=escalate,
             audit=audit,
             limits=limits,
         )
+        check_retrieving(self._setup.policy, judges, has_model=llm is not None)
 
     @property
     def policy_hash(self) -> str:

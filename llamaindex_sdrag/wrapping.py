@@ -21,15 +21,16 @@ from llamaindex_sdrag.effects import completing, embedding, model_name
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import BindingStore
 from sdrag.errors import UsageError
+from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import (
     Audit,
     Authorizer,
+    Escalate,
     Hook,
-    Scorer,
     authorizing,
-    scoring,
     sinks_of,
 )
+from sdrag.judges import Judge, Scorer, scoring
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy
@@ -80,31 +81,35 @@ class Setup:
         embeddings: BaseEmbedding | None = None,
         bindings: Bindings = None,
         authorize: Authorizer | None = None,
-        scorer: Scorer = None,
+        judges: Mapping[Judge, Scorer] | None = None,
+        withheld: WithheldForms | None = None,
+        escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> Setup:
         """
-        Read the policy and make the engine.
+        Read the policy, and make the engine and the hook.
 
         Raises:
             PolicyError: The policy cannot be read.
         """
-        checked = Policy.read(policy)
+        checked, given = Policy.read(policy), judges or {}
         engine = Engine.build(
             checked,
             has_model=llm is not None,
             model_id=model_name(llm),
             bindings=bindings,
             authorize=authorize is not None,
+            classifier=given.get("injection") is not None,
+            withheld=withheld,
         )
         ports = Ports(
             complete=completing(llm),
             embed=embedding(embeddings),
-            score=scoring(scorer),
+            score=scoring(given),
             authorize=authorizing(authorize),
         )
         bounds = limits or Limits(seconds=checked.disclosure.timeout_seconds)
-        hook = Hook(stage, checked, ports, bounds, sinks_of(audit))
+        hook = Hook(stage, checked, ports, bounds, sinks_of(audit), escalate)
         names = (model_name(llm) or "local", model_name(embeddings) or "minilm")
         return cls(checked, engine, hook, "/".join(names))

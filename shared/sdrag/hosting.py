@@ -11,7 +11,7 @@ the frames it passed on it. Tools that collect errors read both, so both are cut
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from inspect import isawaitable, iscoroutinefunction
@@ -21,21 +21,20 @@ from typing import Any, TypeVar
 from sdrag.audit import AuditEvent, AuditSink, emit, log_event
 from sdrag.calls import Limits, Port
 from sdrag.errors import InternalError, SdragError, UsageError
+from sdrag.guardrails.contradictions import Escalate, escalates
 from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.policy import Policy
-from sdrag.steps import Authorize, Embed, Score, Search, Steps, arun, run
+from sdrag.steps import Authorize, Embed, Search, Steps, arun, run
 from sdrag.vocabulary import Decision, Passage, Principal
 
 __all__ = [
     "Audit",
     "Authorizer",
+    "Escalate",
     "Hook",
-    "Scorer",
     "authorizing",
     "local_embeddings",
     "metadata_of_any",
-    "scoring",
-    "scoring_by_name",
     "sinks_of",
 ]
 
@@ -45,9 +44,6 @@ Authorizer = Callable[
     [Principal, Sequence[Passage]], Sequence[bool] | Awaitable[Sequence[bool]]
 ]
 """The host's own answer to who may see what: one boolean for each passage."""
-Scorer = Any
-"""A cross-encoder: a callable on pairs of texts, or an object whose `score` or
-`predict` is one, such as LangChain's `BaseCrossEncoder` or a `CrossEncoder`."""
 Audit = AuditSink | Iterable[AuditSink] | None
 """Where events go: a sink, several, or by default the logger `sdrag.audit`."""
 
@@ -63,6 +59,7 @@ class Hook:
         ports: How the framework does things.
         limits: The bounds of its model calls.
         sinks: Who is told what was decided.
+        escalate: Told where a contradiction has withheld the answer.
     """
 
     stage: str
@@ -70,6 +67,7 @@ class Hook:
     ports: Ports
     limits: Limits
     sinks: tuple[AuditSink, ...] = (log_event,)
+    escalate: Escalate | None = None
 
     def __repr__(self) -> str:
         return f"Hook({self.stage!r}, {self.policy.hash})"
@@ -134,6 +132,8 @@ class Hook:
             performer.prompts,
         )
         emit(event, self.sinks)
+        if self.escalate is not None and escalates(decisions):
+            self.escalate(decisions)
         return event
 
 
@@ -193,45 +193,6 @@ def authorizing(
         return list(await answers if isawaitable(answers) else answers)
 
     return Port(call, acall if iscoroutinefunction(authorizer) else None)
-
-
-def scoring(scorer: Scorer) -> Port[Score, Sequence[float]] | None:
-    """Judge pairs with the host's cross-encoder."""
-    if scorer is None:
-        return None
-    judge = next(
-        (
-            candidate
-            for name in ("score", "predict")
-            if callable(candidate := getattr(scorer, name, None))
-        ),
-        scorer,
-    )
-    if not callable(judge):
-        raise UsageError("A scorer is a callable, or has `score` or `predict`.")
-
-    def call(effect: Score) -> Sequence[float]:
-        return [float(value) for value in judge(list(effect.items))]
-
-    return Port(call)
-
-
-def scoring_by_name(scorers: Mapping[str, Scorer]) -> Port[Score, Sequence[float]]:
-    """
-    Judge pairs with the host's model of the name that is asked for.
-
-    Args:
-        scorers: None for a model that was not handed in; asking it fails.
-    """
-    ports = {name: scoring(scorer) for name, scorer in scorers.items()}
-
-    def call(effect: Score) -> Sequence[float]:
-        port = ports.get(effect.model)
-        if port is None:
-            raise UsageError(f"No model for {effect.model!r} was handed in.")
-        return port.call(effect)
-
-    return Port(call)
 
 
 def _ours(error: Exception) -> SdragError:

@@ -2,9 +2,11 @@
 The query clock: the rooms in order, by `yield from`.
 
 Question and principal, access filter, the host's retriever, access check, staleness,
-relevance, injection scan, constraints, redaction. Each room decides on its own; here
-stands only what comes after what. An `Engine` is what a wrapper was set up with and
-never changes; whatever belongs to one question is a `Request`.
+relevance, injection scan, constraints, redaction, contradictions. Each room decides on
+its own; here stands only what comes after what. Contradictions come last, since a judge
+may only read what is released; they are decided by the metadata that the host stored.
+An `Engine` is what a wrapper was set up with and never changes; whatever belongs to one
+question is a `Request`.
 """
 
 from __future__ import annotations
@@ -18,12 +20,15 @@ from typing import Any, Self
 from sdrag.cache import RedactionCache, open_cache
 from sdrag.disclosure.binding import bind as attach
 from sdrag.disclosure.bindings import BindingStore, open_bindings
-from sdrag.disclosure.disclose import DisclosureSetup, Locator
+from sdrag.disclosure.disclose import Disclosed, DisclosureSetup, Locator, Withheld
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.history import History, open_history
 from sdrag.disclosure.local import LocalLocator
-from sdrag.guardrails import access, injection, relevance, staleness
+from sdrag.guardrails import access, contradictions, injection, relevance, staleness
+from sdrag.guardrails.contradictions import Reconciled
+from sdrag.guardrails.evidence import stamped
 from sdrag.guardrails.fetch import fetch
+from sdrag.guardrails.notices import notice
 from sdrag.guardrails.recency import by_recency
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import Policy
@@ -67,7 +72,7 @@ class Engine:
     classifier: bool = False
 
     @classmethod
-    def build(  # noqa: PLR0913 -- what a host may hand in, by keyword
+    def build(  # noqa: PLR0913 -- what a wrapper is set up with, by keyword
         cls,
         policy: Policy | Mapping[str, Any] | str | Path,
         *,
@@ -79,6 +84,7 @@ class Engine:
         history: History | str | Path | None = None,
         authorize: bool = False,
         classifier: bool = False,
+        withheld: Withheld | None = None,
     ) -> Self:
         """
         Put an engine together.
@@ -94,6 +100,7 @@ class Engine:
                 memory when missing.
             authorize: Whether the performer can ask the host's authorizer.
             classifier: Whether the performer can score injections with a model.
+            withheld: Is told what was cut out, for a guard after the answer.
 
         Raises:
             PolicyError: The policy cannot be read.
@@ -107,6 +114,7 @@ class Engine:
             model_id=model_id,
             cache=open_cache(cache),
             history=None if history is None else open_history(history),
+            withheld=withheld,
         )
         return cls(setup, authorize, classifier)
 
@@ -193,17 +201,44 @@ def _after_access(
     recent = by_recency(fresh.passages, policy.staleness, now=request.now)
     relevant = yield from relevance.screen(recent, request.query, policy.relevance)
     clean = yield from injection.screen(
-        relevant.passages, policy.injection, classifier=engine.classifier
+        relevant.passages,
+        policy.injection,
+        classifier=engine.classifier,
+        metadata_keys=policy.metadata.allow,
     )
+    chosen = clean.passages[: request.limit]
     disclosed = yield from enforce(
-        clean.passages, request.query, request.principal, engine.disclosure
+        chosen, request.query, request.principal, engine.disclosure
     )
-    released = [one.passage for one in disclosed.redactions if one.passage is not None]
-    if policy.relevance and (notice := relevance.notice(policy.relevance, relevant)):
-        released.append(notice)
-    decisions = (allowed, fresh, relevant, clean, disclosed)
+    agreed = yield from _reconciled(chosen, disclosed, request, engine)
+    released = list(agreed.passages)
+    if policy.relevance and (short := relevance.notice(policy.relevance, relevant)):
+        released.append(short)
+    if policy.contradictions and policy.contradictions.notice and agreed.note:
+        released.append(notice("contradictions", agreed.note))
+    decisions = (allowed, fresh, relevant, clean, disclosed, agreed)
     return Disclosure(
         tuple(released), tuple(d for room in decisions for d in room.decisions)
+    )
+
+
+def _reconciled(
+    retrieved: Sequence[Passage],
+    disclosed: Disclosed,
+    request: Request,
+    engine: Engine,
+) -> Steps[Reconciled]:
+    """Settle what contradicts itself among what is released."""
+    policy, released, facts = engine.policy, [], []
+    for passage, redaction in zip(retrieved, disclosed.redactions, strict=True):
+        if redaction.passage is not None:
+            age = staleness.facts(passage, policy.staleness, now=request.now)
+            released.append(stamped(redaction.passage, age))
+            facts.append(passage.metadata)
+    return (
+        yield from contradictions.reconcile(
+            released, policy.contradictions, facts=facts
+        )
     )
 
 

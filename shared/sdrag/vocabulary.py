@@ -18,6 +18,8 @@ from typing import Any, Literal, NoReturn, Self
 from sdrag.errors import UsageError
 
 __all__ = [
+    "EVIDENCE_KEY",
+    "UNNAMED",
     "Action",
     "Binding",
     "Confidential",
@@ -32,6 +34,7 @@ __all__ = [
     "Principal",
     "Redaction",
     "Span",
+    "is_unnamed",
 ]
 
 Method = Literal["redact", "rephrase", "withhold"]
@@ -39,6 +42,13 @@ Method = Literal["redact", "rephrase", "withhold"]
 
 Action = Literal["released", "redacted", "withheld", "dropped", "flagged", "annotated"]
 """What was done with a passage or an answer."""
+
+EVIDENCE_KEY = "sdrag"
+"""The metadata key under which a released passage says what was done to it: ids and
+counts, no content."""
+
+UNNAMED = "unnamed-"
+"""How the id begins that stands for one where the host gave none."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -113,6 +123,11 @@ class Passage(Confidential):
 
     def __repr__(self) -> str:
         return f"Passage({len(self.text)} characters, score={self.score})"
+
+
+def is_unnamed(passage: Passage) -> bool:
+    """Say whether the host gave a passage no id, so that it leaves without one."""
+    return passage.id.startswith(UNNAMED)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

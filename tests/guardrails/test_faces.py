@@ -115,6 +115,10 @@ def test_the_same_answer_gets_the_same_judgment_everywhere(
 @FACES
 def test_an_nli_model_that_was_handed_in_judges(guarded):
     """What it cannot say is unchecked, never checked."""
+
+    def broken(pairs):
+        return [float("nan") for _ in pairs]
+
     policy = {"grounding": {"method": "nli"}}
     answer = "The harbour was built in 1871."
 
@@ -122,7 +126,23 @@ def test_an_nli_model_that_was_handed_in_judges(guarded):
         return [0.9 if "1871" in premise else 0.1 for premise, _ in pairs]
 
     assert guarded(answer, policy, entailment=yes) == (answer, "checked")
-    assert guarded(answer, policy) == (f"{answer} [unchecked]", "annotated")
+    unchecked = (f"{answer} [unchecked]", "annotated")
+    assert guarded(answer, policy, entailment=broken) == unchecked
+
+
+MISSING = {
+    "entailment": {"grounding": {"method": "nli"}},
+    "contradiction": {"contradictions": {"method": "nli"}},
+    "llm": {"grounding": {"method": "llm"}},
+}
+
+
+@FACES
+@pytest.mark.parametrize("argument", sorted(MISSING))
+def test_a_model_that_is_missing_is_an_error_at_the_start(guarded, argument):
+    """Not silence at the first answer; the hint names the argument."""
+    with pytest.raises(UsageError, match=f"`{argument}=`"):
+        guarded("Yes.", MISSING[argument])
 
 
 @FACES

@@ -11,7 +11,7 @@ withheld. The query serves ranking alone: no prompt here can hold it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -47,7 +47,7 @@ from sdrag.vocabulary import (
     Redaction,
 )
 
-__all__ = ["Disclosed", "DisclosureSetup", "Locator", "disclose"]
+__all__ = ["Disclosed", "DisclosureSetup", "Locator", "Withheld", "disclose"]
 
 
 class Locator(Protocol):
@@ -57,6 +57,18 @@ class Locator(Protocol):
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
     ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
         """Return, for each passage, the findings in its own text."""
+        ...
+
+
+class Withheld(Protocol):
+    """Remembers, without keeping it, what was cut out of a released passage."""
+
+    def remember(self, passage: Passage, forms: Iterable[str]) -> None:
+        """Take note of the forms that were cut out of a passage."""
+        ...
+
+    def recall(self, passage: Passage) -> bool:
+        """Say whether that is still known, and keep it for longer."""
         ...
 
 
@@ -73,6 +85,7 @@ class DisclosureSetup:
         model_id: Names the model in cache keys.
         cache: Remembers what was released.
         key: Makes marks and aliases unforgeable.
+        withheld: Is told what was cut out; what it has forgotten is judged anew.
         history: Keeps what was withheld, for a policy that is monotone.
     """
 
@@ -83,6 +96,7 @@ class DisclosureSetup:
     model_id: str = ""
     cache: RedactionCache = field(default_factory=MemoryCache)
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    withheld: Withheld | None = None
     history: History | None = None
 
     def __post_init__(self) -> None:
@@ -197,13 +211,34 @@ def _remembered(
     key = setup.cache.key([*parts, *before.key_parts()])
     (known,) = yield from compute(setup.cache.get, [key])
     if isinstance(known, Reply) and known.value is not None:
-        return read(known.value)
+        releases = read(known.value)
+        if setup.withheld is None or all(map(setup.withheld.recall, _cut(releases))):
+            return releases
     judged = yield from _judge(texts, principal, setup, before)
     key = setup.cache.key([*parts, *judged.before.key_parts()])
     releases = tuple(release(judged, i) for i in range(len(texts.passages)))
+    if setup.withheld is not None:
+        _note(judged, releases, setup.withheld)
     if not any(one.doubtful for one in releases):
         yield from compute(lambda one: setup.cache.put(key, written(one)), [releases])
     return releases
+
+
+def _cut(releases: Sequence[Release]) -> Iterator[Passage]:
+    """Yield the passages that leave with something cut out, as they leave."""
+    for one in releases:
+        if one.spans and one.text is not None:
+            yield Passage(one.id, one.text)
+
+
+def _note(judged: Judged, releases: Sequence[Release], withheld: Withheld) -> None:
+    """Tell what was cut out of each passage, in every form found for its constraints."""
+    for one in releases:
+        for passage in _cut([one]):
+            needles = (judged.swept.needles[name] for name in one.constraint_ids)
+            withheld.remember(
+                passage, (form for own in needles for form in own.forms())
+            )
 
 
 def _judge(

@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-__all__ = ["EVIDENCE_KEY", "allowed", "plain_values", "rewritten", "strings"]
-
-EVIDENCE_KEY = "sdrag"
-"""Where a released passage says which constraints took how much out of it."""
+__all__ = ["allowed", "plain_values", "rewritten", "strings"]
 
 _LOADER_KEYS = {"lc", "__lc_escaped__"}  # CVE-2025-68664
 _DEPTH = 4

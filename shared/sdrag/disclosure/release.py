@@ -13,11 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sdrag.disclosure.metadata import EVIDENCE_KEY, rewritten
+from sdrag.disclosure.metadata import rewritten
 from sdrag.disclosure.monotone import Before
 from sdrag.disclosure.redaction import Cut, Sweep, alias, cut, disguised, public_id
 from sdrag.disclosure.texts import Texts
-from sdrag.vocabulary import Action, Confidential, Decision, Passage, Redaction
+from sdrag.vocabulary import (
+    EVIDENCE_KEY,
+    Action,
+    Confidential,
+    Decision,
+    Passage,
+    Redaction,
+)
 
 __all__ = [
     "Doubts",

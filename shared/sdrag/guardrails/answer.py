@@ -13,19 +13,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from sdrag.guardrails import citations, contradictions, monitoring, staleness
 from sdrag.guardrails.claims import Claim, claims
+from sdrag.guardrails.comparison import Conflict
 from sdrag.guardrails.grounding import ClaimSupport, supports
+from sdrag.guardrails.notices import sources
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.policy import GroundingSection, Policy
 from sdrag.sentences import sentences
 from sdrag.spans import merge, splice
-from sdrag.steps import Steps
+from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Confidential, Decision, Passage, Span
 
 __all__ = ["DECLINED", "Draft", "Guarded", "guard"]
@@ -75,7 +76,7 @@ class Guarded(Confidential):
     status: Status
     supports: tuple[ClaimSupport, ...] = ()
     faults: tuple[citations.CitationFault, ...] = ()
-    conflicts: tuple[contradictions.Conflict, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
     def __repr__(self) -> str:
@@ -91,7 +92,7 @@ class _Work(Confidential):
     claims: tuple[Claim, ...] = ()
     supports: tuple[ClaimSupport, ...] = ()
     faults: tuple[citations.CitationFault, ...] = ()
-    conflicts: tuple[contradictions.Conflict, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
     marks: dict[int, str] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     decisions: list[Decision] = field(default_factory=list)
@@ -119,7 +120,6 @@ def guard(
     *,
     now: datetime,
     withheld: WithheldForms | None = None,
-    scope: Callable[[Passage], str] = lambda passage: passage.id,
 ) -> Steps[Guarded]:
     """
     Check an answer, and annotate, cut or decline it as the policy says.
@@ -129,12 +129,11 @@ def guard(
         policy: Each section that stands in it is a check.
         now: With its time zone.
         withheld: What redaction withheld, if the host keeps it.
-        scope: Names a passage there.
     """
-    work = _Work(draft, draft.answer)
+    work = _Work(replace(draft, passages=sources(draft.passages)), draft.answer)
     if _malformed(draft.answer):
         return work.decline("answer", "malformed")
-    _cut_withheld(work, policy, withheld, scope)
+    yield from _cut_withheld(work, policy, withheld)
     if refusal := _monitored(work, policy):
         return refusal
     work.claims = claims(work.text, placeholder=policy.disclosure.placeholder)
@@ -157,18 +156,20 @@ def _malformed(answer: object) -> bool:
 
 
 def _cut_withheld(
-    work: _Work,
-    policy: Policy,
-    withheld: WithheldForms | None,
-    scope: Callable[[Passage], str],
-) -> None:
+    work: _Work, policy: Policy, withheld: WithheldForms | None
+) -> Steps[None]:
+    """Cut what was withheld; what is no longer known of was not looked for."""
     if withheld is None:
         return
-    scopes = [scope(passage) for passage in work.draft.passages]
-    found = merge(withheld.find(scopes, work.text))
-    if found:
+    passages = work.draft.passages
+    (outcome,) = yield from compute(
+        lambda text: merge(withheld.find(passages, text)), (work.text,)
+    )
+    if found := replied(outcome):
         work.text = splice(work.text, found, lambda _: policy.disclosure.placeholder)
         work.note("withheld", "reappeared", "redacted", len(found))
+    if withheld.forgotten(passages):
+        work.note("withheld", "unchecked", "flagged")
 
 
 def _monitored(work: _Work, policy: Policy) -> Guarded | None:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from sdrag.folding import fold_text
 from sdrag.guardrails.claims import Claim
-from sdrag.guardrails.contradictions import Conflict
+from sdrag.guardrails.comparison import Conflict
 from sdrag.guardrails.grounding import supports
 from sdrag.policy import CitationsSection, GroundingSection
 from sdrag.steps import Steps

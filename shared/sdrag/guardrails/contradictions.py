@@ -13,41 +13,37 @@ could not be had is reported as `unchecked`, and refuses where a contradiction w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
-from sdrag.errors import SdragError
+from sdrag.guardrails.comparison import Conflict, compared
 from sdrag.guardrails.dates import instant
-from sdrag.guardrails.judging import ask_model, ask_nli
-from sdrag.guardrails.opposition import Reading, alike, opposed, read
+from sdrag.guardrails.evidence import evidence, stamped
+from sdrag.guardrails.notices import disagreement
 from sdrag.policy import ContradictionsSection
-from sdrag.sentences import sentences
-from sdrag.steps import Steps, compute, replied
+from sdrag.steps import Steps
 from sdrag.vocabulary import Confidential, Decision, Passage
 
-__all__ = ["Conflict", "Reconciled", "contradicted", "is_critical", "reconcile"]
+__all__ = [
+    "Conflict",
+    "Escalate",
+    "Reconciled",
+    "contradicted",
+    "escalates",
+    "is_critical",
+    "reconcile",
+]
 
 RULE = "contradictions"
-_MOST_SENTENCES = 200
-_MOST_JUDGED = 100
-_WORTH_JUDGING = 0.35
 
 
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """
-    Two passages that contradict each other, by their places.
+Facts = Mapping[str, Any]
+"""The metadata of a passage, as the host stored it."""
 
-    Args:
-        left: The place of one.
-        right: The place of the other, or of a claim of the answer.
-        reason: `figures`, `negation`, `antonym`, `model`, or `unchecked`.
-    """
-
-    left: int
-    right: int
-    reason: str
+Escalate = Callable[[Sequence[Decision]], None]
+"""Told where a contradiction has withheld an answer; ids and codes only."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,7 +55,8 @@ class Reconciled(Confidential):
         passages: What may be answered from.
         conflicts: Places in the passages that came in.
         declined: Nothing may be answered; the host escalates.
-        note: For the prompt or the reader: which sources disagree. Without content.
+        note: For the prompt or the reader: which sources disagree, by their numbers
+            among what may be answered from, counted from 1. Without content.
         decisions: As elsewhere.
     """
 
@@ -74,7 +71,10 @@ class Reconciled(Confidential):
 
 
 def reconcile(
-    passages: Sequence[Passage], section: ContradictionsSection | None
+    passages: Sequence[Passage],
+    section: ContradictionsSection | None,
+    *,
+    facts: Sequence[Facts] | None = None,
 ) -> Steps[Reconciled]:
     """
     Find the contradictions among passages, and apply the policy's strategy.
@@ -82,15 +82,30 @@ def reconcile(
     Args:
         passages: What would be answered from.
         section: None: nothing is compared.
+        facts: The metadata to decide by, where it is not the passages' own.
+
+    Returns:
+        The passages that disagree name each other, by id, under `contradicts`; those
+        about a critical topic say so, for the guard after the answer.
     """
-    if section is None or len(passages) < 2:
+    if section is None:
         return Reconciled(tuple(passages))
+    known = [one.metadata for one in passages] if facts is None else facts
+    marked = [
+        stamped(passage, {"critical": True} if _on_critical(held, section) else {})
+        for passage, held in zip(passages, known, strict=True)
+    ]
     texts = [passage.text for passage in passages]
     pairs = list(combinations(range(len(texts)), 2))
-    conflicts = yield from _compared(texts, texts, pairs, section)
+    conflicts = (yield from compared(texts, texts, pairs, section)) if pairs else ()
     if not conflicts:
-        return Reconciled(tuple(passages))
-    return _settled(passages, conflicts, section)
+        return Reconciled(tuple(marked))
+    return _settled(marked, known, conflicts, section)
+
+
+def escalates(decisions: Iterable[Decision]) -> bool:
+    """Say whether a contradiction has withheld the answer, which the host is told."""
+    return any(one.rule == RULE and one.action == "withheld" for one in decisions)
 
 
 def contradicted(
@@ -104,22 +119,20 @@ def contradicted(
     """
     pairs = [(at, to) for at in range(len(passages)) for to in range(len(claims))]
     texts = [passage.text for passage in passages]
-    return (yield from _compared(texts, claims, pairs, section))
+    return (yield from compared(texts, claims, pairs, section))
 
 
 def _settled(
     passages: Sequence[Passage],
+    facts: Sequence[Facts],
     conflicts: tuple[Conflict, ...],
     section: ContradictionsSection,
 ) -> Reconciled:
     touched = sorted({place for one in conflicts for place in (one.left, one.right)})
     critical = any(is_critical(passages[place], section) for place in touched)
     if critical or section.strategy == "decline":
-        reason = "critical" if critical else "contradicted"
-        refusal = Decision("query", "withheld", RULE, reason)
-        ids = [Decision(passages[at].id, "dropped", RULE, reason) for at in touched]
-        return Reconciled((), conflicts, declined=True, decisions=(refusal, *ids))
-    losers = {_loser(passages, one, section) for one in conflicts} - {None}
+        return _declined(passages, touched, conflicts, critical=critical)
+    losers = {_loser(facts, one, section) for one in conflicts} - {None}
     open_conflicts = [one for one in conflicts if not {one.left, one.right} & losers]
     reason = "review" if section.strategy == "review" else "contradicted"
     decisions = [
@@ -130,126 +143,85 @@ def _settled(
     ]
     kept = [at for at in range(len(passages)) if at not in losers]
     return Reconciled(
-        tuple(passages[at] for at in kept),
+        tuple(_naming(at, passages, open_conflicts) for at in kept),
         conflicts,
         note=_note(open_conflicts, kept),
         decisions=tuple(decisions),
     )
 
 
+def _declined(
+    passages: Sequence[Passage],
+    touched: Sequence[int],
+    conflicts: tuple[Conflict, ...],
+    *,
+    critical: bool,
+) -> Reconciled:
+    reason = "critical" if critical else "contradicted"
+    refusal = Decision("query", "withheld", RULE, reason)
+    ids = [Decision(passages[at].id, "dropped", RULE, reason) for at in touched]
+    return Reconciled((), conflicts, declined=True, decisions=(refusal, *ids))
+
+
+def _naming(
+    place: int, passages: Sequence[Passage], conflicts: Sequence[Conflict]
+) -> Passage:
+    """Let a passage name those that disagree with it."""
+    others = sorted(
+        {
+            one.right if one.left == place else one.left
+            for one in conflicts
+            if place in (one.left, one.right)
+        }
+    )
+    ids = [passages[other].id for other in others]
+    return stamped(passages[place], {"contradicts": ids} if ids else {})
+
+
 def _loser(
-    passages: Sequence[Passage], conflict: Conflict, section: ContradictionsSection
+    facts: Sequence[Facts], conflict: Conflict, section: ContradictionsSection
 ) -> int | None:
     """Return the place of the passage that gives way, if one does."""
     if conflict.reason == "unchecked":
         return None
     left, right = (
-        _rank(passages[place], section) for place in (conflict.left, conflict.right)
+        _rank(facts[place], section) for place in (conflict.left, conflict.right)
     )
     if left is None or right is None or left == right:
         return None
     return conflict.left if left < right else conflict.right
 
 
-def _rank(passage: Passage, section: ContradictionsSection) -> float | None:
+def _rank(facts: Facts, section: ContradictionsSection) -> float | None:
     if section.strategy == "authoritative":
-        value = passage.metadata.get(section.authority_key)
+        value = facts.get(section.authority_key)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return float(value) if number and value is not None else None
     if section.strategy == "recent":
-        date = instant(passage.metadata.get(section.updated_key))
+        date = instant(facts.get(section.updated_key))
         return date.timestamp() if date else None
     return None
 
 
 def _note(conflicts: Sequence[Conflict], kept: Sequence[int]) -> str:
     """Number the sources as the prompt will, from 1."""
-    pairs = sorted({(kept.index(one.left), kept.index(one.right)) for one in conflicts})
-    if not pairs:
-        return ""
-    named = "; ".join(f"{left + 1} and {right + 1}" for left, right in pairs)
-    return (
-        f"These sources disagree: {named}. State what each of them says, and cite both."
-    )
+    numbers = {place: number for number, place in enumerate(kept, start=1)}
+    pairs: dict[tuple[int, int], bool] = {}
+    for one in conflicts:
+        pair = numbers[one.left], numbers[one.right]
+        pairs[pair] = pairs.get(pair, False) or one.reason != "unchecked"
+    opposed_ones = [pair for pair, sure in pairs.items() if sure]
+    unchecked = [pair for pair, sure in pairs.items() if not sure]
+    return disagreement(opposed_ones, unchecked)
 
 
 def is_critical(passage: Passage, section: ContradictionsSection) -> bool:
     """Say whether a passage is about a topic on which a contradiction declines."""
-    topic = passage.metadata.get(section.topic_key)
+    said = evidence(passage).get("critical") is True
+    return said or _on_critical(passage.metadata, section)
+
+
+def _on_critical(facts: Facts, section: ContradictionsSection) -> bool:
+    topic = facts.get(section.topic_key)
     topics = topic if isinstance(topic, (list, tuple, set, frozenset)) else (topic,)
     return any(one in section.critical_topics for one in topics)
-
-
-def _compared(
-    lefts: Sequence[str],
-    rights: Sequence[str],
-    pairs: Sequence[tuple[int, int]],
-    section: ContradictionsSection,
-) -> Steps[tuple[Conflict, ...]]:
-    """Compare pairs of texts, by their sentences."""
-    try:
-        (cut,) = yield from compute(_work, ((lefts, rights, pairs),))
-        work = replied(cut)
-        if section.method != "local":
-            return (yield from _judged(work, section))
-        (signs,) = yield from compute(_signs, (work,))
-        return replied(signs)
-    except SdragError:
-        return tuple(Conflict(left, right, "unchecked") for left, right in pairs)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Sentences(Confidential):
-    """Two sentences to compare, and the places of the texts they are from."""
-
-    places: tuple[int, int]
-    texts: tuple[str, str]
-    readings: tuple[Reading, Reading]
-
-
-def _work(
-    given: tuple[Sequence[str], Sequence[str], Sequence[tuple[int, int]]],
-) -> list[_Sentences]:
-    lefts, rights, pairs = given
-    one, other = _cut(lefts), _cut(rights)
-    return [
-        _Sentences((left, right), (a[0], b[0]), (a[1], b[1]))
-        for left, right in pairs
-        for a in one[left]
-        for b in other[right]
-    ]
-
-
-def _signs(work: Sequence[_Sentences]) -> tuple[Conflict, ...]:
-    found: dict[tuple[int, int], Conflict] = {}
-    for pair in work:
-        if pair.places not in found and (reason := opposed(*pair.readings)):
-            found[pair.places] = Conflict(*pair.places, reason)
-    return tuple(found.values())
-
-
-def _judged(
-    work: Sequence[_Sentences], section: ContradictionsSection
-) -> Steps[tuple[Conflict, ...]]:
-    """Ask a model about the pairs that are closest; the rest is about other things."""
-    near = [(alike(*pair.readings), place) for place, pair in enumerate(work)]
-    ranked = sorted((one for one in near if one[0] >= _WORTH_JUDGING), reverse=True)
-    chosen = [work[place] for _, place in ranked[:_MOST_JUDGED]]
-    ask = ask_nli if section.method == "nli" else ask_model
-    values = yield from ask([pair.texts for pair in chosen], "contradiction")
-    found: dict[tuple[int, int], Conflict] = {}
-    for pair, value in zip(chosen, values, strict=True):
-        if value is None:
-            found.setdefault(pair.places, Conflict(*pair.places, "unchecked"))
-        elif value >= section.threshold:
-            found[pair.places] = Conflict(*pair.places, "model")
-    return tuple(found.values())
-
-
-def _cut(texts: Sequence[str]) -> list[list[tuple[str, Reading]]]:
-    """Cut texts into sentences and read them, as many of each as the bound allows."""
-    share = max(1, _MOST_SENTENCES // max(1, len(texts)))
-    return [
-        [(span.of(text), read(span.of(text))) for span in sentences(text)[:share]]
-        for text in texts
-    ]

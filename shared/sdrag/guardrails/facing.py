@@ -9,17 +9,14 @@ declines it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sdrag.guardrails.answer import Draft, Guarded
 from sdrag.policy import Policy
-from sdrag.vocabulary import Decision, Passage
+from sdrag.vocabulary import Passage
 
-__all__ = ["Escalate", "draft_of", "escalated", "report_of"]
-
-Escalate = Callable[[Sequence[Decision]], None]
-"""Told of an answer that was declined over a contradiction; ids and codes only."""
+__all__ = ["draft_of", "report_of"]
 
 _MOST_JSON = 200_000
 
@@ -34,17 +31,6 @@ def draft_of(
         if held is not None:
             text, data = held.get("answer"), held.get("citations")
     return Draft(question, text, tuple(passages), data)
-
-
-def escalated(guarded: Guarded, escalate: Escalate | None) -> Guarded:
-    """Tell the host where a contradiction made the guard decline."""
-    contradiction = any(
-        one.rule == "contradictions" and one.action == "withheld"
-        for one in guarded.decisions
-    )
-    if escalate is not None and contradiction:
-        escalate(guarded.decisions)
-    return guarded
 
 
 def report_of(guarded: Guarded) -> dict[str, Any]:

@@ -15,18 +15,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sdrag.errors import SdragError
+from sdrag.guardrails import notices
 from sdrag.guardrails.scale import Scale, looks_similar, unit
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import RelevanceSection
-from sdrag.steps import Failure, Outcome, Steps, embed, score
+from sdrag.steps import Failure, Outcome, Reply, Steps, embed, score
 from sdrag.vocabulary import Decision, Passage
 
-__all__ = ["INSUFFICIENT", "notice", "screen"]
+__all__ = ["notice", "screen"]
 
 RULE = "relevance"
-INSUFFICIENT = (
-    "There is not enough information in the documents to answer this question."
-)
 
 
 def screen(
@@ -74,7 +72,7 @@ def notice(section: RelevanceSection, screened: Screened) -> Passage | None:
     short = any(one.reason == "insufficient" for one in screened.decisions)
     if section.insufficient == "empty" or not short:
         return None
-    return Passage("sdrag:insufficient", INSUFFICIENT, {"sdrag_notice": "insufficient"})
+    return notices.notice("insufficient", notices.INSUFFICIENT)
 
 
 def _scored(
@@ -108,7 +106,7 @@ def _reranked(passages: Sequence[Passage], query: str) -> Steps[list[float | Non
         answers = yield from score((query, passage.text) for passage in passages)
     except SdragError:
         return [None] * len(passages)
-    return [_probability(answer) for answer in answers]
+    return _probabilities(answers)
 
 
 def _measured(passages: Sequence[Passage], query: str) -> Steps[list[float | None]]:
@@ -129,10 +127,22 @@ def _measured(passages: Sequence[Passage], query: str) -> Steps[list[float | Non
     ]
 
 
-def _probability(answer: Outcome[float]) -> float | None:
-    """Read a cross-encoder's answer; a logit outside 0 to 1 goes through a sigmoid."""
-    if isinstance(answer, Failure) or not math.isfinite(answer.value):
-        return None
-    if 0.0 <= answer.value <= 1.0:
-        return float(answer.value)
-    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, answer.value))))
+def _probabilities(answers: Sequence[Outcome[float]]) -> list[float | None]:
+    """
+    Read a cross-encoder's answers: probabilities, unless one of them can be none.
+
+    Then all are logits and go through a sigmoid: some alone would change the order.
+    """
+    values = [
+        answer.value
+        if isinstance(answer, Reply) and math.isfinite(answer.value)
+        else None
+        for answer in answers
+    ]
+    if all(value is None or 0.0 <= value <= 1.0 for value in values):
+        return values
+    return [None if value is None else _sigmoid(value) for value in values]
+
+
+def _sigmoid(value: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, value))))

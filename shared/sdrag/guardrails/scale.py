@@ -38,7 +38,8 @@ def looks_similar(scores: Sequence[float | None]) -> bool:
     """
     Say whether scores, in the order the store ranked them, can only be similarities.
 
-    All are there, from -1 to 1, and the first is the highest; a distance rises.
+    All are there, from -1 to 1, and they fall; a distance rises. One score alone, or
+    equal ones, may be either.
     """
     known = [score for score in scores if score is not None]
     if not known or len(known) < len(scores):
@@ -46,4 +47,4 @@ def looks_similar(scores: Sequence[float | None]) -> bool:
     if not all(-1.0 <= score <= 1.0 for score in known):
         return False
     falls = all(left >= right for left, right in pairwise(known))
-    return falls and (len(known) == 1 or known[0] > known[-1])
+    return falls and known[0] > known[-1]

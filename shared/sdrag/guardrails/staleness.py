@@ -18,12 +18,13 @@ from datetime import datetime
 from typing import Any
 
 from sdrag.guardrails.dates import instant, last_instant
+from sdrag.guardrails.evidence import evidence
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import StalenessSection
 from sdrag.steps import Steps
 from sdrag.vocabulary import Decision, Passage
 
-__all__ = ["disclaimer", "screen"]
+__all__ = ["disclaimer", "facts", "screen"]
 
 RULE = "staleness"
 _NUMBERS = re.compile(r"v?(\d{1,9}(?:[._]\d{1,9}){0,5})\Z", re.IGNORECASE)
@@ -59,6 +60,17 @@ def screen(
     return Screened(tuple(kept), tuple(decisions))
 
 
+def facts(
+    passage: Passage, section: StalenessSection | None, *, now: datetime
+) -> dict[str, Any]:
+    """Return what a released passage may say of its age: a date, and if it expired."""
+    if section is None:
+        return {}
+    updated = instant(passage.metadata.get(section.updated_key))
+    said: dict[str, Any] = {"updated": updated.date().isoformat()} if updated else {}
+    return said | ({"expired": True} if _expired(passage, section, now) else {})
+
+
 def disclaimer(
     passages: Sequence[Passage], section: StalenessSection, *, now: datetime
 ) -> str:
@@ -69,15 +81,15 @@ def disclaimer(
         One or two sentences, or nothing where no passage says when it was updated
         and none has expired. Only dates stand in it.
     """
-    dates = [instant(one.metadata.get(section.updated_key)) for one in passages]
-    known = [date for date in dates if date]
+    said = [{**facts(one, section, now=now), **evidence(one)} for one in passages]
+    known = [date for one in said if (date := instant(one.get("updated")))]
     parts = []
     if known:
         parts.append(
             "This information is based on documents last updated on"
             f" {max(known).date().isoformat()}."
         )
-    if any(_expired(one, section, now) for one in passages):
+    if any(one.get("expired") for one in said):
         parts.append("Some of these documents are past their date of validity.")
     return " ".join(parts)
 

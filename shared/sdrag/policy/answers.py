@@ -68,6 +68,7 @@ class ContradictionsSection(Section):
         critical_topics: Topics on which a contradiction always declines and escalates.
         threshold: The least certainty that counts, from 0 to 1.
         method: The local rules, an NLI model that was handed in, or the host's model.
+        notice: Tell the chain which sources disagree, in a passage after them.
     """
 
     strategy: Literal["present", "authoritative", "recent", "decline", "review"] = (
@@ -79,6 +80,7 @@ class ContradictionsSection(Section):
     critical_topics: tuple[str, ...] = ()
     threshold: Share = 0.5
     method: Literal["local", "nli", "llm"] = "local"
+    notice: bool = True
 
 
 class MonitoringSection(Section):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Probabilities = np.ndarray[tuple[int], np.dtype[np.float64]]
 
-__all__ = ["Cut", "classify", "cut"]
+__all__ = ["Cut", "classify", "classify_all", "cut"]
 
 Embedder = Callable[[Sequence[str]], "Vectors"]
 _MOST_HIDDEN = 300
@@ -73,8 +73,26 @@ def classify(
     Raises:
         MissingExtraError: The extra `local` is not installed.
     """
-    if not has_context(pieces.texts):
-        return []
-    rows = features(pieces.texts, embedder(pieces.texts))
-    chances = (head or shipped()).probabilities(rows)
-    return list(zip(pieces.spans, map(float, chances), strict=True))
+    (found,) = classify_all([pieces], head, embedder)
+    return found
+
+
+def classify_all(
+    cuts: Sequence[Cut], head: Head | None = None, embedder: Embedder = embed_texts
+) -> list[list[tuple[Span, float]]]:
+    """Classify the windows of several texts, embedded together; as `classify`."""
+    judged = [pieces.texts if has_context(pieces.texts) else () for pieces in cuts]
+    texts = [text for own in judged for text in own]
+    if not texts:
+        return [[] for _ in cuts]
+    vectors, trained, start = embedder(texts), head or shipped(), 0
+    found: list[list[tuple[Span, float]]] = []
+    for pieces, own in zip(cuts, judged, strict=True):
+        pairs: list[tuple[Span, float]] = []
+        if own:
+            rows = features(own, vectors[start : start + len(own)])
+            chances = map(float, trained.probabilities(rows))
+            pairs = list(zip(pieces.spans, chances, strict=True))
+        found.append(pairs)
+        start += len(own)
+    return found

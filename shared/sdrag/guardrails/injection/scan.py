@@ -23,7 +23,7 @@ from sdrag.vocabulary import Span
 if TYPE_CHECKING:
     from sdrag.guardrails.injection.classifier import Cut
 
-__all__ = ["Scan", "Suspicion", "scan"]
+__all__ = ["Reading", "Scan", "Suspicion", "judged", "read", "scan"]
 
 _BLANK = re.compile(r"\s{200,}+|[\u200b-\u200f\u2060-\u2064\ufeff\u00ad]{20,}+")
 _PADDED_LENGTH = 600
@@ -69,6 +69,20 @@ Judge = Callable[["Cut"], Sequence[tuple[Span, float]]]
 """Gives windows and the probability of each that it is an injection."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """
+    What the patterns made of a text.
+
+    Args:
+        found: What they found.
+        cut: The windows for the head; None where it is not to be asked.
+    """
+
+    found: Scan
+    cut: Cut | None = None
+
+
 def scan(text: str, section: InjectionSection, *, judge: Judge | None = None) -> Scan:
     """
     Scan a text with the patterns and, where the policy says so, the trained head.
@@ -81,28 +95,42 @@ def scan(text: str, section: InjectionSection, *, judge: Judge | None = None) ->
     Raises:
         MissingExtraError: The head is asked for and the extra `local` is missing.
     """
+    reading = read(text, section)
+    if reading.cut is None:
+        return reading.found
+    from sdrag.guardrails.injection.classifier import classify  # noqa: PLC0415 -- numpy
+
+    return judged(reading, (judge or classify)(reading.cut), section)
+
+
+def read(text: str, section: InjectionSection) -> Reading:
+    """Read a text by the patterns, and cut it for the head where that is asked."""
     if not text:
-        return Scan()
+        return Reading(Scan())
     everything = Span(0, len(text))
     if len(text) > section.max_characters:
-        return Scan((Suspicion(everything, "oversized"),), whole=True)
+        return Reading(Scan((Suspicion(everything, "oversized"),), whole=True))
     if _is_padding(text):
-        return Scan((Suspicion(everything, "padding"),), whole=True)
+        return Reading(Scan((Suspicion(everything, "padding"),), whole=True))
     readings = tuple(views(text, section.decode_depth))
-    found = list(_by_pattern(readings))
-    if section.local_classifier:
-        found += _by_classifier(text, readings, section.threshold, judge)
-    return Scan(tuple(found))
+    found = Scan(tuple(_by_pattern(readings)))
+    if not section.local_classifier:
+        return Reading(found)
+    from sdrag.guardrails.injection.classifier import cut  # noqa: PLC0415 -- numpy
+
+    return Reading(found, cut(text, readings))
 
 
-def _by_classifier(
-    text: str, readings: Sequence[View], threshold: float, judge: Judge | None
-) -> Iterator[Suspicion]:
-    from sdrag.guardrails.injection.classifier import classify, cut  # noqa: PLC0415 -- numpy
-
-    for span, chance in (judge or classify)(cut(text, readings)):
-        if chance >= threshold:
-            yield Suspicion(span, "out-of-place", chance)
+def judged(
+    reading: Reading, windows: Sequence[tuple[Span, float]], section: InjectionSection
+) -> Scan:
+    """Add to what the patterns found the windows that the head suspects."""
+    suspected = (
+        Suspicion(span, "out-of-place", chance)
+        for span, chance in windows
+        if chance >= section.threshold
+    )
+    return Scan((*reading.found.suspicions, *suspected), reading.found.whole)
 
 
 def _by_pattern(readings: Sequence[View]) -> Iterator[Suspicion]:

@@ -9,22 +9,19 @@ the action. What was stripped is scanned again, and dropped if it is still suspi
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sdrag.errors import SdragError
-from sdrag.guardrails.injection.scan import Scan, Suspicion, scan
+from sdrag.guardrails.injection.scan import Suspicion
+from sdrag.guardrails.injection.scanning import RULE, Scanned, scanned
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import InjectionSection
 from sdrag.sentences import sentences
 from sdrag.spans import merge, splice
-from sdrag.steps import Failure, Steps, compute, score
+from sdrag.steps import Steps
 from sdrag.vocabulary import Decision, Passage, Span
 
 __all__ = ["screen"]
-
-RULE = "injection"
 
 
 def screen(
@@ -32,6 +29,7 @@ def screen(
     section: InjectionSection | None,
     *,
     classifier: bool = False,
+    metadata_keys: Sequence[str] | None = None,
 ) -> Steps[Screened]:
     """
     Scan passages and do with each what the policy says.
@@ -42,99 +40,93 @@ def screen(
         classifier: Ask the classifier that was handed in too, as `Score` pairs of the
             text and nothing, under the name `injection`; it answers the probability
             of an injection.
+        metadata_keys: Of the metadata that is read; all of it if None.
     """
     if section is None:
         return Screened(tuple(passages))
-    scans = yield from _scans(passages, section, classifier=classifier)
+    found = yield from scanned(
+        passages, section, classifier=classifier, metadata_keys=metadata_keys
+    )
+    stripped = yield from _stripped(passages, found, section)
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    for passage, found in zip(passages, scans, strict=True):
-        passed, decision = yield from _decide(passage, found, section)
+    for place, (passage, one) in enumerate(zip(passages, found, strict=True)):
+        passed, decision = _decide(passage, one, stripped.get(place), section)
         kept += [passed] if passed else []
         decisions += [decision] if decision else []
     return Screened(tuple(kept), tuple(decisions))
 
 
 def _decide(
-    passage: Passage, found: Scan | None, section: InjectionSection
-) -> Steps[tuple[Passage | None, Decision | None]]:
+    passage: Passage,
+    found: Scanned | None,
+    stripped: tuple[Passage, int] | None,
+    section: InjectionSection,
+) -> tuple[Passage | None, Decision | None]:
     """Return the passage as it goes on, if it does, and what was decided."""
     if found is None:
         return None, Decision(passage.id, "dropped", RULE, "scan-failed")
-    if not found.suspicions:
+    reason = _reason(found)
+    if not reason:
         return passage, None
-    reason = max(found.suspicions, key=lambda one: one.score).reason
-    if section.action == "flag" and not found.whole:
+    if section.action == "flag" and not found.text.whole:
         return passage, Decision(passage.id, "flagged", RULE, reason)
-    if section.action == "strip" and not found.whole:
-        stripped, cuts = _stripped(passage, found.suspicions)
-        if stripped and (yield from _is_clean(stripped, section)):
-            decision = Decision(passage.id, "redacted", RULE, reason, spans=cuts)
-            return stripped, decision
+    if stripped is not None:
+        rest, cuts = stripped
+        return rest, Decision(passage.id, "redacted", RULE, reason, spans=cuts)
     return None, Decision(passage.id, "dropped", RULE, reason)
 
 
-def _scans(
-    passages: Sequence[Passage], section: InjectionSection, *, classifier: bool
-) -> Steps[list[Scan | None]]:
-    """Scan each passage; None for one that could not be scanned."""
-    try:
-        outcomes = yield from compute(
-            lambda passage: scan(passage.text, section), passages
-        )
-    except SdragError:
-        return [None] * len(passages)
-    found = [None if isinstance(one, Failure) else one.value for one in outcomes]
-    if not classifier:
-        return found
-    judged = yield from _judged(passages, section)
-    return [
-        None if ours is None or theirs is None else _joined(ours, theirs)
-        for ours, theirs in zip(found, judged, strict=True)
-    ]
-
-
-def _judged(
-    passages: Sequence[Passage], section: InjectionSection
-) -> Steps[list[Scan | None]]:
-    """Ask the classifier that was handed in about each passage as a whole."""
-    try:
-        answers = yield from score(
-            ((passage.text, "") for passage in passages), model=RULE
-        )
-    except SdragError:
-        return [None] * len(passages)
-    scans: list[Scan | None] = []
-    for passage, answer in zip(passages, answers, strict=True):
-        if isinstance(answer, Failure) or not math.isfinite(answer.value):
-            scans.append(None)
-        elif answer.value >= section.threshold and passage.text:
-            everything = Span(0, len(passage.text))
-            suspicion = Suspicion(everything, "classifier", min(1.0, answer.value))
-            scans.append(Scan((suspicion,), whole=True))
-        else:
-            scans.append(Scan())
-    return scans
-
-
-def _joined(ours: Scan, theirs: Scan) -> Scan:
-    return Scan(ours.suspicions + theirs.suspicions, ours.whole or theirs.whole)
+def _reason(found: Scanned) -> str:
+    if found.text.suspicions:
+        return max(found.text.suspicions, key=lambda one: one.score).reason
+    return next((f"metadata:{reason}" for reason in found.metadata.values()), "")
 
 
 def _stripped(
-    passage: Passage, suspicions: Sequence[Suspicion]
-) -> tuple[Passage | None, int]:
-    """Cut every sentence that a suspicion touches; None when nothing is left."""
-    text = passage.text
-    touched = merge(
-        sentence
-        for sentence in (*sentences(text), *(one.span for one in suspicions))
-        if any(sentence.overlaps(one.span) for one in suspicions)
+    passages: Sequence[Passage],
+    found: Sequence[Scanned | None],
+    section: InjectionSection,
+) -> Steps[dict[int, tuple[Passage, int]]]:
+    """Strip what is suspicious, by place, and keep what is clean when read again."""
+    if section.action != "strip":
+        return {}
+    rests: dict[int, tuple[Passage, int]] = {}
+    for place, (passage, one) in enumerate(zip(passages, found, strict=True)):
+        if one is not None and _reason(one) and not one.text.whole:
+            rest, cuts = _without(passage, one)
+            if rest.text:
+                rests[place] = rest, cuts
+    again = yield from scanned(
+        [rest for rest, _ in rests.values()],
+        section,
+        classifier=False,
+        metadata_keys=(),
     )
-    rest = splice(text, touched, lambda _: "").strip()
-    return (replace(passage, text=rest) if rest else None), len(touched)
+    return {
+        place: held
+        for (place, held), one in zip(rests.items(), again, strict=True)
+        if one is not None and not one.text.suspicions
+    }
 
 
-def _is_clean(passage: Passage, section: InjectionSection) -> Steps[bool]:
-    (found,) = yield from _scans([passage], section, classifier=False)
-    return found is not None and not found.suspicions
+def _without(passage: Passage, found: Scanned) -> tuple[Passage, int]:
+    """Cut every sentence that a suspicion touches, and every such key."""
+    text, suspicions = passage.text, found.text.suspicions
+    touched = merge(_touched(text, suspicions))
+    rest = splice(text, touched, lambda _: "").strip() if touched else text
+    metadata = {
+        key: value
+        for key, value in passage.metadata.items()
+        if key not in found.metadata
+    }
+    cuts = len(touched) + len(found.metadata)
+    return replace(passage, text=rest, metadata=metadata), cuts
+
+
+def _touched(text: str, suspicions: Sequence[Suspicion]) -> Iterable[Span]:
+    return (
+        stretch
+        for stretch in (*sentences(text), *(one.span for one in suspicions))
+        if any(stretch.overlaps(one.span) for one in suspicions)
+    )

@@ -1,0 +1,90 @@
+"""
+What the chain is told beside the sources: too little was found, or sources disagree.
+
+A chain hands on documents and nothing else, so a notice is one, after the sources,
+which keep their numbers. It is known by its words, which are fixed, and never by its
+metadata, which a document of the store could carry too: whoever forges a notice can
+make it say nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sdrag.vocabulary import EVIDENCE_KEY, Passage
+
+__all__ = [
+    "INSUFFICIENT",
+    "disagreement",
+    "is_notice",
+    "lifted",
+    "notice",
+    "sources",
+]
+
+INSUFFICIENT = (
+    "There is not enough information in the documents to answer this question."
+)
+_DISAGREE = (
+    "These sources disagree: {pairs}. State what each of them says, and cite both."
+)
+_UNCHECKED = (
+    "Whether these sources agree could not be checked: {pairs}. Where they do not,"
+    " state what each of them says, and cite both."
+)
+_PAIRS = r"\d{1,4} and \d{1,4}(?:; \d{1,4} and \d{1,4})*+"
+
+
+def _pattern(words: str) -> str:
+    return re.escape(words).replace(re.escape("{pairs}"), _PAIRS)
+
+
+_NOTICE = re.compile("|".join(map(_pattern, (INSUFFICIENT, _DISAGREE, _UNCHECKED))))
+
+Pair = tuple[int, int]
+"""The numbers of two sources, counted from 1."""
+
+
+def notice(code: str, words: str) -> Passage:
+    """
+    Make a notice.
+
+    Args:
+        code: What it is about; hosts find it in the metadata, under `sdrag`.
+        words: One or more of the fixed sentences.
+    """
+    return Passage(f"sdrag:{code}", words, {EVIDENCE_KEY: {"notice": code}})
+
+
+def disagreement(opposed: Iterable[Pair], unchecked: Iterable[Pair]) -> str:
+    """
+    Word which sources disagree.
+
+    Args:
+        opposed: That contradict each other.
+        unchecked: Of which it could not be said.
+    """
+    said = ((_DISAGREE, opposed), (_UNCHECKED, unchecked))
+    named = [
+        (words, "; ".join(f"{left} and {right}" for left, right in sorted(set(pairs))))
+        for words, pairs in said
+    ]
+    return " ".join(words.format(pairs=pairs) for words, pairs in named if pairs)
+
+
+def is_notice(passage: Passage) -> bool:
+    """Say whether a passage holds the fixed words and nothing else."""
+    found, rest = lifted(passage.text)
+    return bool(found) and not rest
+
+
+def sources(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Return the passages that are no notices, in order."""
+    return tuple(one for one in passages if not is_notice(one))
+
+
+def lifted(text: str) -> tuple[str, str]:
+    """Take the fixed words out of a text; return them, and what is left."""
+    found = " ".join(_NOTICE.findall(text))
+    return found, _NOTICE.sub("", text).strip() if found else text
