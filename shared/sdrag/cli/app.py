@@ -30,4 +30,5 @@ app.command()(check)
 app.command()(mask)
 
 for _module in sorted(module.name for module in pkgutil.iter_modules(suites.__path__)):
-    evaluate.command(_module)(import_module(f"sdrag.cli.suites.{_module}").command)
+    _suite = import_module(f"sdrag.cli.suites.{_module}")
+    evaluate.command(_module.replace("_", "-"))(_suite.command)

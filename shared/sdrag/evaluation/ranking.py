@@ -17,7 +17,7 @@ from typing import Any
 from sdrag.calls import Port
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.bindings import MemoryBindings
-from sdrag.disclosure.candidates import CANDIDATES, ranking
+from sdrag.disclosure.candidates import CANDIDATES, candidates, ranking
 from sdrag.disclosure.ranking import STRATEGIES
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.minilm import embed_texts
@@ -137,6 +137,14 @@ class Corpus:
         steps = ranking(rules, passages, question, self._store, strategy)
         order = [name for name, _ in run(steps, self._performer)]
         return order[:CANDIDATES] if strategy == "hybrid" else order
+
+    def applied(self, passages: Sequence[Passage], question: str) -> frozenset[str]:
+        """Return the constraints that the library applies to passages by default."""
+        section = DisclosureSection()
+        steps = candidates(
+            passages, question, None, self.constraints, self._store, section
+        )
+        return frozenset(rule.id for rule in run(steps, self._performer).applied)
 
     def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
         """Embed each text once: the questions meet the same ones again and again."""
