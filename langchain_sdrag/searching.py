@@ -5,6 +5,10 @@ A condition is put to the store where its language is known, ANDed with the filt
 the host set up: a filter given at call time replaces the host's in LangChain, which
 could widen access. Elsewhere the condition is not pushed down; the core checks every
 passage anyway. The host's retriever is never changed.
+
+Where the policy compares passages with the question, or searches again for more, a
+store that is known to search by text as it does by vector is asked by a vector that is
+made once, with the store's own model.
 """
 
 from __future__ import annotations
@@ -19,9 +23,11 @@ from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_sdrag.convert import passages_of
+from langchain_sdrag.vector_search import VectorSearch
 from sdrag.calls import Port
 from sdrag.errors import HostError, UsageError
 from sdrag.guardrails.conditions import Condition, as_chroma, both
+from sdrag.questions import HostSearch
 from sdrag.steps import Search
 from sdrag.vocabulary import Passage
 
@@ -38,7 +44,8 @@ def searching(
     retriever: HostRetriever,
     translator: FilterTranslator | None,
     options: Mapping[str, Any],
-) -> Port[Search, Sequence[Passage]]:
+    by_vector: VectorSearch | None = None,
+) -> HostSearch:
     """
     Search with the host's retriever.
 
@@ -46,6 +53,7 @@ def searching(
         retriever: A retriever, or any runnable from a question to documents.
         translator: Puts a condition into the store's language, where that is not known.
         options: What the caller gave at call time beside `k`.
+        by_vector: Asks the retriever's store for this one request, in its place.
 
     Raises:
         UsageError: An option is unknown, or could widen what the host allows.
@@ -60,15 +68,17 @@ def searching(
         narrowed = _filter(retriever, translate, effect.filters, options)
         return given if narrowed is None else {**given, "filter": narrowed}
 
+    host = by_vector or retriever
+
     def call(effect: Search) -> Sequence[Passage]:
-        found = retriever.invoke(effect.items[0], **arguments(effect))
+        found = host.invoke(effect.items[0], **arguments(effect))
         return passages_of(_documents(found))
 
     async def acall(effect: Search) -> Sequence[Passage]:
-        found = await retriever.ainvoke(effect.items[0], **arguments(effect))
+        found = await host.ainvoke(effect.items[0], **arguments(effect))
         return passages_of(_documents(found))
 
-    return Port(call, acall)
+    return HostSearch(Port(call, acall), by_vector.vector if by_vector else None)
 
 
 def _check(options: Mapping[str, Any], translate: FilterTranslator | None) -> None:

@@ -9,6 +9,7 @@ which no hook after the host's retriever can promise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.callbacks import (
@@ -27,14 +28,16 @@ from langchain_sdrag.effects import Model
 from langchain_sdrag.principals import OnBehalf, PrincipalResolver, on_behalf
 from langchain_sdrag.searching import FilterTranslator, HostRetriever, searching
 from langchain_sdrag.tracing import cover
+from langchain_sdrag.vector_search import VectorSearch
 from langchain_sdrag.wrapping import Bindings, DisclosingWrapper, PolicySource
 from sdrag.calls import Limits
 from sdrag.guardrails.withheld import WithheldForms
-from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.hosting import Audit, Authorizer, Escalate, asks_again
 from sdrag.judges import Scorer
 from sdrag.pipeline import Request, retrieve
 from sdrag.policy import Policy
 from sdrag.principals import current_principal
+from sdrag.questions import HostSearch
 
 __all__ = ["SelectiveDisclosureRetriever"]
 
@@ -149,7 +152,7 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         disclosure, event = self._hook.perform(
             retrieve(self._request(query, k), self._engine),
             cover(self.policy, child),
-            searching(self.base_retriever, self.filter_translator, options),
+            self._searching(options),
         )
         announce(event, child)
         return documents_of(disclosure.passages)
@@ -166,10 +169,19 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         disclosure, event = await self._hook.aperform(
             retrieve(self._request(query, k), self._engine),
             cover(self.policy, child),
-            searching(self.base_retriever, self.filter_translator, options),
+            self._searching(options),
         )
         await aannounce(event, child)
         return documents_of(disclosure.passages)
+
+    def _searching(self, options: Mapping[str, Any]) -> HostSearch:
+        again = asks_again(self.policy) and self.policy.tracing.inner == "hidden"
+        by_vector = (
+            VectorSearch.of(self.base_retriever, self.embeddings) if again else None
+        )
+        return searching(
+            self.base_retriever, self.filter_translator, options, by_vector
+        )
 
     def _request(self, query: str, k: int | None) -> Request:
         return Request(query, current_principal(), k or self.k)

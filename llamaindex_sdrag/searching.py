@@ -7,6 +7,9 @@ Without a factory the condition is not pushed down; the core checks every passag
 anyway. The public `retrieve` of the inner retriever is called, so that what it does
 with `IndexNode` objects is done before the core looks. The host's retriever is never
 changed: where a number of nodes is wanted, a copy of it is told.
+
+Where the policy compares nodes with the question, or searches again for more, a vector
+index is handed the question with its vector, made once by the index's own model.
 """
 
 from __future__ import annotations
@@ -26,8 +29,10 @@ from llama_index.core.vector_stores import (
 )
 
 from llamaindex_sdrag.convert import passages_of
+from llamaindex_sdrag.vector_search import VectorSearch
 from sdrag.calls import Port
 from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
+from sdrag.questions import HostSearch
 from sdrag.steps import Search
 from sdrag.vocabulary import Passage
 
@@ -38,8 +43,11 @@ RetrieverFactory = Callable[[MetadataFilters], BaseRetriever]
 
 
 def searching(
-    retriever: BaseRetriever, factory: RetrieverFactory | None, bundle: QueryBundle
-) -> Port[Search, Sequence[Passage]]:
+    retriever: BaseRetriever,
+    factory: RetrieverFactory | None,
+    bundle: QueryBundle,
+    by_vector: VectorSearch | None = None,
+) -> HostSearch:
     """
     Search with the host's retriever.
 
@@ -47,6 +55,7 @@ def searching(
         retriever: The one that is wrapped.
         factory: Makes one that holds to filters.
         bundle: What was asked; its embedding is used where it has one.
+        by_vector: Gives the question its vector, for this one request.
     """
 
     def host(effect: Search) -> BaseRetriever:
@@ -63,12 +72,18 @@ def searching(
         return question
 
     def call(effect: Search) -> Sequence[Passage]:
-        return passages_of(host(effect).retrieve(asked(effect)))
+        question, told = asked(effect), host(effect)
+        if by_vector is not None:
+            question.embedding = by_vector.embedding(told, question)
+        return passages_of(told.retrieve(question))
 
     async def acall(effect: Search) -> Sequence[Passage]:
-        return passages_of(await host(effect).aretrieve(asked(effect)))
+        question, told = asked(effect), host(effect)
+        if by_vector is not None:
+            question.embedding = await by_vector.aembedding(told, question)
+        return passages_of(await told.aretrieve(question))
 
-    return Port(call, acall)
+    return HostSearch(Port(call, acall), by_vector.vector if by_vector else None)
 
 
 def filters_of(condition: Condition) -> MetadataFilters:

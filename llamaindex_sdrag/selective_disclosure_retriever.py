@@ -20,13 +20,15 @@ from llamaindex_sdrag.convert import nodes_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.searching import RetrieverFactory, searching
 from llamaindex_sdrag.tracing import cover
+from llamaindex_sdrag.vector_search import VectorSearch
 from llamaindex_sdrag.wrapping import Bindings, PolicySource, Setup, Unpickled
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.withheld import WithheldForms
-from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.hosting import Audit, Authorizer, Escalate, asks_again
 from sdrag.judges import Judge, Scorer, check_retrieving
 from sdrag.pipeline import Request, retrieve
+from sdrag.questions import HostSearch
 
 __all__ = ["SelectiveDisclosureRetriever"]
 
@@ -96,6 +98,7 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
         self._k = k
         self._principal_resolver = principal_resolver
         self._retriever_factory = retriever_factory
+        self._embeddings = embeddings
         judges: dict[Judge, Scorer] = {
             "relevance": scorer,
             "injection": classifier,
@@ -125,7 +128,7 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
         disclosure, event = self._setup.hook.perform(
             retrieve(self._request(query_bundle), self._setup.engine),
             cover(self._setup.policy),
-            searching(self._base_retriever, self._retriever_factory, query_bundle),
+            self._searching(query_bundle),
         )
         announce(event)
         return nodes_of(disclosure.passages)
@@ -134,10 +137,17 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
         disclosure, event = await self._setup.hook.aperform(
             retrieve(self._request(query_bundle), self._setup.engine),
             cover(self._setup.policy),
-            searching(self._base_retriever, self._retriever_factory, query_bundle),
+            self._searching(query_bundle),
         )
         announce(event)
         return nodes_of(disclosure.passages)
+
+    def _searching(self, bundle: QueryBundle) -> HostSearch:
+        again = asks_again(self._setup.policy)
+        by_vector = VectorSearch(self._embeddings) if again else None
+        return searching(
+            self._base_retriever, self._retriever_factory, bundle, by_vector
+        )
 
     def _request(self, bundle: QueryBundle) -> Request:
         principal = principal_of(bundle, self._principal_resolver)

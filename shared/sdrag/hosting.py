@@ -24,7 +24,8 @@ from sdrag.errors import InternalError, SdragError, UsageError
 from sdrag.guardrails.contradictions import Escalate, escalates
 from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.policy import Policy
-from sdrag.steps import Authorize, Embed, Search, Steps, arun, run
+from sdrag.questions import EmbedPort, HostSearch, embedding_once
+from sdrag.steps import Authorize, Embed, Steps, arun, run
 from sdrag.vocabulary import Decision, Passage, Principal
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Authorizer",
     "Escalate",
     "Hook",
+    "asks_again",
     "authorizing",
     "local_embeddings",
     "metadata_of_any",
@@ -39,7 +41,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-SearchPort = Port[Search, Sequence[Passage]]
 Authorizer = Callable[
     [Principal, Sequence[Passage]], Sequence[bool] | Awaitable[Sequence[bool]]
 ]
@@ -76,7 +77,7 @@ class Hook:
         self,
         steps: Steps[T],
         cover: AbstractContextManager[object],
-        search: SearchPort | None = None,
+        search: HostSearch | None = None,
     ) -> tuple[T, AuditEvent]:
         """
         Drive the steps to their result.
@@ -104,7 +105,7 @@ class Hook:
         self,
         steps: Steps[T],
         cover: AbstractContextManager[object],
-        search: SearchPort | None = None,
+        search: HostSearch | None = None,
     ) -> tuple[T, AuditEvent]:
         """Drive the steps without blocking the event loop; as `perform`."""
         performer, start = self._performer(search), perf_counter()
@@ -118,8 +119,11 @@ class Hook:
             raise fault.sealed()
         return result, self._told(result, performer, start)
 
-    def _performer(self, search: SearchPort | None) -> Metered:
-        ports = replace(self.ports, search=search) if search else self.ports
+    def _performer(self, search: HostSearch | None) -> Metered:
+        ports = replace(self.ports, search=search.port) if search else self.ports
+        if ports.embed is not None:
+            once = embedding_once(ports.embed, search.vector if search else None)
+            ports = replace(ports, embed=once)
         return Metered(PortPerformer(ports, self.limits))
 
     def _told(self, result: object, performer: Metered, start: float) -> AuditEvent:
@@ -137,6 +141,15 @@ class Hook:
         return event
 
 
+def asks_again(policy: Policy) -> bool:
+    """Say whether the question's vector may be needed beside the host's one search."""
+    return (
+        policy.access is not None
+        or policy.relevance is not None
+        or policy.disclosure.top_k is not None
+    )
+
+
 def sinks_of(audit: Audit) -> tuple[AuditSink, ...]:
     """Return the sinks that a wrapper's `audit` argument means."""
     if audit is None:
@@ -144,7 +157,7 @@ def sinks_of(audit: Audit) -> tuple[AuditSink, ...]:
     return (audit,) if callable(audit) else tuple(audit)
 
 
-def local_embeddings() -> Port[Embed, Sequence[Sequence[float]]]:
+def local_embeddings() -> EmbedPort:
     """Embed with the packaged MiniLM, loaded at the first call."""
 
     def call(effect: Embed) -> Sequence[Sequence[float]]:

@@ -61,6 +61,8 @@ __all__ = [
     "search",
 ]
 
+_EMBEDDED_AT_ONCE = 512
+"""A corpus in one call would outlast any time limit of a call."""
 T = TypeVar("T")
 I = TypeVar("I")  # noqa: E741 -- an item of any kind
 
@@ -253,8 +255,12 @@ def complete(prompts: Iterable[Prompt]) -> Steps[list[Outcome[Labelled]]]:
 
 
 def embed(texts: Iterable[str], *, query: bool = False) -> Steps[list[Outcome[Vector]]]:
-    """Embed texts as float32 vectors of unit length."""
-    return (yield from _perform(Embed(tuple(texts), query)))
+    """Embed texts as float32 vectors of unit length, in batches that end in time."""
+    listed, outcomes = tuple(texts), []
+    for start in range(0, len(listed), _EMBEDDED_AT_ONCE):
+        batch = listed[start : start + _EMBEDDED_AT_ONCE]
+        outcomes += yield from _perform(Embed(batch, query))
+    return outcomes
 
 
 def search(
