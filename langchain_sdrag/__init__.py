@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from langchain_sdrag.selective_disclosure_retriever import (
         SelectiveDisclosureRetriever,
     )
+    from langchain_sdrag.source_separation import separated_prompt, separated_sources
 
 __all__ = [
     "AnswerGuard",
@@ -38,6 +39,8 @@ __all__ = [
     "SelectiveDisclosureCompressor",
     "SelectiveDisclosureMiddleware",
     "SelectiveDisclosureRetriever",
+    "separated_prompt",
+    "separated_sources",
 ]
 
 _HOMES = {
@@ -49,6 +52,8 @@ _HOMES = {
     "SelectiveDisclosureCompressor": "selective_disclosure_compressor",
     "SelectiveDisclosureMiddleware": "selective_disclosure_middleware",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
+    "separated_prompt": "source_separation",
+    "separated_sources": "source_separation",
 }
 
 with needs("langchain", "langchain_sdrag"):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from llamaindex_sdrag.selective_disclosure_retriever import (
         SelectiveDisclosureRetriever,
     )
+    from llamaindex_sdrag.source_separation import separated_prompt, separated_sources
 
 __all__ = [
     "AnswerGuard",
@@ -36,6 +37,8 @@ __all__ = [
     "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureRetriever",
     "guard_tool",
+    "separated_prompt",
+    "separated_sources",
 ]
 
 _HOMES = {
@@ -47,6 +50,8 @@ _HOMES = {
     "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
     "guard_tool": "guarded_tool",
+    "separated_prompt": "source_separation",
+    "separated_sources": "source_separation",
 }
 
 with needs("llamaindex", "llamaindex_sdrag"):

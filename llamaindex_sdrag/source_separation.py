@@ -2,8 +2,8 @@
 Context assembly: the prompt says what is data, between marks that data cannot forge.
 
 `separated_prompt` is a question-answering prompt for a synthesizer. LlamaIndex hands
-it the chunks as one text, so they stand between one pair of marks; where a host joins
-nodes itself, `separated_sources` gives each its own.
+it the chunks as one text, so they stand between one pair of marks, and what is said of
+them after it; where a host joins nodes itself, `separated_sources` gives each its own.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.schema import NodeWithScore
 
 from llamaindex_sdrag.convert import passages_of
+from sdrag.guardrails.notices import lifted
 from sdrag.guardrails.separation import INSTRUCTION, separated
 from sdrag.vocabulary import Passage
 
@@ -46,4 +47,6 @@ def separated_prompt(instruction: str = "") -> PromptTemplate:
 
 
 def _marked(**values: Any) -> str:
-    return separated([Passage("context", str(values["context_str"]))])
+    notice, context = lifted(str(values["context_str"]))
+    parts = [Passage("context", context), Passage("notice", notice)]
+    return separated(parts if notice else parts[:1])

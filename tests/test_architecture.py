@@ -27,6 +27,7 @@ OWN_ARGUMENTS = {
         "retriever_factory",
         "runnable",
     },
+    "separated_sources": {"documents", "nodes"},
 }
 """Arguments that one framework needs and the other has no use for."""
 

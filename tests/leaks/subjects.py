@@ -185,6 +185,12 @@ def _guarding(folder: Path) -> Runnable[Any, Any]:
     return given | answered | guard
 
 
+def _separating(folder: Path) -> Runnable[Any, Any]:
+    sources = _langchain_retriever(folder) | langchain_sdrag.separated_sources
+    given = {"sources": sources, "question": RunnablePassthrough()}
+    return given | langchain_sdrag.separated_prompt() | LangChainModel(reply=verbatim)
+
+
 def _agent(folder: Path) -> Any:
     middleware = langchain_sdrag.SelectiveDisclosureMiddleware(
         policy=SETTINGS,
@@ -296,6 +302,22 @@ def _llamaindex_highlighting(folder: Path) -> Any:
     return build
 
 
+def _llamaindex_separating(folder: Path) -> Any:
+    build = _llamaindex_retriever(folder)
+    prompt = llamaindex_sdrag.separated_prompt()
+
+    def separating(*, streaming: bool) -> RetrieverQueryEngine:
+        engine: RetrieverQueryEngine = build(streaming=streaming)
+        engine.update_prompts({"response_synthesizer:text_qa_template": prompt})
+        return engine
+
+    return separating
+
+
+def _llamaindex_sources(folder: Path) -> Any:
+    return _llamaindex_retriever(folder)(streaming=False).retriever
+
+
 def _llamaindex_guarding(folder: Path) -> Any:
     def build(*, streaming: bool) -> RetrieverQueryEngine:
         answering = get_response_synthesizer(
@@ -400,6 +422,20 @@ SUBJECTS = (
         wrapper=lambda built: built.middleware,
     ),
     Subject(
+        "langchain",
+        "separated_prompt",
+        _separating,
+        _langchain_modes(),
+        wrapper=lambda _: langchain_sdrag.separated_prompt(),
+    ),
+    Subject(
+        "langchain",
+        "separated_sources",
+        lambda folder: _langchain_retriever(folder) | langchain_sdrag.separated_sources,
+        _langchain_modes(),
+        wrapper=lambda built: built.last,
+    ),
+    Subject(
         "llamaindex",
         "SelectiveDisclosureRetriever",
         _llamaindex_retriever,
@@ -460,5 +496,23 @@ SUBJECTS = (
             "sync": lambda built, _: built.call(QUERY),
             "async": lambda built, _: built.acall(QUERY),
         },
+    ),
+    Subject(
+        "llamaindex",
+        "separated_prompt",
+        _llamaindex_separating,
+        _llamaindex_modes(),
+        wrapper=lambda _: llamaindex_sdrag.separated_prompt(),
+    ),
+    Subject(
+        "llamaindex",
+        "separated_sources",
+        _llamaindex_sources,
+        {
+            "sync": lambda built, _: llamaindex_sdrag.separated_sources(
+                built.retrieve(QUERY)
+            )
+        },
+        wrapper=lambda _: llamaindex_sdrag.separated_sources,
     ),
 )

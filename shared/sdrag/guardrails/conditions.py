@@ -29,6 +29,7 @@ __all__ = [
     "Scalar",
     "as_chroma",
     "both",
+    "unlisted",
 ]
 
 Scalar = str | int | float | bool
@@ -105,6 +106,26 @@ class Or:
 
 
 Condition = Eq | In | Contains | Lte | And | Or
+
+
+def unlisted(condition: Condition) -> Condition | None:
+    """
+    Return the strongest condition that asks for no list, and admits no less.
+
+    For stores whose language knows none; what it lets through is checked afterwards.
+
+    Returns:
+        None where nothing is left to ask for.
+    """
+    match condition:
+        case Contains():
+            return None
+        case Or(parts):
+            return None if None in map(unlisted, parts) else condition
+        case And(parts):
+            kept = tuple(one for one in map(unlisted, parts) if one is not None)
+            return And(kept) if kept else None
+    return condition
 
 
 def as_chroma(condition: Condition) -> dict[str, Any]:

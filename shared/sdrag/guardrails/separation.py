@@ -4,8 +4,9 @@ Source separation: the model is told what is data, between marks that data canno
 "Clearly delineate user input from retrieved context in the model's prompt, and
 instruct the model to treat retrieved content as data, not instructions" (section
 3.5). A fixed delimiter can be written into a document; a code drawn at random for each
-request cannot, and what looks like one of the marks is escaped all the same. This
-lowers the odds of an injection, and guarantees nothing: it is one layer of several.
+request cannot, and what looks like one of the marks is escaped all the same. Notices
+of ours are no sources, and stand after them. This lowers the odds of an injection, and
+guarantees nothing: it is one layer of several.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import secrets
 from collections.abc import Sequence
 
+from sdrag.guardrails.notices import is_notice, sources
 from sdrag.vocabulary import Passage
 
 __all__ = ["INSTRUCTION", "TEMPLATE", "separated"]
@@ -41,15 +43,16 @@ def separated(passages: Sequence[Passage]) -> str:
     Join passages into the part of a prompt that `INSTRUCTION` speaks of.
 
     Args:
-        passages: What may stand in the prompt; numbered from 1 in their order, which
-            is what a citation `[1]` refers to.
+        passages: What may stand in the prompt; the sources are numbered from 1 in
+            their order, which is what a citation `[1]` refers to.
     """
     code = secrets.token_hex(_CODE_BYTES)
-    return "\n".join(
+    marked = [
         f"[[BEGIN SOURCE {number} {code}]]\n{_escaped(passage.text)}\n"
         f"[[END SOURCE {number} {code}]]"
-        for number, passage in enumerate(passages, start=1)
-    )
+        for number, passage in enumerate(sources(passages), start=1)
+    ]
+    return "\n".join((*marked, *(one.text for one in passages if is_notice(one))))
 
 
 def _escaped(text: str) -> str:
