@@ -29,7 +29,8 @@ FREQUENT = 14_000
 ROOTS = {
     "JOB_TITLE": "worker.1 professional.1 employee.1 official.1 serviceman.1 "
     "performer.1 artist.1 educator.1 businessperson.1 clergyman.1 student.1 "
-    "scientist.1 skilled_worker.1 scholar.1 administrator.1 head.4 owner.1 policeman.1 officer.1",
+    "scientist.1 skilled_worker.1 scholar.1 administrator.1 "
+    "head.4 owner.1 policeman.1 officer.1",
     "CONDITION": "ill_health.1 illness.1 disability.1 mental_illness.1 "
     "mental_disorder.1 symptom.1 injury.1 pregnancy.1 disorder.1 addiction.1",
     "TREATMENT": "medicine.2 surgery.1 therapy.1 operation.6",

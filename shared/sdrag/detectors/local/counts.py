@@ -23,12 +23,14 @@ _NUMBERS = NUMBER_WORDS | {word.capitalize() for word in NUMBER_WORDS}
 _COUNTED = re.compile(
     r" (?:(?:other|more|different|separate|further|additional) )?([a-z-]{3,30}s)\b"
 )
+_QUALIFIED = re.compile(r" (?:[\w-]{3,30} ){0,2}?([a-z-]{3,30}s)\b")
+_LARGE = re.compile(r"\d{3}|\d{5}|\d{1,3}(?:,\d{3})+")
 _NO_PLURAL = re.compile(r"(?:ss|us|is|ys|'s)$")
 _SINGULAR = listed("was has his this its as thus does news series always perhaps")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d$")
 _CUED = re.compile(
     r"(?:[\u00a7.(/:-]|\b(?:Articles?|Rules?|Sections?|[Pp]aragraphs?|Protocol|[A-Z]\w*)"
-    r"|\b(?:paras?|nos?|page|p|and|or|to|at|of))\.? ?$"
+    r"|\b(?:paras?|nos?|pages?|p|ss?|at)|\d(?:,| and| or| to))\.? ?$"
 )
 
 
@@ -38,8 +40,14 @@ def counts(tokens: Tokens) -> Iterator[Found]:
         start, end = tokens.starts[index], tokens.ends[index]
         yield Found(start, end, "NUMBER", 0.3, "digits")
         word = tokens.words[index]
-        if word not in {"0", "1", "2"} and not _YEAR.match(word):
-            yield from _counted(tokens.text, start, end)
+        if word in {"0", "1", "2"} or _YEAR.match(word):
+            continue
+        if _CUED.search(tokens.text, max(0, start - 14), start):
+            continue
+        large = _LARGE.fullmatch(word) is not None
+        if large:
+            yield Found(start, end, "QUANTITY", 0.5, "large")
+        yield from _counted(tokens.text, start, end, _QUALIFIED if large else _COUNTED)
     done = -1
     for index in sorted(tokens.places(_NUMBERS)):
         if index <= done:
@@ -50,7 +58,7 @@ def counts(tokens: Tokens) -> Iterator[Found]:
             start, end = tokens.starts[index], tokens.ends[done]
             yield Found(start, end, "NUMBER", 0.2, "words")
             if word not in _FEW:
-                yield from _counted(tokens.text, start, end)
+                yield from _counted(tokens.text, start, end, _COUNTED)
 
 
 def _last(tokens: Tokens, index: int) -> int:
@@ -65,10 +73,9 @@ def _last(tokens: Tokens, index: int) -> int:
     return last
 
 
-def _counted(text: str, start: int, end: int) -> Iterator[Found]:
-    match = _COUNTED.match(text, end)
+def _counted(text: str, start: int, end: int, noun: re.Pattern[str]) -> Iterator[Found]:
+    match = noun.match(text, end)
     if match is None or match[1] in UNITS or match[1] in _SINGULAR:
         return
-    if _NO_PLURAL.search(match[1]) or _CUED.search(text, max(0, start - 14), start):
-        return
-    yield Found(start, match.end(), "QUANTITY", 0.5, "plural")
+    if not _NO_PLURAL.search(match[1]):
+        yield Found(start, match.end(), "QUANTITY", 0.5, "plural")

@@ -19,6 +19,7 @@ from sdrag.detectors.local.tokens import Tokens, tokenize
 __all__ = ["forms"]
 
 _SURE = 0.6
+_SPELT = 0.5
 _SHORT = 3
 _NAMED = frozenset(("PERSON", "ORGANIZATION", "LOCATION"))
 
@@ -27,34 +28,41 @@ def forms(tokens: Tokens, first: Iterable[Found]) -> Iterator[Found]:
     """Yield later mentions of the people and organisations of the first pass."""
     parts: dict[str, tuple[float, str]] = {}
     initials: set[str] = set()
-    for found in first:
-        if found.confidence < _SURE or found.type not in _NAMED:
-            continue
-        words = tokenize(tokens.text[found.start : found.end]).words
-        for word in _parts(words, found):
-            parts[word] = max(
-                parts.get(word, (0.0, "")), (found.confidence, found.type)
-            )
+    for (name, type_), confidence in _surest(tokens.text, first).items():
+        words = tokenize(name).words
+        for word in _parts(words, type_, confidence):
+            parts[word] = max(parts.get(word, (0.0, "")), (confidence, type_))
         capitals = "".join(word[0] for word in words if word[0].isupper())
-        if found.type == "PERSON" and len(capitals) > 1:
+        if type_ == "PERSON" and len(capitals) > 1:
             initials.add(capitals)
     yield from _seen(tokens, parts)
     yield from _initials(tokens, initials)
 
 
-def _parts(words: list[str], found: Found) -> Iterator[str]:
+def _surest(text: str, first: Iterable[Found]) -> dict[tuple[str, str], float]:
+    """Return each name that is sure enough, with the most that speaks for it."""
+    names: dict[tuple[str, str], float] = {}
+    for found in first:
+        least = _SPELT if found.type == "ORGANIZATION" else _SURE
+        if found.confidence >= least and found.type in _NAMED:
+            key = text[found.start : found.end], found.type
+            names[key] = max(names.get(key, 0.0), found.confidence)
+    return names
+
+
+def _parts(words: list[str], type_: str, confidence: float) -> Iterator[str]:
     """Yield the words that stand for the whole name when they stand alone."""
-    if found.type == "ORGANIZATION":
+    if type_ == "ORGANIZATION":
         if len(words) > 2:
             yield "".join(word[0] for word in words if word[0].isupper())
         elif len(words) == 1:
             yield words[0]
-    elif found.type == "LOCATION":
+    elif type_ == "LOCATION":
         if len(words) == 1:
             yield words[0]
     else:
         for word in words:
-            if _telling(word, found.confidence):
+            if _telling(word, confidence):
                 yield word
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 __all__ = [
     "CURRENCIES",
     "FUNCTION_WORDS",
+    "GENERIC",
     "MONTHS",
     "NUMBER_WORDS",
     "ORGANISATION_HEADS",
@@ -107,7 +108,7 @@ UNITS: dict[str, str] = {
 }
 PARTICLES = listed(
     "de da do dos das del della di du van von der den ter ten la le bin ibn "
-    "al el y e zu av af ap y st"
+    "al el y e zu av af ap st und f\u00fcr zum zur ve i w og och et"
 )
 ORGANISATION_SUFFIXES = listed(
     """
@@ -169,5 +170,19 @@ FUNCTION_WORDS = listed(
         under over between among against about also only just even still yet however
         although because both either neither such same other another more most many
         much few several new first last next please dear hello hi hey thanks
+        """
+)
+GENERIC = listed(
+    """
+        Court Government Commission Convention Parliament Ministry Minister Supreme
+        Constitutional Appeal Cassation Article Articles Protocol Rule Rules Section
+        Chamber Code Act Law State National President Registrar Committee Council
+        Federal Police Board Public Civil Criminal Administrative High Grand Human
+        Rights Foreign Affairs Interior Justice Appeals First Instance Prosecutor
+        General Assembly Agent Facts Procedure Part Chapter Annex Schedule Appendix
+        Table Figure Paragraph Note Title Republic Constitution Penal Commonwealth
+        District Regional City Principal Defence Military Education International
+        Department Labour Union Agreement Treaty Regulation Directive Third
+    Fourth Fifth Second Inter-American European
         """
 )

@@ -22,7 +22,7 @@ NATIONALITIES = (
     tables.peoples() | _MORE | {f"{name}s" for name in tables.peoples() | _MORE}
 )
 _STATE = listed("""
-        law legal authorities citizens citizenship army nationals court courts state
+        law legal authorities citizens citizenship court courts state
         border capital government police Government
         """)
 _BELONGS = listed("origin descent extraction ethnicity minority")

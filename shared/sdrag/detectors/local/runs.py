@@ -22,7 +22,14 @@ _JOINING = lexicon.PARTICLES | {"of", "and", "the", "for"}
 _TITLES = lexicon.TITLES
 _NO_NAME = lexicon.MONTHS | lexicon.WEEKDAYS | NATIONALITIES
 _CONTRACTED = frozenset(("m", "ve", "ll", "re", "d", "t", "all", "am"))
-_HEADS = lexicon.ORGANISATION_HEADS | lexicon.PLACE_OF | frozenset(("House", "Bank"))
+_HEADS = (
+    lexicon.ORGANISATION_HEADS
+    | lexicon.PLACE_OF
+    | lexicon.listed("House Bank Division Group Section Branch Direction Order")
+)
+
+# "St Mary's Hospital" is one name, "Mary's Bank" hardly ever two.
+_OWNED = lexicon.ORGANISATION_HEADS | lexicon.listed("Day Eve House Allowance")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -105,28 +112,50 @@ def _end(tokens: Tokens, start: int) -> int:
     end = start + 1
     while end < len(tokens.words):
         gap = tokens.gap(end)
-        if gap not in _GAPS or (
-            gap[0] == "." and not _shortened(tokens.words[end - 1])
-        ):
+        if _owned(tokens, end):
+            end += 2
+            continue
+        if not _joins(gap, tokens.words[end - 1]):
             break
-        if tokens.words[end][0].isupper():
+        # "First-instance": the second half of a compound stays with the first.
+        if tokens.words[end][0].isupper() or gap == "-":
             end += 1
             continue
-        ahead = _past_particles(tokens, end)
+        ahead = _past_particles(tokens, start, end)
         if ahead == end:
             break
         end = ahead
     return end
 
 
-def _past_particles(tokens: Tokens, index: int) -> int:
+def _owned(tokens: Tokens, index: int) -> bool:
+    """Say whether the token is the 's of one name: St Mary's Hospital."""
+    return (
+        tokens.words[index] == "s"
+        and index + 1 < len(tokens.words)
+        and tokens.gap(index) == "'"
+        and tokens.words[index + 1] in _OWNED
+        and tokens.gap(index + 1) == " "
+    )
+
+
+def _joins(gap: str, word: str) -> bool:
+    """Say whether a name may go on over the gap behind the word."""
+    if gap == "' ":
+        return word.endswith("s")
+    return gap in _GAPS and (gap[0] != "." or _shortened(word))
+
+
+def _past_particles(tokens: Tokens, start: int, index: int) -> int:
     """Return the token after the capitalised one that particles at `index` lead to."""
     words = tokens.words
     for ahead in range(index, min(index + 3, len(words) - 1)):
         if words[ahead] not in _JOINING or tokens.gap(ahead + 1) not in (" ", "-"):
             break
         if words[ahead + 1][0].isupper():
-            of_name = words[index] in lexicon.PARTICLES or words[index - 1] in _HEADS
+            of_name = words[index] in lexicon.PARTICLES or any(
+                word in _HEADS for word in words[start:index]
+            )
             return ahead + 2 if of_name else index
     return index
 

@@ -14,6 +14,7 @@ from sdrag.detectors.local.measures import measures
 from sdrag.detectors.local.names import names
 from sdrag.detectors.local.nationalities import peoples
 from sdrag.detectors.local.numbered import numbered
+from sdrag.detectors.local.quoted import quoted
 from sdrag.detectors.local.terms import terms
 from sdrag.detectors.local.times import times
 from sdrag.detectors.local.tokens import tokenize
@@ -34,6 +35,7 @@ def mentions(text: str) -> tuple[Mention, ...]:
     found = [
         *links(plain.text),
         *secrets(tokens),
+        *quoted(plain.text),
         *identifiers(tokens),
         *numbered(tokens),
         *addresses(tokens),
@@ -55,7 +57,7 @@ def settled(found: Iterable[Found]) -> list[Found]:
     """Drop what lies within something at least as sure; sort the rest."""
     kept: list[Found] = []
     reached = 0
-    for one in sorted(set(found), key=_order):
+    for one in sorted(dict.fromkeys(found), key=_order):
         if one.end > reached or not any(
             _holds(other, one) for other in reversed(kept[-_RECENT:])
         ):

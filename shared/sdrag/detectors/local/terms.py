@@ -46,7 +46,10 @@ _TERMS = _table(
         broker instructor captain commander sergeant lieutenant colonel investigator
         detective businessman historian composer philosopher servant maid helper
         craftsman performer magician merchant vendor retailer educator
-        undergraduate pupil pensioner retiree activist politician lawmaker
+        undergraduate pupil pensioner retiree activist politician lawmaker mayor
+        chairman chairwoman chairperson headmaster headmistress headman diplomat
+        gendarme peasant farmhand businesswoman entrepreneur shepherd refugee
+        immigrant orphan prisoner self-employed unemployed homeless illiterate
         """,
     RELATION="""
         married divorced widowed widow widower husband wife hubby spouse fiance
@@ -64,13 +67,19 @@ _TERMS = _table(
         miscarriage obesity allergy allergies insomnia ptsd infection sepsis
         endocarditis dizziness illness disease fever malaria influenza flu herpes
         carcinoma sclerosis lymphoma osteoporosis alcoholism addiction blindness
-        handicap sickness insanity paralysis deaf deafness blind coma
+        handicap sickness insanity paralysis deaf deafness blind coma disorder
+        syndrome bronchitis asthmatic diabetic epileptic psychotic schizophrenic
+        alcoholic wounds bruises bruising concussion haematoma hematoma
         """,
     TREATMENT="""
         surgery chemotherapy medication transplantation aspirin
         """,
     SUBSTANCE="""
         cocaine heroin cannabis hashish marijuana alcohol vodka opium
+        """,
+    ORIENTATION="""
+        homosexual homosexuality gay lesbian bisexual transsexual transgender
+        heterosexual
         """,
     WEAPON="""
         gun pistol rifle shotgun firearm bullet ammunition missile sword explosives
@@ -96,7 +105,18 @@ _OFFICIAL = listed("""
         magistrate magistrates inspector inspectors officer officers secretary
         registrar
         """)
-_SURE = frozenset(("CONDITION", "RELIGION", "TREATMENT", "SUBSTANCE", "WEAPON"))
+_SURE = frozenset(
+    ("CONDITION", "RELIGION", "TREATMENT", "SUBSTANCE", "WEAPON", "ORIENTATION")
+)
+_SERVED = listed("""
+        former retired deputy army navy military senior junior non-commissioned
+        commissioned prison tax customs assistant probation trainee
+        """)
+# What an adjective of medicine ends in: chronic obstructive pulmonary disease.
+_MEDICAL = re.compile(
+    r"(?:ic|al|ous|ive|ary|oid|acute|severe|stress|heart|lung|kidney|liver|brain|breast"
+    r"|skin|blood|post|mental|learning|eating|bone|spinal)$"
+)
 # Counsel's trade says nothing of whom they act for.
 _PRACTISING = re.compile(r" (?:practi[sc]ing|acting) ")
 _BODY = re.compile(
@@ -141,9 +161,25 @@ def _found(tokens: Tokens, index: int, type_: str) -> Found:
     if type_ == "TERM":
         confidence = 0.5
     elif type_ == "CONDITION":
-        first = _qualified(tokens, index, _SUFFERED) or index
+        first = _ailing(tokens, index)
     reason = "unknown" if type_ == "TERM" else "term"
     return Found(tokens.starts[first], tokens.ends[index], type_, confidence, reason)
+
+
+def _ailing(tokens: Tokens, index: int) -> int:
+    """Return the first of the words that say which illness it is."""
+    first = _qualified(tokens, index, _SUFFERED)
+    if first is not None:
+        return first
+    first = index
+    while (
+        first
+        and tokens.gap(first) in (" ", "-")
+        and len(tokens.words[first - 1]) > _SHORT - 1
+        and _MEDICAL.search(tokens.words[first - 1])
+    ):
+        first -= 1
+    return first
 
 
 def _foreign(word: str) -> bool:
@@ -161,6 +197,8 @@ def _job(tokens: Tokens, index: int) -> Found:
     start, end = tokens.starts[index if first is None else first], tokens.ends[index]
     if tokens.words[index].lower() in _OFFICIAL:
         confidence = 0.4 if first is None else 0.45
+        if _SERVED & set(tokens.words[max(0, index - 2) : index]):
+            confidence = 0.55
     else:
         confidence = 0.5 if first is None else 0.6
     if _PRACTISING.match(tokens.text, end):

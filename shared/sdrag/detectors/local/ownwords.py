@@ -1,0 +1,153 @@
+"""What a run of capitalised words names, read from its own words."""
+
+from __future__ import annotations
+
+from sdrag.detectors.local import lexicon, tables
+from sdrag.detectors.local.runs import Run, is_common
+
+__all__ = [
+    "Verdict",
+    "acronym",
+    "company",
+    "event",
+    "given_name",
+    "initialled",
+    "initials",
+    "institution",
+    "listed_given_name",
+    "region",
+    "shouting",
+    "state",
+    "strange",
+    "street",
+]
+
+Verdict = tuple[str, float] | None
+"""A type and a confidence, or nothing where the rule cannot tell."""
+
+_WORKS = lexicon.listed(
+    "Act Acts Code Law War Treaty Convention Agreement Plan Award Prize"
+)
+_FEASTS = frozenset(("Day", "Eve"))
+_DIRECTIONS = lexicon.listed("North South East West Northern Southern Eastern Western")
+_STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
+_HIGHEST = lexicon.listed("Court Cassation Supreme Constitutional Chamber Division")
+_NAMED_STATE = 2
+_SHOUTED = 6
+
+
+def initials(run: Run) -> Verdict:
+    """K.F., J.P."""
+    if len(run.words) in (2, 3) and all(len(word) == 1 for word in run.words):
+        return ("PERSON", 0.6) if "." in run.surface else ("TERM", 0.3)
+    return None
+
+
+def initialled(run: Run) -> Verdict:
+    """J. Wolasiewicz, Z.M. Necatigil."""
+    words = run.words
+    if len(words) < 2 or len(words[0]) > 1 or len(words[-1]) == 1:
+        return None
+    if is_common(words[-1]) and run.tokens.opens_sentence(run.start):
+        return "TERM", 0.2
+    return "PERSON", 0.85
+
+
+def state(run: Run) -> Verdict:
+    """The full name of a state, its government and its highest courts name nobody."""
+    words = [w for w in run.words if w[0].isupper()]
+    if run.words[:2] == ["United", "Kingdom"]:
+        return ("LOCATION", 0.5) if len(words) == _NAMED_STATE else ("TERM", 0.45)
+    if "of" in run.words and all(w in _HIGHEST for w in words):
+        return "TERM", 0.45
+    return None
+
+
+def company(run: Run) -> Verdict:
+    words = run.words
+    if len(words) > 1 and words[-1] in lexicon.ORGANISATION_SUFFIXES:
+        return "ORGANIZATION", 0.9
+    return None
+
+
+def shouting(run: Run) -> Verdict:
+    """A heading in capitals is no name, unless a word of it is strange."""
+    words = run.words
+    if run.surface.isupper() and len(words) > 1 and not run.unusual:
+        return "TERM", 0.2
+    return None
+
+
+def institution(run: Run) -> Verdict:
+    words = run.words
+    if not any(word in lexicon.ORGANISATION_HEADS for word in words):
+        return None
+    if run.unusual or any(word in tables.places() for word in words):
+        return "ORGANIZATION", 0.8
+    telling = [
+        w for w in words if w not in lexicon.GENERIC and len(w) > 2 and w[0].isupper()
+    ]
+    if len(words) > 1 and telling:
+        return "ORGANIZATION", 0.5
+    return "TERM", 0.4
+
+
+def region(run: Run) -> Verdict:
+    words = run.words
+    if run.surface in tables.countries():
+        return "LOCATION", 0.5
+    if len(words) == 1:
+        return None
+    if any(word in tables.countries() for word in words):
+        return "LOCATION", 0.5 if words[0] in _DIRECTIONS else 0.45
+    if words[0] in lexicon.PLACE_OF and "of" in words and len(words) > _NAMED_STATE:
+        return "LOCATION", 0.7 if words[0] not in _STATES else 0.45
+    return None
+
+
+def street(run: Run) -> Verdict:
+    words = run.words
+    if len(words) > 1 and words[-1] in lexicon.STREET_HEADS:
+        return "ADDRESS", 0.8
+    return None
+
+
+def given_name(run: Run) -> Verdict:
+    words = run.words
+    if len(words) > 1 and words[0] in tables.first_names() and words[-1] != words[0]:
+        common = all(is_common(word) for word in words)
+        return "PERSON", 0.6 if common else 0.9
+    return None
+
+
+def acronym(run: Run) -> Verdict:
+    surface = run.surface
+    if surface.isupper() and 1 < len(surface) < _SHOUTED:
+        known = is_common(surface) or len(surface) == 2
+        return "ORGANIZATION", 0.35 if known else 0.5
+    return None
+
+
+def listed_given_name(run: Run) -> Verdict:
+    word = run.words[0]
+    if word in tables.first_names():
+        common = is_common(word)
+        sure = not run.tokens.opens_sentence(run.start)
+        return "PERSON", (0.75 if sure else 0.7) if not common else (
+            0.5 if sure else 0.4
+        )
+    return None
+
+
+def strange(run: Run) -> Verdict:
+    return ("PERSON", 0.6) if run.unusual else None
+
+
+def event(run: Run) -> Verdict:
+    """All Saints' Day; acts, wars and prizes name nobody."""
+    words = run.words
+    if len(words) > 1 and words[-1] in _FEASTS:
+        return "DATE", 0.6
+    if len(words) > 1 and words[-1] in _WORKS:
+        return "TERM", 0.45
+    return None
