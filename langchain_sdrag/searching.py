@@ -20,9 +20,11 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
+from langchain_core.structured_query import Visitor
 from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_sdrag.convert import passages_of
+from langchain_sdrag.structured import pushed
 from langchain_sdrag.vector_search import VectorSearch
 from sdrag.calls import Port
 from sdrag.errors import HostError, UsageError
@@ -34,9 +36,10 @@ from sdrag.vocabulary import Passage
 __all__ = ["FilterTranslator", "HostRetriever", "searching"]
 
 HostRetriever = Runnable[str, Any]
-FilterTranslator = Callable[[Condition, Any], Any]
-"""Takes a condition and the host's own filter, which may be None; returns a filter that
-admits what both admit."""
+Translate = Callable[[Condition, Any], Any]
+FilterTranslator = Translate | Visitor
+"""Takes a condition and the host's own filter, which may be None, and returns a filter
+that admits what both admit; or the store's own translator of structured queries."""
 _FORWARDED = frozenset({"fetch_k", "lambda_mult", "score_threshold"})
 
 
@@ -65,6 +68,8 @@ def searching(
         given = {key: options[key] for key in _FORWARDED & options.keys()}
         if effect.limit is not None and _takes_limit(retriever):
             given["k"] = effect.limit
+        if isinstance(translate, Visitor):
+            return given | pushed(translate, effect.filters, _held(retriever))
         narrowed = _filter(retriever, translate, effect.filters, options)
         return given if narrowed is None else {**given, "filter": narrowed}
 
@@ -97,7 +102,7 @@ def _check(options: Mapping[str, Any], translate: FilterTranslator | None) -> No
 
 def _filter(
     retriever: HostRetriever,
-    translate: FilterTranslator | None,
+    translate: Translate | None,
     condition: Condition | None,
     options: Mapping[str, Any],
 ) -> Any:
@@ -105,10 +110,16 @@ def _filter(
     asked = options.get("filter")
     if translate is None or (condition is None and asked is None):
         return None
-    host = getattr(retriever, "search_kwargs", {}).get("filter")
+    host = _held(retriever).get("filter")
     if asked is not None:
         host = both(asked, host)
     return host if condition is None else translate(condition, host)
+
+
+def _held(retriever: HostRetriever) -> Mapping[str, Any]:
+    """Return what the host set its store up to be asked with."""
+    held: Mapping[str, Any] = getattr(retriever, "search_kwargs", {})
+    return held
 
 
 def _known_language(retriever: HostRetriever) -> FilterTranslator | None:

@@ -6,7 +6,9 @@ a retriever that is made for it: `retriever_factory` takes the filters and retur
 Without a factory the condition is not pushed down; the core checks every passage
 anyway. The public `retrieve` of the inner retriever is called, so that what it does
 with `IndexNode` objects is done before the core looks. The host's retriever is never
-changed: where a number of nodes is wanted, a copy of it is told.
+changed: where a number of nodes is wanted, a copy of it is told. Some stores, Chroma
+among them, refuse to be asked what a list holds: they are asked for less, and the core
+fetches more.
 
 Where the policy compares nodes with the question, or searches again for more, a vector
 index is handed the question with its vector, made once by the index's own model.
@@ -14,8 +16,9 @@ index is handed the question with its vector, made once by the index's own model
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -31,7 +34,16 @@ from llama_index.core.vector_stores import (
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.vector_search import VectorSearch
 from sdrag.calls import Port
-from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
+from sdrag.guardrails.conditions import (
+    And,
+    Condition,
+    Contains,
+    Eq,
+    In,
+    Lte,
+    Or,
+    unlisted,
+)
 from sdrag.questions import HostSearch
 from sdrag.steps import Search
 from sdrag.vocabulary import Passage
@@ -40,6 +52,7 @@ __all__ = ["RetrieverFactory", "filters_of", "searching"]
 
 RetrieverFactory = Callable[[MetadataFilters], BaseRetriever]
 """Takes filters to hold to, besides the host's own, and returns a retriever."""
+_REFUSALS = (ValueError, NotImplementedError)
 
 
 def searching(
@@ -83,7 +96,34 @@ def searching(
             question.embedding = await by_vector.aembedding(told, question)
         return passages_of(await told.aretrieve(question))
 
-    return HostSearch(Port(call, acall), by_vector.vector if by_vector else None)
+    return HostSearch(_unrefused(call, acall), by_vector.vector if by_vector else None)
+
+
+def _unrefused(
+    call: Callable[[Search], Sequence[Passage]],
+    acall: Callable[[Search], Awaitable[Sequence[Passage]]],
+) -> Port[Search, Sequence[Passage]]:
+    """Ask for less where the store refuses the filters."""
+
+    def once(effect: Search) -> Sequence[Passage]:
+        try:
+            return call(effect)
+        except _REFUSALS:
+            return call(_asking_less(effect))
+
+    async def aonce(effect: Search) -> Sequence[Passage]:
+        try:
+            return await acall(effect)
+        except _REFUSALS:
+            return await acall(_asking_less(effect))
+
+    return Port(once, aonce)
+
+
+def _asking_less(effect: Search) -> Search:
+    """Return a search that asks for no list; a refusal of that is the host's."""
+    filters = effect.filters
+    return replace(effect, filters=None if filters is None else unlisted(filters))
 
 
 def filters_of(condition: Condition) -> MetadataFilters:

@@ -1,0 +1,194 @@
+"""The same host application in both frameworks, over a Chroma client."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from datetime import UTC, datetime
+
+import numpy as np
+from langchain_chroma import Chroma
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from llama_index.core import VectorStoreIndex, get_response_synthesizer
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+from llama_index.core.llms.callbacks import llm_completion_callback
+from llama_index.core.retrievers import VectorIndexRetriever
+from llama_index.core.schema import TextNode
+from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
+from llama_index.vector_stores.chroma import ChromaVectorStore
+
+import langchain_sdrag
+import llamaindex_sdrag
+from sdrag import acting_as
+
+
+def vector(text):
+    """Return a bag of words, hashed."""
+    held = np.zeros(1024)
+    for word in text.lower().replace(".", " ").split():
+        held[zlib.crc32(word.encode()) % 1024] += 1.0
+    return (held / max(1.0, np.linalg.norm(held))).tolist()
+
+
+class Words(Embeddings):
+    """Embeds by the words of a text."""
+
+    def embed_documents(self, texts):
+        return [vector(text) for text in texts]
+
+    def embed_query(self, text):
+        return vector(text)
+
+
+class WordsToo(BaseEmbedding):
+    """The same for LlamaIndex."""
+
+    def _get_text_embedding(self, text):
+        return vector(text)
+
+    def _get_query_embedding(self, query):
+        return vector(query)
+
+    async def _aget_query_embedding(self, query):
+        return vector(query)
+
+
+class Says(CustomLLM):
+    """A model that says one thing."""
+
+    answer: str
+
+    @property
+    def metadata(self):
+        return LLMMetadata()
+
+    @llm_completion_callback()
+    def complete(self, prompt, formatted=False, **kwargs):  # noqa: FBT002
+        return CompletionResponse(text=self.answer)
+
+    @llm_completion_callback()
+    def stream_complete(self, prompt, formatted=False, **kwargs):  # noqa: FBT002
+        yield CompletionResponse(text=self.answer)
+
+
+class LangChainHost:
+    """A LangChain application."""
+
+    def __init__(self, client, name, corpus):
+        self.asked = []
+        self.store = Chroma(name, Words(), client=client)
+        self.store.add_documents(
+            [
+                Document(id=key, page_content=text, metadata=metadata)
+                for key, (text, metadata) in corpus.items()
+            ]
+        )
+
+    def retriever(self, policy, *, k=10, own=None, **arguments):
+        """Wrap the host's retriever, which may have a filter of its own."""
+        kwargs = {"k": k} | ({"filter": own} if own else {})
+        return langchain_sdrag.SelectiveDisclosureRetriever(
+            base_retriever=self.store.as_retriever(search_kwargs=kwargs),
+            policy=policy,
+            embeddings=Words(),
+            **arguments,
+        )
+
+    def find(self, retriever, question, principal=None):
+        """Return what is found, as ids, texts and metadata; sync is as async."""
+        with acting_as(principal):
+            once = retriever.invoke(question)
+            again = asyncio.run(retriever.ainvoke(question))
+        assert again == once
+        return [(one.id, one.page_content, one.metadata) for one in once]
+
+    async def ids(self, retriever, question):
+        return [one.id for one in await retriever.ainvoke(question)]
+
+    def prompt(self, retriever, question):
+        """Return the prompt that a chain with source separation builds."""
+        sources = retriever | langchain_sdrag.separated_sources
+        filled = langchain_sdrag.separated_prompt().invoke(
+            {"sources": sources.invoke(question), "question": question}
+        )
+        return filled.to_string()
+
+    def answer(self, retriever, question, answer, policy, **arguments):
+        """Let a model say an answer, and guard it; return the text and the report."""
+        guard = langchain_sdrag.AnswerGuard(
+            policy=policy, return_report=True, **arguments
+        )
+        found = retriever.invoke(question)
+        told = guard.invoke({"question": question, "context": found, "answer": answer})
+        return told["answer"], told
+
+
+class LlamaIndexHost:
+    """A LlamaIndex application."""
+
+    def __init__(self, client, name, corpus):
+        vectors = ChromaVectorStore(chroma_collection=client.create_collection(name))
+        vectors.flat_metadata = False  # else it refuses lists, which Chroma can hold
+        self.index = VectorStoreIndex.from_vector_store(vectors, WordsToo())
+        self.index.insert_nodes(
+            [
+                TextNode(id_=key, text=text, metadata=metadata)
+                for key, (text, metadata) in corpus.items()
+            ]
+        )
+
+    def retriever(self, policy, *, k=10, own=None, factory=True, **arguments):
+        def make(filters=None):
+            given = [MetadataFilter(key=key, value=own[key]) for key in own or ()]
+            both = MetadataFilters(filters=[*given, *([filters] if filters else [])])
+            return VectorIndexRetriever(
+                self.index,
+                similarity_top_k=k,
+                filters=both if both.filters else None,
+            )
+
+        return llamaindex_sdrag.SelectiveDisclosureRetriever(
+            base_retriever=make(),
+            policy=policy,
+            embeddings=WordsToo(),
+            retriever_factory=make if factory else None,
+            **arguments,
+        )
+
+    def find(self, retriever, question, principal=None):
+        with acting_as(principal):
+            once = retriever.retrieve(question)
+            again = asyncio.run(retriever.aretrieve(question))
+        found, others = (
+            [(one.node_id, one.text, one.metadata) for one in nodes]
+            for nodes in (once, again)
+        )
+        assert found == others
+        return found
+
+    async def ids(self, retriever, question):
+        return [one.node_id for one in await retriever.aretrieve(question)]
+
+    def prompt(self, retriever, question):
+        template = llamaindex_sdrag.separated_prompt()
+        texts = [one.text for one in retriever.retrieve(question)]
+        return template.format(context_str="\n\n".join(texts), query_str=question)
+
+    def answer(self, retriever, question, answer, policy, **arguments):
+        inner = get_response_synthesizer(llm=Says(answer=answer))
+        guard = llamaindex_sdrag.AnswerGuard(inner, policy=policy, **arguments)
+        response = guard.synthesize(question, retriever.retrieve(question))
+        return response.response, response.metadata["sdrag"]
+
+
+def ids(found):
+    """Return the ids alone."""
+    return [identity for identity, _, _ in found]
+
+
+def days_ago(days):
+    """Return a date as metadata has it."""
+    moment = datetime.now(UTC).timestamp() - days * 86_400
+    return datetime.fromtimestamp(moment, UTC).date().isoformat()
