@@ -4,6 +4,9 @@ Ingest: bind the constraints of the policy to the chunks of the corpus.
 The bindings go to a sidecar, and the documents to the host's store as they are. A
 document without an id is given one, since a binding is found again by it: add the
 documents that are returned.
+
+Policies change while the index stands: a new or reworded constraint is bound with one
+query to the host's store, and one that left the policy is forgotten.
 """
 
 from __future__ import annotations
@@ -19,14 +22,17 @@ from langchain_core.embeddings import Embeddings
 
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.effects import embedding
+from langchain_sdrag.searching import HostRetriever, searching
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.wrapping import PolicySource
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.living import bind_constraint, forget_constraint, named
 from sdrag.hosting import Audit, Hook, sinks_of
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy
+from sdrag.steps import Steps
 
 __all__ = ["ConstraintBinder"]
 
@@ -92,6 +98,57 @@ class ConstraintBinder(BaseDocumentTransformer):
         steps = bind(passages_of(named), self._engine)
         await self._hook.aperform(steps, self._cover())
         return named
+
+    def bind_constraint(self, constraint_id: str, retriever: HostRetriever) -> int:
+        """
+        Bind one new or reworded constraint; no document is embedded again.
+
+        Args:
+            constraint_id: Of a constraint of the binder's policy.
+            retriever: Over the whole index, without a filter.
+
+        Returns:
+            To how many documents it was bound.
+
+        Raises:
+            UsageError: The policy or the sidecar has no such constraint.
+            HostError: The store or the sidecar failed; nothing was bound.
+        """
+        search = searching(retriever, None, {})
+        count, _ = self._hook.perform(self._added(constraint_id), self._cover(), search)
+        return count
+
+    async def abind_constraint(
+        self, constraint_id: str, retriever: HostRetriever
+    ) -> int:
+        """Bind one constraint without blocking the event loop."""
+        search = searching(retriever, None, {})
+        count, _ = await self._hook.aperform(
+            self._added(constraint_id), self._cover(), search
+        )
+        return count
+
+    def forget_constraint(self, constraint_id: str) -> None:
+        """
+        Free the room of a constraint that is to leave the binder's policy.
+
+        Raises:
+            UsageError: The policy or the sidecar has no such constraint.
+            HostError: The sidecar failed.
+        """
+        rule = named(self._policy, constraint_id)
+        steps = forget_constraint(rule, self._engine.disclosure.bindings)
+        self._hook.perform(steps, self._cover())
+
+    async def aforget_constraint(self, constraint_id: str) -> None:
+        """Forget one constraint without blocking the event loop."""
+        rule = named(self._policy, constraint_id)
+        steps = forget_constraint(rule, self._engine.disclosure.bindings)
+        await self._hook.aperform(steps, self._cover())
+
+    def _added(self, constraint_id: str) -> Steps[int]:
+        rule, setup = named(self._policy, constraint_id), self._engine.disclosure
+        return bind_constraint(rule, setup.bindings, self._policy.disclosure)
 
     def _cover(self) -> AbstractContextManager[None]:
         return cover(self._policy, None)

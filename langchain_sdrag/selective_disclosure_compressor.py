@@ -27,7 +27,13 @@ from langchain_sdrag.principals import (
     principal_of,
 )
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import Bindings, DisclosingWrapper, PolicySource
+from langchain_sdrag.wrapping import (
+    Bindings,
+    Cached,
+    DisclosingWrapper,
+    Kept,
+    PolicySource,
+)
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.withheld import WithheldForms
@@ -61,6 +67,9 @@ class SelectiveDisclosureCompressor(
         llm: As for `SelectiveDisclosureRetriever`, like all that follow.
         embeddings: Compares constraints with passages.
         bindings: The sidecar, or its path.
+        cache: Remembers redactions, or its path; in memory by default.
+        history: Keeps what was withheld, or its path, for a monotone policy; in memory
+            by default. Wrappers of one index share one.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
@@ -82,6 +91,8 @@ class SelectiveDisclosureCompressor(
         llm: Model | None = None,
         embeddings: Embeddings | None = None,
         bindings: Bindings = None,
+        cache: Cached = None,
+        history: Kept = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
@@ -98,6 +109,8 @@ class SelectiveDisclosureCompressor(
             llm=llm,
             embeddings=embeddings,
             bindings=bindings,
+            cache=cache,
+            history=history,
             authorize=authorize,
             scorer=scorer,
             classifier=classifier,

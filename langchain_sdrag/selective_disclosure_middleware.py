@@ -24,7 +24,7 @@ from langchain_sdrag.selective_disclosure_compressor import (
     SelectiveDisclosureCompressor,
 )
 from langchain_sdrag.tool_messages import mark_of, put_together, retrieved_in, seen_by
-from langchain_sdrag.wrapping import Bindings, PolicySource
+from langchain_sdrag.wrapping import Bindings, Cached, Kept, PolicySource
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.extras import needs
@@ -68,6 +68,9 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         llm: As for `SelectiveDisclosureRetriever`, like all that follow.
         embeddings: Compares constraints with passages.
         bindings: The sidecar, or its path.
+        cache: Remembers redactions, or its path; in memory by default.
+        history: Keeps what was withheld, or its path, for a monotone policy; in memory
+            by default. Wrappers of one index share one.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
@@ -89,6 +92,8 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         llm: Model | None = None,
         embeddings: Embeddings | None = None,
         bindings: Bindings = None,
+        cache: Cached = None,
+        history: Kept = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
@@ -109,6 +114,8 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             llm=llm,
             embeddings=embeddings,
             bindings=bindings,
+            cache=cache,
+            history=history,
             authorize=authorize,
             scorer=scorer,
             classifier=classifier,

@@ -29,7 +29,13 @@ from langchain_sdrag.principals import OnBehalf, PrincipalResolver, on_behalf
 from langchain_sdrag.searching import FilterTranslator, HostRetriever, searching
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.vector_search import VectorSearch
-from langchain_sdrag.wrapping import Bindings, DisclosingWrapper, PolicySource
+from langchain_sdrag.wrapping import (
+    Bindings,
+    Cached,
+    DisclosingWrapper,
+    Kept,
+    PolicySource,
+)
 from sdrag.calls import Limits
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, asks_again
@@ -62,6 +68,9 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
         bindings: The sidecar that a `ConstraintBinder` wrote, or its path. Passages
             that it does not know are bound when they are retrieved.
+        cache: Remembers redactions, or its path; in memory by default.
+        history: Keeps what was withheld, or its path, for a monotone policy; in memory
+            by default. Wrappers of one index share one.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
@@ -94,6 +103,8 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         llm: Model | None = None,
         embeddings: Embeddings | None = None,
         bindings: Bindings = None,
+        cache: Cached = None,
+        history: Kept = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
@@ -113,6 +124,8 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
             llm=llm,
             embeddings=embeddings,
             bindings=bindings,
+            cache=cache,
+            history=history,
             authorize=authorize,
             scorer=scorer,
             classifier=classifier,

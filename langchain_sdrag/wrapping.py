@@ -17,8 +17,10 @@ from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from langchain_sdrag.effects import completing, embedding, model_name
+from sdrag.cache import RedactionCache
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.history import History
 from sdrag.errors import UsageError
 from sdrag.hosting import (
     Hook,
@@ -30,10 +32,20 @@ from sdrag.performing import Ports
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy
 
-__all__ = ["Bindings", "DisclosingWrapper", "PolicySource", "Unpickled", "Wrapper"]
+__all__ = [
+    "Bindings",
+    "Cached",
+    "DisclosingWrapper",
+    "Kept",
+    "PolicySource",
+    "Unpickled",
+    "Wrapper",
+]
 
 PolicySource = Policy | Mapping[str, Any] | str | Path
 Bindings = BindingStore | str | Path | None
+Cached = RedactionCache | str | Path | None
+Kept = History | str | Path | None
 
 
 class Unpickled:
@@ -109,6 +121,8 @@ class DisclosingWrapper(Wrapper):
     """The fields of a wrapper that keeps of passages what may be disclosed."""
 
     bindings: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    cache: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    history: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     authorize: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     scorer: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     classifier: Any = Field(default=None, exclude=True, repr=False, frozen=True)
@@ -127,12 +141,21 @@ class DisclosingWrapper(Wrapper):
             has_model=has_model,
             model_id=model_name(self.llm),
             bindings=self.bindings,
+            cache=self.cache,
+            history=self._kept(),
             authorize=self.authorize is not None,
             classifier=self.classifier is not None,
             withheld=self.withheld,
         )
         ports = replace(self._hook.ports, authorize=authorizing(self.authorize))
         self._hook = replace(self._hook, ports=ports)
+
+    def _kept(self) -> Any:
+        """Keep the history of what is copied: a copy shows nothing it withheld."""
+        copied: Engine | None = getattr(self, "_engine", None)
+        if copied is None or not self.policy.disclosure.monotone:
+            return self.history
+        return self.history or copied.disclosure.history
 
     def _judges(self) -> dict[Judge, Scorer]:
         return {

@@ -8,6 +8,9 @@ in worker processes, ends where binding the whole corpus at once does.
 The ingestion cache keeps what a transform returned, by the transform's fields. A binder
 returns the nodes as they came, and what counts, the sidecar, is not in the cache: its
 fields name the policy, the embeddings and the sidecar, so another of these binds anew.
+
+Policies change while the index stands: a new or reworded constraint is bound with one
+query to the host's store, and one that left the policy is forgotten.
 """
 
 from __future__ import annotations
@@ -16,19 +19,24 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.schema import BaseNode, TransformComponent
+from llama_index.core.schema import BaseNode, QueryBundle, TransformComponent
 from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import passage_of
+from llamaindex_sdrag.searching import searching
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import PolicySource, Setup
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.living import bind_constraint, forget_constraint, named
 from sdrag.errors import UsageError
 from sdrag.hosting import Audit
 from sdrag.pipeline import bind
+from sdrag.steps import Steps
+from sdrag.vocabulary import Constraint
 
 __all__ = ["ConstraintBinder"]
 
@@ -112,6 +120,59 @@ class ConstraintBinder(TransformComponent):
         steps = bind(tuple(map(passage_of, nodes)), self._setup.engine)
         await self._setup.hook.aperform(steps, cover(self._setup.policy))
         return nodes
+
+    def bind_constraint(self, constraint_id: str, retriever: BaseRetriever) -> int:
+        """
+        Bind one new or reworded constraint; no node is embedded again.
+
+        Args:
+            constraint_id: Of a constraint of the binder's policy.
+            retriever: Over the whole index, without a filter.
+
+        Returns:
+            To how many nodes it was bound.
+
+        Raises:
+            UsageError: The policy or the sidecar has no such constraint.
+            HostError: The store or the sidecar failed; nothing was bound.
+        """
+        rule, policy = named(self._setup.policy, constraint_id), self._setup.policy
+        search = searching(retriever, None, QueryBundle(rule.text))
+        count, _ = self._setup.hook.perform(self._added(rule), cover(policy), search)
+        return count
+
+    async def abind_constraint(
+        self, constraint_id: str, retriever: BaseRetriever
+    ) -> int:
+        """Bind one constraint without blocking the event loop."""
+        rule, policy = named(self._setup.policy, constraint_id), self._setup.policy
+        search = searching(retriever, None, QueryBundle(rule.text))
+        count, _ = await self._setup.hook.aperform(
+            self._added(rule), cover(policy), search
+        )
+        return count
+
+    def forget_constraint(self, constraint_id: str) -> None:
+        """
+        Free the room of a constraint that is to leave the binder's policy.
+
+        Raises:
+            UsageError: The policy or the sidecar has no such constraint.
+            HostError: The sidecar failed.
+        """
+        rule = named(self._setup.policy, constraint_id)
+        steps = forget_constraint(rule, self._setup.engine.disclosure.bindings)
+        self._setup.hook.perform(steps, cover(self._setup.policy))
+
+    async def aforget_constraint(self, constraint_id: str) -> None:
+        """Forget one constraint without blocking the event loop."""
+        rule = named(self._setup.policy, constraint_id)
+        steps = forget_constraint(rule, self._setup.engine.disclosure.bindings)
+        await self._setup.hook.aperform(steps, cover(self._setup.policy))
+
+    def _added(self, rule: Constraint) -> Steps[int]:
+        setup = self._setup.engine.disclosure
+        return bind_constraint(rule, setup.bindings, setup.policy.disclosure)
 
     def __reduce_ex__(
         self, protocol: Any

@@ -22,7 +22,7 @@ from llamaindex_sdrag.selective_disclosure_postprocessor import (
     SelectiveDisclosurePostprocessor,
 )
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import Bindings, PolicySource
+from llamaindex_sdrag.wrapping import Bindings, Cached, Kept, PolicySource
 from sdrag.calls import Limits
 from sdrag.errors import HostError
 from sdrag.guardrails.withheld import WithheldForms
@@ -43,6 +43,8 @@ def guard_tool(
     llm: LLM | None = None,
     embeddings: BaseEmbedding | None = None,
     bindings: Bindings = None,
+    cache: Cached = None,
+    history: Kept = None,
     authorize: Authorizer | None = None,
     scorer: Scorer = None,
     classifier: Scorer = None,
@@ -68,6 +70,9 @@ def guard_tool(
         llm: As for `SelectiveDisclosureRetriever`, like all that follow.
         embeddings: Compares constraints with passages.
         bindings: The sidecar, or its path.
+        cache: Remembers redactions, or its path; in memory by default.
+        history: Keeps what was withheld, or its path, for a monotone policy; in memory
+            by default. Wrappers of one index share one.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
@@ -85,6 +90,8 @@ def guard_tool(
         llm=llm,
         embeddings=embeddings,
         bindings=bindings,
+        cache=cache,
+        history=history,
         authorize=authorize,
         scorer=scorer,
         classifier=classifier,

@@ -23,7 +23,14 @@ from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import Bindings, PolicySource, Setup, Unpickled
+from llamaindex_sdrag.wrapping import (
+    Bindings,
+    Cached,
+    Kept,
+    PolicySource,
+    Setup,
+    Unpickled,
+)
 from sdrag.calls import Limits
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate
@@ -49,6 +56,9 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         llm: As for `SelectiveDisclosureRetriever`, like all that follow.
         embeddings: Compares constraints with passages.
         bindings: The sidecar, or its path.
+        cache: Remembers redactions, or its path; in memory by default.
+        history: Keeps what was withheld, or its path, for a monotone policy; in memory
+            by default. Wrappers of one index share one.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
@@ -74,6 +84,8 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         llm: LLM | None = None,
         embeddings: BaseEmbedding | None = None,
         bindings: Bindings = None,
+        cache: Cached = None,
+        history: Kept = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
@@ -96,6 +108,8 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
             llm=llm,
             embeddings=embeddings,
             bindings=bindings,
+            cache=cache,
+            history=history,
             authorize=authorize,
             judges=judges,
             withheld=withheld,

@@ -21,7 +21,14 @@ from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.searching import RetrieverFactory, searching
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.vector_search import VectorSearch
-from llamaindex_sdrag.wrapping import Bindings, PolicySource, Setup, Unpickled
+from llamaindex_sdrag.wrapping import (
+    Bindings,
+    Cached,
+    Kept,
+    PolicySource,
+    Setup,
+    Unpickled,
+)
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.withheld import WithheldForms
@@ -52,6 +59,9 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
         bindings: The sidecar that a `ConstraintBinder` wrote, or its path. Passages
             that it does not know are bound when they are retrieved.
+        cache: Remembers redactions, or its path; in memory by default.
+        history: Keeps what was withheld, or its path, for a monotone policy; in memory
+            by default. Wrappers of one index share one.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
@@ -79,6 +89,8 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
         llm: LLM | None = None,
         embeddings: BaseEmbedding | None = None,
         bindings: Bindings = None,
+        cache: Cached = None,
+        history: Kept = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
@@ -110,6 +122,8 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
             llm=llm,
             embeddings=embeddings,
             bindings=bindings,
+            cache=cache,
+            history=history,
             authorize=authorize,
             judges=judges,
             withheld=withheld,

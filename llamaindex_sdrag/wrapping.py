@@ -18,8 +18,10 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from llamaindex_sdrag.effects import completing, embedding, model_name
+from sdrag.cache import RedactionCache
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.history import History
 from sdrag.errors import UsageError
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import (
@@ -35,10 +37,12 @@ from sdrag.performing import Ports
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy
 
-__all__ = ["Bindings", "PolicySource", "Setup", "Unpickled"]
+__all__ = ["Bindings", "Cached", "Kept", "PolicySource", "Setup", "Unpickled"]
 
 PolicySource = Policy | Mapping[str, Any] | str | Path
 Bindings = BindingStore | str | Path | None
+Cached = RedactionCache | str | Path | None
+Kept = History | str | Path | None
 
 
 class Unpickled:
@@ -80,6 +84,8 @@ class Setup:
         llm: LLM | None = None,
         embeddings: BaseEmbedding | None = None,
         bindings: Bindings = None,
+        cache: Cached = None,
+        history: Kept = None,
         authorize: Authorizer | None = None,
         judges: Mapping[Judge, Scorer] | None = None,
         withheld: WithheldForms | None = None,
@@ -99,6 +105,8 @@ class Setup:
             has_model=llm is not None,
             model_id=model_name(llm),
             bindings=bindings,
+            cache=cache,
+            history=history,
             authorize=authorize is not None,
             classifier=given.get("injection") is not None,
             withheld=withheld,

@@ -9,6 +9,8 @@ up; forgetting it merely frees room.
 
 What the host's store returns is at most its top N. A chunk beyond them is bound by type
 and by document at the question, and every chunk bound before is marked as compared.
+The store's scores are on a scale of its own, so they are not kept beside cosines: what
+it found near stays bound, whatever is bound later.
 """
 
 from __future__ import annotations
@@ -18,11 +20,13 @@ from typing import Protocol, runtime_checkable
 
 from sdrag.disclosure.bindings import BindingStore
 from sdrag.errors import UsageError
-from sdrag.policy import DisclosureSection
+from sdrag.policy import DisclosureSection, Policy
 from sdrag.steps import Steps, compute, replied, search
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["LivingStore", "bind_constraint", "forget_constraint"]
+__all__ = ["LivingStore", "bind_constraint", "forget_constraint", "named"]
+
+_SURE = 1.0
 
 
 @runtime_checkable
@@ -69,9 +73,7 @@ def bind_constraint(
     if constraint.always:
         return 0
     nearest = yield from search(constraint.text, limit=section.bind_top_n)
-    bindings = [
-        Binding(constraint.id, passage.id, _score(passage)) for passage in nearest
-    ]
+    bindings = [Binding(constraint.id, passage.id, _SURE) for passage in nearest]
     (written,) = yield from compute(
         lambda found: living.add(constraint, nearest, found), [bindings]
     )
@@ -99,7 +101,17 @@ def _living(store: BindingStore) -> LivingStore:
     )
 
 
-def _score(passage: Passage) -> float:
-    """Take the host's score where it can be a similarity; it only ever orders."""
-    score = passage.score
-    return score if score is not None and -1.0 <= score <= 1.0 else 0.0
+def named(policy: Policy, constraint_id: str) -> Constraint:
+    """
+    Return a constraint of a policy.
+
+    Raises:
+        UsageError: The policy has none of that id.
+    """
+    for rule in policy.rules:
+        if rule.id == constraint_id:
+            return rule
+    raise UsageError(
+        "The policy has no constraint of that id.",
+        hint="A constraint without an id is known by its place: c1, c2 and so on.",
+    )
