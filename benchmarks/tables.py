@@ -1,10 +1,10 @@
 """
-Derive two tables of the local detector from WordNet 3.0.
+Derive three tables of the local detector from WordNet 3.0.
 
 `kinds.txt`: seldom words for trades, illnesses, treatments, kin, faiths, intoxicants
 and weapons, by the class of their first sense. Frequent words have too many senses to
 be sorted so; those are picked by hand in `terms.py`. `peoples.txt`: the names of
-peoples and the adjectives of places.
+peoples and the adjectives of places. `geography.txt`: countries, regions, towns, seas.
 
     apt-get download wordnet-base && dpkg-deb -x wordnet-base*.deb wordnet
     python benchmarks/tables.py wordnet/usr/share/wordnet
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdrag.detectors.local.tables import common_words, first_names
+from sdrag.detectors.local.tables import common_words, first_names, surnames
 
 TABLES = Path("shared/sdrag/detectors/local/tables")
 FREQUENT = 14_000
@@ -120,6 +120,26 @@ def peoples(folder: Path) -> set[str]:
     }
 
 
+def geography(folder: Path) -> set[str]:
+    """Return names of places; of single words those that are nothing else."""
+    found = set()
+    for synset in synsets(folder / "data.noun").values():
+        if synset.file == _PLACES and any(symbol == "@i" for symbol, _ in synset.links):
+            found.update(word.replace("_", " ") for word in synset.words)
+    return {
+        name
+        for name in found
+        if re.fullmatch(r"[A-Z][a-z]{3,}(?:[ -](?:[A-Z][a-z]+|of|and|the))*", name)
+        and (
+            " " in name
+            or (
+                name.lower() not in common_words()
+                and name not in first_names() | surnames()
+            )
+        )
+    }
+
+
 def _roots(order: dict[str, list[str]], roots: str) -> list[str]:
     pairs = (root.rsplit(".", 1) for root in roots.split())
     return [order[lemma][int(number) - 1] for lemma, number in pairs if lemma in order]
@@ -155,10 +175,11 @@ def _write(name: str, lines: set[str]) -> None:
 
 
 def main() -> None:
-    """Write both tables."""
+    """Write the tables."""
     folder = Path(sys.argv[1])
     _write("kinds", set(kinds(folder)))
     _write("peoples", peoples(folder))
+    _write("geography", geography(folder))
 
 
 if __name__ == "__main__":

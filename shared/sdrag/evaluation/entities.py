@@ -30,16 +30,30 @@ MASKED_FROM = 0.5
 """Mentions less sure than this name what many share; masking them identifies nobody."""
 
 _TOKEN = re.compile(r"\w+")
-_ALIASES: Mapping[str, str] = {
-    "LOCATION": "GPE",
-    "ADDRESS": "STREET_ADDRESS",
-    "DATE": "DATE_TIME",
-    "TIME": "DATE_TIME",
-    "DURATION": "DATE_TIME",
-    "NATIONALITY": "NRP",
-    "RELIGION": "NRP",
-    "URL": "DOMAIN_NAME",
+_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "ORGANIZATION": ("ORG",),
+    "LOCATION": ("GPE", "LOC"),
+    "ADDRESS": ("STREET_ADDRESS", "LOC"),
+    "DATE": ("DATE_TIME", "DATETIME"),
+    "TIME": ("DATE_TIME", "DATETIME"),
+    "DURATION": ("DATE_TIME", "DATETIME"),
+    "AGE": ("DEM",),
+    "NATIONALITY": ("NRP", "DEM"),
+    "RELIGION": ("NRP", "DEM"),
+    "JOB_TITLE": ("TITLE", "DEM"),
+    "CONDITION": ("DEM",),
+    "RELATION": ("DEM",),
+    "TITLE": ("PERSON",),
+    "MONEY": ("QUANTITY",),
+    "DOSE": ("QUANTITY",),
+    "PHONE_NUMBER": ("CODE",),
+    "EMAIL_ADDRESS": ("CODE",),
+    "URL": ("DOMAIN_NAME", "CODE"),
+    "TERM": ("MISC",),
+    "SUBSTANCE": ("MISC",),
+    "WEAPON": ("MISC",),
 }
+"""What data sets call our types; the first name that a data set uses stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +133,10 @@ def measure(
     )
     seconds = time.perf_counter() - started
     counts = _Counts()
+    known = frozenset(gold.type for document in documents for gold in document.gold)
     for document, outcome in zip(documents, outcomes, strict=True):
         found: tuple[Mention, ...] = replied(outcome)
-        _count(counts, document, found)
+        _count(counts, document, found, known)
     characters = sum(len(document.text) for document in documents)
     return {
         "recall_token": _share(counts.right, counts.gold),
@@ -191,7 +206,12 @@ def _annotated(row: Mapping[str, Any]) -> Annotated:
     )
 
 
-def _count(counts: _Counts, document: Annotated, found: Iterable[Mention]) -> None:
+def _count(
+    counts: _Counts,
+    document: Annotated,
+    found: Iterable[Mention],
+    known: frozenset[str],
+) -> None:
     text = document.text
     mentions = _masking(found)
     masked = _tokens(text, [mention.span for mention in mentions])
@@ -207,23 +227,39 @@ def _count(counts: _Counts, document: Annotated, found: Iterable[Mention]) -> No
     for (identifier, _), covered in complete.items():
         counts.entities[identifier] += 1
         counts.covered[identifier] += covered
-    _count_types(counts, text, wanted, mentions)
+    _count_types(counts, text, wanted, mentions, known)
 
 
 def _count_types(
-    counts: _Counts, text: str, wanted: Iterable[Gold], mentions: Iterable[Mention]
+    counts: _Counts,
+    text: str,
+    wanted: Iterable[Gold],
+    mentions: Iterable[Mention],
+    known: frozenset[str],
 ) -> None:
-    found: dict[str, list[Span]] = defaultdict(list)
-    for mention in mentions:
-        found[_ALIASES.get(mention.type, mention.type)].append(mention.span)
-    golden: dict[str, list[Span]] = defaultdict(list)
+    """Count tokens by type; a token has the type of its surest mention."""
+    typed: dict[int, str] = {}
+    for mention in sorted(mentions, key=lambda m: m.confidence):
+        type_ = _called(mention.type, known)
+        typed.update(dict.fromkeys(_tokens(text, [mention.span]), type_))
+    found: dict[str, set[int]] = defaultdict(set)
+    for token, type_ in typed.items():
+        found[type_].add(token)
+    golden: dict[str, set[int]] = defaultdict(set)
     for gold in wanted:
-        golden[gold.type].append(gold.span)
+        golden[gold.type] |= _tokens(text, [gold.span])
     for type_ in golden.keys() | found.keys():
-        right, ours = _tokens(text, golden[type_]), _tokens(text, found[type_])
+        right, ours = golden[type_], found[type_]
         counts.by_type[type_].update(
             gold=len(right), masked=len(ours), right=len(right & ours)
         )
+
+
+def _called(type_: str, known: frozenset[str]) -> str:
+    """Return what a data set with those types calls one of ours."""
+    if type_ in known:
+        return type_
+    return next((name for name in _ALIASES.get(type_, ()) if name in known), type_)
 
 
 def _masking(mentions: Iterable[Mention]) -> list[Mention]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import MONTHS, STREET_HEADS, WEEKDAYS, listed
+from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tokens import Tokens
 
 __all__ = ["addresses"]
@@ -21,15 +22,24 @@ _UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hs
 # Endings of street names in Germanic, Slavic, Romance, Baltic and Finnic languages.
 _STREETISH = re.compile(
     r".{2,}(?:stra(?:ss|\u00df)e|str|gasse|weg|platz|allee|gade|gate|gatan|gaten|vej|vegen"
-    r"|veien|v\u00e4gen|katu|kuja|tie|straat|laan|plein|dijk|kade|utca|utja)$",
+    r"|veien|v\u00e4gen|v\u00e6nget|braut|gata|hamar|katu|kuja|tie|straat|laan|plein|dijk"
+    r"|kade|utca|utja)$",
     re.IGNORECASE,
 )
 _STREET_WORDS = listed("""
         rue via viale piazza calle avenida av plaza rua ul ulica al os nab nam u ut
         trg cesta chemin boulevard avenue street road lane drive terrace highway
         turnpike throughway crescent parkway route piazzale corso largo travessa
-        estrada carrera paseo strada stradale
+        estrada carrera paseo strada stradale strasse stra\u00dfe terrasse t\u00e9r
+        utca kapu rkp str baan gate
         """)
+# Words for a street that are no English words, so that lower case is telling too.
+_FOREIGN = listed("""
+        rue utca t\u00e9r \u00fat \u00fatja trg ul ulica avenida viale calle strasse
+        stra\u00dfe kapu rkp piazza plaza pla\u00e7a rua gasse allee
+        """)
+_POSTS = listed("fpo apo dpo")
+_FORCES = listed("AA AE AP")
 _SMALL = listed("""
         de da do du des del della dei di la le el les los las y a e of the and van
         von der den am im zum zur u ul os al aux sur st nad pri pod po na nan corner
@@ -37,22 +47,103 @@ _SMALL = listed("""
         """)
 _GAP = re.compile(r"[ \t>,.\-/'&\u00b7|?]{0,8}(?:\n[ \t>]{0,4}){0,2}[ \t>,]{0,3}$")
 _REACH = 14
-_CODE = re.compile(r"[A-Z]{2}|[A-Z]\d[A-Z]|\d[A-Z]{2}")
+_HOUSE = 4
+_CORNER = re.compile(r"\b(?:the )?corner of $")
+_OTHER_STREET = re.compile(r"\.? and (?:[A-Z][\w'-]+ ?){1,3}\b")
+_CUE = re.compile(
+    r"\b(?:(?:lives?|lived|living|located|station is|side of|house is|office is|stop"
+    r"|shop) (?:at|on|in|of)|address(?: is)?:?|corner of|return to|resid(?:es|ing) at) $"
+)
 
 
 def addresses(tokens: Tokens) -> Iterator[Found]:
     """Yield addresses."""
     done = -1
-    for index in _candidates(tokens):
-        if index <= done or not _kernel(tokens, index):
+    for index, start in sorted({**_numbered(tokens), **_kernels(tokens)}.items()):
+        if index <= done:
             continue
-        first = _grown(tokens, index, -1, done)
+        first = _grown(tokens, index, -1, done) if start is None else start
+        if tokens.words[index].lower() in _POSTS:
+            first = _vessel(tokens, index, max(first - 4, done + 1))
         last = _grown(tokens, index, 1, done)
         if last > first and any(w[0].isdigit() for w in tokens.words[first : last + 1]):
             done = last
-            yield Found(
-                tokens.starts[first], tokens.ends[last], "ADDRESS", 0.9, "grown"
-            )
+            town = _town(tokens, first, last)
+            end = tokens.ends[town - 1]
+            yield _crossing(tokens.text, tokens.starts[first], end)
+            if town <= last:
+                span = tokens.starts[town], tokens.ends[last]
+                yield Found(*span, "LOCATION", 0.8, "grown")
+
+
+def _vessel(tokens: Tokens, index: int, least: int) -> int:
+    """Return the first token of what stands before a military post: USS Lorenzen."""
+    first = index
+    while (
+        first > least
+        and tokens.words[first - 1][0].isalnum()
+        and not tokens.words[first - 1].islower()
+        and _GAP.match(tokens.gap(first))
+    ):
+        first -= 1
+    return first
+
+
+def _crossing(text: str, start: int, end: int) -> Found:
+    """Take the corner of two streets as one address."""
+    lead = _CORNER.search(text, max(0, start - 16), start)
+    if lead:
+        other = _OTHER_STREET.match(text, end)
+        start, end = lead.start(), other.end() if other else end
+    return Found(start, end, "ADDRESS", 0.9, "grown")
+
+
+def _town(tokens: Tokens, first: int, last: int) -> int:
+    """Return the token after the street: what follows a comma without a number."""
+    for place in range(last, first, -1):
+        if tokens.words[place][0].isdigit():
+            break
+        if tokens.words[place] in STREET_HEADS:
+            break
+        if tokens.words[place][0].isupper() and "," in tokens.gap(place):
+            return place
+    return last + 1
+
+
+def _kernels(tokens: Tokens) -> dict[int, int | None]:
+    """Return the tokens that only an address has there."""
+    return {i: None for i in _candidates(tokens) if _kernel(tokens, i)}
+
+
+def _numbered(tokens: Tokens) -> dict[int, int | None]:
+    """Return names with a number behind, and where they start: on Dunajska 56."""
+    found: dict[int, int | None] = {}
+    for index in tokens.numbers:
+        if index and len(tokens.words[index]) <= _HOUSE and tokens.gap(index) == " ":
+            start = _street_before(tokens, index)
+            if start is not None:
+                found[index - 1] = start
+    return found
+
+
+def _street_before(tokens: Tokens, index: int) -> int | None:
+    """Return the first token of a street's name that ends before the number."""
+    words = tokens.words
+    if is_common(words[index - 1]) or not words[index - 1][0].isupper():
+        return None
+    for place in range(index - 1, max(-1, index - 6), -1):
+        word = words[place]
+        if word[0].isdigit():
+            return place
+        if word in MONTHS or word in WEEKDAYS:
+            return None
+        if not word[0].isupper() and word not in _SMALL:
+            start = tokens.starts[place + 1]
+            cued = _CUE.search(tokens.text, max(0, start - 24), start)
+            return place + 1 if cued else None
+        if tokens.gap(place) not in (" ", ". ") and place < index - 1:
+            return None
+    return None
 
 
 def _candidates(tokens: Tokens) -> list[int]:
@@ -60,7 +151,7 @@ def _candidates(tokens: Tokens) -> list[int]:
     telling = [
         word
         for word in tokens.where
-        if word.lower() in _UNITS
+        if word.lower() in _UNITS | _FOREIGN
         or (
             word[0].isupper()
             and (
@@ -79,12 +170,20 @@ def _kernel(tokens: Tokens, index: int) -> bool:
     word = words[index]
     lower = word.lower()
     numbered_after = index + 1 < len(words) and words[index + 1][0].isdigit()
+    if lower in _POSTS:
+        return index + 1 < len(words) and words[index + 1].upper() in _FORCES
+    if lower in _FOREIGN and not word[0].isupper():
+        return numbered_after or _numbered_before(words, index)
     if lower in _UNITS and numbered_after:
         return tokens.gap(index + 1) in (" ", ". ", ".", " #")
     if _STREETISH.match(word) or lower in _STREET_WORDS:
         near = words[max(0, index - 2) : index] + words[index + 1 : index + 6]
         return word[0].isupper() and any(w[0].isdigit() for w in near)
     return word in STREET_HEADS and _house_number(tokens, index)
+
+
+def _numbered_before(words: list[str], index: int) -> bool:
+    return any(word[0].isdigit() for word in words[max(0, index - 3) : index])
 
 
 def _house_number(tokens: Tokens, index: int) -> bool:

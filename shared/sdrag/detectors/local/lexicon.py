@@ -123,7 +123,7 @@ ORGANISATION_HEADS = listed(
         Clinic Surgery Practice Court Tribunal Ministry Department Directorate
         Office Agency Authority Board Bureau Council Commission Committee Parliament
         Assembly Senate Government Police Prison Bank Insurance Union Party
-        Association Society Foundation Federation League Club Church Mosque
+        Orchestra Association Society Foundation Federation League Club Church Mosque
         Cathedral Museum Library Embassy Consulate Chamber Registry Inspectorate
         Office Service Services Trust Fund Centre Center Laboratory Laboratories
         Labs Press Courier Times Gazette Herald Tribune Post News Journal Industries

@@ -34,6 +34,10 @@ _STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
 _HIGHEST = lexicon.listed("Court Cassation Supreme Constitutional Chamber Division")
 _NAMED_STATE = 2
 _SHOUTED = 6
+_EVERYDAY = lexicon.listed("""
+        SSN IBAN ATM ASAP CEO CFO CTO COO PIN DNA GPS FAQ VAT SMS URL API PhD MBA BSc
+        HIV AIDS USA USB PDF CCTV ISBN SWIFT BIC DOB ETA FYI RSVP NOTE
+        """)
 
 
 def initials(run: Run) -> Verdict:
@@ -64,6 +68,7 @@ def state(run: Run) -> Verdict:
 
 
 def company(run: Run) -> Verdict:
+    """A suffix of companies."""
     words = run.words
     if len(words) > 1 and words[-1] in lexicon.ORGANISATION_SUFFIXES:
         return "ORGANIZATION", 0.9
@@ -79,6 +84,7 @@ def shouting(run: Run) -> Verdict:
 
 
 def institution(run: Run) -> Verdict:
+    """A head of organisations, told apart by a name or a telling word."""
     words = run.words
     if not any(word in lexicon.ORGANISATION_HEADS for word in words):
         return None
@@ -93,6 +99,7 @@ def institution(run: Run) -> Verdict:
 
 
 def region(run: Run) -> Verdict:
+    """A state or a part of one."""
     words = run.words
     if run.surface in tables.countries():
         return "LOCATION", 0.5
@@ -106,6 +113,7 @@ def region(run: Run) -> Verdict:
 
 
 def street(run: Run) -> Verdict:
+    """A head of streets."""
     words = run.words
     if len(words) > 1 and words[-1] in lexicon.STREET_HEADS:
         return "ADDRESS", 0.8
@@ -113,6 +121,7 @@ def street(run: Run) -> Verdict:
 
 
 def given_name(run: Run) -> Verdict:
+    """A given name in front."""
     words = run.words
     if len(words) > 1 and words[0] in tables.first_names() and words[-1] != words[0]:
         common = all(is_common(word) for word in words)
@@ -121,14 +130,16 @@ def given_name(run: Run) -> Verdict:
 
 
 def acronym(run: Run) -> Verdict:
+    """Capitals alone."""
     surface = run.surface
     if surface.isupper() and 1 < len(surface) < _SHOUTED:
-        known = is_common(surface) or len(surface) == 2
+        known = is_common(surface) or len(surface) == 2 or surface in _EVERYDAY
         return "ORGANIZATION", 0.35 if known else 0.5
     return None
 
 
 def listed_given_name(run: Run) -> Verdict:
+    """A given name alone or in front."""
     word = run.words[0]
     if word in tables.first_names():
         common = is_common(word)
@@ -140,6 +151,7 @@ def listed_given_name(run: Run) -> Verdict:
 
 
 def strange(run: Run) -> Verdict:
+    """A word that is no English word names somebody until more is known."""
     return ("PERSON", 0.6) if run.unusual else None
 
 

@@ -189,9 +189,17 @@ def _trimmed(
     return Run(tokens, start, end, titles) if start < end else None
 
 
+def _is_place(tokens: Tokens, start: int, end: int) -> bool:
+    """Say whether the words are a known place that begins like a sentence."""
+    name = tokens.text[tokens.starts[start] : tokens.ends[end - 1]]
+    return name in tables.places() or name in tables.countries()
+
+
 def _past_openers(tokens: Tokens, start: int, end: int, lowered: frozenset[str]) -> int:
     words = tokens.words
     while start < end:
+        if end - start > 1 and _is_place(tokens, start, end):
+            break
         word = words[start]
         lower = word.lower()
         if (

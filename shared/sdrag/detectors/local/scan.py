@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sdrag.detectors.local.addresses import addresses
+from sdrag.detectors.local.casing import capitalised
 from sdrag.detectors.local.counts import counts
 from sdrag.detectors.local.forms import forms
 from sdrag.detectors.local.found import Found
@@ -14,6 +15,7 @@ from sdrag.detectors.local.measures import measures
 from sdrag.detectors.local.names import names
 from sdrag.detectors.local.nationalities import peoples
 from sdrag.detectors.local.numbered import numbered
+from sdrag.detectors.local.partnerships import partnerships
 from sdrag.detectors.local.quoted import quoted
 from sdrag.detectors.local.terms import terms
 from sdrag.detectors.local.times import times
@@ -30,18 +32,20 @@ _RECENT = 8
 def mentions(text: str) -> tuple[Mention, ...]:
     """Find what identifies in a text."""
     plain = view(text)
-    tokens = tokenize(plain.text)
+    shown = capitalised(plain.text)
+    tokens = tokenize(shown)
     named = list(names(tokens))
     found = [
         *links(plain.text),
         *secrets(tokens),
-        *quoted(plain.text),
+        *quoted(shown),
         *identifiers(tokens),
         *numbered(tokens),
         *addresses(tokens),
         *times(tokens),
         *measures(tokens),
         *named,
+        *partnerships(tokens),
         *forms(tokens, named),
         *peoples(tokens),
         *terms(tokens),

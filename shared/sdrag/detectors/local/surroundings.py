@@ -11,11 +11,14 @@ from sdrag.detectors.local.runs import Run, is_common
 __all__ = [
     "acting",
     "alias",
+    "beside",
+    "firm",
     "gloss",
     "introduced",
     "known_place",
     "placed",
     "several",
+    "speaking",
     "titled",
 ]
 
@@ -44,6 +47,27 @@ _PLACE_CUE = re.compile(
     r"(?: (?:the|northern|southern|eastern|western|central))?\s+$",
     re.IGNORECASE,
 )
+_FIRM_CUE = re.compile(
+    r"\b(?:work(?:s|ed|ing)? (?:for|at|with)|employed (?:by|at)|(?:year|job|career"
+    r"|position|intern(?:ship)?|manager|director|engineer|consultant) at|(?:address"
+    r"|office|website|CEO|founder|owner|customer|client|employee|board|shares) of"
+    r"|joined|founded|hired by|employer|later became|looking to support"
+    r"|according to the|company called)[ :]+$",
+    re.IGNORECASE,
+)
+_FIRM_AFTER = re.compile(
+    r"(?:'s)? (?:website|offices?|headquarters|employees|shares|invested|announced"
+    r"|acquired)\b"
+    r"|,? (?:is|was|are) (?:a|an|the) (?:[\w()-]+ ){0,4}(?:company|agency|firm"
+    r"|corporation|multinational|provider|manufacturer|brainchild|start-?up|retailer|subsidiary"
+    r"|organi[sz]ation|charity|bank)\b"
+)
+_OTHER_BEFORE = re.compile(r"\b[A-Z][a-z]+,? and $|\b[A-Z][a-z]+, $")
+_OTHER_AFTER = re.compile(r",? and [A-Z][a-z]")
+_SPEAKER = re.compile(r':\s?["A-Z]')
+_SHOUTED_AT = re.compile(
+    r"\b(?:shouted at|said to|told|asked|remember me,|gender of) $"
+)
 _MOVED_CUE = re.compile(r"\b(?:from|to|of)(?: the)?\s+$")
 _PERSON_AFTER = re.compile(
     r"(?:'s (?:mother|father|wife|husband|son|daughter|sister|brother|lawyer))"
@@ -54,7 +78,12 @@ _PERSON_AFTER = re.compile(
 )
 
 
+_SHOUTED = 6
+_FEW = 2
+
+
 def titled(run: Run) -> Verdict:
+    """A title in front."""
     return ("PERSON", 0.95) if run.titles else None
 
 
@@ -72,7 +101,15 @@ def gloss(run: Run) -> Verdict:
     return "ORGANIZATION", 0.6 if named or len(before) > 2 else 0.45
 
 
+def firm(run: Run) -> Verdict:
+    """Words in front or behind that only firms have."""
+    if _FIRM_AFTER.match(run.after(60)) or _FIRM_CUE.search(run.before(30)):
+        return "ORGANIZATION", 0.7 if run.unusual else 0.5
+    return None
+
+
 def known_place(run: Run) -> Verdict:
+    """A town or a region."""
     if run.surface in tables.places() and not _PERSON_AFTER.match(run.after(20)):
         common = is_common(run.surface) or run.surface in tables.first_names()
         return "LOCATION", 0.5 if common else 0.75
@@ -85,6 +122,7 @@ def known_place(run: Run) -> Verdict:
 
 
 def introduced(run: Run) -> Verdict:
+    """A word in front that introduces a person."""
     if _NAME_CUE.search(run.before(24)) and (
         run.unusual or run.words[0] in tables.first_names()
     ):
@@ -92,20 +130,44 @@ def introduced(run: Run) -> Verdict:
     return None
 
 
+def speaking(run: Run) -> Verdict:
+    """A given name that opens a line of talk, or the person spoken to."""
+    if (
+        len(run.words) == 1
+        and run.words[0] in tables.first_names()
+        and (_SPEAKER.match(run.after(4)) or _SHOUTED_AT.search(run.before(24)))
+    ):
+        return "PERSON", 0.7
+    return None
+
+
+def beside(run: Run) -> Verdict:
+    """A surname that is a word too, beside another name: Bowman and White."""
+    word = run.surface
+    if word not in tables.surnames() or word in lexicon.GENERIC:
+        return None
+    if _OTHER_BEFORE.search(run.before(24)) or _OTHER_AFTER.match(run.after(12)):
+        return "PERSON", 0.5
+    return None
+
+
 def alias(run: Run) -> Verdict:
+    """A word in front that introduces another name."""
     if len(run.words) < 3 and _ALIAS_CUE.search(run.before(24)):
         return "PERSON", 0.85
     return None
 
 
 def acting(run: Run) -> Verdict:
+    """Something behind that only people do."""
     if run.unusual and len(run.words) < 4 and _PERSON_AFTER.match(run.after(24)):
         return "PERSON", 0.75
     return None
 
 
 def placed(run: Run) -> Verdict:
-    if not run.unusual or run.surface.isupper():
+    """A word in front that introduces a place."""
+    if not run.unusual or (run.surface.isupper() and len(run.surface) < _SHOUTED):
         return None
     before = run.before(24)
     if _PLACE_CUE.search(before) and not (
@@ -126,4 +188,6 @@ def several(run: Run) -> Verdict:
             return "ORGANIZATION", 0.5
         if words[-1] in tables.surnames() and len(telling) == len(words):
             return "PERSON", 0.5
+        if len(telling) > _FEW:
+            return "ORGANIZATION", 0.5
     return None

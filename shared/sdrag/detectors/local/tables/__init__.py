@@ -37,7 +37,7 @@ def surnames() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def places() -> frozenset[str]:
     """Return towns and regions, as they are written."""
-    return frozenset(_lines("places"))
+    return frozenset(_lines("places")) | frozenset(_lines("geography"))
 
 
 @lru_cache(maxsize=1)
