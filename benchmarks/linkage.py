@@ -135,10 +135,10 @@ def growth(sizes: tuple[int, ...]) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         rows = len(corpus.entity)
         print(
-            f"{size:9}{rows:10}{len(plan.before):10}{plan.masked.sum():9}"
+            f"{size:9}{rows:10}{plan.links_before:10}{plan.masked.sum():9}"
             f"{seconds:8.2f}{peak:9}"
         )
-        work.append(math.log(rows + len(plan.before)))
+        work.append(math.log(rows + plan.links_before))
         spent.append(math.log(seconds))
     exponent = np.polyfit(work, spent, 1)[0]
     print(f"exponent of time against mentions plus edges: {exponent:.2f} (aim < 1.1)")

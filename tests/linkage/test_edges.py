@@ -10,7 +10,7 @@ from literal import Literal
 
 from sdrag.errors import InputTooLargeError
 from sdrag.evaluation.linkage_generated import zipf_corpus
-from sdrag.linkage import edges as module
+from sdrag.linkage import candidates, edges, intersecting
 from sdrag.linkage.edges import find_edges
 from sdrag.linkage.incidence import Incidence
 from sdrag.policy import LinkageSection
@@ -44,9 +44,9 @@ def test_it_finds_what_comparing_all_pairs_finds(
     rows = [(n, e, r) for n, one in enumerate(held) for e, r in one.items()]
     incidence = Incidence.build(list(corpus), rows, weighed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_SMALL", small)
-        patch.setattr(module, "_BLOCK", block)
-        patch.setattr(module, "_BROAD", broad)
+        patch.setattr(candidates, "_SMALL", small)
+        patch.setattr(candidates, "_BLOCK", block)
+        patch.setattr(intersecting, "_BROAD", broad)
         found = find_edges(incidence, threshold)
     literal = Literal(corpus, weighed, LinkageSection(edge_threshold=threshold))
     expected = literal.edges(set())
@@ -77,7 +77,7 @@ def test_pruning_again_is_searching_again(
 
 def test_too_many_links_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded; the error says what to change."""
-    monkeypatch.setattr(module, "MOST_EDGES", 10)
+    monkeypatch.setattr(edges, "MOST_EDGES", 10)
     with pytest.raises(InputTooLargeError, match="edge_threshold"):
         find_edges(zipf_corpus(300), 0.2)
 

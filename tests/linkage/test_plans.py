@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from literal import Corpus, Literal
 
+from sdrag.linkage import candidates, freezing
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.planning import Plan, plan_masking
 from sdrag.policy import LinkageSection
@@ -154,6 +155,45 @@ class TestOptimal:
         best = cost(planned(corpus, weights, section, "optimal")[1])
         assert best <= cost(planned(corpus, weights, section, "greedy")[1])
         assert best <= cost(planned(corpus, weights, section, "knapsack")[1])
+
+
+class TestHubs:
+    """Links are looked at in blocks; chains that need nothing are not held."""
+
+    @QUICK
+    @given(corpora, weightings, sections, st.sampled_from(["greedy", "knapsack"]))
+    def test_the_plan_is_the_same_where_few_chains_are_held(
+        self,
+        corpus: Corpus,
+        weights: dict[str, float],
+        section: LinkageSection,
+        select: str,
+    ) -> None:
+        """And each chain that is not held is counted under its category."""
+        section = section.model_copy(update={"chain_length": 2})
+        whole, masked = planned(corpus, weights, section, select)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(freezing, "_HELD", 0)
+            patch.setattr(candidates, "_BLOCK", 2)
+            few, again = planned(corpus, weights, section, select)
+        assert again == masked
+        assert few.links_before == whole.links_before
+        assert few.links_after == whole.links_after
+        assert len(few.chains) + sum(few.chains.spared.values()) == len(whole.chains)
+        assert (few.chains.risk_before > few.chains.ceiling).all()
+
+    def test_a_hub_is_not_expanded(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Two hundred documents around one value: 19,900 links, none of them held."""
+        monkeypatch.setattr(freezing, "_HELD", 0)
+        corpus = {f"d{n:04}": {f"x{n}": 0.1} for n in range(2000)}
+        for held in list(corpus.values())[:200]:
+            held["e0"] = 1.0
+        weights = {"e0": 1.0} | {f"x{n}": 0.1 for n in range(2000)}
+        section = LinkageSection(edge_threshold=0.1)
+        plan, _ = planned(corpus, weights, section, "knapsack")
+        assert plan.links_before == 19_900
+        assert len(plan.edges) == 0
+        assert plan.chains.spared["LOW"] == 19_900
 
 
 class TestUnmaskable:

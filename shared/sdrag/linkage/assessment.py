@@ -69,19 +69,26 @@ class Assessment(Confidential):
         settings: Under which it was assessed.
         resolved: The entities; confidential, for they hold values.
         corpus: Documents and entities as columns.
-        edges: The pruned document graph as columns.
-        chains: The chains of that graph.
     """
 
     settings: LinkageSection
     resolved: Resolved
     corpus: Incidence
-    edges: Edges
-    chains: Chains
 
     def __repr__(self) -> str:
         count = len(self.corpus.document_ids)
-        return f"Assessment({count} documents, {len(self.edges)} links)"
+        return f"Assessment({count} documents)"
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The pruned document graph as columns."""
+        return find_edges(self.corpus, self.settings.edge_threshold)
+
+    @cached_property
+    def chains(self) -> Chains:
+        """The chains of that graph."""
+        risks = self.corpus.document_risk()
+        return enumerate_chains(self.edges, risks, self.settings)
 
     @cached_property
     def document_risk(self) -> dict[str, float]:
@@ -177,9 +184,7 @@ def assess_steps(
         raise UsageError("Two documents have the same id.")
     resolved = yield from resolve(found, settings.resolution, key)
     corpus = incidence_of([document.id for document in documents], resolved, settings)
-    edges = find_edges(corpus, settings.edge_threshold)
-    chains = enumerate_chains(edges, corpus.document_risk(), settings)
-    return Assessment(settings, resolved, corpus, edges, chains)
+    return Assessment(settings, resolved, corpus)
 
 
 def incidence_of(

@@ -11,7 +11,7 @@ counted and never silently forgotten.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -39,6 +39,7 @@ class Chains:
         level: (chains,) an index into `LEVELS`.
         ceiling: (chains,) the most risk it may keep.
         left_out: How many chains of each length were not enumerated; an upper bound.
+        spared: How many were under their ceiling and not held, by category.
     """
 
     hops: Table
@@ -46,6 +47,7 @@ class Chains:
     level: Ints
     ceiling: Floats
     left_out: Mapping[int, int]
+    spared: Mapping[str, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.hops)
@@ -102,6 +104,8 @@ def _paths(
     width = settings.chain_length - 1
     found = [_padded(np.arange(len(edges))[:, None], width)]
     left_out: dict[int, int] = {}
+    if width == 1:
+        return found[0], left_out
     grow = _Growing(edges, risk)
     documents, hops = grow.start()
     for length in range(3, settings.chain_length + 1):

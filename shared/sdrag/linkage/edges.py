@@ -1,56 +1,39 @@
 """
-Every pair of documents whose edge passes the threshold, exactly, near linear time.
+The document graph: found exactly, held as hubs, looked at in blocks.
 
-Theory. `strength = 1 - prod(1 - s_e)` over shared entities passes a threshold t when
-the sum of `-log(1 - s_e)` reaches `L = -log(1 - t)`. What an entity can add to any
-pair is bounded by its value where it is most relevant, `top_e`. Order all entities by
-descending `top`. If a pair passes, then the first few of its shared entities, up to
-the one where the sum of `top` reaches L, are a *sufficient* set that both documents
-hold, and it is the smallest prefix that is. So pairs are found by joining documents
-on prefixes, one entity at a time:
-
-1. A row (document, first entity) is kept while what follows in the document can still
-   reach L: the prefix filter of exact all-pairs similarity search.
-2. Rows with equal prefix form a group. A group whose prefix is sufficient is joined:
-   one entity that suffices alone makes a hub, and its pairs are links or nearly so. A
-   small group is joined too, being cheaper to check than to split.
-3. A large group of an entity of middling frequency is split by the next entity, and
-   rows that can no longer reach L are dropped. This is what keeps lists of such
-   entities from becoming quadratic.
-
-Each joined pair is checked with its exact strength. It is counted in the one group
-whose prefix is the pair's own first shared entities, so no pair comes twice.
+An entity that passes the threshold alone links every two documents that hold it: a hub
+of f documents is a clique of f (f - 1) / 2 links. So the graph is held as the corpus
+itself, the documents of each entity, which is linear in the mentions. `Links.blocks`
+goes through the links a block at a time, each exactly once, with its strength and what
+it rests on; only who needs all of them side by side expands them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from sdrag.errors import InputTooLargeError
+from sdrag.linkage.candidates import SLACK, Pairs, Shared, candidates, ranked
 from sdrag.linkage.incidence import Floats, Incidence, Ints, neglog
+from sdrag.linkage.intersecting import intersect
 
-__all__ = ["MOST_EDGES", "Edges", "find_edges"]
+__all__ = ["MOST_EDGES", "Edges", "Links", "find_edges", "joined"]
 
-_SLACK = 1e-9
-"""Bounds are loosened by this much, so rounding never loses a pair."""
 _TOLERANCE = 1e-12
 MOST_EDGES = 100_000_000
-"""More links than this are refused: their columns would take ten gigabytes."""
-_SMALL = 24
-"""Groups up to this size are joined without being split further."""
-_BLOCK = 400_000
-"""Pairs that are checked at once; bounds the memory."""
-_BROAD = 32
-"""Documents with more shared entities are intersected by search, not by table."""
+"""More links than this are not expanded: their columns would take ten gigabytes."""
+
+Chosen = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Edges:
     """
-    The document graph as columns.
+    Some or all edges of the document graph as columns.
 
     Args:
         first: (edges,) the lower document number.
@@ -76,9 +59,7 @@ class Edges:
         """(edges,) from 0 to 1."""
         return np.asarray(-np.expm1(-self.log))
 
-    def without(
-        self, masked: np.ndarray[tuple[int], np.dtype[np.bool_]], threshold: float
-    ) -> Edges:
+    def without(self, masked: Chosen, threshold: float) -> Edges:
         """Return the graph after masking, pruned again."""
         keep = ~masked[self.via_entity]
         edge, entity = self.via_edge[keep], self.via_entity[keep]
@@ -87,295 +68,108 @@ class Edges:
         alive = (np.bincount(edge, minlength=len(self)) > 0) & (
             -np.expm1(-log) >= threshold - _TOLERANCE
         )
-        number = np.cumsum(alive) - 1
-        kept = alive[edge]
+        pruned = Edges(self.first, self.second, log, edge, entity, value)
+        return pruned.only(alive)
+
+    def only(self, chosen: Chosen) -> Edges:
+        """Return the chosen edges."""
+        number = np.cumsum(chosen) - 1
+        kept = chosen[self.via_edge]
         return Edges(
-            self.first[alive],
-            self.second[alive],
-            log[alive],
-            number[edge[kept]],
-            entity[kept],
-            value[kept],
+            self.first[chosen],
+            self.second[chosen],
+            self.log[chosen],
+            number[self.via_edge[kept]],
+            self.via_entity[kept],
+            self.via_log[kept],
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Shared:
+class Links:
     """
-    Rows of entities that stand in two documents or more, ranked.
-
-    Within a document rows go by ascending rank, so by descending `top`; `rest` is the
-    sum of `top` from a row to the end of its document.
-    """
-
-    starts: Ints
-    rank: Ints
-    value: Floats
-    top: Floats
-    rest: Floats
-    document: Ints
-    entity_of_rank: Ints
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
-    """Documents under a prefix: the last row taken, the group, depth and sum so far."""
-
-    row: Ints
-    group: Ints
-    sum: Floats
-    depth: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Pairs:
-    """Pairs to check, brought by a prefix of `depth` entities up to `last`."""
-
-    first: Ints
-    second: Ints
-    last: Ints
-    depth: int
-
-
-def find_edges(corpus: Incidence, threshold: float) -> Edges:
-    """
-    Find all edges at or above a threshold.
+    All edges at or above a threshold, held as hubs.
 
     Args:
         corpus: The documents and their entities.
         threshold: The least strength, from 0 to 1.
-
-    Raises:
-        InputTooLargeError: More edges pass than are held.
     """
-    shared = _rank(corpus)
-    need = float(neglog(np.array([threshold]))[0]) - _SLACK
-    found: list[_Found] = []
-    count = 0
-    for pairs in _candidates(shared, need):
-        found.append(_checked(shared, pairs, threshold))
-        count += len(found[-1])
-        if count > MOST_EDGES:
-            raise InputTooLargeError(
-                f"More than {MOST_EDGES} links pass the edge threshold.",
-                hint="Raise `linkage.edge_threshold`.",
-            )
-    return _joined([part for part in found if len(part)], shared)
+
+    def __init__(self, corpus: Incidence, threshold: float) -> None:
+        self.corpus, self.threshold = corpus, threshold
+
+    def blocks(self) -> Iterator[Edges]:
+        """Yield the edges in blocks of no order, each edge in one of them."""
+        shared = ranked(self.corpus)
+        need = float(neglog(np.array([self.threshold]))[0]) - SLACK
+        for pairs in candidates(shared, need):
+            found = _checked(shared, pairs, self.threshold)
+            if len(found):
+                yield found
+
+    @cached_property
+    def count(self) -> int:
+        """How many edges there are."""
+        return sum(len(block) for block in self.blocks())
+
+    def expanded(self) -> Edges:
+        """
+        Return all edges side by side, by ascending documents.
+
+        Raises:
+            InputTooLargeError: There are more than are held.
+        """
+        parts: list[Edges] = []
+        count = 0
+        for block in self.blocks():
+            parts.append(block)
+            count += len(block)
+            if count > MOST_EDGES:
+                raise InputTooLargeError(
+                    f"More than {MOST_EDGES} links pass the edge threshold.",
+                    hint="Raise `linkage.edge_threshold`.",
+                )
+        return joined(parts)
 
 
-def _rank(corpus: Incidence) -> _Shared:
-    top = neglog(corpus.global_contribution)
-    order = np.lexsort((corpus.frequency, -top))
-    rank_of = np.empty(len(order), np.int64)
-    rank_of[order] = np.arange(len(order))
-    kept = corpus.frequency[corpus.entity] > 1
-    document, rank = corpus.document[kept], rank_of[corpus.entity[kept]]
-    by_rank = np.lexsort((rank, document))
-    document, rank = document[by_rank], rank[by_rank]
-    value = corpus.contribution[kept][by_rank]
-    starts = np.searchsorted(document, np.arange(len(corpus.document_ids) + 1))
-    top = top[order]
-    sums = np.concatenate((np.cumsum(top[rank][::-1])[::-1], [0.0]))
-    rest = sums[:-1] - sums[starts[document + 1]]
-    return _Shared(starts, rank, value, top, rest, document, order)
+def find_edges(corpus: Incidence, threshold: float) -> Edges:
+    """Find all edges at or above a threshold; see `Links.expanded`."""
+    return Links(corpus, threshold).expanded()
 
 
-def _candidates(shared: _Shared, need: float) -> Iterator[_Pairs]:
-    """Yield pairs among which every passing one stands exactly once as its own."""
-    start = np.flatnonzero(shared.rest + _SLACK >= need)
-    order = np.argsort(shared.rank[start], kind="stable")
-    row = start[order]
-    stack = [_Rows(row, shared.rank[row], shared.top[shared.rank[row]], 1)]
-    while stack:
-        rows = stack.pop()
-        sizes, where = _group_sizes(rows.group)
-        size = sizes[where]
-        joinable = (size > 1) & ((rows.sum >= need) | (size <= _SMALL))
-        yield from _pairs(shared, rows, joinable)
-        split = _split(rows, np.flatnonzero((size > 1) & ~joinable))
-        stack.extend(_extended(shared, part, need) for part in split)
-
-
-def _group_sizes(group: Ints) -> tuple[Ints, Ints]:
-    """Return each run's length in a sorted column, and each row's run."""
-    first = np.ones(len(group), bool)
-    first[1:] = group[1:] != group[:-1]
-    where = np.cumsum(first) - 1
-    return np.bincount(where) if len(group) else np.zeros(0, np.int64), where
-
-
-def _pairs(
-    shared: _Shared, rows: _Rows, chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> Iterator[_Pairs]:
-    """Yield all pairs within each chosen group, in blocks."""
-    row, group = rows.row[chosen], rows.group[chosen]
-    sizes, where = _group_sizes(group)
-    ends = np.cumsum(sizes)
-    after = ends[where] - np.arange(len(row)) - 1 if len(row) else row
-    total = np.concatenate(([0], np.cumsum(after)))
-    low = 0
-    while low < len(row):
-        high = int(np.searchsorted(total, total[low] + _BLOCK, "right")) - 1
-        high = max(high, low + 1)
-        left = np.repeat(np.arange(low, high), after[low:high])
-        offset = np.arange(len(left)) - np.repeat(
-            total[low:high] - total[low], after[low:high]
-        )
-        right = left + 1 + offset
-        if len(left):
-            yield _Pairs(
-                shared.document[row[left]],
-                shared.document[row[right]],
-                shared.rank[row[left]],
-                rows.depth,
-            )
-        low = high
-
-
-def _split(rows: _Rows, chosen: Ints) -> Iterator[_Rows]:
-    """Cut the chosen rows into parts of whole groups, to bound memory."""
-    if not len(chosen):
-        return
-    group = rows.group[chosen]
-    _, where = _group_sizes(group)
-    starts = np.searchsorted(where, np.arange(where[-1] + 2))
-    low = 0
-    while low < len(starts) - 1:
-        limit = starts[low] + _BLOCK
-        high = max(int(np.searchsorted(starts, limit, "right")) - 1, low + 1)
-        part = chosen[starts[low] : starts[high]]
-        yield _Rows(rows.row[part], rows.group[part], rows.sum[part], rows.depth)
-        low = high
-
-
-def _extended(shared: _Shared, rows: _Rows, need: float) -> _Rows:
-    """Lengthen each prefix by each later entity that leaves it able to reach `need`."""
-    ends = shared.starts[shared.document[rows.row] + 1]
-    count = ends - rows.row - 1
-    parent = np.repeat(np.arange(len(rows.row)), count)
-    offset = np.arange(len(parent)) - np.repeat(np.cumsum(count) - count, count)
-    row = rows.row[parent] + 1 + offset
-    alive = rows.sum[parent] + shared.rest[row] + _SLACK >= need
-    parent, row = parent[alive], row[alive]
-    rank = shared.rank[row]
-    _, where = _group_sizes(rows.group)
-    key = where[parent] * len(shared.top) + rank
-    order = np.argsort(key, kind="stable")
-    total = rows.sum[parent] + shared.top[rank]
-    return _Rows(row[order], key[order], total[order], rows.depth + 1)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Found:
-    first: Ints
-    second: Ints
-    via_pair: Ints
-    via_rank: Ints
-    via_log: Floats
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-
-def _checked(shared: _Shared, pairs: _Pairs, threshold: float) -> _Found:
-    """Keep pairs that pass, and that came by their own prefix."""
-    pair, rank, value = _intersect(shared, pairs)
-    log = neglog(value)
-    count = len(pairs.first)
-    strength = -np.expm1(-np.bincount(pair, log, count))
-    own = np.bincount(pair[rank <= pairs.last[pair]], minlength=count) == pairs.depth
-    keep = own & (strength >= threshold - _TOLERANCE)
-    number = np.cumsum(keep) - 1
-    kept = keep[pair]
-    return _Found(
-        pairs.first[keep], pairs.second[keep], number[pair[kept]], rank[kept], log[kept]
-    )
-
-
-def _intersect(shared: _Shared, pairs: _Pairs) -> tuple[Ints, Ints, Floats]:
-    """Return what each pair shares: pair, rank and `s_e`, by pair."""
-    lengths = np.diff(shared.starts)
-    broad = np.maximum(lengths[pairs.first], lengths[pairs.second])
-    small = np.flatnonzero(broad <= _BROAD)
-    large = np.flatnonzero(broad > _BROAD)
-    parts = [
-        _by_table(shared, pairs, small, int(broad[small].max(initial=0))),
-        _by_search(shared, pairs, large),
-    ]
-    pair, left, right = (
-        np.concatenate(columns) for columns in zip(*parts, strict=True)
-    )
-    order = np.argsort(pair, kind="stable")
-    pair, left, right = pair[order], left[order], right[order]
-    value = np.maximum(shared.value[left], shared.value[right])
-    return pair, shared.rank[left], value
-
-
-def _by_table(
-    shared: _Shared, pairs: _Pairs, chosen: Ints, width: int
-) -> tuple[Ints, Ints, Ints]:
-    """Intersect narrow documents: compare every entity with every entity."""
-    columns = np.arange(width)
-    first, second = (
-        shared.starts[documents[chosen]][:, None] + columns
-        for documents in (pairs.first, pairs.second)
-    )
-    ranks = np.append(shared.rank, -1).astype(np.int32)
-    limit = len(shared.rank)
-    ends = (
-        shared.starts[pairs.first[chosen] + 1],
-        shared.starts[pairs.second[chosen] + 1],
-    )
-    left = np.where(
-        first < ends[0][:, None], ranks[np.minimum(first, limit)], np.int32(-1)
-    )
-    right = np.where(
-        second < ends[1][:, None], ranks[np.minimum(second, limit)], np.int32(-2)
-    )
-    found: list[tuple[Ints, Ints, Ints]] = []
-    for column in range(width):
-        row, other = np.nonzero(left[:, column, None] == right)
-        found.append((chosen[row], first[row, column], second[row, other]))
-    if not found:
-        empty = np.zeros(0, np.int64)
-        return empty, empty, empty
-    pair, one, two = (np.concatenate(part) for part in zip(*found, strict=True))
-    return pair, one, two
-
-
-def _by_search(shared: _Shared, pairs: _Pairs, chosen: Ints) -> tuple[Ints, Ints, Ints]:
-    """Intersect broad documents: look each row of one up in the other."""
-    first, second = pairs.first[chosen], pairs.second[chosen]
-    count = shared.starts[first + 1] - shared.starts[first]
-    which = np.repeat(np.arange(len(chosen)), count)
-    offset = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
-    row = shared.starts[first][which] + offset
-    keys = shared.document * len(shared.top) + shared.rank
-    wanted = second[which] * len(shared.top) + shared.rank[row]
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    hit = keys[place] == wanted if len(keys) else np.zeros(len(row), bool)
-    return chosen[which[hit]], row[hit], place[hit]
-
-
-def _joined(parts: list[_Found], shared: _Shared) -> Edges:
-    """Put the parts together, edges by ascending documents."""
+def joined(parts: Sequence[Edges]) -> Edges:
+    """Put blocks together, edges by ascending documents."""
     if not parts:
         none, zero = np.zeros(0, np.int64), np.zeros(0)
         return Edges(none, none, zero, none, none, zero)
     shift = np.cumsum([0] + [len(part) for part in parts])
     first = np.concatenate([part.first for part in parts])
     second = np.concatenate([part.second for part in parts])
-    edge = np.concatenate(
-        [part.via_pair + start for part, start in zip(parts, shift[:-1], strict=True)]
-    )
-    rank = np.concatenate([part.via_rank for part in parts])
-    log = np.concatenate([part.via_log for part in parts])
     order = np.lexsort((second, first))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    edge = place[edge]
+    edge = place[
+        np.concatenate(
+            [p.via_edge + start for p, start in zip(parts, shift[:-1], strict=True)]
+        )
+    ]
     by_edge = np.argsort(edge, kind="stable")
-    edge, log = edge[by_edge], log[by_edge]
-    total: Floats = np.bincount(edge, log, len(first)).astype(float)
-    entity = shared.entity_of_rank[rank[by_edge]]
-    return Edges(first[order], second[order], total, edge, entity, log)
+    return Edges(
+        first[order],
+        second[order],
+        np.concatenate([part.log for part in parts])[order],
+        edge[by_edge],
+        np.concatenate([part.via_entity for part in parts])[by_edge],
+        np.concatenate([part.via_log for part in parts])[by_edge],
+    )
+
+
+def _checked(shared: Shared, pairs: Pairs, threshold: float) -> Edges:
+    """Keep pairs that pass, and that came by their own prefix."""
+    pair, rank, value = intersect(shared, pairs)
+    log = neglog(value)
+    count = len(pairs.first)
+    total: Floats = np.bincount(pair, log, count).astype(float)
+    own = np.bincount(pair[rank <= pairs.last[pair]], minlength=count) == pairs.depth
+    passing = own & (-np.expm1(-total) >= threshold - _TOLERANCE)
+    entity = shared.entity_of_rank[rank]
+    return Edges(pairs.first, pairs.second, total, pair, entity, log).only(passing)

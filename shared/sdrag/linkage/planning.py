@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from sdrag.linkage.chains import Chains, enumerate_chains, hop_risks, path_risks
-from sdrag.linkage.edges import Edges, find_edges
+from sdrag.linkage.chains import Chains, hop_risks, path_risks
+from sdrag.linkage.edges import Edges, Links
+from sdrag.linkage.freezing import Frozen, freeze, freeze_graph
 from sdrag.linkage.incidence import Floats, Incidence, Ints
 from sdrag.linkage.ledger import TOLERANCE, Ledger, Mask
 from sdrag.linkage.optimal import Ground, Solution, optimise
@@ -41,21 +43,42 @@ class Plan:
     Args:
         corpus: What was planned for.
         settings: Under which ceilings.
-        before: The pruned graph of the untouched corpus.
-        edges: The graph after document-level masking.
-        chains: Frozen on that graph.
+        before: The links of the untouched corpus.
+        frozen: The chains after document-level masking, with their ceilings.
         selected: What is masked, and for which document or chain.
         solution: The bound and the gap, where the strategy was `optimal`.
     """
 
     corpus: Incidence
     settings: LinkageSection
-    before: Edges
-    edges: Edges
-    chains: Chains
+    before: Links
+    frozen: Frozen
     selected: Selected
     solution: Solution | None = None
     edge_log_after: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def edges(self) -> Edges:
+        """The links that the chains run on."""
+        return self.frozen.edges
+
+    @property
+    def chains(self) -> Chains:
+        """Frozen after document-level masking."""
+        return self.frozen.chains
+
+    @property
+    def links_before(self) -> int:
+        """How many links the untouched corpus has."""
+        return self.frozen.links_before
+
+    @cached_property
+    def links_after(self) -> int:
+        """How many links are left."""
+        threshold = self.settings.edge_threshold
+        return sum(
+            len(block.without(self.masked, threshold)) for block in self.before.blocks()
+        )
 
     @property
     def masked(self) -> Mask:
@@ -108,43 +131,51 @@ def plan_masking(
         settings: The ceilings and the strategy; `document` stops after the first stage.
         already: Entities that are masked in any case.
     """
-    before = find_edges(corpus, settings.edge_threshold)
+    links = Links(corpus, settings.edge_threshold)
     selected = document_level(corpus, settings.max_document_risk, already)
-    edges = before.without(selected.masked, settings.edge_threshold)
-    chains = enumerate_chains(edges, corpus.document_risk(selected.masked), settings)
-    solution = None
     if settings.select == "optimal":
-        costs = _costs(corpus, settings)
-        starts = [
-            _settled(corpus, settings, edges, chains, selected, choose)
-            for choose in (greedy, knapsack)
-        ]
-        held = certain(corpus, already)
-        graph = before.without(held, settings.edge_threshold)
-        ground = Ground(corpus, settings, held, graph, edges, chains)
-        solution = optimise(ground, starts, costs)
-        selected = solution.selected
-    elif settings.select != "document":
+        return _optimal(links, selected, settings, already)
+    if settings.chain_length == 2:
+        frozen = freeze(links, selected.masked, settings)
+    else:
+        frozen = freeze_graph(links.expanded(), links, selected.masked, settings)
+    if settings.select != "document":
         choose = greedy if settings.select == "greedy" else knapsack
-        selected = _settled(corpus, settings, edges, chains, selected, choose)
-    after = _masked_log(edges, selected.masked)
-    return Plan(corpus, settings, before, edges, chains, selected, solution, after)
+        selected = _settled(corpus, settings, frozen, selected, choose)
+    after = _masked_log(frozen.edges, selected.masked)
+    return Plan(corpus, settings, links, frozen, selected, edge_log_after=after)
+
+
+def _optimal(
+    links: Links, selected: Selected, settings: LinkageSection, already: Sequence[int]
+) -> Plan:
+    corpus, before = links.corpus, links.expanded()
+    frozen = freeze_graph(before, links, selected.masked, settings)
+    starts = [
+        _settled(corpus, settings, frozen, selected, choose)
+        for choose in (greedy, knapsack)
+    ]
+    held = certain(corpus, already)
+    graph = before.without(held, settings.edge_threshold)
+    ground = Ground(corpus, settings, held, graph, frozen.edges, frozen.chains)
+    solution = optimise(ground, starts, _costs(corpus, settings))
+    after = _masked_log(frozen.edges, solution.selected.masked)
+    return Plan(corpus, settings, links, frozen, solution.selected, solution, after)
 
 
 def _settled(
     corpus: Incidence,
     settings: LinkageSection,
-    edges: Edges,
-    chains: Chains,
+    frozen: Frozen,
     selected: Selected,
     choose: Choose,
 ) -> Selected:
     mine = Selected(
         selected.masked.copy(), dict(selected.for_document), dict(selected.for_chain)
     )
-    ledger = Ledger(corpus, edges, mine.masked)
+    ledger = Ledger(corpus, frozen.edges, mine.masked)
     costs = _costs(corpus, settings)
-    settle_chains(ledger, chains, choose, costs, mine)
+    settle_chains(ledger, frozen.chains, choose, costs, mine)
     return mine
 
 

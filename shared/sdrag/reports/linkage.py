@@ -64,7 +64,7 @@ def _summary(masked: Masked) -> str:
         ("withheld, since they could not be read to the end", withheld),
         ("Entities", len(plan.corpus.entity_ids)),
         ("masked", int(plan.masked.sum())),
-        ("Links before", len(plan.before)),
+        ("Links before", plan.links_before),
         ("Strategy", plan.settings.select),
         (
             "Documents over their ceiling, by unmaskable types",
@@ -140,10 +140,11 @@ def _entities(masked: Masked) -> str:
 def _graph(masked: Masked) -> str:
     """Draw the linked documents on a circle; links that are gone are dashed."""
     plan = masked.plan
-    after = plan.before.without(plan.masked, plan.settings.edge_threshold)
+    before = plan.before.expanded()
+    after = before.without(plan.masked, plan.settings.edge_threshold)
     kept = set(zip(after.first.tolist(), after.second.tolist(), strict=True))
     pairs = list(
-        zip(plan.before.first.tolist(), plan.before.second.tolist(), strict=True)
+        zip(before.first.tolist(), before.second.tolist(), strict=True)
     )
     nodes = sorted({node for pair in pairs for node in pair})[:_MOST_NODES]
     place = {node: _point(index, len(nodes)) for index, node in enumerate(nodes)}
