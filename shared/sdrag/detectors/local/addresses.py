@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import MONTHS, STREET_HEADS, WEEKDAYS, listed
+from sdrag.detectors.local.postal import laid_out
 from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tokens import Tokens
 
@@ -48,11 +49,9 @@ _SMALL = listed("""
 _GAP = re.compile(r"[ \t>,.\-/'&\u00b7|?]{0,8}(?:\n[ \t>]{0,4}){0,2}[ \t>,]{0,3}$")
 _REACH = 14
 _HOUSE = 4
-_CORNER = re.compile(r"\b(?:the )?corner of $")
-_OTHER_STREET = re.compile(r"\.? and (?:[A-Z][\w'-]+ ?){1,3}\b")
 _CUE = re.compile(
     r"\b(?:(?:lives?|lived|living|located|station is|side of|house is|office is|stop"
-    r"|shop) (?:at|on|in|of)|address(?: is)?:?|corner of|return to|resid(?:es|ing) at) $"
+    r"|shop) (?:at|on|in|of)|address(?: is)?:?|corner of|return to|resid\w+ at) $"
 )
 
 
@@ -68,12 +67,7 @@ def addresses(tokens: Tokens) -> Iterator[Found]:
         last = _grown(tokens, index, 1, done)
         if last > first and any(w[0].isdigit() for w in tokens.words[first : last + 1]):
             done = last
-            town = _town(tokens, first, last)
-            end = tokens.ends[town - 1]
-            yield _crossing(tokens.text, tokens.starts[first], end)
-            if town <= last:
-                span = tokens.starts[town], tokens.ends[last]
-                yield Found(*span, "LOCATION", 0.8, "grown")
+            yield from laid_out(tokens, first, last)
 
 
 def _vessel(tokens: Tokens, index: int, least: int) -> int:
@@ -87,27 +81,6 @@ def _vessel(tokens: Tokens, index: int, least: int) -> int:
     ):
         first -= 1
     return first
-
-
-def _crossing(text: str, start: int, end: int) -> Found:
-    """Take the corner of two streets as one address."""
-    lead = _CORNER.search(text, max(0, start - 16), start)
-    if lead:
-        other = _OTHER_STREET.match(text, end)
-        start, end = lead.start(), other.end() if other else end
-    return Found(start, end, "ADDRESS", 0.9, "grown")
-
-
-def _town(tokens: Tokens, first: int, last: int) -> int:
-    """Return the token after the street: what follows a comma without a number."""
-    for place in range(last, first, -1):
-        if tokens.words[place][0].isdigit():
-            break
-        if tokens.words[place] in STREET_HEADS:
-            break
-        if tokens.words[place][0].isupper() and "," in tokens.gap(place):
-            return place
-    return last + 1
 
 
 def _kernels(tokens: Tokens) -> dict[int, int | None]:

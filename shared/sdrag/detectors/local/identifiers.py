@@ -62,7 +62,7 @@ def _long(text: str, place: int) -> Iterator[Found]:
     card = _CARD.match(text, place)
     if card:
         sure = luhn_holds(card.group())
-        yield Found(*card.span(), "CREDIT_CARD", 1.0 if sure else 0.6, "digits")
+        yield Found(*card.span(), "CREDIT_CARD", 1.0 if sure else 0.85, "digits")
     start = place
     while start and place - start < 2 and text[start - 1] in "+(":
         start -= 1

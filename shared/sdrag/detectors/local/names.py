@@ -75,6 +75,7 @@ _RULES: Sequence[Callable[[Run], Verdict]] = (
     ownwords.acronym,
     surroundings.placed,
     ownwords.listed_given_name,
+    ownwords.coined,
     ownwords.strange,
     surroundings.several,
     surroundings.beside,

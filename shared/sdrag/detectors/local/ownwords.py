@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from sdrag.detectors.local import lexicon, tables
 from sdrag.detectors.local.runs import Run, is_common
 
 __all__ = [
     "Verdict",
     "acronym",
+    "coined",
     "company",
     "event",
     "given_name",
@@ -34,6 +37,9 @@ _STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
 _HIGHEST = lexicon.listed("Court Cassation Supreme Constitutional Chamber Division")
 _NAMED_STATE = 2
 _SHOUTED = 6
+_INNER = re.compile("[a-z][A-Z][a-z]")
+_RARE = 12_000
+_PART = 4
 _EVERYDAY = lexicon.listed("""
         SSN IBAN ATM ASAP CEO CFO CTO COO PIN DNA GPS FAQ VAT SMS URL API PhD MBA BSc
         HIV AIDS USA USB PDF CCTV ISBN SWIFT BIC DOB ETA FYI RSVP NOTE
@@ -148,6 +154,24 @@ def listed_given_name(run: Run) -> Verdict:
             0.5 if sure else 0.4
         )
     return None
+
+
+def coined(run: Run) -> Verdict:
+    """Words run together, Mhealthcoach or MysticWeb, are a firm's or a product's."""
+    word = run.words[0]
+    if len(run.words) > 1 or word.isupper() or word in tables.surnames():
+        return None
+    inner = _INNER.search(word) is not None and not word.startswith(("Mc", "Mac"))
+    return ("ORGANIZATION", 0.6) if inner or _compound(word.lower()) else None
+
+
+def _compound(word: str) -> bool:
+    """Say whether the word is two English words run together."""
+    common = tables.common_words()
+    return word not in common and any(
+        common.get(word[:cut], _RARE) < _RARE and common.get(word[cut:], _RARE) < _RARE
+        for cut in range(_PART, len(word) - _PART + 1)
+    )
 
 
 def strange(run: Run) -> Verdict:

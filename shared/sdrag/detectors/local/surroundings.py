@@ -188,6 +188,7 @@ def several(run: Run) -> Verdict:
             return "ORGANIZATION", 0.5
         if words[-1] in tables.surnames() and len(telling) == len(words):
             return "PERSON", 0.5
-        if len(telling) > _FEW:
+        headline = any(w.lower() in lexicon.FUNCTION_WORDS for w in telling)
+        if len(telling) > _FEW and not headline:
             return "ORGANIZATION", 0.5
     return None

@@ -118,7 +118,7 @@ _MEDICAL = re.compile(
     r"|skin|blood|post|mental|learning|eating|bone|spinal)$"
 )
 # Counsel's trade says nothing of whom they act for.
-_PRACTISING = re.compile(r" (?:practi[sc]ing|acting) ")
+_PRACTISING = re.compile(r" (?:practi[sc]ing|acting) |'s licen[cs]e")
 _BODY = re.compile(
     r"\b(?:(?:(?:loss|injury|wound|damage|blow) (?:of|to) [a-z]+ )?(?:in|to|of|on) )?"
     r"(?:(?:his|her|their|the) )?(?:left|right) (?:eye|ear|arm|leg|hand|foot|knee|hip"
