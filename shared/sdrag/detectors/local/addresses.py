@@ -108,15 +108,17 @@ def _street_before(tokens: Tokens, index: int) -> int | None:
         word = words[place]
         if word[0].isdigit():
             return place
-        if word in MONTHS or word in WEEKDAYS:
-            return None
-        if not word[0].isupper() and word not in _SMALL:
-            start = tokens.starts[place + 1]
-            cued = _CUE.search(tokens.text, max(0, start - 24), start)
-            return place + 1 if cued else None
-        if tokens.gap(place) not in (" ", ". ") and place < index - 1:
-            return None
+        if word[0].islower() and _cued(tokens.text, tokens.starts[place + 1]):
+            return place + 1
+        joined = place == index - 1 or tokens.gap(place + 1) in (" ", ". ")
+        named = word[0].isupper() and word not in MONTHS and word not in WEEKDAYS
+        if not joined or not (named or word in _SMALL):
+            break
     return None
+
+
+def _cued(text: str, start: int) -> bool:
+    return _CUE.search(text, max(0, start - 24), start) is not None
 
 
 def _candidates(tokens: Tokens) -> list[int]:

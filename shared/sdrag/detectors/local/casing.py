@@ -15,7 +15,7 @@ from sdrag.detectors.local.runs import is_common
 
 __all__ = ["capitalised"]
 
-_WORD = re.compile(r"(?<![\w@./:-])[^\W\d_]{3,}(?![\w@/:]|\.\w)")
+_WORD = re.compile(r"(?<![\w@./:-])[^\W\d_]{3,}(?![\w@/:']|\.\w)")
 _FREQUENT = 3000
 
 

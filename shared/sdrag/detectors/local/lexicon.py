@@ -8,6 +8,7 @@ head of an organisation's name), not when it is a value: values are found by for
 from __future__ import annotations
 
 __all__ = [
+    "ACRONYMS",
     "CURRENCIES",
     "FUNCTION_WORDS",
     "GENERIC",
@@ -119,18 +120,20 @@ ORGANISATION_SUFFIXES = listed(
 )
 ORGANISATION_HEADS = listed(
     """
-        University College School Academy Institute Institution Hospital Infirmary
-        Clinic Surgery Practice Court Tribunal Ministry Department Directorate
-        Office Agency Authority Board Bureau Council Commission Committee Parliament
-        Assembly Senate Government Police Prison Bank Insurance Union Party
-        Orchestra Association Society Foundation Federation League Club Church Mosque
-        Cathedral Museum Library Embassy Consulate Chamber Registry Inspectorate
-        Office Service Services Trust Fund Centre Center Laboratory Laboratories
-        Labs Press Courier Times Gazette Herald Tribune Post News Journal Industries
-        Systems Technologies Solutions Consulting Logistics Airlines Railways
-        Shipping Motors Electronics Software Pharma Pharmaceuticals Capital Ventures
-        Studio Studios Store Stores Shop Restaurant Cafe Hotel Inn Bakery Prosecutor
-        Faculty Congregation Army Brigade Company Organisation Organization
+        University College School Academy Institute Institution Hospital
+        Infirmary Clinic Surgery Practice Court Tribunal Ministry Department
+        Directorate Office Agency Authority Board Bureau Council Commission
+        Committee Parliament Assembly Senate Government Police Prison Bank
+        Insurance Union Party Orchestra Analytics Markets Research Media
+        Networks Resources Brands Association Society Foundation Federation
+        League Club Church Mosque Cathedral Museum Library Embassy Consulate
+        Chamber Registry Inspectorate Office Service Services Trust Fund Centre
+        Center Laboratory Laboratories Labs Press Courier Times Gazette Herald
+        Tribune Post News Journal Industries Systems Technologies Solutions
+        Consulting Logistics Airlines Railways Shipping Motors Electronics
+        Software Pharma Pharmaceuticals Capital Ventures Studio Studios Store
+        Stores Shop Restaurant Cafe Hotel Inn Bakery Prosecutor Faculty
+        Congregation Army Brigade Company Organisation Organization
         Administration Hospice Pharmacy Coastguard Tramways Line Lines
         """
 )
@@ -162,27 +165,35 @@ PLACE_OF = listed(
 SHORTENED = listed("St Jr Sr Mt Ft Inc Ltd Co Corp Bros No Messrs Capt Sgt Lt Col Gen")
 FUNCTION_WORDS = listed(
     """
-        the a an this that these those it its he she they we you i my your his her
-        our their in on at by for from with of to and or but if when while where
-        what which who how why not no yes as so then there here all some any each
-        every one two three is are was were be been has have had do does did will
-        would can could may might shall should must after before since until during
-        under over between among against about also only just even still yet however
-        although because both either neither such same other another more most many
-        much few several new first last next please dear hello hi hey thanks
+        the a an this that these those it its he she they we you i my your his
+        her our their in on at by for from with of to and or but if when while
+        where what which who how why not no yes as so then there here all some
+        any each every one two three is are was were be been has have had do
+        does did will would can could may might shall should must after before
+        since until during under over between among against about also only just
+        even still yet however although because both either neither such same
+        other another more most many much few several new first last next please
+        dear hello hi hey thanks oh ah okay yeah hmm wow sorry
         """
 )
 GENERIC = listed(
     """
-        Court Government Commission Convention Parliament Ministry Minister Supreme
-        Constitutional Appeal Cassation Article Articles Protocol Rule Rules Section
-        Chamber Code Act Law State National President Registrar Committee Council
-        Federal Police Board Public Civil Criminal Administrative High Grand Human
-        Rights Foreign Affairs Interior Justice Appeals First Instance Prosecutor
-        General Assembly Agent Facts Procedure Part Chapter Annex Schedule Appendix
-        Table Figure Paragraph Note Title Republic Constitution Penal Commonwealth
-        District Regional City Principal Defence Military Education International
-        Department Labour Union Agreement Treaty Regulation Directive Third
-    Fourth Fifth Second Inter-American European
+        Court Government Commission Convention Parliament Ministry Minister
+        Supreme Constitutional Appeal Cassation Article Articles Protocol Rule
+        Rules Section Chamber Code Act Law State National President Registrar
+        Committee Council Federal Police Board Public Civil Criminal
+        Administrative High Grand Human Rights Foreign Affairs Interior Justice
+        Appeals First Instance Prosecutor General Assembly Agent Facts Procedure
+        Part Chapter Annex Schedule Appendix Table Figure Paragraph Note Title
+        Republic Constitution Penal Commonwealth District Regional City
+        Principal Defence Military Education International Department Labour
+        Union Agreement Treaty Regulation Directive Third Fourth Fifth Second
+        Inter-American European
+        """
+)
+ACRONYMS = listed(
+    """
+        SSN IBAN ATM ASAP CEO CFO CTO COO PIN DNA GPS FAQ VAT SMS URL API PhD
+        MBA BSc HIV AIDS USB PDF CCTV ISBN SWIFT BIC DOB ETA FYI RSVP NOTE
         """
 )

@@ -40,10 +40,6 @@ _SHOUTED = 6
 _INNER = re.compile("[a-z][A-Z][a-z]")
 _RARE = 12_000
 _PART = 4
-_EVERYDAY = lexicon.listed("""
-        SSN IBAN ATM ASAP CEO CFO CTO COO PIN DNA GPS FAQ VAT SMS URL API PhD MBA BSc
-        HIV AIDS USA USB PDF CCTV ISBN SWIFT BIC DOB ETA FYI RSVP NOTE
-        """)
 
 
 def initials(run: Run) -> Verdict:
@@ -113,6 +109,8 @@ def region(run: Run) -> Verdict:
         return None
     if any(word in tables.countries() for word in words):
         return "LOCATION", 0.5 if words[0] in _DIRECTIONS else 0.45
+    if words[0] in _DIRECTIONS and " ".join(words[1:]) in tables.countries():
+        return "LOCATION", 0.5
     if words[0] in lexicon.PLACE_OF and "of" in words and len(words) > _NAMED_STATE:
         return "LOCATION", 0.7 if words[0] not in _STATES else 0.45
     return None
@@ -139,7 +137,7 @@ def acronym(run: Run) -> Verdict:
     """Capitals alone."""
     surface = run.surface
     if surface.isupper() and 1 < len(surface) < _SHOUTED:
-        known = is_common(surface) or len(surface) == 2 or surface in _EVERYDAY
+        known = is_common(surface) or len(surface) == 2 or surface in lexicon.ACRONYMS
         return "ORGANIZATION", 0.35 if known else 0.5
     return None
 

@@ -20,8 +20,9 @@ __all__ = ["Run", "is_common", "runs"]
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
 _JOINING = lexicon.PARTICLES | {"of", "and", "the", "for"}
 _TITLES = lexicon.TITLES
-_NO_NAME = lexicon.MONTHS | lexicon.WEEKDAYS | NATIONALITIES
+_NO_NAME = lexicon.ACRONYMS | lexicon.MONTHS | lexicon.WEEKDAYS | NATIONALITIES
 _CONTRACTED = frozenset(("m", "ve", "ll", "re", "d", "t", "all", "am"))
+_PARTNERS = frozenset(("Sons", "Partners", "Associates", "Co", "Company", "Brothers"))
 _HEADS = (
     lexicon.ORGANISATION_HEADS
     | lexicon.PLACE_OF
@@ -153,6 +154,8 @@ def _past_particles(tokens: Tokens, start: int, index: int) -> int:
         if words[ahead] not in _JOINING or tokens.gap(ahead + 1) not in (" ", "-"):
             break
         if words[ahead + 1][0].isupper():
+            if words[index] == "and" and words[ahead + 1] in _PARTNERS:
+                return ahead + 2
             of_name = words[index] in lexicon.PARTICLES or any(
                 word in _HEADS for word in words[start:index]
             )
@@ -189,8 +192,11 @@ def _trimmed(
     return Run(tokens, start, end, titles) if start < end else None
 
 
-def _is_place(tokens: Tokens, start: int, end: int) -> bool:
-    """Say whether the words are a known place that begins like a sentence."""
+def _whole(tokens: Tokens, start: int, end: int) -> bool:
+    """Say whether a name may begin like a sentence here: a known place, a company."""
+    words = tokens.words
+    if words[end - 1] in lexicon.ORGANISATION_SUFFIXES:
+        return words[start].lower() not in lexicon.FUNCTION_WORDS
     name = tokens.text[tokens.starts[start] : tokens.ends[end - 1]]
     return name in tables.places() or name in tables.countries()
 
@@ -198,7 +204,7 @@ def _is_place(tokens: Tokens, start: int, end: int) -> bool:
 def _past_openers(tokens: Tokens, start: int, end: int, lowered: frozenset[str]) -> int:
     words = tokens.words
     while start < end:
-        if end - start > 1 and _is_place(tokens, start, end):
+        if end - start > 1 and _whole(tokens, start, end):
             break
         word = words[start]
         lower = word.lower()

@@ -64,6 +64,10 @@ _FIRM_AFTER = re.compile(
 )
 _OTHER_BEFORE = re.compile(r"\b[A-Z][a-z]+,? and $|\b[A-Z][a-z]+, $")
 _OTHER_AFTER = re.compile(r",? and [A-Z][a-z]")
+_TRAVEL_CUE = re.compile(
+    r"\b(?:moved|moving|originally|flew|fly|travel\w*|came|come|arrived|went|going|drove)"
+    r" (?:here |back |over )?(?:from|to|in|at) $"
+)
 _SPEAKER = re.compile(r':\s?["A-Z]')
 _SHOUTED_AT = re.compile(
     r"\b(?:shouted at|said to|told|asked|remember me,|gender of) $"
@@ -174,7 +178,8 @@ def placed(run: Run) -> Verdict:
         len(run.words) > 1 and run.words[-1] in tables.surnames()
     ):
         return "LOCATION", 0.6
-    if len(run.words) == 1 and _MOVED_CUE.search(before):
+    alone = len(run.words) == 1 and _MOVED_CUE.search(before)
+    if alone or _TRAVEL_CUE.search(before):
         return "LOCATION", 0.6
     return None
 
