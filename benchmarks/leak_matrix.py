@@ -6,15 +6,22 @@ The same surfaces, over the peers that can be installed beside us.
 
 A peer is used as its documentation shows, on an email address, which all of them are
 made for. What each lets through, by surface, is printed; nothing is asserted.
+
+`llama-index-postprocessor-presidio` is not among the packages of `make test`: install
+it beside them to have it in the table. It downloads a language model of 400 MB at its
+first node. Without that model, and without a network, it is given an empty English
+pipeline: it finds no names then, and addresses, which it knows by a pattern, as ever.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +53,7 @@ from tests.support.faces import Documents, Scenario  # noqa: E402
 EMAIL = "vex.borough@harbour-example.org"
 TEXT = f"Write to {EMAIL} about the berth."
 POLICY = {"constraints": [{"id": "mail", "text": "Hide email addresses"}]}
+SPACY_MODEL = "en_core_web_lg"
 PAGE = ROOT / "docs" / "leak-matrix.md"
 Case = Callable[[Path], dict[str, list[Any]]]
 
@@ -121,13 +129,20 @@ def scripted(_prompt: str) -> str:
     )
 
 
-def presidio() -> Any:
-    """Build the peer, where it is installed."""
+def presidio(folder: Path) -> dict[str, list[Any]]:
+    """Watch the peer where it is installed, with a language model of its name."""
     from llama_index.postprocessor.presidio import (  # noqa: PLC0415 -- may be absent
         PresidioPIINodePostprocessor,
     )
 
-    return PresidioPIINodePostprocessor()
+    watch = engine_with(Nodes, PresidioPIINodePostprocessor)
+    spacy = import_module("spacy")
+    if spacy.util.is_package(SPACY_MODEL):
+        return watch(folder)
+    print(f"({SPACY_MODEL} is not installed: an empty pipeline stands for it)")
+    spacy.blank("en").to_disk(folder / SPACY_MODEL)
+    with contextlib.chdir(folder):
+        return watch(folder)
 
 
 def wrapped() -> Any:
@@ -147,7 +162,7 @@ CASES: dict[str, Case] = {
     "PIINodePostprocessor": engine_with(
         Nodes, lambda: PIINodePostprocessor(llm=LlamaIndexModel(scripted))
     ),
-    "PresidioPIINodePostprocessor": engine_with(Nodes, presidio),
+    "PresidioPIINodePostprocessor": presidio,
     "sdrag SelectiveDisclosureRetriever": engine_with(wrapped),
 }
 
@@ -166,7 +181,7 @@ def main() -> None:
     )
     if parser.parse_args().write:
         page = PAGE.read_text(encoding="utf-8")
-        head = page[: page.index("## LangChain")]
+        head = page[: page.index("### LangChain")]
         PAGE.write_text(head + written(), encoding="utf-8")
         return
     for name, case in CASES.items():

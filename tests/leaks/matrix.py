@@ -100,7 +100,7 @@ def written(subjects: Iterable[Subject] = SUBJECTS) -> str:
             [f"`{s.name}`", ", ".join(s.modes), *(cell(s, c) for c in columns)]
             for s in own
         ]
-        parts += [f"## {title}", "", _table(["class", "modes", *columns], rows), ""]
+        parts += [f"### {title}", "", _table(["class", "modes", *columns], rows), ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
