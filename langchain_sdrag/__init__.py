@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
     from langchain_sdrag.injection_scanner import InjectionScanner
     from langchain_sdrag.linkage_masker import LinkageMasker
+    from langchain_sdrag.redacted_view import RedactedView
     from langchain_sdrag.selective_disclosure_compressor import (
         SelectiveDisclosureCompressor,
     )
@@ -36,6 +37,7 @@ __all__ = [
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
+    "RedactedView",
     "SelectiveDisclosureCompressor",
     "SelectiveDisclosureMiddleware",
     "SelectiveDisclosureRetriever",
@@ -49,6 +51,7 @@ _HOMES = {
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",
+    "RedactedView": "redacted_view",
     "SelectiveDisclosureCompressor": "selective_disclosure_compressor",
     "SelectiveDisclosureMiddleware": "selective_disclosure_middleware",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",

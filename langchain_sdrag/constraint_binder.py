@@ -34,7 +34,7 @@ from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy
 from sdrag.steps import Steps
 
-__all__ = ["ConstraintBinder"]
+__all__ = ["ConstraintBinder", "named_document"]
 
 
 class ConstraintBinder(BaseDocumentTransformer):
@@ -86,7 +86,7 @@ class ConstraintBinder(BaseDocumentTransformer):
         Raises:
             HostError: The embeddings or the sidecar failed; nothing was bound.
         """
-        named = [_named(document) for document in documents]
+        named = [named_document(document) for document in documents]
         self._hook.perform(bind(passages_of(named), self._engine), self._cover())
         return named
 
@@ -94,7 +94,7 @@ class ConstraintBinder(BaseDocumentTransformer):
         self, documents: Sequence[Document], **kwargs: Any
     ) -> Sequence[Document]:
         """Bind the constraints without blocking the event loop."""
-        named = [_named(document) for document in documents]
+        named = [named_document(document) for document in documents]
         steps = bind(passages_of(named), self._engine)
         await self._hook.aperform(steps, self._cover())
         return named
@@ -157,5 +157,6 @@ class ConstraintBinder(BaseDocumentTransformer):
         return f"ConstraintBinder(policy_hash={self._policy.hash!r})"
 
 
-def _named(document: Document) -> Document:
+def named_document(document: Document) -> Document:
+    """Give a document an id where it has none: what is kept of it is found by it."""
     return document if document.id else document.model_copy(update={"id": str(uuid4())})

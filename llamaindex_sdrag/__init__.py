@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
     from llamaindex_sdrag.injection_scanner import InjectionScanner
     from llamaindex_sdrag.linkage_masker import LinkageMasker
+    from llamaindex_sdrag.redacted_view import RedactedView
     from llamaindex_sdrag.selective_disclosure_postprocessor import (
         SelectiveDisclosurePostprocessor,
     )
@@ -34,6 +35,7 @@ __all__ = [
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
+    "RedactedView",
     "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureRetriever",
     "guard_tool",
@@ -47,6 +49,7 @@ _HOMES = {
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",
+    "RedactedView": "redacted_view",
     "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
     "guard_tool": "guarded_tool",

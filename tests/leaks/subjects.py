@@ -282,6 +282,22 @@ def _llamaindex_binder(folder: Path) -> Any:
     )
 
 
+def _langchain_view(folder: Path) -> Any:
+    return langchain_sdrag.RedactedView(
+        policy=SETTINGS,
+        llm=LangChainModel(reply=reply),
+        cache=folder / "cache.sqlite",
+    )
+
+
+def _llamaindex_view(folder: Path) -> Any:
+    return llamaindex_sdrag.RedactedView(
+        policy=SETTINGS,
+        llm=LlamaIndexModel(reply),
+        cache=folder / "cache.sqlite",
+    )
+
+
 def _bare_nodes() -> list[Any]:
     return [scored.node for scored in planted_nodes()]
 
@@ -400,6 +416,7 @@ SUBJECTS = (
         TRANSFORMER_MODES,
         releases=False,
     ),
+    Subject("langchain", "RedactedView", _langchain_view, TRANSFORMER_MODES),
     Subject(
         "langchain",
         "HighlightAndSummarize",
@@ -464,6 +481,7 @@ SUBJECTS = (
         NODE_MODES,
         releases=False,
     ),
+    Subject("llamaindex", "RedactedView", _llamaindex_view, NODE_MODES),
     Subject(
         "llamaindex",
         "HighlightAndSummarize",

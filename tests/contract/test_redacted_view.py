@@ -1,0 +1,235 @@
+"""An index made from redacted text answers no guess: two corpora, one answer."""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import uuid4
+
+import chromadb
+import pytest
+from chromadb.config import Settings as ChromaSettings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from langchain_chroma import Chroma
+from langchain_core.documents import Document
+from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.vector_stores.chroma import ChromaVectorStore
+
+import langchain_sdrag
+import llamaindex_sdrag
+from sdrag.disclosure.history import MemoryHistory
+from sdrag.disclosure.view import redacted_view
+from sdrag.pipeline import Engine
+from sdrag.principals import acting_as
+from sdrag.steps import run
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Passage, Principal
+
+from ..support.doubles import LangChainToyEmbeddings, LlamaIndexToyEmbedding
+
+QUIET = ChromaSettings(anonymized_telemetry=False)
+NAMES = {"id": "names", "text": "Remove names of witnesses"}
+POLICY = {"constraints": [NAMES], "metadata": {"allow": ["title"]}}
+DOCTORS = Principal("d", roles=frozenset({"doctor"}))
+SURNAMES = ["Karlsson", "Meyers", "Qureshi", "Oyelaran", "Lindqvist", "Fontaine"]
+OTHERS = ["The crates were wet.", "The tide was low at dawn.", "A van left early."]
+
+
+def texts(surname):
+    return [f"The witness Anna {surname} saw two men. Karl waved.", *OTHERS]
+
+
+def by_langchain(surname, question, policy=POLICY, *, redacted=True):
+    store = Chroma(
+        f"view-{uuid4().hex}",
+        embedding_function=LangChainToyEmbeddings(),
+        client=chromadb.EphemeralClient(settings=QUIET),
+    )
+    documents = [
+        Document(
+            id=f"c{n}", page_content=text, metadata={"source": "log", "title": "Log"}
+        )
+        for n, text in enumerate(texts(surname))
+    ]
+    if redacted:
+        view = langchain_sdrag.RedactedView(policy=policy)
+        documents = view.transform_documents(documents)
+    store.add_documents(documents)
+    found = store.similarity_search_with_score(question, k=4)
+    return [(one.id, round(score, 6)) for one, score in found]
+
+
+def by_llamaindex(surname, question, policy=POLICY, *, redacted=True):
+    client = chromadb.EphemeralClient(settings=QUIET)
+    store = ChromaVectorStore(
+        chroma_collection=client.create_collection(f"view-{uuid4().hex}")
+    )
+    nodes = [
+        TextNode(id_=f"c{n}", text=text, metadata={"title": "Log"})
+        for n, text in enumerate(texts(surname))
+    ]
+    if redacted:
+        nodes = llamaindex_sdrag.RedactedView(policy=policy)(nodes)
+    index = VectorStoreIndex(
+        nodes,
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=LlamaIndexToyEmbedding(),
+    )
+    wrapped = llamaindex_sdrag.SelectiveDisclosureRetriever(
+        base_retriever=index.as_retriever(similarity_top_k=4), policy=policy
+    )
+    return [(n.node.node_id, round(n.score, 6)) for n in wrapped.retrieve(question)]
+
+
+FACES = [by_langchain, by_llamaindex]
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_unredacted_vectors_answer_a_guess(face):
+    """Scores tell which of two names the corpus holds."""
+    question = "Is Karlsson a witness?"
+
+    true = face("Karlsson", question, redacted=False)
+
+    assert true != face("Meyers", question, redacted=False)
+
+
+@pytest.mark.parametrize("face", FACES)
+@given(st.permutations(SURNAMES))
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_corpora_that_differ_in_what_is_withheld_answer_alike(face, names):
+    """Ids and scores are the same, whoever is asked for."""
+    true, decoy, other = names[:3]
+    for name in (true, decoy, other):
+        question = f"Is {name} a witness?"
+        assert face(true, question) == face(decoy, question)
+
+
+def told(passages, policy=POLICY, audience=None, **options):
+    engine = Engine.build(policy, **options)
+    steps = redacted_view(passages, audience, engine.disclosure)
+    return run(steps, Scripted())
+
+
+def test_keys_that_guards_look_at_stay():
+    """Access and constraints by metadata work over the view; other keys are gone."""
+    policy = {
+        "constraints": [{**NAMES, "where": {"ward": ["a"]}}],
+        "access": {},
+        "staleness": {},
+        "metadata": {"allow": ["title"]},
+    }
+    held = {"tenant": "t", "roles": "r", "valid_until": "2090-01-01", "ward": "a"}
+    more = {"title": "Seen by Anna Karlsson", "author": "Anna Karlsson"}
+    text = "The witness Anna Karlsson rang."
+
+    (one,) = told([Passage("p", text, {**held, **more})], policy).passages
+
+    assert {key: one.metadata[key] for key in held} == held
+    assert "Karlsson" not in one.text + str(dict(one.metadata))
+    assert set(one.metadata) == {*held, "title"}
+
+
+def test_documents_are_known_by_an_alias():
+    """Chunks of a document stay together, and its name is not told."""
+    chunks = [
+        Passage(f"p{n}", f"Remark {n}.", document_id=f"anna-karlsson-{n % 2}")
+        for n in range(4)
+    ]
+
+    first, second, third, fourth = told(chunks).passages
+
+    assert first.document_id == second.document_id != third.document_id
+    assert third.document_id == fourth.document_id
+    assert "karlsson" not in str([first.metadata, third.metadata])
+
+
+def test_an_audience_sees_what_is_lifted_for_it():
+    """Each audience has an index of its own."""
+    policy = {"constraints": [{**NAMES, "unless": {"roles": ["doctor"]}}]}
+    chunks = [Passage("p", "The witness Anna Karlsson rang.")]
+
+    assert "Karlsson" in told(chunks, policy, DOCTORS).passages[0].text
+    assert "Karlsson" not in told(chunks, policy).passages[0].text
+
+
+def test_no_limit_on_constraints_holds_for_a_view():
+    """There is no question, so nothing ranks constraints, and all are applied."""
+    rules = [{"text": f"Hide the tide of harbour {n}"} for n in range(5)]
+    limits = {"apply": "top_k", "top_k": 1, "rank_by": "query", "max_candidates": 1}
+    policy = {"constraints": [*rules, NAMES], "disclosure": limits}
+
+    view = told([Passage("p", "The witness Anna Karlsson rang.")], policy)
+
+    assert "Karlsson" not in view.passages[0].text
+    assert {one.subject for one in view.decisions} == {"p"}
+
+
+def test_what_is_withheld_whole_is_not_stored():
+    policy = {"constraints": [{**NAMES, "method": "withhold"}]}
+
+    view = told([Passage("p", "Anna Karlsson rang."), Passage("q", "Rain.")], policy)
+
+    assert [one.id for one in view.passages] == ["q"]
+    assert [one.action for one in view.decisions] == ["withheld", "released"]
+
+
+def test_a_view_teaches_the_history():
+    """What it withheld beside the document, no question shows from then on."""
+    policy = {**POLICY, "disclosure": {"monotone": True}}
+    history = MemoryHistory()
+    chunks = [
+        Passage("p", "Anna Karlsson saw it.", document_id="d"),
+        Passage("q", "See Karlsson.", document_id="d"),
+    ]
+
+    told(chunks, policy, history=history)
+
+    known = history.read(chunks, Engine.build(policy).policy.rules)
+    assert [bool(spans) for spans in known] == [True, True]
+
+
+def test_both_faces_and_both_clocks():
+    """LangChain and LlamaIndex, sync and async, make the same of the same."""
+    text = "The witness Anna Karlsson rang."
+    node = TextNode(id_="p", text=text)
+    node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id="Karlsson")
+    ours = langchain_sdrag.RedactedView(policy=POLICY, audience=DOCTORS)
+    theirs = llamaindex_sdrag.RedactedView(policy=POLICY, audience=DOCTORS)
+    documents = [Document(page_content=text, metadata={"source": "Karlsson"})]
+
+    made = [
+        *ours.transform_documents(documents),
+        *asyncio.run(ours.atransform_documents(documents)),
+    ]
+    nodes = [*theirs([node]), *asyncio.run(theirs.acall([node]))]
+
+    assert {one.page_content for one in made} == {one.text for one in nodes}
+    assert len({one.page_content for one in made}) == 1
+    assert all(one.id for one in made)
+    assert "Karlsson" not in str([*made, *(one.model_dump() for one in nodes)])
+    assert documents[0].page_content == node.text == text
+
+
+def test_access_is_checked_over_a_view():
+    """A retriever over the view still asks who may see what."""
+    policy = {**POLICY, "access": {}}
+    view = langchain_sdrag.RedactedView(policy=policy)
+    texts = {"a": "The tide at a.", "b": "The tide at b."}
+    documents = [
+        Document(id=name, page_content=text, metadata={"tenant": name})
+        for name, text in texts.items()
+    ]
+    store = Chroma(
+        f"view-{uuid4().hex}",
+        embedding_function=LangChainToyEmbeddings(),
+        client=chromadb.EphemeralClient(settings=QUIET),
+    )
+    store.add_documents(view.transform_documents(documents))
+    wrapped = langchain_sdrag.SelectiveDisclosureRetriever(
+        base_retriever=store.as_retriever(), policy=policy
+    )
+
+    with acting_as(Principal("ann", tenant="a")):
+        assert [one.id for one in wrapped.invoke("The tide")] == ["a"]
