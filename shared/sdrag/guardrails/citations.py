@@ -86,9 +86,16 @@ def structured(citations: object, found: Sequence[Claim]) -> list[list[str]] | N
             return None
         words = fold_text(quote).rstrip(".")
         for place, text in enumerate(texts):
-            if words and (words in text or text.rstrip(".") in words):
+            if _quotes(words, text.rstrip(".")):
                 cited[place].append(str(source))
     return cited
+
+
+def _quotes(words: str, text: str) -> bool:
+    """Say whether words hold a claim, or most of it; a scrap of it quotes nothing."""
+    return bool(text) and (
+        text in words or (words in text and 2 * len(words) >= len(text))
+    )
 
 
 def check(

@@ -6,18 +6,20 @@ section-level permissions", and "document-level metadata (access permissions,
 publication date, source credibility) is stored at the document level and inherited by
 chunks" (section 3.5). A chunk that touches several sections is as closed as the most
 closed of them: roles, tenants and uses are intersected, the highest level and the
-earliest date of expiry hold. What is left of an empty intersection is nobody.
+earliest date of expiry hold. What is left of an empty intersection is nobody, and so is
+who may see a chunk that touches something without a tag, or without a tenant where
+another part has one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sdrag.errors import UsageError
 from sdrag.guardrails.dates import last_instant
-from sdrag.policy import Policy
+from sdrag.policy import AccessSection, Policy
 from sdrag.vocabulary import Span
 
 __all__ = ["NOBODY", "DocumentSection", "inherited"]
@@ -67,10 +69,27 @@ def inherited(
         values = [layer[key] for layer in layers if layer.get(key) is not None]
         if values:
             facts[key] = join(values)
+    facts |= _closed(layers, policy.access) if policy.access else {}
     for key in _copied(policy):
         if document.get(key) is not None:
             facts[key] = document[key]
     return facts
+
+
+def _closed(
+    layers: Sequence[Mapping[str, Any]], section: AccessSection
+) -> dict[str, Any]:
+    """Close a chunk where something it touches is nobody's, or another tenant's."""
+    if section.without_principal == "public":
+        return {}
+    names = (section.tenant_key, section.roles_key, section.level_key, section.uses_key)
+    keys = [key for key in names if key]
+    tagged = [any(layer.get(key) is not None for key in keys) for layer in layers]
+    tenants = [layer.get(section.tenant_key or "") is not None for layer in layers]
+    mixed = any(tagged) and not all(tagged)
+    if mixed or (any(tenants) and not all(tenants)):
+        return {key: [NOBODY] for key in (section.tenant_key, section.roles_key) if key}
+    return {}
 
 
 def _joins(policy: Policy) -> dict[str, Any]:
@@ -111,11 +130,18 @@ def _common(values: list[Any]) -> Any:
     """Intersect tags; one value alone stays as it is."""
     if all(value == values[0] for value in values):
         return values[0]
-    sets = [
-        set(value) if isinstance(value, (list, tuple, set, frozenset)) else {value}
-        for value in values
-    ]
-    return sorted(set.intersection(*sets), key=str) or [NOBODY]
+    sets = [frozenset(map(_tag, _listed(value))) for value in values]
+    return sorted(frozenset.intersection(*sets), key=str) or [NOBODY]
+
+
+def _listed(value: Any) -> Collection[Any]:
+    return value if isinstance(value, (list, tuple, set, frozenset)) else (value,)
+
+
+def _tag(value: Any) -> str | int | float:
+    if not isinstance(value, (str, int, float)):
+        raise UsageError("A tag is a string or a number, or a list of them.")
+    return value
 
 
 def _highest(values: list[Any]) -> Any:

@@ -24,10 +24,14 @@ __all__ = ["Indicator", "indicators"]
 Kind = Literal["links", "emails", "calls"]
 
 _TOP = r"(?:com|org|net|io|co|info|biz|xyz|app|dev|ai|me|ru|cn|de|uk|fr|eu|us|example)"
+_REST = r"[^\s<>\"')\]]"
 _LINKS = re.compile(
-    r"(?:https?|ftp)://[^\s<>\"')\]]{1,2000}+"
+    rf"\b(?:https?|ftp|wss?):[/\\]{{0,3}}{_REST}{{1,2000}}+"
+    rf"|\b[a-z][a-z0-9+.-]{{1,15}}:[/\\]{{2}}{_REST}{{1,2000}}+"
+    rf"|\b(?:javascript|data|vbscript|file|mailto|tel|sms):{_REST}{{1,2000}}+"
+    rf"|(?<![\w:/\\])[/\\]{{2}}[\w-]{{1,63}}\.{_REST}{{1,2000}}+"
     rf"|(?<![\w@.-])(?:www\.[\w-]{{1,63}}|[\w-]{{1,63}})(?:\.[\w-]{{1,63}}){{0,4}}?"
-    rf"\.{_TOP}\b(?:/[^\s<>\"')\]]{{0,2000}}+)?"
+    rf"\.{_TOP}\b(?:/{_REST}{{0,2000}}+)?"
 )
 _EMAILS = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}+@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
 _CALLS = re.compile(
@@ -40,7 +44,9 @@ _PATTERNS: dict[Kind, re.Pattern[str]] = {
     "emails": _EMAILS,
     "calls": _CALLS,
 }
-_HOST = re.compile(r"(?:\w{3,5}://)?(?:[^/@\s]{0,200}@)?([\w.-]{1,253})")
+_HOST = re.compile(
+    r"(?:(?:https?:)?//)?(?:[^/?#@\s]{0,200}@)?(?P<name>[\w.-]{1,253})(?::\d{1,5})?(?:[/?#]|\Z)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +132,10 @@ def _quoted(sentence: str, passage: str) -> bool:
 
 
 def _allowed(thing: str, section: MonitoringSection) -> bool:
-    host = thing.rpartition("@")[2] if "://" not in thing else thing
-    match = _HOST.match(host)
-    name = match.group(1) if match else ""
+    """Say whether a link or an address is on an allowed domain, as browsers read it."""
+    plain = thing.replace("\\", "/")
+    match = _HOST.match(plain)
+    name = match["name"] if match else ""
     return any(
         name == domain or name.endswith(f".{domain}")
         for domain in map(str.casefold, section.allow_domains)
