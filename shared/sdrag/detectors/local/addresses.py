@@ -167,7 +167,7 @@ def _house_number(tokens: Tokens, index: int) -> bool:
     for place in range(index - 1, max(-1, index - 6), -1):
         word = words[place]
         if word[0].isdigit():
-            return place < index - 1 or tokens.gap(index) == " "
+            return tokens.gap(place + 1) in (" ", ", ", "-")
         if not word[0].isupper() or word in MONTHS or tokens.gap(place + 1) != " ":
             return False
     return False

@@ -2,7 +2,7 @@
 Numbers that count something, in digits and in words.
 
 What a bare number counts only its reader can say, so its confidence is low. A number of
-three or more with a noun in the plural (seventy-one hearings) tells one case from
+two or more with a noun in the plural (seventy-one hearings) tells one case from
 others.
 """
 
@@ -18,10 +18,11 @@ from sdrag.detectors.local.tokens import Tokens
 __all__ = ["counts"]
 
 _ONE = frozenset(("one", "once", "half", "couple"))
-_FEW = _ONE | {"two", "zero", "twice"}
+_FEW = _ONE | {"zero", "twice"}
 _NUMBERS = NUMBER_WORDS | {word.capitalize() for word in NUMBER_WORDS}
 _COUNTED = re.compile(
-    r" (?:(?:other|more|different|separate|further|additional) )?([a-z-]{3,30}s)\b"
+    r" (?:(?:other|more|different|separate|further|additional) )?"
+    r"([a-z-]{3,30}s|children|people|men|women)\b"
 )
 _QUALIFIED = re.compile(r" (?:[\w-]{3,30} ){0,2}?([a-z-]{3,30}s)\b")
 _LARGE = re.compile(r"\d{3}|\d{5}|\d{1,3}(?:,\d{3})+")
@@ -40,7 +41,7 @@ def counts(tokens: Tokens) -> Iterator[Found]:
         start, end = tokens.starts[index], tokens.ends[index]
         yield Found(start, end, "NUMBER", 0.3, "digits")
         word = tokens.words[index]
-        if word in {"0", "1", "2"} or _YEAR.match(word):
+        if word in {"0", "1"} or _YEAR.match(word):
             continue
         if _CUED.search(tokens.text, max(0, start - 14), start):
             continue

@@ -23,7 +23,8 @@ NATIONALITIES = (
 )
 _STATE = listed("""
         law legal authorities citizens citizenship court courts state
-        border capital government police Government
+        border capital government police Government Constitution Code Criminal Civil
+        Penal Law Act Parliament Convention Commission Court Courts Union Ministry
         """)
 _BELONGS = listed("origin descent extraction ethnicity minority")
 
@@ -34,12 +35,12 @@ def peoples(tokens: Tokens) -> Iterator[Found]:
     for index in tokens.places(NATIONALITIES & tokens.where.keys()):
         after = words[index + 1] if index + 1 < len(words) else ""
         joined = index + 1 < len(words) and tokens.gap(index + 1) == " "
-        affairs = joined and (after in _STATE or after[0].isupper())
+        affairs = joined and after in _STATE
         last = index + 1 if joined and after in _BELONGS else index
         yield Found(
             tokens.starts[index],
             tokens.ends[last],
             "NATIONALITY",
-            0.4 if affairs else 0.6,
+            0.5 if affairs else 0.6,
             "list",
         )

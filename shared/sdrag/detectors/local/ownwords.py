@@ -116,6 +116,11 @@ def region(run: Run) -> Verdict:
     return None
 
 
+def _rare(word: str) -> bool:
+    """Say whether few texts speak of it: reindeer, husbandry."""
+    return tables.common_words().get(word.lower(), 0) > _RARE
+
+
 def street(run: Run) -> Verdict:
     """A head of streets."""
     words = run.words
@@ -183,5 +188,5 @@ def event(run: Run) -> Verdict:
     if len(words) > 1 and words[-1] in _FEASTS:
         return "DATE", 0.6
     if len(words) > 1 and words[-1] in _WORKS:
-        return "TERM", 0.45
+        return "TERM", 0.5 if any(_rare(word) for word in words) else 0.45
     return None

@@ -30,7 +30,9 @@ _HEADS = (
 )
 
 # "St Mary's Hospital" is one name, "Mary's Bank" hardly ever two.
-_OWNED = lexicon.ORGANISATION_HEADS | lexicon.listed("Day Eve House Allowance")
+_OWNED = lexicon.ORGANISATION_HEADS | lexicon.listed(
+    "Day Eve House Allowance Witnesses"
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

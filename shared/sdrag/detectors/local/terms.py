@@ -49,7 +49,8 @@ _TERMS = _table(
         undergraduate pupil pensioner retiree activist politician lawmaker mayor
         chairman chairwoman chairperson headmaster headmistress headman diplomat
         gendarme peasant farmhand businesswoman entrepreneur shepherd refugee
-        immigrant orphan prisoner self-employed unemployed homeless illiterate
+        immigrant corporal airman monk nun widow
+        orphan prisoner self-employed unemployed homeless illiterate
         """,
     RELATION="""
         married divorced widowed widow widower husband wife hubby spouse fiance
@@ -81,6 +82,9 @@ _TERMS = _table(
         homosexual homosexuality gay lesbian bisexual transsexual transgender
         heterosexual
         """,
+    APPEARANCE="""
+        scar scars tattoo tattoos birthmark moustache beard bearded bald
+        """,
     WEAPON="""
         gun pistol rifle shotgun firearm bullet ammunition missile sword explosives
         """,
@@ -106,7 +110,15 @@ _OFFICIAL = listed("""
         registrar
         """)
 _SURE = frozenset(
-    ("CONDITION", "RELIGION", "TREATMENT", "SUBSTANCE", "WEAPON", "ORIENTATION")
+    (
+        "CONDITION",
+        "RELIGION",
+        "TREATMENT",
+        "SUBSTANCE",
+        "WEAPON",
+        "ORIENTATION",
+        "APPEARANCE",
+    )
 )
 _SERVED = listed("""
         former retired deputy army navy military senior junior non-commissioned
@@ -119,10 +131,17 @@ _MEDICAL = re.compile(
 )
 # Counsel's trade says nothing of whom they act for.
 _PRACTISING = re.compile(r" (?:practi[sc]ing|acting) |'s licen[cs]e")
+_DEGREE = re.compile(
+    r" in (?:[a-z]+ (?:and |of )?){0,2}(?:[a-z]+(?:ics|logy|ing|graphy|istry|ture)|law"
+    r"|medicine|history|science|sciences|administration|studies|education|arts)\b"
+)
+_DEGREES = listed(
+    "degree degrees diploma doctorate PhD MBA bachelor's master's masters"
+)
 _BODY = re.compile(
     r"\b(?:(?:(?:loss|injury|wound|damage|blow) (?:of|to) [a-z]+ )?(?:in|to|of|on) )?"
     r"(?:(?:his|her|their|the) )?(?:left|right) (?:eye|ear|arm|leg|hand|foot|knee|hip"
-    r"|shoulder|lung|kidney|side|ankle|wrist|elbow|breast|thigh|cheek)\b"
+    r"|shoulder|lung|kidney|side|ankle|wrist|elbow|breast|thigh|cheek|eyebrow)\b"
 )
 _REACH = 3
 _SHORT = 4
@@ -136,6 +155,11 @@ def terms(tokens: Tokens) -> Iterator[Found]:
             continue
         for index in tokens.where[word]:
             yield _found(tokens, index, type_)
+    for index in tokens.places(_DEGREES):
+        subject = _DEGREE.match(tokens.text, tokens.ends[index])
+        if subject:
+            start = tokens.starts[index]
+            yield Found(start, subject.end(), "EDUCATION", 0.5, "degree")
     if "left" in tokens.where or "right" in tokens.where:
         for match in _BODY.finditer(tokens.text):
             yield Found(*match.span(), "CONDITION", 0.5, "body")
