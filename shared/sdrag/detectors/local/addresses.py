@@ -39,6 +39,7 @@ _FOREIGN = listed("""
         rue utca t\u00e9r \u00fat \u00fatja trg ul ulica avenida viale calle strasse
         stra\u00dfe kapu rkp piazza plaza pla\u00e7a rua gasse allee
         """)
+_TELLING = _UNITS | _FOREIGN
 _POSTS = listed("fpo apo dpo")
 _FORCES = listed("AA AE AP")
 _SMALL = listed("""
@@ -126,7 +127,7 @@ def _candidates(tokens: Tokens) -> list[int]:
     telling = [
         word
         for word in tokens.where
-        if word.lower() in _UNITS | _FOREIGN
+        if word.lower() in _TELLING
         or (
             word[0].isupper()
             and (

@@ -54,6 +54,7 @@ def _verdict(run: Run) -> tuple[str, float]:
 
 
 _RULES: Sequence[Callable[[Run], Verdict]] = (
+    ownwords.generic,
     ownwords.initials,
     ownwords.shouting,
     ownwords.company,

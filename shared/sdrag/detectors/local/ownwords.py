@@ -13,6 +13,7 @@ __all__ = [
     "coined",
     "company",
     "event",
+    "generic",
     "given_name",
     "initialled",
     "initials",
@@ -40,6 +41,14 @@ _SHOUTED = 6
 _INNER = re.compile("[a-z][A-Z][a-z]")
 _RARE = 12_000
 _PART = 4
+
+
+def generic(run: Run) -> Verdict:
+    """One word that every text of its kind uses: the Court, Article."""
+    word = run.words[0]
+    if len(run.words) > 1 or run.titles or word not in lexicon.GENERIC:
+        return None
+    return "TERM", 0.4 if word in lexicon.ORGANISATION_HEADS else 0.3
 
 
 def initials(run: Run) -> Verdict:

@@ -45,37 +45,27 @@ class Run(Confidential):
         start: Its first token.
         end: The token after its last.
         titles: The tokens before `start` that are titles.
+        first_character: Where it starts in the text.
+        last_character: Where it ends in the text.
+        words: Its words.
+        surface: Its characters.
+        unusual: Whether a word of it is no English word.
     """
 
     tokens: Tokens
     start: int
     end: int
     titles: range
+    first_character: int
+    last_character: int
+    words: list[str]
+    surface: str
+    unusual: bool
 
     @property
-    def words(self) -> list[str]:
-        """Its words."""
-        return self.tokens.words[self.start : self.end]
-
-    @property
-    def first_character(self) -> int:
-        """Where it starts in the text."""
-        return self.tokens.starts[self.start]
-
-    @property
-    def last_character(self) -> int:
-        """Where it ends in the text."""
-        return self.tokens.ends[self.end - 1]
-
-    @property
-    def surface(self) -> str:
-        """Its characters."""
-        return self.tokens.text[self.first_character : self.last_character]
-
-    @property
-    def unusual(self) -> bool:
-        """Say whether a word of it is no English word."""
-        return any(len(w) > 1 and not is_common(w) for w in self.words)
+    def previous(self) -> str:
+        """The word in front of it, in lower case."""
+        return self.tokens.words[self.start - 1].lower() if self.start else ""
 
     def before(self, length: int) -> str:
         """Return the characters in front of it."""
@@ -191,7 +181,15 @@ def _trimmed(
         )
     ):
         end -= 1
-    return Run(tokens, start, end, titles) if start < end else None
+    return _run(tokens, start, end, titles) if start < end else None
+
+
+def _run(tokens: Tokens, start: int, end: int, titles: range) -> Run:
+    first, last = tokens.starts[start], tokens.ends[end - 1]
+    named = tokens.words[start:end]
+    unusual = any(len(word) > 1 and not is_common(word) for word in named)
+    surface = tokens.text[first:last]
+    return Run(tokens, start, end, titles, first, last, named, surface, unusual)
 
 
 def _whole(tokens: Tokens, start: int, end: int) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from sdrag.detectors.local.addresses import addresses
 from sdrag.detectors.local.casing import capitalised
 from sdrag.detectors.local.counts import counts
+from sdrag.detectors.local.definitions import definitions
 from sdrag.detectors.local.forms import forms
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.identifiers import identifiers
@@ -39,6 +40,7 @@ def mentions(text: str) -> tuple[Mention, ...]:
         *links(plain.text),
         *secrets(tokens),
         *quoted(shown),
+        *definitions(shown),
         *identifiers(tokens),
         *numbered(tokens),
         *addresses(tokens),

@@ -55,12 +55,16 @@ _FIRM_CUE = re.compile(
     r"|according to the|company called)[ :]+$",
     re.IGNORECASE,
 )
+# The words that the cue ends in: looked up before the pattern is asked.
+_FIRM_ENDS = lexicon.listed(
+    "for at with by of joined founded employer became support the called"
+)
 _FIRM_AFTER = re.compile(
     r"(?:'s)? (?:website|offices?|headquarters|employees|shares|invested|announced"
     r"|acquired)\b"
     r"|,? (?:is|was|are) (?:a|an|the) (?:[\w()-]+ ){0,4}(?:company|agency|firm"
-    r"|corporation|multinational|provider|manufacturer|brainchild|start-?up|retailer|subsidiary"
-    r"|organi[sz]ation|charity|bank)\b"
+    r"|corporation|multinational|provider|manufacturer|brainchild|start-?up|retailer"
+    r"|subsidiary|organi[sz]ation|charity|bank)\b"
 )
 _OTHER_BEFORE = re.compile(r"\b[A-Z][a-z]+,? and $|\b[A-Z][a-z]+, $")
 _OTHER_AFTER = re.compile(r",? and [A-Z][a-z]")
@@ -82,6 +86,14 @@ _PERSON_AFTER = re.compile(
 )
 
 
+_ALIAS_ENDS = lexicon.listed(
+    "name names nickname nicknames nick alias as dubbed himself herself him her called"
+    " calls call is was the"
+)
+_PLACE_ENDS = lexicon.listed(
+    "in at near into toward towards outside around via leaving visiting reached left"
+    " location city of the northern southern eastern western central from to"
+)
 _SHOUTED = 6
 _FEW = 2
 
@@ -107,7 +119,8 @@ def gloss(run: Run) -> Verdict:
 
 def firm(run: Run) -> Verdict:
     """Words in front or behind that only firms have."""
-    if _FIRM_AFTER.match(run.after(60)) or _FIRM_CUE.search(run.before(30)):
+    cued = run.previous in _FIRM_ENDS and _FIRM_CUE.search(run.before(30))
+    if cued or _FIRM_AFTER.match(run.after(60)):
         return "ORGANIZATION", 0.7 if run.unusual else 0.5
     return None
 
@@ -127,11 +140,8 @@ def known_place(run: Run) -> Verdict:
 
 def introduced(run: Run) -> Verdict:
     """A word in front that introduces a person."""
-    if _NAME_CUE.search(run.before(24)) and (
-        run.unusual or run.words[0] in tables.first_names()
-    ):
-        return "PERSON", 0.8
-    return None
+    named = run.unusual or run.words[0] in tables.first_names()
+    return ("PERSON", 0.8) if named and _NAME_CUE.search(run.before(24)) else None
 
 
 def speaking(run: Run) -> Verdict:
@@ -157,9 +167,8 @@ def beside(run: Run) -> Verdict:
 
 def alias(run: Run) -> Verdict:
     """A word in front that introduces another name."""
-    if len(run.words) < 3 and _ALIAS_CUE.search(run.before(24)):
-        return "PERSON", 0.85
-    return None
+    short = len(run.words) < 3 and run.previous in _ALIAS_ENDS
+    return ("PERSON", 0.85) if short and _ALIAS_CUE.search(run.before(24)) else None
 
 
 def acting(run: Run) -> Verdict:
@@ -171,7 +180,9 @@ def acting(run: Run) -> Verdict:
 
 def placed(run: Run) -> Verdict:
     """A word in front that introduces a place."""
-    if not run.unusual or (run.surface.isupper() and len(run.surface) < _SHOUTED):
+    if not run.unusual or run.previous not in _PLACE_ENDS:
+        return None
+    if run.surface.isupper() and len(run.surface) < _SHOUTED:
         return None
     before = run.before(24)
     if _PLACE_CUE.search(before) and not (
