@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from literal import Corpus, Literal
 
+from sdrag.evaluation.linkage_generated import zipf_corpus
 from sdrag.linkage import candidates, freezing
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.planning import Plan, plan_masking
+from sdrag.linkage.problem import Ground, Problem
+from sdrag.linkage.selection import certain
 from sdrag.policy import LinkageSection
 
 STRATEGIES = ("greedy", "knapsack", "optimal")
@@ -155,6 +159,48 @@ class TestOptimal:
         best = cost(planned(corpus, weights, section, "optimal")[1])
         assert best <= cost(planned(corpus, weights, section, "greedy")[1])
         assert best <= cost(planned(corpus, weights, section, "knapsack")[1])
+
+
+def test_a_dense_component_is_proven() -> None:
+    """Eighty documents in one component: the least plan, and no gap."""
+    corpus = zipf_corpus(80)
+    section = LinkageSection(select="optimal", solver_seconds=60)
+    solution = plan_masking(corpus, section).solution
+    assert solution is not None
+    assert solution.gap < 0.02
+    knapsack = plan_masking(corpus, LinkageSection()).masked.sum()
+    assert solution.cost < 0.9 * knapsack
+
+
+def test_without_time_a_strategy_stands() -> None:
+    """The plan meets every ceiling, and the bound is still one."""
+    corpus = zipf_corpus(60)
+    section = LinkageSection(select="optimal", solver_seconds=1e-9)
+    plan = plan_masking(corpus, section)
+    assert plan.solution is not None
+    assert 0 <= plan.solution.bound <= plan.solution.cost
+    assert plan.impossible_chains.size == plan.impossible_documents.size == 0
+    ceiling = section.max_document_risk
+    assert plan.document_risk.max() <= ceiling + 1e-9
+
+
+@QUICK
+@given(corpora, weightings, sections, st.integers(0, 2**7 - 1))
+def test_every_row_holds_for_every_plan_that_meets_its_requirement(
+    corpus: Corpus, weights: dict[str, float], section: LinkageSection, chosen: int
+) -> None:
+    """A bound that cuts off a good plan would prove a falsehood."""
+    plan, _ = planned(corpus, weights, section, "document")
+    incidence = plan.corpus
+    nothing = certain(incidence)
+    graph = plan.before.expanded().without(nothing, section.edge_threshold)
+    ground = Ground(incidence, section, nothing, graph, plan.edges, plan.chains)
+    problem = Problem(ground, np.ones(len(incidence.entity_ids)))
+    masked = {n for n in range(len(incidence.entity_ids)) if chosen >> n & 1}
+    for requirement in problem.requirements:
+        if not requirement.unmet(masked):
+            for row in requirement.rows():
+                assert sum(row.gains.get(n, 0.0) for n in masked) >= row.need - 1e-9
 
 
 class TestHubs:

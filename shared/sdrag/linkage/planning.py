@@ -20,7 +20,8 @@ from sdrag.linkage.edges import Edges, Links
 from sdrag.linkage.freezing import Frozen, freeze, freeze_graph
 from sdrag.linkage.incidence import Floats, Incidence, Ints
 from sdrag.linkage.ledger import TOLERANCE, Ledger, Mask
-from sdrag.linkage.optimal import Ground, Solution, optimise
+from sdrag.linkage.optimal import Solution, optimise
+from sdrag.linkage.problem import Ground
 from sdrag.linkage.selection import (
     Choose,
     Selected,

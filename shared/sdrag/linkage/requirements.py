@@ -3,10 +3,11 @@ What a plan must meet, as a covering problem sees it.
 
 A requirement is a document or a chain with a ceiling. In log space a document's is
 linear in the entities masked. A chain's is not: a hop is its strength times a mean of
-document risks. So a chain gives a valid linear bound, and exact *cover cuts* where a
-proposed plan fails. The bound: both documents hold what they share, hence
-`(1 - R_i)(1 - R_j) <= 1 - s`, hence `R_i + R_j >= s`, hence the hop risks at least
-`s (1 + s/2) / 2`, and `s` may be no more than `sqrt(1 + 4 c) - 1` under a ceiling c.
+document risks. So a chain gives valid linear bounds, those of `relaxing` and one on its
+strength, and exact *cover cuts* where a proposed plan fails. The bound: both documents
+hold what they share, hence `(1 - R_i)(1 - R_j) <= 1 - s`, hence `R_i + R_j >= s`, hence
+the hop risks at least `s (1 + s/2) / 2`, and s may be no more than
+`sqrt(1 + 4 c) - 1` under a ceiling c.
 The cut: if masking a set leaves the requirement unmet then so does every part of the
 set, since masking more never raises a risk; so something outside the largest such set
 must be masked.
@@ -17,28 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain as chained
 from typing import Protocol
 
 from sdrag.linkage.ledger import TOLERANCE, LocalChain
+from sdrag.linkage.relaxing import Hop, Row
 
-__all__ = ["ChainRequirement", "DocumentRequirement", "Requirement", "Row", "cuts"]
-
-_LOOSE = 1e-7
-"""Linear rows are loosened by this much; the exact check has the last word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A linear requirement: the sum of `gains` over what is masked reaches `need`."""
-
-    gains: Mapping[int, float]
-    need: float
-
-    @classmethod
-    def of(cls, gains: Mapping[int, float], need: float) -> Row:
-        """Build a row that all of `gains` together can meet, loosened."""
-        need = min(need, math.fsum(gains.values())) - _LOOSE
-        return cls({key: min(gain, need) for key, gain in gains.items()}, need)
+__all__ = ["ChainRequirement", "DocumentRequirement", "Requirement", "cuts"]
 
 
 class Requirement(Protocol):
@@ -135,6 +121,20 @@ class ChainRequirement:
         """See `Requirement`."""
         if self.breaks_below and len(self.chain.shared) > 1:
             return  # any one of its hops may break it: no single row holds
+        yield from chained(self._bounds(), *(hop.rows() for hop in self._hops()))
+
+    def _hops(self) -> Iterator[Hop]:
+        for (one, two), shared in zip(self.chain.hops, self.chain.shared, strict=True):
+            yield Hop(
+                (self.chain.documents[one], self.chain.documents[two]),
+                shared,
+                self.ceiling,
+                frozenset(self.entities),
+                self.breaks_below,
+            )
+
+    def _bounds(self) -> Iterator[Row]:
+        """Yield, for each hop, the bound on its strength."""
         most = max(math.sqrt(1.0 + 4.0 * self.ceiling) - 1.0, self.breaks_below)
         if most >= 1.0:
             return

@@ -9,7 +9,7 @@ import numpy as np
 
 from sdrag.extras import needs
 from sdrag.linkage.incidence import Floats
-from sdrag.linkage.requirements import Row
+from sdrag.linkage.relaxing import Row
 
 __all__ = ["cheapest"]
 
