@@ -31,6 +31,7 @@ from sdrag.guardrails.fetch import fetch
 from sdrag.guardrails.notices import notice
 from sdrag.guardrails.recency import by_recency
 from sdrag.guardrails.screened import Screened
+from sdrag.identities import told
 from sdrag.policy import Policy
 from sdrag.steps import Steps, search
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
@@ -216,10 +217,23 @@ def _after_access(
         released.append(short)
     if policy.contradictions and policy.contradictions.notice and agreed.note:
         released.append(notice("contradictions", agreed.note))
-    decisions = (allowed, fresh, relevant, clean, disclosed, agreed)
-    return Disclosure(
-        tuple(released), tuple(d for room in decisions for d in room.decisions)
+    before = (*allowed.decisions, *fresh.decisions, *relevant.decisions)
+    guarded = told(
+        (*before, *clean.decisions), _judged(chosen, disclosed), engine.disclosure.key
     )
+    return Disclosure(
+        tuple(released), (*guarded, *disclosed.decisions, *agreed.decisions)
+    )
+
+
+def _judged(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str, str]:
+    """Return what each id is told as; an alias wins where an id stands twice."""
+    names: dict[str, str] = {}
+    for passage, redaction in zip(passages, disclosed.redactions, strict=True):
+        own = redaction.passage_ids[0]
+        if own != passage.id or passage.id not in names:
+            names[passage.id] = own
+    return names
 
 
 def _reconciled(

@@ -24,7 +24,7 @@ from sdrag.disclosure.history import History, MemoryHistory
 from sdrag.disclosure.monotone import ROUNDS, Before, OvertakenError, keep, recall
 from sdrag.disclosure.periphrasis import periphrasis
 from sdrag.disclosure.placeholders import beside_placeholders, placeholders
-from sdrag.disclosure.redaction import alias, cut, sweep
+from sdrag.disclosure.redaction import cut, sweep
 from sdrag.disclosure.release import (
     Judged,
     Release,
@@ -36,6 +36,7 @@ from sdrag.disclosure.release import (
 )
 from sdrag.disclosure.texts import Group, Texts
 from sdrag.errors import InternalError, SdragError, UsageError
+from sdrag.identities import alias
 from sdrag.policy import Policy, binds
 from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied
 from sdrag.vocabulary import (

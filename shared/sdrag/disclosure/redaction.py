@@ -14,17 +14,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
 from operator import attrgetter
 from urllib.parse import unquote
 
 from sdrag.disclosure.forms import name_forms, speaks_of_people
 from sdrag.folding import fold, fold_text
+from sdrag.identities import alias
 from sdrag.needles import Needles
 from sdrag.spans import merge, splice
 from sdrag.vocabulary import Confidential, Constraint, Finding, Span
 
-__all__ = ["Cut", "Sweep", "alias", "cut", "disguised", "public_id", "sweep"]
+__all__ = ["Cut", "Sweep", "cut", "disguised", "public_id", "sweep"]
 
 _SEPARATORS = re.compile(r"[\W_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
@@ -206,9 +206,3 @@ def disguised(name: str, applied: Sequence[str], swept: Sweep) -> bool:
         if any(len(form) >= _DENSE and form in dense for form in squeezed):
             return True
     return False
-
-
-def alias(identity: str, key: bytes) -> str:
-    """Return an id that tells nothing and is the same for the same id and key."""
-    data = identity.encode("utf-8", "surrogatepass")
-    return f"p-{blake2b(data, key=key, digest_size=8).hexdigest()}"

@@ -15,8 +15,9 @@ from typing import Any
 
 from sdrag.disclosure.metadata import rewritten
 from sdrag.disclosure.monotone import Before
-from sdrag.disclosure.redaction import Cut, Sweep, alias, cut, disguised, public_id
+from sdrag.disclosure.redaction import Cut, Sweep, cut, disguised, public_id
 from sdrag.disclosure.texts import Texts
+from sdrag.identities import alias
 from sdrag.vocabulary import (
     EVIDENCE_KEY,
     Action,
