@@ -158,12 +158,9 @@ def disclose(
 def _fetched(request: Request, engine: Engine) -> Steps[Screened]:
     """Search for what the principal may see; for more where too little was."""
     section = engine.policy.access
-    filters = access.filters(request.principal, section) if section else None
-    found = yield from search(request.query, filters=filters, limit=request.limit)
-    checked = yield from _checked(found, request, engine)
-    wanted = request.limit or len(found)
-    if section is None or len(checked.passages) >= wanted or not found:
-        return checked
+    if section is None:
+        found = yield from search(request.query, limit=request.limit)
+        return (yield from _checked(found, request, engine))
 
     def check(passages: Sequence[Passage]) -> Steps[Screened]:
         return (yield from _checked(passages, request, engine))
@@ -171,10 +168,10 @@ def _fetched(request: Request, engine: Engine) -> Steps[Screened]:
     return (
         yield from fetch(
             request.query,
-            wanted=wanted,
-            budget=max(section.budget, wanted),
+            wanted=request.limit,
+            budget=section.budget,
             check=check,
-            filters=filters,
+            filters=access.filters(request.principal, section),
         )
     )
 

@@ -245,3 +245,19 @@ def test_the_store_is_asked_until_enough_is_allowed(ask, every, wanted, budget, 
     assert len(screened.passages) == found
     assert max(limits) <= budget
     assert len({one.subject for one in screened.decisions}) == len(screened.decisions)
+
+
+def test_a_passage_is_checked_once_however_often_it_is_found(ask):
+    """The host's authorizer is not asked about it again."""
+    asked = []
+    held = store(40, 4)
+
+    def check(fresh):
+        asked.extend(one.id for one in fresh)
+        return (yield from access.check(fresh, ANA, SECTION))
+
+    steps = fetch("q", wanted=None, budget=100, check=check)
+    screened = ask(steps, search=lambda effect, _query: held[: effect.limit or 5])
+
+    assert len(screened.passages) == 5
+    assert len(asked) == len(set(asked))

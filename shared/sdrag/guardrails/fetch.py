@@ -2,7 +2,7 @@
 Over-fetching: ask the store for more until enough of it may be seen.
 
 A store that cannot filter returns what others may see. "Over-retrieve to compensate
-for filtering" (section 3.5): twice what is wanted, then twice that, until enough is
+for filtering" (section 3.5): what is wanted, then twice that, and so on until enough is
 kept, the store has no more, or the budget ends. A passage is checked once, however
 often it is returned.
 """
@@ -21,15 +21,16 @@ Check = Callable[[Sequence[Passage]], Steps[Screened]]
 
 
 def fetch(
-    query: str, *, wanted: int, budget: int, check: Check, filters: object = None
+    query: str, *, wanted: int | None, budget: int, check: Check, filters: object = None
 ) -> Steps[Screened]:
     """
     Search until `wanted` passages pass the check, or nothing more can be had.
 
     Args:
         query: The question.
-        wanted: How many allowed passages are enough, at most `budget`.
-        budget: The most passages asked of the store in one search.
+        wanted: How many allowed passages are enough; as many as the host's retriever
+            returns of its own accord, if None.
+        budget: The most passages asked of the store in one search, or `wanted`.
         check: Access control, on passages not yet checked.
         filters: What the store is asked to hold to.
 
@@ -39,16 +40,18 @@ def fetch(
     seen: set[tuple[str, str]] = set()
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    limit = min(budget, wanted * 2)
+    limit = wanted
     while True:
         found = yield from search(query, filters=filters, limit=limit)
         fresh = _unseen(found, seen)
         checked = yield from check(fresh)
         kept += checked.passages
         decisions += checked.decisions
-        if len(kept) >= wanted or not fresh or len(found) < limit or limit >= budget:
+        asked = limit or len(found)
+        wanted = wanted or len(found)
+        if len(kept) >= wanted or not fresh or len(found) < asked or asked >= budget:
             return Screened(tuple(kept[:wanted]), tuple(decisions))
-        limit = min(budget, limit * 2)
+        limit = min(budget, asked * 2)
 
 
 def _unseen(found: Sequence[Passage], seen: set[tuple[str, str]]) -> list[Passage]:
