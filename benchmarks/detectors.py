@@ -64,22 +64,29 @@ def speed(find: Callable[[str], Any], sample: str) -> float:
 
 
 def presidio_patterns() -> Callable[[str], Any] | None:
-    """Return Presidio's pattern recognisers as one function, if installed."""
+    """Return Presidio's recognisers that need no model, if installed."""
     if importlib.util.find_spec("presidio_analyzer") is None:
         return None
+    import tldextract  # noqa: PLC0415 -- optional
     from presidio_analyzer import (  # noqa: PLC0415 -- optional
         PatternRecognizer,
         RecognizerRegistry,
     )
+    from presidio_analyzer.predefined_recognizers import (  # noqa: PLC0415 -- optional
+        PhoneRecognizer,
+    )
 
+    # It would ask the network for its list of domains: take the packaged one.
+    tldextract.extract = tldextract.TLDExtract(suffix_list_urls=())
     registry = RecognizerRegistry()
     registry.load_predefined_recognizers(languages=["en"])
-    patterns = [r for r in registry.recognizers if isinstance(r, PatternRecognizer)]
+    plain = (PatternRecognizer, PhoneRecognizer)
+    recognizers = [r for r in registry.recognizers if isinstance(r, plain)]
 
     def find(sample: str) -> list[Any]:
         return [
             result
-            for recognizer in patterns
+            for recognizer in recognizers
             for result in recognizer.analyze(sample, recognizer.supported_entities)
         ]
 
@@ -87,17 +94,15 @@ def presidio_patterns() -> Callable[[str], Any] | None:
 
 
 def main() -> None:
-    """Print both speeds side by side."""
+    """Print both speeds side by side, on the same text."""
     sample = text(1_000_000)
-    print(f"{'detector':32}{'MB/s':>8}")
+    print(f"{'detector':32}{'MB/s':>8}   (processor time)")
     print(f"{'local':32}{speed(mentions, sample) / 1e6:8.3f}")
     patterns = presidio_patterns()
     if patterns is None:
         print(f"{'presidio, patterns only':32}   not installed (sdrag[presidio])")
         return
-    print(
-        f"{'presidio, patterns only':32}{speed(patterns, sample[:50_000]) / 1e6:8.3f}"
-    )
+    print(f"{'presidio, patterns only':32}{speed(patterns, sample) / 1e6:8.3f}")
 
 
 if __name__ == "__main__":
