@@ -1,0 +1,63 @@
+"""Answers put side by side: what one shows of what the other withholds."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.evaluation.articles_check import load_articles
+from sdrag.evaluation.differential import Seen, evaluate_differential, probes
+
+TEXT = "Ann paid Ben ten crowns."
+
+
+@pytest.mark.parametrize(
+    ("released", "given", "regained"),
+    [
+        pytest.param([TEXT, TEXT], set(), set(), id="all shown twice"),
+        pytest.param(["[X] paid [X].", "[X] paid [X]."], set(), set(), id="alike"),
+        pytest.param(
+            ["Ann paid [X].", TEXT], {"ben", "ten", "crowns"}, {"ben", "ten", "crowns"}
+        ),
+        pytest.param([TEXT, "Ann paid [X]."], {"ben", "ten", "crowns"}, set()),
+        pytest.param(
+            ["Ann paid [X] ten crowns.", "[X] paid Ben ten crowns."],
+            {"ann", "ben"},
+            {"ben"},
+            id="each shows the other's",
+        ),
+        pytest.param(["", TEXT], {"ann", "paid", "ben", "ten", "crowns"}, None),
+    ],
+)
+def test_subtraction(released, given, regained):
+    """The union without the intersection is given away; regained is in that order."""
+    seen = Seen(TEXT, released)
+
+    assert set(seen.given_away()) == given
+    if regained is not None:
+        assert set(seen.regained()) == regained
+
+
+def test_placeholders_are_no_words_of_the_text():
+    """What a redaction puts in is nothing that was given away."""
+    seen = Seen(TEXT, ["[REDACTED] paid Ben ten crowns.", "someone paid Ben."])
+
+    assert set(seen.given_away()) == {"ten", "crowns"}
+
+
+def test_probes_are_the_same_every_time():
+    article = load_articles()[0]
+
+    assert probes(article) == probes(article)
+    assert len(probes(article)) >= 32
+
+
+def test_a_history_takes_nothing_back():
+    """Without one, answers give words away; with one, none comes back."""
+    pytest.importorskip("sentence_transformers")
+    regimes = evaluate_differential(load_articles()[:1])["regimes"]
+    last = {name: rows["32"] for name, rows in regimes.items()}
+
+    assert last["plain"]["regained"] > 0.05
+    assert last["monotone"]["regained"] == last["primed"]["regained"] == 0
+    assert last["monotone"]["given_away"] < last["plain"]["given_away"]
+    assert last["primed"]["given_away"] <= last["monotone"]["given_away"]
