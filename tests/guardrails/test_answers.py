@@ -15,6 +15,7 @@ from sdrag.errors import ModelError
 from sdrag.guardrails import citations, contradictions
 from sdrag.guardrails.answer import DECLINED, MOST_CHARACTERS, Draft, guard
 from sdrag.guardrails.claims import claims
+from sdrag.guardrails.facing import draft_of
 from sdrag.guardrails.monitoring import indicators
 from sdrag.guardrails.opposition import opposed, read
 from sdrag.guardrails.separation import INSTRUCTION, separated
@@ -98,6 +99,43 @@ def test_what_is_no_answer_is_declined(ask, answer):
     held = guarded(ask, answer, {"grounding": {}})
 
     assert (held.text, held.status) == (DECLINED, "declined")
+
+
+EVERYTHING = {
+    "grounding": {"method": "nli"},
+    "contradictions": {},
+    "citations": {"format": "structured"},
+    "monitoring": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ('{"answer": "It was built in 1871.", "citations": [', "annotated"),
+        ('{"answer": "It was built in 1871."}', "annotated"),
+        ('{"answer": "It was built in 1871.", "citations": "harbour"}', "annotated"),
+        ('{"answer": "It was built in 1871.", "citations": [7]}', "annotated"),
+        ('{"answer": "It was built in 1871.", "citations": []}', "annotated"),
+        ('{"answer": 1871, "citations": []}', "declined"),
+        ('{"answer": null, "citations": []}', "declined"),
+        ('{"citations": []}', "declined"),
+        ('{"answer": "[1][2]", "citations": []}', "declined"),
+        ('["It was built in 1871."]', "declined"),
+        ("I do not know.", "annotated"),
+        ("[]", "declined"),
+        ("---", "declined"),
+        ("{" * 2000, "declined"),
+    ],
+)
+def test_a_malformed_answer_is_never_passed_as_checked(ask, answer, status):
+    """Even if every judge says yes to everything."""
+    policy = Policy.read(EVERYTHING)
+    draft = draft_of("When was it built?", answer, PASSAGES, policy)
+
+    held = ask(guard(draft, policy, now=NOW), score=lambda _effect, _pair: 0.99)
+
+    assert held.status == status
 
 
 NLI = {"grounding": {"method": "nli"}}

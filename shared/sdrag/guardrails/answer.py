@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from sdrag.guardrails import citations, contradictions, monitoring, staleness
-from sdrag.guardrails.claims import Claim, claims
+from sdrag.guardrails.claims import Claim, claims, is_wordless
 from sdrag.guardrails.comparison import Conflict
 from sdrag.guardrails.grounding import ClaimSupport, supports
 from sdrag.guardrails.notices import sources
@@ -146,7 +146,7 @@ def guard(
 
 def _malformed(answer: object) -> bool:
     """Say whether an answer is nothing that can be checked."""
-    if not isinstance(answer, str) or not answer.strip():
+    if not isinstance(answer, str) or is_wordless(answer):
         return True
     broken = (
         unicodedata.category(one) in {"Cc", "Cs", "Co"} and one not in "\n\r\t"
@@ -238,7 +238,11 @@ def _contradicted(work: _Work, policy: Policy) -> Steps[Guarded | None]:
 
 def _cited(work: _Work, policy: Policy) -> Steps[Guarded | None]:
     section = policy.citations
-    if section is None or not work.claims:
+    if section is None:
+        return None
+    if section.format == "structured" and work.draft.citations is None:
+        work.note("citations", "malformed", "flagged")
+    if not work.claims:
         return None
     faults = yield from citations.check(
         work.claims,

@@ -17,7 +17,7 @@ from sdrag.sentences import sentences
 from sdrag.spans import splice
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Claim", "claims"]
+__all__ = ["Claim", "claims", "is_wordless"]
 
 _MARK = re.compile(r"\[[^\[\]\n]{1,120}\]")
 _LEADING = re.compile(r"(?:\s*\[[^\[\]\n]{1,120}\])+")
@@ -110,6 +110,11 @@ def claims(answer: str, *, placeholder: str = "") -> tuple[Claim, ...]:
             names = tuple(mark.of(sentence)[1:-1].strip() for mark in marks)
             found.append(Claim(span, text, names))
     return tuple(found)
+
+
+def is_wordless(answer: str) -> bool:
+    """Say whether an answer holds no letter or digit beside its citations."""
+    return not any(map(str.isalnum, _MARK.sub("", answer)))
 
 
 def _says_something(text: str) -> bool:
