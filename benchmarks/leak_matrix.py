@@ -41,8 +41,8 @@ import langchain_sdrag  # noqa: E402
 import llamaindex_sdrag  # noqa: E402
 from sdrag.testing import verbatim  # noqa: E402
 from sdrag.vocabulary import Passage  # noqa: E402
+from tests.leaks.agent import AgentModel  # noqa: E402
 from tests.leaks.matrix import written  # noqa: E402
-from tests.leaks.subjects import AgentModel  # noqa: E402
 from tests.leaks.surfaces import (  # noqa: E402
     watching_langchain,
     watching_llamaindex,

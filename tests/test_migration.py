@@ -19,7 +19,7 @@ import llamaindex_sdrag
 from sdrag.testing import verbatim
 from sdrag.vocabulary import Passage
 
-from .leaks.subjects import AgentModel
+from .leaks.agent import AgentModel
 from .support.doubles import LangChainModel, LlamaIndexModel
 from .support.faces import Documents, Nodes, Scenario
 

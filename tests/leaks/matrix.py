@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from .canaries import IDENTITY, POLICY, leaked
-from .subjects import SUBJECTS, Subject
+from .subject import Subject
+from .subjects import SUBJECTS
 from .surfaces import inspected, watching_langchain, watching_llamaindex
 
 TITLES = {"langchain": "LangChain", "llamaindex": "LlamaIndex"}
