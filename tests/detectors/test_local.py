@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector, mentions
-from sdrag.detectors.local.identifiers import iban_holds, luhn_holds
+from sdrag.detectors.local.checks import iban_holds, luhn_holds
 from sdrag.steps import Reply, run
 from sdrag.testing import Scripted
 
@@ -46,6 +46,52 @@ CASES = [
     ("by a Cypriot national", "Cypriot", "NATIONALITY"),
     ("He worked as a primary school teacher.", "primary school teacher", "JOB_TITLE"),
     ("diagnosed with asthma", "asthma", "CONDITION"),
+    (
+        "He has chronic obstructive lung disease.",
+        "chronic obstructive lung disease",
+        "CONDITION",
+    ),
+    ("She takes lorazepam.", "lorazepam", "TREATMENT"),
+    ("a retired army officer of Laz origin", "army officer", "JOB_TITLE"),
+    ("He carried a rifle.", "rifle", "WEAPON"),
+    ("a degree in economics", "degree in economics", "EDUCATION"),
+    ("of Kurdish origin", "Kurdish origin", "NATIONALITY"),
+    ("There were seventy-one hearings.", "seventy-one hearings", "QUANTITY"),
+    (
+        "sentenced to two years and nine months in prison",
+        "two years and nine months",
+        "DURATION",
+    ),
+    ("It began in the first half of 1993.", "the first half of 1993", "DATE"),
+    ("It was All Saints' Day.", "All Saints' Day", "DATE"),
+    (
+        "He wrote \u201cOn the Kurdish Intellectual\u201d.",
+        "On the Kurdish Intellectual",
+        "TERM",
+    ),
+    ("at the Oslo municipal cemetery", "Oslo municipal cemetery", "LOCATION"),
+    ("born at St Mary's Hospital", "St Mary's Hospital", "ORGANIZATION"),
+    (
+        "the Criminal Division of the Lyons Court",
+        "Criminal Division of the Lyons Court",
+        "ORGANIZATION",
+    ),
+    (
+        "a member of the Bulgarian Workers Party",
+        "Bulgarian Workers Party",
+        "ORGANIZATION",
+    ),
+    ("I work for Citigroup", "Citigroup", "ORGANIZATION"),
+    (
+        "She is from Davis, Reynolds and Hall.",
+        "Davis, Reynolds and Hall",
+        "ORGANIZATION",
+    ),
+    ("They flew to RYSSBY today.", "RYSSBY", "LOCATION"),
+    ("She lives on Dunajska 56.", "Dunajska 56", "ADDRESS"),
+    ("Meet me at USS Lorenzen FPO AE 25990.", "USS Lorenzen FPO AE 25990", "ADDRESS"),
+    ("He lives at 86 Rua Igreja 25, Joinville", "Joinville", "LOCATION"),
+    ("my name is olga krylova", "olga krylova", "PERSON"),
 ]
 
 
@@ -65,6 +111,11 @@ def test_finds_each_kind(text: str, value: str, type_: str) -> None:
         ("A letter by Kwabena Frimpong, signed K.F. as usual.", "K.F."),
         ("Staff number 40962 came first, then also 40105 was seen.", "40105"),
         ("Our source, code name Plover, wrote. Plover's boat sank.", "Plover"),
+        (
+            'Ege Teknik Okulu ("the School") closed. Then the School burned.',
+            "the School",
+        ),
+        ("The Employment Appeal Tribunal sat. Later EAT rose.", "EAT"),
     ],
 )
 def test_a_form_seen_once_is_found_everywhere(text: str, form: str) -> None:
@@ -80,11 +131,20 @@ def test_a_form_seen_once_is_found_everywhere(text: str, form: str) -> None:
         "The meeting went well and everybody was pleased with the result.",
         "Nothing had been decided. Perhaps they would try again.",
         "I'm sure they've seen it. They're late, aren't they?",
+        "all of this is written without a single capital, and names nobody.",
+        "The Court of Cassation referred to Articles 125 and 168.",
     ],
 )
 def test_ordinary_words_are_no_names(text: str) -> None:
     """Words that stand first, and contractions, identify nobody."""
     assert [m for m in mentions(text) if m.confidence >= 0.5] == []
+
+
+def test_finds_the_same_in_the_same_order() -> None:
+    """Two runs over one text agree to the last detail."""
+    text = " ".join(case[0] for case in CASES)
+
+    assert mentions(text) == mentions(text)
 
 
 def test_sees_through_invisible_characters() -> None:
@@ -120,7 +180,20 @@ def test_a_prefix_shifts_every_span(text: str, count: int) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["A", "a ", "1", "1 ", "1-", "A. ", "@", "Aa ", "12 March ", "\u0301", "x@y."],
+    [
+        *("A", "a ", "1", "1 ", "1-", "A. ", "@", "Aa ", "12 March ", "\u0301", "x@y."),
+        *(
+            "\u00e4",
+            "Xa of ",
+            "Court of ",
+            "Smith, ",
+            "two years and ",
+            "Xq's ",
+            "AA 11",
+        ),
+        *('("Xq") ', '"A b ', "the corner of ", "password is ", "a.a", "#/.:@+-"),
+        *("FPO AA ", "1 x ", "> ", "left arm ", "Xs' ", "://", "eyJ", "-----BEGIN "),
+    ],
 )
 def test_time_is_linear_in_the_text(unit: str) -> None:
     """No repetition of anything makes the scan slower than linear."""
@@ -128,6 +201,13 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
     short, long = (_seconds(unit * (size // len(unit))) for size in (5_000, 40_000))
 
     assert long < 8 * 4 * max(short, 0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["AA 11", "Xq 1 ", "Xa of ", "\u00e4", "1-", "a."])
+def test_a_megabyte_made_to_hurt_ends(unit: str) -> None:
+    """A text made of the worst there is takes seconds a megabyte, not minutes."""
+    assert _seconds(unit * (1_000_000 // len(unit))) < 60
 
 
 def test_is_a_detector() -> None:

@@ -120,3 +120,20 @@ def test_the_local_detector_holds_its_figures(file: str, floors: dict) -> None:
 
     for name, floor in floors.items():
         assert result[name] >= floor, name
+
+
+def test_types_are_compared_in_the_names_of_the_data_set() -> None:
+    """A LOCATION is a GPE where the data says so; a token has its surest type."""
+    documents = [Annotated("In Oslo.", (Gold(Span(3, 7), "GPE", "QUASI", "1"),))]
+
+    class _Two:
+        def detect(self, texts):
+            found = (
+                Mention(Span(3, 7), "LOCATION", 0.9),
+                Mention(Span(3, 7), "PERSON", 0.6),
+            )
+            return (yield from compute(lambda _: found, texts))
+
+    result = measure(_Two(), documents, PortPerformer(Ports()))
+
+    assert result["f2_typed"] == 1.0

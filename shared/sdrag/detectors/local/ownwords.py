@@ -41,6 +41,7 @@ _SHOUTED = 6
 _INNER = re.compile("[a-z][A-Z][a-z]")
 _RARE = 12_000
 _PART = 4
+_LONGEST = 40
 
 
 def generic(run: Run) -> Verdict:
@@ -180,9 +181,14 @@ def coined(run: Run) -> Verdict:
 def _compound(word: str) -> bool:
     """Say whether the word is two English words run together."""
     common = tables.common_words()
-    return word not in common and any(
-        common.get(word[:cut], _RARE) < _RARE and common.get(word[cut:], _RARE) < _RARE
-        for cut in range(_PART, len(word) - _PART + 1)
+    return (
+        len(word) < _LONGEST
+        and word not in common
+        and any(
+            common.get(word[:cut], _RARE) < _RARE
+            and common.get(word[cut:], _RARE) < _RARE
+            for cut in range(_PART, len(word) - _PART + 1)
+        )
     )
 
 

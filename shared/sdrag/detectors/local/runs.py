@@ -22,7 +22,10 @@ _JOINING = lexicon.PARTICLES | {"of", "and", "the", "for"}
 _TITLES = lexicon.TITLES
 _NO_NAME = lexicon.ACRONYMS | lexicon.MONTHS | lexicon.WEEKDAYS | NATIONALITIES
 _CONTRACTED = frozenset(("m", "ve", "ll", "re", "d", "t", "all", "am"))
+_FEASTS = frozenset(("Day", "Eve"))
 _PARTNERS = frozenset(("Sons", "Partners", "Associates", "Co", "Company", "Brothers"))
+_LONGEST = 40
+"""No name has more tokens; a table in capitals has, and is read in pieces."""
 _HEADS = (
     lexicon.ORGANISATION_HEADS
     | lexicon.PLACE_OF
@@ -103,7 +106,7 @@ def runs(tokens: Tokens) -> Iterator[Run]:
 def _end(tokens: Tokens, start: int) -> int:
     """Return the token after the run that begins at `start`."""
     end = start + 1
-    while end < len(tokens.words):
+    while end < min(len(tokens.words), start + _LONGEST):
         gap = tokens.gap(end)
         if _owned(tokens, end):
             end += 2
@@ -195,6 +198,8 @@ def _run(tokens: Tokens, start: int, end: int, titles: range) -> Run:
 def _whole(tokens: Tokens, start: int, end: int) -> bool:
     """Say whether a name may begin like a sentence here: a known place, a company."""
     words = tokens.words
+    if words[end - 1] in _FEASTS:
+        return True
     if words[end - 1] in lexicon.ORGANISATION_SUFFIXES:
         return words[start].lower() not in lexicon.FUNCTION_WORDS
     name = tokens.text[tokens.starts[start] : tokens.ends[end - 1]]
