@@ -62,11 +62,12 @@ class Seen(Confidential):
     def regained(self) -> Words:
         """Return the words that were withheld at first and shown later."""
         back: Words = Counter()
-        missing: Words = Counter()
-        for released in self.released:
-            shown = _words(released)
-            back |= missing & shown
-            missing |= _words(self.text) - shown
+        least = held = _words(self.text)
+        for number, released in enumerate(self.released):
+            shown = _words(released) & held
+            if number:
+                back |= shown - least
+            least = least & shown  # not in place: it begins as what the chunk holds
         return back
 
     def _union(self) -> Words:
