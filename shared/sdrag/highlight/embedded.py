@@ -42,14 +42,12 @@ class Embedded(Confidential):
         span: Where it stands in its passage.
         group: The run of sentences that its tokens were embedded with.
         tokens: A (tokens, 384) matrix, each token in its context.
-        alone: The vector of the sentence.
         following: The vector of the sentence after the one before it.
     """
 
     span: Span
     group: int
     tokens: Matrix
-    alone: Vector
     following: Vector
 
 
@@ -80,8 +78,7 @@ def _embed(text: str) -> Iterator[Embedded]:
         f"{before} {own}".strip()
         for before, own in zip(["", *said], said, strict=False)
     ]
-    vectors = embed_texts([*said, *following])
-    index = 0
+    vectors = iter(embed_texts(following))
     groups = list(_groups(spans))
     reaches = [Span(group[0].start, group[-1].end) for group in groups]
     tokens = embed_tokens([reach.of(text) for reach in reaches])
@@ -90,10 +87,7 @@ def _embed(text: str) -> Iterator[Embedded]:
         starts = [place.start + reaches[number].start for place in places]
         for span in group:
             own = [row for row, at in enumerate(starts) if span.start <= at < span.end]
-            yield Embedded(
-                span, number, rows[own], vectors[index], vectors[index + len(said)]
-            )
-            index += 1
+            yield Embedded(span, number, rows[own], next(vectors))
 
 
 def _groups(spans: Sequence[Span]) -> Iterator[list[Span]]:

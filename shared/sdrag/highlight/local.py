@@ -1,17 +1,16 @@
 """
 The local highlighter: no model beyond the packaged MiniLM, and no call to anyone.
 
-A sentence is judged by four measures of how well it meets the question: *late
-interaction* (each word of the question looks for its nearest word in the sentence, both
-embedded in their context; a word that tells sentences apart counts for more), the
-cosine of the two, the cosine with the sentence before it read along, and the overlap of
-telling words. Their weighted sum, through a softmax, says how likely each sentence is.
+A sentence is judged by what `sdrag.highlight.measures` says of how well it meets the
+question. The weighted sum of the measures, through a softmax, says how likely each
+sentence is. The best one is taken; a further one only if its likelihood pays for its
+length, so the highlights grow where the ranking is in doubt and nowhere else. A
+sentence beside the best one is likelier than its words say, since they may hold a
+pronoun where the best one has the name, or the other way round.
 
-The best one is taken; a further one only if its likelihood pays for its length, so the
-highlights grow where the ranking is in doubt and nowhere else. Where the words of the
-question meet nothing like them, there is no answer; when no sentence is left, the
-highlighter declines. Weights, price and floor were calibrated on the development half
-of XQuAD; `sdrag eval highlight` measures them.
+Where the words of the question meet nothing like them, there is no answer; when no
+sentence is left, the highlighter declines. Weights, price and floor were calibrated on
+the development half of XQuAD; `sdrag eval highlight` measures them.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from sdrag.highlight.embedded import Embedded, embedded
 from sdrag.highlight.lexical import overlap
+from sdrag.highlight.measures import Question
 from sdrag.highlight.protocol import Context, Proposal
-from sdrag.minilm import embed_texts, embed_tokens
 from sdrag.prompts import Labelled
 from sdrag.spans import merge
 from sdrag.steps import Steps, compute, replied
@@ -50,20 +49,26 @@ class Local:
         floor: The least coverage of the question's words, a mean cosine; -1 never
             declines.
         price: How likely a further sentence must be if it is as long as those taken.
+        beside: How much likelier a sentence is that stands beside the best one.
         most: The most sentences.
-        late: The weight of late interaction,
-        cosine: ... of the sentence's own cosine,
+        focus: The weight of what the focus of the question met,
+        best: ... of how much of the question a sentence is the nearest of,
+        least: ... of what the worst-met words met,
         following: ... of its cosine together with the sentence before,
-        lexical: ... and of the overlap of telling words.
+        lexical: ... of the overlap of characters,
+        number: ... and of giving a number that is asked for.
     """
 
     floor: float = 0.38
-    price: float = 0.51
+    price: float = 0.5
+    beside: float = 0.08
     most: int = 3
-    late: float = 6.0
-    cosine: float = 1.5
-    following: float = 2.5
-    lexical: float = 2.0
+    focus: float = 8.0
+    best: float = 1.75
+    least: float = 3.0
+    following: float = 3.25
+    lexical: float = 3.5
+    number: float = 4.0
 
     def __call__(self, question: Labelled, context: Context) -> Steps[Proposal]:
         """Propose the sentences that answer the question, neighbours joined."""
@@ -72,32 +77,34 @@ class Local:
         return Proposal(replied(outcome))
 
     def _extracts(self, asked: tuple[str, tuple[str, ...]]) -> tuple[str, ...]:
-        question, texts = asked
-        if not question.strip():
+        text, texts = asked
+        question = Question.of(text)
+        if not question.tokens:
             return ()
-        words = embed_tokens([question])[0][0]
         candidates = [
             one
-            for index, text in enumerate(texts)
-            for one in _covered(index, text, words, self.floor)
+            for index, passage in enumerate(texts)
+            for one in _covered(index, passage, question, self.floor)
         ]
-        candidates = _most_overlapping(question, candidates)
+        candidates = _most_overlapping(text, candidates)
         if not candidates:
             return ()
         chosen = self._choose(self._scores(question, candidates), candidates)
         return tuple(_joined(texts, chosen))
 
-    def _scores(self, question: str, candidates: Sequence[_Candidate]) -> Vector:
+    def _scores(self, question: Question, candidates: Sequence[_Candidate]) -> Vector:
         import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
-        asked = embed_texts([question])[0]
-        lexical = overlap(question, [one.text for one in candidates])
+        met = np.stack([one.met for one in candidates])
+        following = np.stack([one.sentence.following for one in candidates])
+        said = [one.text for one in candidates]
         score: Vector = (
-            self.late * _late(np.stack([one.met for one in candidates]))
-            + self.cosine * np.array([one.sentence.alone @ asked for one in candidates])
-            + self.following
-            * np.array([one.sentence.following @ asked for one in candidates])
-            + self.lexical * np.asarray(lexical, dtype=np.float32)
+            self.focus * question.focus(met)
+            + self.best * question.best(met)
+            + self.least * question.least(met)
+            + self.following * (following @ question.vector)
+            + self.lexical * question.overlap(said)
+            + self.number * question.number(said)
         )
         return score
 
@@ -108,9 +115,15 @@ class Local:
         import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
         likely = np.exp(scores - scores.max())
-        ranked = [int(index) for index in np.argsort(-likely, kind="stable")]
-        taken = [candidates[ranked[0]]]
-        for index in ranked[1 : self.most]:
+        first = int(np.argmax(likely))
+        for index in (first - 1, first + 1):
+            if 0 <= index < len(candidates) and (
+                candidates[index].passage == candidates[first].passage
+            ):
+                likely[index] = min(1.0, likely[index] + self.beside)
+        taken = [candidates[first]]
+        ranked = np.argsort(-likely, kind="stable")
+        for index in [int(one) for one in ranked if one != first][: self.most - 1]:
             length = len(candidates[index].text)
             share = length / (length + sum(len(one.text) for one in taken))
             if likely[index] >= 2 * self.price * share:
@@ -141,7 +154,7 @@ class _Candidate(Confidential):
 
 
 def _covered(
-    passage: int, text: str, words: Matrix, floor: float
+    passage: int, text: str, question: Question, floor: float
 ) -> Iterator[_Candidate]:
     """Yield the sentences of a passage whose surroundings meet the question."""
     found = [
@@ -149,7 +162,7 @@ def _covered(
             passage,
             sentence,
             sentence.span.of(text),
-            (words @ sentence.tokens.T).max(axis=1),
+            question.met_by(sentence.tokens),
         )
         for sentence in embedded(text)
         if len(sentence.tokens)
@@ -170,20 +183,6 @@ def _coverage(candidates: Sequence[_Candidate]) -> float:
 
     met = np.stack([one.met for one in candidates])
     return float(met.max(axis=0).mean())
-
-
-def _late(met: Matrix) -> Vector:
-    """
-    Weigh what each sentence met by how far the sentences differ in it.
-
-    Args:
-        met: A (sentences, question tokens) matrix of cosines.
-    """
-    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
-    weights = np.sqrt(met.max(axis=0) - met.mean(axis=0) + 1e-6)
-    score: Vector = (met * weights).sum(axis=1) / weights.sum()
-    return score
 
 
 def _most_overlapping(question: str, candidates: list[_Candidate]) -> list[_Candidate]:
