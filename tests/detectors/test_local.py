@@ -43,7 +43,7 @@ CASES = [
     ("Kwabena, staff number 40962, spoke.", "40962", "CODE"),
     ("the password is cobalt-heron-88.", "cobalt-heron-88", "CREDENTIAL"),
     ("at 47-12.6 N, 008-55.3 W she lay", "47-12.6 N", "COORDINATES"),
-    ("by a Cypriot national", "Cypriot", "NATIONALITY"),
+    ("by a Cypriot national", "Cypriot national", "NATIONALITY"),
     ("He worked as a primary school teacher.", "primary school teacher", "JOB_TITLE"),
     ("diagnosed with asthma", "asthma", "CONDITION"),
     (

@@ -26,7 +26,9 @@ _STATE = listed("""
         border capital government police Government Constitution Code Criminal Civil
         Penal Law Act Parliament Convention Commission Court Courts Union Ministry
         """)
-_BELONGS = listed("origin descent extraction ethnicity minority")
+_BELONGS = listed(
+    "origin descent extraction ethnicity minority national nationals citizen citizens"
+)
 
 
 def peoples(tokens: Tokens) -> Iterator[Found]:
