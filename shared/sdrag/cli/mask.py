@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,6 +57,7 @@ def mask(
     else:
         kept, mentions = _found(read.documents, checkpoint, _stamp(source, settings))
     masked = mask_corpus(kept, settings, mentions=mentions, key=key)
+    masked = _with_withheld(masked, read.documents, kept)
     _write(target, "".join(_line(document) for document in masked.documents))
     if report:
         _write(report, render_linkage(masked))
@@ -76,6 +78,7 @@ def _found(
 ) -> tuple[list[Passage], list[tuple[Mention, ...]]]:
     """Detect with a progress bar; documents that could not be read are left out."""
     from sdrag.detectors.local import LocalDetector
+    from sdrag.linkage.known import look_again
     from sdrag.linkage.performing import local_performer
     from sdrag.linkage.progress import detect_all
 
@@ -88,7 +91,26 @@ def _found(
         for document, mentions in zip(documents, found, strict=True)
         if mentions is not None
     ]
-    return [document for document, _ in pairs], [mentions for _, mentions in pairs]
+    kept = [document for document, _ in pairs]
+    texts = [document.text for document in kept]
+    return kept, look_again(texts, [mentions for _, mentions in pairs])
+
+
+def _with_withheld(
+    masked: Masked, documents: Sequence[Passage], kept: Sequence[Passage]
+) -> Masked:
+    """Add to the decisions what could not be read, under ids that name nobody."""
+    from sdrag.vocabulary import Decision
+
+    read = {document.id for document in kept}
+    withheld = (
+        Decision(
+            masked.masker.alias(document.id), "withheld", "linkage", "detector-failed"
+        )
+        for document in documents
+        if document.id not in read
+    )
+    return replace(masked, decisions=(*masked.decisions, *withheld))
 
 
 def _stamp(source: Path, settings: LinkageSection) -> str:

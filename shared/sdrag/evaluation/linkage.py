@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from statistics import fmean
 from typing import Any
 
@@ -19,6 +20,7 @@ from sdrag.errors import UsageError
 from sdrag.evaluation.linkage_clusters import LEAKED_ABOVE, Cluster
 from sdrag.folding import fold, fold_text
 from sdrag.linkage.assessment import Assessment, assess
+from sdrag.linkage.known import look_again
 from sdrag.linkage.masking import Masked, mask_corpus
 from sdrag.linkage.mentions import Mentions
 from sdrag.linkage.performing import local_performer
@@ -36,6 +38,8 @@ __all__ = [
     "remaining",
 ]
 
+_DIGITS = 12
+"""Rates are compared with thresholds: what only rounding adds is taken off."""
 _WORD = re.compile(r"[^\W_]+")
 _FUNCTION_WORDS = """a an the and or but of in on at to for from by with without as is
 are was were be been being it its this that these those there their they them he she his
@@ -108,9 +112,10 @@ def mentions_of(
     """
     documents = [document for cluster in clusters for document in cluster.documents]
     if detector is not None:
-        steps = detector.detect([document.text for document in documents])
-        outcomes = run(steps, performer or local_performer())
-        found = [replied(outcome) for outcome in outcomes]
+        texts = [document.text for document in documents]
+        outcomes = run(detector.detect(texts), performer or local_performer())
+        read = [replied(outcome) for outcome in outcomes]
+        found = look_again(texts, read)
         return dict(zip((d.id for d in documents), found, strict=True))
     given: dict[str, Sequence[Any]] = {}
     for cluster in clusters:
@@ -138,9 +143,9 @@ def leak_rate(
     cluster: Cluster, leaked: Iterable[tuple[str, str]], weights: Mapping[str, float]
 ) -> float:
     """Return the leaked share of the person's entities, by weight (section 5.4.2)."""
-    total = sum(weight_of(type_, weights) for _, type_ in cluster.person)
-    lost = sum(weight_of(type_, weights) for _, type_ in set(leaked))
-    return lost / total if total else 0.0
+    total = fsum(weight_of(type_, weights) for _, type_ in cluster.person)
+    lost = fsum(weight_of(type_, weights) for _, type_ in set(leaked))
+    return round(lost / total, _DIGITS) if total else 0.0
 
 
 def remaining(masked: Masked) -> list[list[Any]]:

@@ -20,6 +20,7 @@ from sdrag.errors import UsageError
 from sdrag.folding import fold_text
 from sdrag.linkage.assessment import Assessment, assess_steps
 from sdrag.linkage.extraction import Extractor
+from sdrag.linkage.known import look_again
 from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.performing import local_performer
 from sdrag.linkage.planning import Plan, plan_masking
@@ -153,7 +154,9 @@ def mask_corpus_steps(
     masked = yield from mask_found(kept, found, settings, key)
     names = {document.id for document in kept}
     withheld = (
-        Decision(document.id, "withheld", "linkage", "detector-failed")
+        Decision(
+            masked.masker.alias(document.id), "withheld", "linkage", "detector-failed"
+        )
         for document in whole
         if document.id not in names
     )
@@ -229,7 +232,10 @@ def detected(
         if not isinstance(outcome, Failure)
     ]
     kept = [document for document, _ in pairs]
-    return kept, found_in(kept, [value for _, value in pairs], weights)
+    found: Sequence[Sequence[Any]] = [value for _, value in pairs]
+    if not isinstance(detector, Extractor):
+        found = look_again([document.text for document in kept], found)
+    return kept, found_in(kept, found, weights)
 
 
 def _numbers(assessment: Assessment, forms: Collection[tuple[str, str]]) -> list[int]:

@@ -49,6 +49,9 @@ class Found(Confidential):
         return f"Found({len(self.form)} characters, type={self.type!r})"
 
 
+_DIGITS = 4
+"""What holds so many digits is an identifier, though a detector take it for a name."""
+
 Mentions = (
     Mapping[str, Sequence[Found | Mention | Sequence[Any]]]
     | Sequence[Sequence[Found | Mention | Sequence[Any]]]
@@ -109,15 +112,19 @@ def _found(
     for entry in (*(e for e in row if not isinstance(e, Mention)), *spans):
         if isinstance(entry, Mention):
             if fold_text(entry.span.of(text)):
-                yield _of_span(text, entry, canonical_type(entry.type, weights))
+                yield _of_span(text, entry, weights)
         elif isinstance(entry, Found):
             yield entry
         else:
             yield _of_listing(entry, weights)
 
 
-def _of_span(text: str, mention: Mention, type_: str) -> Found:
-    return Found(mention.span.of(text).strip(), type_, mention.confidence)
+def _of_span(text: str, mention: Mention, weights: Mapping[str, float]) -> Found:
+    form = mention.span.of(text).strip()
+    type_ = canonical_type(mention.type, weights)
+    if type_ == "NAME" and sum(map(str.isdigit, form)) >= _DIGITS:
+        type_ = canonical_type("ID", weights)
+    return Found(form, type_, mention.confidence)
 
 
 def _of_listing(entry: Sequence[Any], weights: Mapping[str, float]) -> Found:

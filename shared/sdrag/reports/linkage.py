@@ -8,26 +8,23 @@ type and number; documents by their ids after masking.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from html import escape
 
 import numpy as np
 
+from sdrag.linkage.assessment import walked
 from sdrag.linkage.chains import LEVELS
 from sdrag.linkage.masking import Masked
+from sdrag.linkage.planning import Plan
+from sdrag.reports.linkage_graph import draw
+from sdrag.reports.page import Markup, bar, card, page, rest, table
 
 __all__ = ["render_linkage"]
 
-_STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;
-padding:0 1rem;color:#1d2433}table{border-collapse:collapse;margin:1rem 0}th,td{padding:
-.25rem .8rem;border-bottom:1px solid #d7dce5;text-align:left}td.n{text-align:right;
-font-variant-numeric:tabular-nums}svg{width:100%;height:auto;border:1px solid #d7dce5}
-.gone{stroke:#c7ccd6;stroke-dasharray:4 4}.kept{stroke:#b3261e}circle{fill:#35507a}"""
-_MOST_ROWS = 200
-_MOST_NODES = 150
-_SIZE = 720
+_MOST_ROWS = 100
+_SAME = 1e-12
 
 
 def render_linkage(masked: Masked) -> str:
@@ -37,152 +34,165 @@ def render_linkage(masked: Masked) -> str:
     Args:
         masked: What `mask_corpus` returned.
     """
-    parts = (
-        "<h1>Linkage report</h1>",
-        _summary(masked),
-        "<h2>Risk of documents</h2>",
-        _documents(masked),
-        "<h2>Chains</h2>",
-        _chains(masked),
-        "<h2>What was masked, and why</h2>",
-        _entities(masked),
-        "<h2>Document graph</h2>",
-        _graph(masked),
-    )
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
-        "<title>Linkage report</title>"
-        f"<style>{_STYLE}</style><body>{''.join(parts)}</body></html>\n"
-    )
+    return page("Linkage report", _parts(masked))
 
 
-def _summary(masked: Masked) -> str:
+def _parts(masked: Masked) -> Iterator[str]:
+    names = [document.id for document in masked.documents]
+    yield from ("<h1>Linkage report</h1>", _lead(masked), _cards(masked))
+    yield from ("<h2>What links the documents</h2>", _legend(masked.plan))
+    yield draw(masked.plan, names)
+    yield from ("<h2>Chains</h2>", _chains(masked.plan, names))
+    yield from ("<h2>Documents</h2>", _documents(masked.plan, names))
+    yield from ("<h2>What was masked, and why</h2>", _entities(masked, names))
+    yield from ("<h2>What this rests on</h2>", _settings(masked))
+
+
+def _lead(masked: Masked) -> str:
     plan = masked.plan
+    stuck = len(plan.impossible_documents), len(plan.impossible_chains)
+    met = (
+        f"Types declared unmaskable hold {stuck[0]:,} documents and {stuck[1]:,} "
+        "chains over their ceiling; all others are at or under theirs."
+        if any(stuck)
+        else "Every document and every chain is at or under its ceiling."
+    )
     withheld = sum(decision.action == "withheld" for decision in masked.decisions)
-    rows: list[tuple[str, object]] = [
-        ("Documents", len(masked.decisions)),
-        ("withheld, since they could not be read to the end", withheld),
-        ("Entities", len(plan.corpus.entity_ids)),
-        ("masked", int(plan.masked.sum())),
-        ("Links before", plan.links_before),
-        ("Strategy", plan.settings.select),
-        (
-            "Documents over their ceiling, by unmaskable types",
-            len(plan.impossible_documents),
-        ),
-        ("Chains over their ceiling, by unmaskable types", len(plan.impossible_chains)),
-    ]
-    if plan.solution is not None:
-        rows += [
-            ("Cost of the plan", round(plan.solution.cost)),
-            ("No plan costs less than", round(plan.solution.bound)),
-        ]
-    rows += [
-        (f"Chains of {length} not enumerated (at most)", missed)
-        for length, missed in plan.chains.left_out.items()
-    ]
-    if masked.assessment.resolved.not_compared:
-        names = ", ".join(masked.assessment.resolved.not_compared)
-        rows.append(("Types with too many forms to compare by meaning", names))
-    return _table(("", ""), rows)
+    left = (
+        f" {withheld:,} documents could not be read to the end and are withheld."
+        if withheld
+        else ""
+    )
+    return f"<p>{met}{left}</p>"
 
 
-def _documents(masked: Masked) -> str:
+def _cards(masked: Masked) -> str:
     plan = masked.plan
     before, after = plan.document_risk_before, plan.document_risk
-    ids = [document.id for document in masked.documents]
-    order = np.argsort(-before, kind="stable")[:_MOST_ROWS].tolist()
-    rows = [(ids[n], f"{before[n]:.3f}", f"{after[n]:.3f}") for n in order]
-    return _table(("Document", "before", "after"), rows) + _rest(len(ids))
+    chains = plan.chains.risk_before.max(initial=0.0), plan.chain_risk.max(initial=0.0)
+    top = before.max(initial=0.0), after.max(initial=0.0)
+    entities = f"{int(plan.masked.sum()):,} of {len(plan.corpus.entity_ids):,}"
+    cards = [
+        card(f"{len(masked.documents):,}", "documents"),
+        card(entities, "entities masked"),
+        card(f"{plan.links_before:,} \u2192 {plan.links_after:,}", "links"),
+        card(f"{top[0]:.2f} \u2192 {top[1]:.2f}", "riskiest document"),
+        card(f"{chains[0]:.2f} \u2192 {chains[1]:.2f}", "riskiest chain"),
+    ]
+    if plan.solution is not None:
+        share = f"{plan.solution.gap:.1%}"
+        cards.append(
+            card(share, f"of the masks not proven, {plan.solution.bound:g} are")
+        )
+    return f'<div class="cards">{"".join(cards)}</div>'
 
 
-def _chains(masked: Masked) -> str:
-    plan = masked.plan
+def _legend(plan: Plan) -> str:
+    return (
+        "<p>A link joins two documents whose shared entities reach a strength of "
+        f"{plan.settings.edge_threshold:g}. Dashed links are broken by masking; solid "
+        "ones remain, in chains that may keep them. Broader is stronger.</p>"
+    )
+
+
+def _chains(plan: Plan, names: list[str]) -> str:
     chains, after = plan.chains, plan.chain_risk
     levels = Counter(LEVELS[level] for level in chains.level.tolist())
-    counts = ", ".join(f"{levels[name]} {name}" for name in reversed(LEVELS))
-    lowered = int((after < chains.risk_before - 1e-12).sum())
-    broken = int((after <= 0).sum())
+    levels.update(chains.spared)
+    lowered = int((after < chains.risk_before - _SAME).sum())
+    broken = int((after <= _SAME).sum())
     order = np.argsort(-chains.risk_before, kind="stable")[:_MOST_ROWS].tolist()
     rows = [
         (
-            LEVELS[int(chains.level[n])],
-            f"{chains.risk_before[n]:.3f}",
-            f"{chains.ceiling[n]:.3f}",
-            f"{after[n]:.3f}",
+            _path(plan, n, names),
+            Markup(f'<span class="{_level(plan, n)}">{_level(plan, n)}</span>'),
+            bar(chains.risk_before[n], after[n], chains.ceiling[n]),
+            f"{chains.risk_before[n]:.2f} \u2192 {after[n]:.2f}",
+            f"{chains.ceiling[n]:.2f}",
         )
         for n in order
     ]
-    text = f"<p>{counts}; {lowered} lowered, {broken} of them broken altogether.</p>"
-    heads = ("Category", "after document level", "ceiling", "after masking")
-    return text + _table(heads, rows) + _rest(len(chains))
-
-
-def _entities(masked: Masked) -> str:
-    plan, resolved = masked.plan, masked.assessment.resolved
-    ids = [document.id for document in masked.documents]
-    rows = []
-    for number in np.flatnonzero(plan.masked).tolist()[:_MOST_ROWS]:
-        entity = resolved.entities[number]
-        document = plan.selected.for_document.get(number)
-        if document is None:
-            chain = plan.chains.risk_before[plan.selected.for_chain[number]]
-            why = f"a chain of risk {chain:.3f}"
-        else:
-            why = f"the risk of document {ids[document]}"
-        joined = ", ".join(resolved.reasons.get(entity.id, ()))
-        held = int(plan.corpus.frequency[number])
-        rows.append((entity.id, entity.type, held, len(entity.forms), joined, why))
-    heads = ("Entity", "type", "documents", "forms", "joined by", "masked for")
-    return _table(heads, rows) + _rest(int(plan.masked.sum()))
-
-
-def _graph(masked: Masked) -> str:
-    """Draw the linked documents on a circle; links that are gone are dashed."""
-    plan = masked.plan
-    before = plan.before.expanded()
-    after = before.without(plan.masked, plan.settings.edge_threshold)
-    kept = set(zip(after.first.tolist(), after.second.tolist(), strict=True))
-    pairs = list(
-        zip(before.first.tolist(), before.second.tolist(), strict=True)
+    counts = ", ".join(f"{levels[name]:,} {name}" for name in reversed(LEVELS))
+    text = (
+        f"<p>{counts}, by the risk after document-level masking. {lowered:,} were "
+        f"lowered further, {broken:,} of them to nothing. Blue is the risk that is "
+        "left, amber what masking took off, and the red mark is the ceiling.</p>"
     )
-    nodes = sorted({node for pair in pairs for node in pair})[:_MOST_NODES]
-    place = {node: _point(index, len(nodes)) for index, node in enumerate(nodes)}
-    lines = [
-        f'<line class="{"kept" if pair in kept else "gone"}" x1="{one[0]}" '
-        f'y1="{one[1]}" x2="{two[0]}" y2="{two[1]}"/>'
-        for pair in pairs
-        if pair[0] in place and pair[1] in place
-        for one, two in ((place[pair[0]], place[pair[1]]),)
+    for length, missed in chains.left_out.items():
+        text += (
+            f"<p><b>Not enumerated:</b> at most {missed:,} chains of {length}; raise "
+            "<code>max_chains</code> to have them.</p>"
+        )
+    heads = ("Documents", "category", "risk", "", "ceiling")
+    return text + table(heads, rows) + rest(levels.total(), len(rows))
+
+
+def _level(plan: Plan, number: int) -> str:
+    return LEVELS[int(plan.chains.level[number])]
+
+
+def _path(plan: Plan, number: int, names: list[str]) -> str:
+    edges = plan.edges
+    hops = [edge for edge in plan.chains.hops[number].tolist() if edge >= 0]
+    ends = [(int(edges.first[e]), int(edges.second[e])) for e in hops]
+    return " \u2013 ".join(names[document] for document in walked(ends))
+
+
+def _documents(plan: Plan, names: list[str]) -> str:
+    before, after = plan.document_risk_before, plan.document_risk
+    ceiling = plan.settings.max_document_risk
+    order = np.argsort(-before, kind="stable")[:_MOST_ROWS].tolist()
+    rows = [
+        (
+            names[n],
+            bar(before[n], after[n], ceiling),
+            f"{before[n]:.2f} \u2192 {after[n]:.2f}",
+        )
+        for n in order
     ]
-    ids = [document.id for document in masked.documents]
-    dots = [
-        f'<circle cx="{x}" cy="{y}" r="5"><title>{escape(ids[node])}</title></circle>'
-        for node, (x, y) in place.items()
+    over = int((before > ceiling + _SAME).sum())
+    text = f"<p>{over:,} were over the ceiling of {ceiling:g}.</p>"
+    return text + table(("Document", "risk", ""), rows) + rest(len(names), len(rows))
+
+
+def _entities(masked: Masked, names: list[str]) -> str:
+    plan, resolved = masked.plan, masked.assessment.resolved
+    chosen = np.flatnonzero(plan.masked).tolist()
+    kinds = Counter(resolved.entities[number].type for number in chosen)
+    counts = ", ".join(f"{count:,} {name}" for name, count in kinds.most_common())
+    rows = []
+    for number in chosen[:_MOST_ROWS]:
+        entity = resolved.entities[number]
+        joined = ", ".join(resolved.reasons.get(entity.id, ()))
+        held, forms = int(plan.corpus.frequency[number]), len(entity.forms)
+        why = _why(plan, number, names)
+        rows.append((entity.type, entity.id, held, forms, joined, why))
+    heads = ("Type", "entity", "documents", "forms", "joined by", "masked for")
+    body = table(heads, rows) + rest(len(chosen), len(rows))
+    return f"<p>{escape(counts or 'Nothing')}.</p>{body}"
+
+
+def _why(plan: Plan, number: int, names: list[str]) -> str:
+    document = plan.selected.for_document.get(number)
+    if document is not None:
+        return names[document]
+    return _path(plan, plan.selected.for_chain[number], names)
+
+
+def _settings(masked: Masked) -> str:
+    plan = masked.plan
+    settings, skipped = plan.settings, masked.assessment.resolved.not_compared
+    rows = [
+        ("Strategy", settings.select),
+        ("Counted", settings.minimise),
+        ("Longest chain", f"{settings.chain_length} documents"),
+        ("Ceiling on documents", f"{settings.max_document_risk:g}"),
+        ("Ceiling on chains", f"{settings.max_chain_risk:g}"),
+        ("Unmaskable types", ", ".join(settings.unmaskable) or "none"),
     ]
-    note = f"<p>{len(pairs)} links before, {len(kept)} after (solid).</p>"
-    body = "".join(lines + dots)
-    return f'{note}<svg viewBox="0 0 {_SIZE} {_SIZE}" role="img">{body}</svg>'
-
-
-def _point(index: int, count: int) -> tuple[float, float]:
-    angle = 2 * math.pi * index / max(count, 1)
-    radius = _SIZE / 2 - 20
-    x, y = math.cos(angle) * radius, math.sin(angle) * radius
-    return round(_SIZE / 2 + x, 1), round(_SIZE / 2 + y, 1)
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{''.join(_cell(value) for value in row)}</tr>" for row in rows)
-    return f"<table><tr>{head}</tr>{body}</table>"
-
-
-def _cell(value: object) -> str:
-    kind = ' class="n"' if isinstance(value, int) else ""
-    return f"<td{kind}>{escape(str(value))}</td>"
-
-
-def _rest(count: int) -> str:
-    more = count - _MOST_ROWS
-    return f"<p>and {more} more.</p>" if more > 0 else ""
+    if skipped:
+        rows.append(("Too many forms to compare by meaning", ", ".join(skipped)))
+    return table(("Setting", "value"), rows) + (
+        '<p class="soft">What nobody detected is not masked. The ceilings are '
+        "thresholds on a score; they are no formal guarantee.</p>"
+    )

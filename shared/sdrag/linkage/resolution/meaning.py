@@ -8,17 +8,17 @@ joining by single links would wander from one meaning to another.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+
+from sdrag.linkage.resolution.numbers import stated
 
 __all__ = ["MOST_FORMS", "meaning_pairs"]
 
 MOST_FORMS = 20_000
 """A type with more forms is not compared, and the report says so."""
 _CHUNK = 1000
-_DIGITS = re.compile(r"\d+")
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 
@@ -33,7 +33,7 @@ def meaning_pairs(
         vectors: (forms, dimensions) of unit length.
         threshold: The least cosine.
     """
-    numbers = [frozenset(_DIGITS.findall(form)) for form in folded]
+    numbers = [stated(form) for form in folded]
     group = {number: [number] for number in range(len(folded))}
     for _, one, two in sorted(_near(vectors, threshold)):
         mine, yours = group[one], group[two]
@@ -59,5 +59,5 @@ def _agree(
     numbers: Sequence[frozenset[str]], mine: Sequence[int], yours: Sequence[int]
 ) -> bool:
     """Say whether no two forms state different numbers."""
-    stated = {numbers[number] for number in (*mine, *yours)} - {frozenset()}
-    return len(stated) <= 1
+    held = {numbers[number] for number in (*mine, *yours)} - {frozenset()}
+    return len(held) <= 1

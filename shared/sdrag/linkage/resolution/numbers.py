@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from sdrag.folding import fold_text
 
-__all__ = ["age_pairs", "code_pairs", "phone_pairs"]
+__all__ = ["age_pairs", "code_pairs", "phone_pairs", "stated"]
 
 _WORD = re.compile(r"[^\W_]+")
 _LABEL_WORDS = """no nr num number id mrn policy claim patient member ref reference case
@@ -30,6 +30,7 @@ _SPOKEN = {word: number for number, word in enumerate(_ONES.split())} | {
     word: 10 * number for number, word in enumerate(_TENS.split(), start=2)
 }
 _NUMBER = re.compile(r"\d{1,3}")
+_DIGITS = re.compile(r"\d+")
 
 
 def code_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -71,6 +72,13 @@ def age_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
         if age in seen:
             yield seen[age], number
         seen.setdefault(age, number)
+
+
+def stated(folded: str) -> frozenset[str]:
+    """Return the numbers that a form states, in digits or in words."""
+    words = _WORD.findall(folded)
+    spoken = {str(_SPOKEN[word]) for word in words if word in _SPOKEN}
+    return frozenset(_DIGITS.findall(folded)) | spoken
 
 
 def _code(form: str) -> tuple[str, str]:

@@ -1,0 +1,114 @@
+"""The document graph as a drawing: each group of linked documents in a cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import networkx as nx
+import numpy as np
+
+from sdrag.linkage.planning import Plan
+
+__all__ = ["draw"]
+
+_MOST_NODES = 150
+_NAMED = 60
+_ACROSS = 3
+_CELL = 300
+_TALL = 220
+_MARGIN = 62
+_LETTERS = 20
+_TILT = 0.5
+
+Point = tuple[float, float]
+
+
+def draw(plan: Plan, names: Sequence[str]) -> str:
+    """
+    Return the graph as SVG, the largest groups first; broken links are dashed.
+
+    Args:
+        plan: Whose links are drawn.
+        names: Of the documents, as they may be shown.
+    """
+    graph, left_out = _graph(plan)
+    groups = sorted(nx.connected_components(graph), key=lambda g: (-len(g), min(g)))
+    places: dict[int, Point] = {}
+    for number, group in enumerate(groups):
+        places.update(_placed(graph.subgraph(sorted(group)), number))
+    if not places:
+        return '<p class="soft">No two documents are linked.</p>'
+    rows = math.ceil(len(groups) / _ACROSS)
+    width = min(len(groups), _ACROSS) * _CELL
+    lines = "".join(_lines(graph, places))
+    dots = "".join(_dots(places, names, named=len(places) <= _NAMED))
+    note = f'<p class="soft">{left_out:,} linked documents are not drawn.</p>'
+    return (
+        f'<svg class="graph" viewBox="0 0 {width} {rows * _TALL}" role="img" '
+        f'aria-label="Document graph">{lines}{dots}</svg>{note if left_out else ""}'
+    )
+
+
+def _graph(plan: Plan) -> tuple[nx.Graph[int], int]:
+    """Return the links among as many documents as are drawn, and how many are not."""
+    graph: nx.Graph[int] = nx.Graph()
+    threshold = plan.settings.edge_threshold
+    linked = np.zeros(len(plan.corpus.document_ids), bool)
+    for block in plan.before.blocks():
+        kept = block.without(plan.masked, threshold)
+        alive = set(zip(kept.first.tolist(), kept.second.tolist(), strict=True))
+        linked[block.first] = linked[block.second] = True
+        pairs = zip(block.first.tolist(), block.second.tolist(), strict=True)
+        for (one, two), strength in zip(pairs, block.strength.tolist(), strict=True):
+            room = _MOST_NODES - len(graph)
+            if room >= (one not in graph) + (two not in graph):
+                graph.add_edge(one, two, strength=strength, kept=(one, two) in alive)
+    return graph, int(linked.sum()) - len(graph)
+
+
+def _placed(group: nx.Graph[int], number: int) -> dict[int, Point]:
+    """Lay a group out within its cell; the same group always in the same way."""
+    found = _tilted(nx.kamada_kawai_layout(group)) if len(group) > 2 else _pair(group)
+    row, column = divmod(number, _ACROSS)
+    broad, high = _CELL / 2 - _MARGIN, _TALL / 2 - _MARGIN / 2
+    return {
+        node: (
+            round(column * _CELL + _CELL / 2 + float(x) * broad, 1),
+            round(row * _TALL + _TALL / 2 + float(y) * high, 1),
+        )
+        for node, (x, y) in found.items()
+    }
+
+
+def _tilted(places: dict[int, Point]) -> dict[int, Point]:
+    """Turn a layout a little, so that names in a row do not lie on one line."""
+    cos, sin = math.cos(_TILT), math.sin(_TILT)
+    return {n: (x * cos - y * sin, x * sin + y * cos) for n, (x, y) in places.items()}
+
+
+def _pair(group: nx.Graph[int]) -> dict[int, Point]:
+    return dict(zip(sorted(group), ((-0.6, 0.0), (0.6, 0.0)), strict=False))
+
+
+def _lines(graph: nx.Graph[int], places: dict[int, Point]) -> Iterator[str]:
+    for one, two, data in graph.edges(data=True):
+        (x1, y1), (x2, y2) = places[one], places[two]
+        kind = "kept" if data["kept"] else "gone"
+        width = 0.5 + 2.5 * data["strength"]
+        yield (
+            f'<line class="{kind}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" '
+            f'stroke-width="{width:.1f}"/>'
+        )
+
+
+def _dots(
+    places: dict[int, Point], names: Sequence[str], *, named: bool
+) -> Iterator[str]:
+    for node, (x, y) in places.items():
+        name = escape(names[node])
+        yield f'<circle cx="{x}" cy="{y}" r="5"><title>{name}</title></circle>'
+        if named:
+            short = names[node][:_LETTERS]
+            yield f'<text x="{x}" y="{y + 18}">{escape(short)}</text>'

@@ -1,0 +1,86 @@
+"""A second look: what was found in one document is looked for in all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdrag.linkage.assessment import assess
+from sdrag.linkage.known import look_again
+from sdrag.linkage.mentions import found_in
+from sdrag.linkage.resolution.meaning import meaning_pairs
+from sdrag.linkage.schema import WEIGHTS
+from sdrag.vocabulary import Mention, Passage, Span
+
+
+def mention(text: str, form: str, type_: str, sure: float = 0.9) -> Mention:
+    start = text.index(form)
+    return Mention(Span(start, start + len(form)), type_, sure)
+
+
+@pytest.mark.parametrize(
+    ("form", "elsewhere", "seen"),
+    [
+        ("Valdora Philharmonic", "the VALDORA philharmonic plays", True),
+        ("KV-7719203", "policy KV 7719-203 applies", True),
+        ("KV-7719203", "policy KV 7719-204 applies", False),
+        ("KV-7719203", "policy AKV 7719-203 applies", False),
+        ("KV-7719203", "KV, 7719, 203 are three", False),
+        ("Lee", "Lee came", False),
+        ("Krastev", "Krasteva came", False),
+    ],
+)
+def test_known_forms_are_found_elsewhere(
+    form: str,
+    elsewhere: str,
+    seen: bool,  # noqa: FBT001 -- a column of the table
+) -> None:
+    """Whole words, identifiers under any punctuation; short forms say too little."""
+    first = f"It is {form}."
+    found = look_again([first, elsewhere], [(mention(first, form, "ID"),), ()])
+    assert found[0] == (mention(first, form, "ID"),)
+    assert bool(found[1]) is seen
+
+
+def test_what_a_detector_doubted_is_not_spread() -> None:
+    """A doubtful find stays where it was."""
+    first = "Perhaps Skerry."
+    found = look_again([first, "Skerry"], [(mention(first, "Skerry", "PER", 0.4),), ()])
+    assert found[1] == ()
+
+
+@given(st.lists(st.text("aB1 -./", max_size=30), max_size=4))
+def test_nothing_found_is_lost(texts: list[str]) -> None:
+    """Each find stands, or lies within what took its place."""
+    found = [
+        (Mention(Span(0, len(text)), "ID", 1.0),) if text else () for text in texts
+    ]
+    for before, after in zip(found, look_again(texts, found), strict=True):
+        assert set(before) <= set(after)
+
+
+def test_an_identifier_is_no_name() -> None:
+    """Four digits are nobody's name, whatever a detector says."""
+    text = "patient SL-330178"
+    rows = found_in(
+        [Passage("a", text)], [[mention(text, "SL-330178", "PERSON")]], WEIGHTS
+    )
+    assert rows[0][0].type == "NON_PERSONAL_ID"
+
+
+def test_numbers_in_words_keep_forms_apart() -> None:
+    """Ten is not nine, however near in meaning."""
+    near = np.ones((2, 1), np.float32)
+    assert list(meaning_pairs(["ten visits", "nine visits"], near, 0.9)) == []
+    assert list(meaning_pairs(["ten visits", "10 visits"], near, 0.9)) == [(0, 1)]
+
+
+def test_links_rest_on_the_second_look() -> None:
+    """Two documents are linked by what was found in one."""
+    texts = ["Member KV-7719203.", "Paid for KV 7719 203.", *["Closed."] * 8]
+    documents = [Passage(str(n), text) for n, text in enumerate(texts)]
+    found = [(mention(texts[0], "KV-7719203", "PATIENT_ID"),), *[()] * 9]
+    assert not assess(documents, found).links
+    assert len(assess(documents, look_again(texts, found)).links) == 1
