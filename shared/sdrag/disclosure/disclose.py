@@ -233,7 +233,7 @@ def _cut(releases: Sequence[Release]) -> Iterator[Passage]:
 
 
 def _note(judged: Judged, releases: Sequence[Release], withheld: Withheld) -> None:
-    """Tell what was cut out of each passage, in every form found for its constraints."""
+    """Tell what was cut out of each passage, in every form that was found."""
     for one in releases:
         for passage in _cut([one]):
             needles = (judged.swept.needles[name] for name in one.constraint_ids)
