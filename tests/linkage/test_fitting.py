@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sdrag.errors import UsageError
+from sdrag.folding import fold_text
+from sdrag.linkage.assessment import assess
 from sdrag.linkage.extraction import ModelExtractor
 from sdrag.linkage.fitting import Fitted, fit
 from sdrag.linkage.masking import mask_corpus
@@ -87,6 +92,85 @@ def test_a_removed_document_is_gone() -> None:
     assert list(update.fitted.documents) == ["b", "c"]
     with pytest.raises(UsageError, match="not in the corpus"):
         fitted().updated(removed=["z"])
+
+
+FORMS = ["red kite", "Red Kite", "blue heron", "K 7719-203", "K7719203", "grey owl"]
+entries = st.tuples(
+    st.sampled_from(FORMS), st.just(""), st.just("UNIQUE_FACT"), st.just(1.0)
+)
+small = st.lists(st.lists(entries, max_size=3), min_size=1, max_size=5)
+
+
+class TestIncremental:
+    """Following a change is as good as starting anew."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(small, small, st.integers(0, 4))
+    def test_frequencies_and_graph_are_those_from_scratch(
+        self,
+        first: list[list[tuple[object, ...]]],
+        later: list[list[tuple[object, ...]]],
+        removed: int,
+    ) -> None:
+        """Risks, links and uniqueness, whatever is added and removed."""
+        old = {f"a{n}": row for n, row in enumerate(first)}
+        new = {f"b{n}": row for n, row in enumerate(later)}
+        gone = [name for name in old if name == f"a{removed}"]
+        update = fit(passages(old), PLAIN, mentions=old).updated(
+            passages(new), gone, mentions=new
+        )
+        left = {k: v for k, v in (old | new).items() if k not in gone}
+        scratch = assess(passages(left), left, PLAIN)
+        followed = update.fitted.masked.assessment
+        assert followed.links == scratch.links
+        assert followed.document_risk == scratch.document_risk
+        assert followed.uniqueness == scratch.uniqueness
+
+    @settings(max_examples=40, deadline=None)
+    @given(small, small)
+    def test_the_plan_holds_what_was_masked_and_meets_every_ceiling(
+        self,
+        first: list[list[tuple[object, ...]]],
+        later: list[list[tuple[object, ...]]],
+    ) -> None:
+        """Stale are those earlier documents whose masked text is another."""
+        old = {f"a{n}": row for n, row in enumerate(first)}
+        new = {f"b{n}": row for n, row in enumerate(later)}
+        plan = fit(passages(old), PLAIN, mentions=old)
+        update = plan.updated(passages(new), mentions=new)
+        before = {fold_text(f) for e in plan.masked.entities for f in e.forms}
+        after = {fold_text(f) for e in update.fitted.masked.entities for f in e.forms}
+        assert before <= after
+        assert update.fitted.masked.plan.document_risk.max() <= 0.95 + 1e-9
+        assert update.fitted.masked.plan.impossible_chains.size == 0
+        texts = {d.id: d.text for d in update.fitted.masked.documents}
+        changed = [d.id for d in plan.masked.documents if texts[d.id] != d.text]
+        assert list(update.stale) == changed
+
+    def test_only_new_forms_are_embedded(self) -> None:
+        """What was compared by meaning before is not embedded again."""
+        asked: list[str] = []
+
+        def vectors(forms: Sequence[str]) -> list[list[float]]:
+            asked.extend(forms)
+            return [[1.0, 0.0] if "kite" in form else [0.0, 1.0] for form in forms]
+
+        performer = Scripted(embed=vectors)
+        old = {"a": [("red kite", "", "EVENT", 1.0), ("grey owl", "", "EVENT", 1.0)]}
+        new = {"b": [("a red kite", "", "EVENT", 1.0)]}
+        plan = fit(passages(old), mentions=old, performer=performer)
+        assert asked == ["red kite", "grey owl"]
+        update = plan.updated(passages(new), mentions=new, performer=performer)
+        assert asked[2:] == ["a red kite"]
+        resolved = update.fitted.masked.assessment.resolved
+        assert {len(entity.forms) for entity in resolved.entities} == {1, 2}
+
+
+def passages(rows: dict[str, list[tuple[object, ...]]]) -> list[Passage]:
+    return [
+        Passage(name, ". ".join(str(entry[0]) for entry in row) or "Closed.")
+        for name, row in rows.items()
+    ]
 
 
 class TestModelExtractor:

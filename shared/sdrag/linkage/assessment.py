@@ -20,7 +20,7 @@ from sdrag.linkage.edges import Edges, find_edges
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.performing import local_performer
-from sdrag.linkage.resolution import Resolved, resolve
+from sdrag.linkage.resolution import Resolved, Vectors, resolve
 from sdrag.linkage.schema import weight_of, weights_of
 from sdrag.linkage.settings import SettingsSource, read_settings
 from sdrag.policy import LinkageSection
@@ -178,11 +178,12 @@ def assess_steps(
     found: Sequence[Sequence[Found]],
     settings: LinkageSection,
     key: bytes | None = None,
+    known: Vectors | None = None,
 ) -> Steps[Assessment]:
     """Assess, yielding effects; see `assess`."""
     if len({document.id for document in documents}) != len(documents):
         raise UsageError("Two documents have the same id.")
-    resolved = yield from resolve(found, settings.resolution, key)
+    resolved = yield from resolve(found, settings.resolution, key, known)
     corpus = incidence_of([document.id for document in documents], resolved, settings)
     return Assessment(settings, resolved, corpus)
 

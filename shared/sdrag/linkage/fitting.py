@@ -1,12 +1,13 @@
 """
 Fit on a corpus, apply to a stream, and follow the corpus as it changes.
 
-Detecting is what costs; so what was found in a document is kept, and a change detects
-only in what is new. Frequencies and the number of documents enter every uniqueness, so
-the plan is made anew over the columns, which takes seconds for a hundred thousand
-documents. What was masked once stays masked: a value that has been taken out must not
-come back because it has become more common. So a change can only add to the masks, and
-the update names the earlier documents in which something more is to be masked.
+Detecting and embedding are what costs; so what was found in a document is kept, with
+the vectors of its forms, and a change detects and embeds only what is new. Frequencies
+and the number of documents enter every uniqueness, so the plan is made anew over the
+columns, which takes seconds for a hundred thousand documents. What was masked once
+stays masked: a value that has been taken out must not come back because it has become
+more common. So a change can only add to the masks, and the update names the earlier
+documents in which something more is to be masked.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Fitted(Confidential):
             removed: Ids of documents that are gone.
             detector: Finds entities in the changed documents.
             mentions: What was found in them, in place of a detector.
-            performer: Answers effects.
+            performer: Answers effects; the same embeddings as when it was fitted.
 
         Raises:
             UsageError: A document that is to be removed is not there.
@@ -180,6 +181,7 @@ def _fitted(
         earlier.settings,
         earlier.key,
         already,
+        earlier.masked.assessment.resolved.vectors,
     )
     masked = run(steps, performer or local_performer())
     return Fitted(earlier.settings, documents, found, masked, earlier.key)

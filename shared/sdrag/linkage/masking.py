@@ -25,6 +25,7 @@ from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.performing import local_performer
 from sdrag.linkage.planning import Plan, plan_masking
 from sdrag.linkage.replacing import Masker
+from sdrag.linkage.resolution import Vectors
 from sdrag.linkage.rewriting import rewrite
 from sdrag.linkage.schema import weights_of
 from sdrag.linkage.settings import SettingsSource, read_settings
@@ -169,6 +170,7 @@ def mask_found(
     settings: LinkageSection,
     key: bytes | None = None,
     already: Collection[tuple[str, str]] = (),
+    known: Vectors | None = None,
 ) -> Steps[Masked]:
     """
     Mask documents in which everything was found.
@@ -179,8 +181,9 @@ def mask_found(
         settings: The ceilings and the strategy.
         key: For ids and pseudonyms.
         already: Types and folded forms that are masked in any case.
+        known: Vectors of forms that were embedded before, by the same model.
     """
-    assessment = yield from assess_steps(documents, found, settings, key)
+    assessment = yield from assess_steps(documents, found, settings, key, known)
     plan = plan_masking(assessment.corpus, settings, _numbers(assessment, already))
     entities = masked_entities(assessment, plan)
     style = "label" if settings.replace == "rewrite" else settings.replace

@@ -8,6 +8,6 @@ switched off in the policy.
 
 from __future__ import annotations
 
-from sdrag.linkage.resolution.resolve import Resolved, resolve
+from sdrag.linkage.resolution.resolve import Resolved, Vectors, resolve
 
-__all__ = ["Resolved", "resolve"]
+__all__ = ["Resolved", "Vectors", "resolve"]

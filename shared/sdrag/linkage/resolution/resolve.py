@@ -12,7 +12,8 @@ from __future__ import annotations
 import hmac
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from sdrag.policy import ResolutionSection
 from sdrag.steps import Steps, embed, replied
 from sdrag.vocabulary import Confidential, Entity
 
-__all__ = ["Resolved", "resolve"]
+__all__ = ["Resolved", "Vectors", "resolve"]
 
 _DATES = frozenset({"EVENT_DATE", "BIRTHDATE"})
 _CODES = frozenset({"PATIENT_ID", "NON_PERSONAL_ID"})
@@ -39,6 +40,7 @@ _PLACES = frozenset({"ADDRESS", "LOCATION", "PROVIDER"})
 _TERMS = frozenset({"MEDICAL_CONDITION", "TREATMENT", "DEMOGRAPHIC"})
 
 Pairs = Iterable[tuple[int, int]]
+Vectors = Mapping[str, np.ndarray[tuple[int], np.dtype[np.float32]]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,12 +53,14 @@ class Resolved(Confidential):
         rows: Number of the document, id of the entity, relevance; one for each pair.
         reasons: For each entity of several forms, the rules that joined them.
         not_compared: Types with too many forms to be compared by meaning.
+        vectors: Of the forms that were compared by meaning.
     """
 
     entities: tuple[Entity, ...]
     rows: tuple[tuple[int, str, float], ...]
     reasons: Mapping[str, tuple[str, ...]]
     not_compared: tuple[str, ...] = ()
+    vectors: Vectors = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Resolved({len(self.entities)} entities, {len(self.rows)} rows)"
@@ -66,6 +70,7 @@ def resolve(
     found: Sequence[Sequence[Found]],
     settings: ResolutionSection,
     key: bytes | None = None,
+    known: Vectors | None = None,
 ) -> Steps[Resolved]:
     """
     Decide which forms are one entity.
@@ -74,6 +79,7 @@ def resolve(
         found: For each document, what was found in it.
         settings: Which rules are on, and their thresholds.
         key: Makes ids that are the same in every run over any corpus.
+        known: Vectors of forms that were embedded before, by the same model.
 
     Raises:
         SdragError: Forms were to be compared by meaning and could not be embedded.
@@ -83,30 +89,51 @@ def resolve(
         for entry in entries:
             types.setdefault(entry.type, _Type(entry.type)).add(document, entry)
     skipped: list[str] = []
+    vectors: dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
     for name in sorted(types):
         held = types[name]
         held.join_by_rules(settings)
-        if not (yield from _join_by_meaning(held, settings)):
+        chosen = _to_compare(held, settings)
+        if len(chosen) > MOST_FORMS:
             skipped.append(name)
-    return _numbered([types[name] for name in sorted(types)], key, tuple(skipped))
+        elif len(chosen) > 1:
+            forms = [held.forms[number] for number in chosen]
+            found_now = yield from _embedded(forms, known or {})
+            _join_by_meaning(held, settings, chosen, found_now)
+            vectors.update(found_now)
+    resolved = _numbered([types[name] for name in sorted(types)], key, tuple(skipped))
+    return replace(resolved, vectors=vectors)
 
 
-def _join_by_meaning(held: _Type, settings: ResolutionSection) -> Steps[bool]:
-    """Join paraphrases, one form of each entity so far; say whether it was possible."""
-    threshold = settings.terms if held.name in _TERMS else settings.meaning
-    if held.name in _EXACT | _PLACES or threshold is False:
-        return True
-    chosen = sorted({held.parent(number) for number in range(len(held.folded))})
-    if len(chosen) < 2:
-        return True
-    if len(chosen) > MOST_FORMS:
-        return False
-    outcomes = yield from embed(held.forms[number] for number in chosen)
-    vectors: Matrix = np.stack([replied(outcome) for outcome in outcomes])
+def _to_compare(held: _Type, settings: ResolutionSection) -> list[int]:
+    """Return one form of each entity so far, where meaning is compared at all."""
+    if held.name in _EXACT | _PLACES or _threshold(held, settings) is False:
+        return []
+    return sorted({held.parent(number) for number in range(len(held.folded))})
+
+
+def _threshold(held: _Type, settings: ResolutionSection) -> float | Literal[False]:
+    return settings.terms if held.name in _TERMS else settings.meaning
+
+
+def _embedded(forms: Sequence[str], known: Vectors) -> Steps[Vectors]:
+    """Return a vector for each form; only forms that are not known are embedded."""
+    new = [form for form in forms if form not in known]
+    outcomes = yield from embed(new)
+    fresh = {
+        form: replied(outcome) for form, outcome in zip(new, outcomes, strict=True)
+    }
+    return {form: fresh[form] if form in fresh else known[form] for form in forms}
+
+
+def _join_by_meaning(
+    held: _Type, settings: ResolutionSection, chosen: Sequence[int], vectors: Vectors
+) -> None:
+    """Join paraphrases."""
+    matrix: Matrix = np.stack([vectors[held.forms[number]] for number in chosen])
     texts = [held.folded[number] for number in chosen]
-    pairs = meaning_pairs(texts, vectors, threshold)
+    pairs = meaning_pairs(texts, matrix, float(_threshold(held, settings)))
     held.join(((chosen[one], chosen[two]) for one, two in pairs), "meaning")
-    return True
 
 
 class _Type:
