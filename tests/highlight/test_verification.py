@@ -333,3 +333,20 @@ def test_a_repeat_in_an_earlier_passage_is_dropped() -> None:
     found = verify_highlights([tail.text, MINUTES.text], [tail, MINUTES])
 
     assert [one.passage_id for one in found] == ["minutes"]
+
+
+def test_what_only_reads_alike_is_no_repeat() -> None:
+    """A highlight whose words are part of others says another thing, and is kept."""
+    closed = Passage("a", "closed payments to both of them")
+    hidden = Passage("b", "undisclosed payments to both of them all")
+
+    found = verify_highlights([closed.text, hidden.text], [closed, hidden])
+
+    assert [one.passage_id for one in found] == ["a", "b"]
+
+
+def test_an_extract_within_another_shortens_nothing() -> None:
+    """Of two extracts, one inside the other, the longer one stands."""
+    inner = "of the harbour found that undisclosed payments"
+
+    assert texts([REPORT.text[:109], inner]) == [REPORT.text[:109]]

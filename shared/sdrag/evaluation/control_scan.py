@@ -15,7 +15,7 @@ from pathlib import Path
 from sdrag.guardrails.injection import scan as read_for_orders
 from sdrag.highlight.scan import Judge, scan
 from sdrag.policy import HighlightSection, InjectionSection
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Passage, Span
 
 __all__ = ["guard_judge", "scan_to"]
 
@@ -24,13 +24,25 @@ def guard_judge(section: InjectionSection | None = None) -> Judge:
     """
     Judge windows with the injection guard.
 
+    Patterns read each window alone. The local classifier, where the section has it,
+    looks for what does not belong, so it reads the text as a whole, and a window has
+    the score of what it shares a word with.
+
     Args:
         section: Its settings; by default the patterns alone, which need no model.
     """
     rules = section or InjectionSection(local_classifier=False)
+    patterns = rules.model_copy(update={"local_classifier": False})
 
-    def judge(texts: Sequence[str]) -> list[float]:
-        return [read_for_orders(text, rules).score for text in texts]
+    def judge(text: str, spans: Sequence[Span]) -> list[float]:
+        alone = [read_for_orders(span.of(text), patterns).score for span in spans]
+        if not rules.local_classifier:
+            return alone
+        whole = read_for_orders(text, rules).suspicions
+        return [
+            max([score, *(one.score for one in whole if one.span.overlaps(span))])
+            for score, span in zip(alone, spans, strict=True)
+        ]
 
     return judge
 
@@ -47,6 +59,7 @@ def scan_to(
         found = scan(passages, judge or guard_judge(), min_words=rules.min_words)
         for alarm in found:
             file.write(json.dumps(asdict(alarm)) + "\n")
+            file.flush()
             alarms += 1
             seen.add(alarm.passage_id)
     return {"alarms": alarms, "passages": len(seen)}

@@ -20,7 +20,12 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 from sdrag.errors import InputTooLargeError, UsageError
-from sdrag.highlight.boundaries import count_words, holds_a_word, placeholders
+from sdrag.highlight.boundaries import (
+    count_words,
+    cuts_a_word,
+    holds_a_word,
+    placeholders,
+)
 from sdrag.highlight.matching import Match, Matcher
 from sdrag.highlight.scope import Scope, to_sentences
 from sdrag.vocabulary import Confidential, Highlight, Passage, Span
@@ -29,6 +34,7 @@ __all__ = ["CutAt", "Refusal", "RefusalReason", "Verification", "verify_highligh
 
 MAX_CHARACTERS = 4_000_000
 MAX_EXTRACTS = 256
+_MAX_OCCURRENCES = 1_000
 
 CutAt = Literal["words", "scope", "sentences"]
 """
@@ -129,7 +135,6 @@ def verify_highlights(
         tuple(passages),
         Matcher.of(passages, threshold),
         tuple(placeholders(passage.text, withheld) for passage in passages),
-        tuple(withheld),
         min_words,
         cut_at,
     )
@@ -141,7 +146,6 @@ class _Verifier(Confidential):
     passages: tuple[Passage, ...]
     matcher: Matcher
     holes: tuple[tuple[Span, ...], ...]
-    withheld: tuple[str, ...]
     min_words: int
     cut_at: CutAt
 
@@ -164,7 +168,7 @@ class _Verifier(Confidential):
 
     def _judge(self, index: int, extract: str) -> Match | Refusal:
         """Apply the rules to one extract."""
-        words = self._words_of(extract)
+        words = count_words(extract, Span(0, len(extract))) if extract else 0
         if words < self.min_words:
             return Refusal(index, "too-few-words", words)
         match = self.matcher.find(extract)
@@ -178,12 +182,6 @@ class _Verifier(Confidential):
         if span is None:
             return Refusal(index, "cuts-a-sentence", words, passage.id)
         return Match(match.passage, span, match.score)
-
-    def _words_of(self, extract: str) -> int:
-        if not extract:
-            return 0
-        holes = placeholders(extract, self.withheld)
-        return count_words(extract, Span(0, len(extract)), holes)
 
     def _cut(self, text: str, span: Span) -> Span | None:
         if self.cut_at == "words":
@@ -211,11 +209,15 @@ class _Verifier(Confidential):
     def _once(
         self, highlights: Sequence[Highlight], refusals: list[Refusal]
     ) -> list[Highlight]:
-        """Drop what stands within another highlight: chunks may share their ends."""
+        """
+        Drop what a later highlight says in full: chunks may share their ends.
+
+        An extract that an earlier passage holds is found there, never in a later one.
+        """
         kept: list[Highlight] = []
         for index, highlight in enumerate(highlights):
-            others = [*kept, *highlights[index + 1 :]]
-            if any(highlight.text in other.text for other in others):
+            later = highlights[index + 1 :]
+            if any(_stands_in(highlight.text, other.text) for other in later):
                 refusals.append(
                     Refusal(-1, "repeated", passage_id=highlight.passage_id)
                 )
@@ -228,6 +230,18 @@ class _Verifier(Confidential):
         return Highlight(
             passage.id, match.span, match.span.of(passage.text), match.score
         )
+
+
+def _stands_in(text: str, other: str) -> bool:
+    """Say whether a text stands in another without cutting a word of it."""
+    start = -1
+    for _ in range(_MAX_OCCURRENCES):
+        start = other.find(text, start + 1)
+        if start < 0:
+            return False
+        if not (cuts_a_word(other, start) or cuts_a_word(other, start + len(text))):
+            return True
+    return False
 
 
 def _joined(left: Match, right: Match) -> Match:

@@ -25,6 +25,10 @@ def command(
         Path | None,
         typer.Option(help="Also scan the corpus for orders; JSONL report."),
     ] = None,
+    classifier: Annotated[
+        bool,
+        typer.Option(help="Scan with the local classifier too, not patterns only."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Attack verification, bound what is left to choose, scan the corpus."""
@@ -46,8 +50,10 @@ def command(
         read_attacks(data), passages, rules, tokens=tokens, vocabulary=vocabulary
     )
     if scan is not None:
-        from sdrag.evaluation.control_scan import scan_to
+        from sdrag.evaluation.control_scan import guard_judge, scan_to
+        from sdrag.policy import InjectionSection
 
+        judge = guard_judge(InjectionSection(local_classifier=classifier))
         with typer.progressbar(passages, label="Scanning", file=sys.stderr) as shown:
-            result["scan"] = scan_to(scan, shown, rules)
+            result["scan"] = scan_to(scan, shown, rules, judge)
     show(result, as_json=as_json)
