@@ -3,16 +3,16 @@
 import json
 
 import pytest
+from typer.testing import CliRunner
 
-from sdrag.errors import ModelReplyError
+from sdrag.cli.app import app
+from sdrag.errors import ModelError, ModelReplyError, UsageError
 from sdrag.evaluation.articles_check import check_article, load_articles
 from sdrag.evaluation.builder import build_articles
 
-SHIPPED = [
-    article
-    for article in load_articles()
-    if all("raw_question_text" in q for q in article["questions"])
-][:2]
+from ..support.openai_server import openai_server
+
+SHIPPED = load_articles()[:3]
 
 
 class Author:
@@ -26,26 +26,19 @@ class Author:
     def __call__(self, prompt):
         self.prompts.append(prompt)
         if prompt.startswith("Name "):
-            return "Here you are:\n" + json.dumps(
-                [
-                    {
-                        "category": a["category"],
-                        "title": a["title"],
-                        "constraints": list(a["constraint_to_witness_words"]),
-                    }
-                    for a in SHIPPED
-                ]
-            )
+            return "Here you are:\n" + json.dumps(self._topics(prompt))
         if prompt.startswith("Write an article"):
             self._current = next(a for a in SHIPPED if a["title"] in prompt)
             keys = ("article_text", "constraint_to_witness_words")
             return json.dumps(self._spoil({key: self._current[key] for key in keys}))
-        if prompt.startswith("Write five questions"):
+        if prompt.endswith(self._current["article_text"]):
             return json.dumps(
                 [
-                    {"question_text": q["raw_question_text"], "answer_text": raw}
+                    {
+                        "question_text": q["raw_question_text"],
+                        "answer_text": q["raw_answer_text"],
+                    }
                     for q in self._current["questions"]
-                    for raw in [q["raw_answer_text"]]
                 ]
             )
         found = next(
@@ -54,6 +47,21 @@ class Author:
             if json.dumps(q["raw_question_text"]) in prompt
         )
         return json.dumps({k: found[k] for k in ("question_text", "answer_text")})
+
+    def asked(self, opening):
+        return [p for p in self.prompts if p.startswith(opening)]
+
+    def _topics(self, prompt):
+        wanted = int(prompt.split()[1])
+        new = [a for a in SHIPPED if json.dumps(a["title"]) not in prompt]
+        return [
+            {
+                "category": a["category"],
+                "title": a["title"],
+                "constraints": list(a["constraint_to_witness_words"]),
+            }
+            for a in new[:wanted]
+        ]
 
 
 def test_builds_the_format(tmp_path):
@@ -65,9 +73,23 @@ def test_builds_the_format(tmp_path):
     articles = load_articles(tmp_path)
 
     assert built.refused == ()
-    assert [a["title"] for a in articles] == [a["title"] for a in SHIPPED]
+    assert [a["title"] for a in articles] == [a["title"] for a in SHIPPED[:2]]
     assert [check_article(a) for a in articles] == [[], []]
     assert told == [(1, 2), (2, 2)]
+
+
+def test_relevance_is_read_before_removal(tmp_path):
+    """What a question needs is found in its raw texts, which are kept beside it."""
+    build_articles(Author(), tmp_path, count=1)
+    (article,) = load_articles(tmp_path)
+
+    for built, shipped in zip(
+        article["questions"], SHIPPED[0]["questions"], strict=True
+    ):
+        assert set(built["relevant_constraints"]) == set(
+            shipped["relevant_constraints"]
+        )
+        assert built["raw_answer_text"] == shipped["raw_answer_text"]
 
 
 def test_goes_on_where_it_was(tmp_path):
@@ -79,8 +101,36 @@ def test_goes_on_where_it_was(tmp_path):
     built = build_articles(again, tmp_path, count=2)
 
     assert len(built.paths) == 2
-    assert sum(p.startswith("Write an article") for p in again.prompts) == 1
-    assert not any(p.startswith("Name ") for p in again.prompts)
+    assert len(again.asked("Write an article")) == 1
+    assert not again.asked("Name ")
+
+
+def test_more_topics_than_before_are_added(tmp_path):
+    """A larger count keeps what is there; a smaller one takes the first of it."""
+    build_articles(Author(), tmp_path, count=1)
+    again = Author()
+
+    grown = build_articles(again, tmp_path, count=3)
+
+    assert [path.name for path in grown.paths] == ["01.json", "02.json", "03.json"]
+    assert len(again.asked("Write an article")) == 2
+    assert len(build_articles(Author(), tmp_path, count=2).paths) == 2
+
+
+def test_a_run_that_breaks_off_leaves_what_is_finished(tmp_path):
+    """A model that fails ends the run; the next one loses no finished article."""
+    author = Author()
+
+    def failing(prompt):
+        if "Write an article" in prompt and author.asked("Write an article"):
+            raise ModelError("down")
+        return author(prompt)
+
+    with pytest.raises(ModelError):
+        build_articles(failing, tmp_path, count=3)
+
+    assert [path.name for path in tmp_path.glob("*.json")] == ["01.json"]
+    assert len(build_articles(Author(), tmp_path, count=3).paths) == 3
 
 
 def test_refuses_what_the_checks_refuse(tmp_path):
@@ -93,14 +143,72 @@ def test_refuses_what_the_checks_refuse(tmp_path):
 
     author = Author(spoil=spoil)
     built = build_articles(author, tmp_path, count=2, attempts=2)
+    first, second, *_ = author.asked("Write an article")
 
     assert built.paths == ()
-    assert len(built.refused) == 2
-    assert sum(p.startswith("Write an article") for p in author.prompts) == 4
+    assert [topic.title for topic in built.refused] == [a["title"] for a in SHIPPED[:2]]
+    assert "does not stand in the article" in built.refused[0].problems[0]
+    assert "earlier attempt was refused" not in first
+    assert "does not stand in the article" in second
+    assert len(author.asked("Write an article")) == 4
     assert not list(tmp_path.glob("*.json"))
 
 
-def test_unreadable_topics_stop_the_run(tmp_path):
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "I cannot help with that.",
+        "[]",
+        '[{"category": "c", "title": "t", "constraints": ["only one"]}]',
+        '["a topic"]',
+    ],
+)
+def test_unusable_topics_stop_the_run(tmp_path, reply):
     """Without topics there is nothing to build."""
     with pytest.raises(ModelReplyError):
-        build_articles(lambda _: "I cannot help with that.", tmp_path)
+        build_articles(lambda _: reply, tmp_path, count=1)
+
+
+def test_another_folder_is_refused(tmp_path):
+    """Topics that no run of this builder wrote are not built on."""
+    (tmp_path / "topics.list").write_text("milk\neggs\n")
+
+    with pytest.raises(UsageError):
+        build_articles(Author(), tmp_path, count=1)
+
+
+def test_the_command_goes_on_after_a_cut(tmp_path):
+    """Over a real wire: a server that dies ends the run, and a second one ends it."""
+    author, folder = Author(), tmp_path / "articles"
+
+    def say(body):
+        prompt = body["messages"][-1]["content"]
+        if prompt.startswith("Write an article") and author.asked(prompt[:16]):
+            raise ConnectionAbortedError
+        return {"role": "assistant", "content": author(prompt)}
+
+    with openai_server() as wire:
+        wire.say = say
+        cut = typed(folder, wire.url)
+    author = Author()
+    with openai_server() as wire:
+        wire.say = say_as(author)
+        whole = typed(folder, wire.url)
+
+    assert isinstance(cut.exception, ModelError)
+    assert whole.exit_code == 0
+    assert "2 of 2 articles" in whole.output
+    assert len(author.asked("Write an article")) == 1
+    assert [check_article(article) for article in load_articles(folder)] == [[], []]
+
+
+def say_as(author):
+    return lambda body: {
+        "role": "assistant",
+        "content": author(body["messages"][-1]["content"]),
+    }
+
+
+def typed(folder, url):
+    options = ["--model", "double", "--base-url", url, "--count", "2"]
+    return CliRunner().invoke(app, ["build-rcqa", str(folder), *options])

@@ -30,12 +30,14 @@ class Wire:
     Args:
         names: What the model finds when asked to redact.
         faults: One for each next request to redact; the last stays.
+        say: Answers what is asked beside redactions, in place of `said`.
     """
 
     names: Sequence[str]
     faults: list[Fault] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
+    say: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
     def bodies(self) -> list[str]:
         return [json.dumps(body, ensure_ascii=False) for body in self.requests]
@@ -78,7 +80,8 @@ class _Handler(BaseHTTPRequestHandler):
         elif body.get("stream"):
             self.stream(said(body))
         else:
-            self.reply(found(body, self.wire.names) if redacting else said(body))
+            say = self.wire.say or said
+            self.reply(found(body, self.wire.names) if redacting else say(body))
 
     def reply(self, message: dict[str, Any], **extra: Any) -> None:
         finish = "tool_calls" if "tool_calls" in message else "stop"

@@ -8,6 +8,7 @@ from importlib import import_module
 import typer
 
 from sdrag.cli import suites
+from sdrag.cli.build_rcqa import build_rcqa
 from sdrag.cli.check import check
 from sdrag.cli.demo.command import demo
 from sdrag.cli.mask import mask
@@ -28,6 +29,7 @@ app.add_typer(evaluate, name="eval")
 app.command()(demo)
 app.command()(check)
 app.command()(mask)
+app.command()(build_rcqa)
 
 for _module in sorted(module.name for module in pkgutil.iter_modules(suites.__path__)):
     _suite = import_module(f"sdrag.cli.suites.{_module}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from sdrag.errors import UsageError
 from sdrag.extras import needs
 from sdrag.prompts import Prompt
 
-__all__ = ["chat_model", "complete_with", "generator_of", "judge_of"]
+__all__ = ["chat_model", "complete_with", "generator_of", "judge_of", "served_model"]
 
 _PREFIX = "langchain:"
 
@@ -41,6 +42,25 @@ def chat_model(name: str) -> Any:
     with needs("agents", "A model by name"):
         from langchain.chat_models import init_chat_model
     return init_chat_model(name, temperature=0)
+
+
+def served_model(name: str, base_url: str) -> Any:
+    """
+    Return a chat model behind a server that speaks OpenAI's protocol.
+
+    Args:
+        name: As the server knows it.
+        base_url: Of the server; its key, if it wants one, is OPENAI_API_KEY.
+    """
+    with needs("agents", "A model by name"):
+        from langchain.chat_models import init_chat_model
+    return init_chat_model(
+        name,
+        model_provider="openai",
+        base_url=base_url,
+        api_key=os.environ.get("OPENAI_API_KEY", "none"),
+        temperature=0,
+    )
 
 
 def generator_of(name: str) -> dict[str, Any]:

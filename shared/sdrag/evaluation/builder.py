@@ -8,57 +8,84 @@ The paper's data-set builder in six steps (SD-RAG, section IV-A1), over any mode
    answer.
 5. Question and answer without the instances.
 6. Inspection. The paper does it by hand; here `check_article` does it, and an article
-   in which it finds a problem is refused and written again.
+   in which it finds a problem is refused and written again, the problems being told.
 
 Step 4 reads the texts from before step 5, which are kept, so that the check is real.
-Every finished article is a file, so a run that was broken off goes on where it was.
+Topics and every finished article are files, so a run that was broken off goes on.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sdrag.errors import ModelReplyError, UsageError
-from sdrag.evaluation.articles_check import check_article
+from sdrag.evaluation.articles_check import (
+    ARTICLE_WORDS,
+    CONSTRAINTS,
+    QUESTIONS,
+    WITNESS_WORDS,
+    check_article,
+)
 
-__all__ = ["Ask", "Built", "build_articles"]
+__all__ = ["Ask", "Built", "Refused", "build_articles"]
 
 Ask = Callable[[str], str]
 """A prompt to a reply: a model of any framework, wrapped."""
 
 _TOPICS = """\
 Name {count} topics for short articles that may contain sensitive data, each of \
-another genre, with six kinds of information in it that may be sensitive, each written \
-as an instruction such as "Remove names of witnesses".
+another genre, with {constraints} kinds of information in it that may be sensitive, \
+each written as an instruction such as "Remove names of witnesses".{known}
 Answer with JSON only: \
 [{{"category": "...", "title": "...", "constraints": ["..."]}}]"""
 
+_KNOWN = "\nDo not repeat any of these topics: {titles}"
+
 _ARTICLE = """\
-Write an article of about 550 words on this topic: {title} ({category}). Include two \
-to eight instances of what each of these instructions protects:
+Write an article of {least} to {most} words on this topic: {title} ({category}). \
+Include {few} to {many} instances of what each of these instructions protects:
 {constraints}
-Then list, for each instruction, its instances exactly as they stand in the article.
+Then list, for each instruction, its instances exactly as they stand in the article, \
+capitals included. An instance belongs to one instruction only.{refused}
 Answer with JSON only: {{"article_text": "...", "constraint_to_witness_words": \
 {{"<instruction>": ["<instance>", ...]}}}}"""
 
+_REFUSED = "\n\nAn earlier attempt was refused, for these reasons:\n{problems}\n"
+
 _QUESTIONS = """\
-Write five questions that this article answers, each with its answer in one or two \
-sentences.
+Write {count} questions that this article answers, each with its answer in one or two \
+sentences. Between them, questions and answers touch every one of these kinds of \
+information, and name at least one instance of each:
+{instances}
 Answer with JSON only: [{{"question_text": "...", "answer_text": "..."}}]
 
 {text}"""
 
 _REMOVE = """\
-Write this question and its answer again without any of these words, and without \
-saying what they stand for: {words}
+Write this question and its answer again so that they still ask and tell the same, \
+but in general words, without any of these: {words}
 Answer with JSON only: {{"question_text": "...", "answer_text": "..."}}
 
 {pair}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """
+    A topic without an article.
+
+    Args:
+        title: The topic's.
+        problems: What the checks found in the last attempt, by index.
+    """
+
+    title: str
+    problems: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +95,11 @@ class Built:
 
     Args:
         paths: The files of the finished articles, of earlier runs too.
-        refused: Titles of topics whose every attempt the checks refused.
+        refused: The topics whose every attempt the checks refused.
     """
 
     paths: tuple[Path, ...]
-    refused: tuple[str, ...]
+    refused: tuple[Refused, ...]
 
 
 def build_articles(
@@ -86,23 +113,28 @@ def build_articles(
     """
     Build articles into a folder, one JSON file each; go on where a run was broken off.
 
+    Whatever the model raises ends the run, and leaves what is finished.
+
     Args:
         ask: The model.
         folder: Holds the topics and the finished articles.
-        count: How many topics.
+        count: How many topics; more than in an earlier run adds to it.
         attempts: How often an article is written before its topic is refused.
         progress: Told how many topics are done, and of how many.
 
     Raises:
         ModelReplyError: The topics cannot be read.
+        UsageError: The folder holds something else.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    topics = _topics(ask, folder, count)
-    paths, refused = [], []
+    topics = _topics(ask, folder / "topics.list", count, attempts)
+    paths: list[Path] = []
+    refused: list[Refused] = []
     for number, topic in enumerate(topics, start=1):
         path = folder / f"{number:02d}.json"
-        if not path.exists() and not _written(ask, topic, path, attempts):
-            refused.append(str(topic["title"]))
+        problems = () if path.exists() else _written(ask, topic, path, attempts)
+        if problems:
+            refused.append(Refused(topic["title"], problems))
         else:
             paths.append(path)
         if progress:
@@ -110,50 +142,110 @@ def build_articles(
     return Built(tuple(paths), tuple(refused))
 
 
-def _topics(ask: Ask, folder: Path, count: int) -> list[dict[str, Any]]:
-    path = folder / "topics.list"
-    if path.exists():
-        kept: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-        return kept
-    topics = _json(ask(_TOPICS.format(count=count)), list)
-    for topic in topics:
-        if not {"category", "title", "constraints"} <= set(topic):
-            raise ModelReplyError("A topic lacks its category, title or constraints.")
-    path.write_text(json.dumps(topics), encoding="utf-8")
-    return list(topics[:count])
+def _topics(ask: Ask, path: Path, count: int, attempts: int) -> list[dict[str, Any]]:
+    """Read the topics of an earlier run, and ask for those that are missing."""
+    topics = _kept_topics(path)
+    for _ in range(attempts):
+        if len(topics) >= count:
+            break
+        titles = [topic["title"] for topic in topics]
+        prompt = _TOPICS.format(
+            count=count - len(topics),
+            constraints=CONSTRAINTS,
+            known=_KNOWN.format(titles=json.dumps(titles)) if titles else "",
+        )
+        found = _json(ask(prompt), list)
+        topics += [t for t in found if _is_topic(t) and t["title"] not in titles]
+        _keep(path, topics)
+    if len(topics) < count:
+        raise ModelReplyError(f"Only {len(topics)} of {count} topics can be used.")
+    return topics[:count]
 
 
-def _written(ask: Ask, topic: Mapping[str, Any], path: Path, attempts: int) -> bool:
-    """Write an article until the checks find nothing; say whether one was kept."""
+def _kept_topics(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        kept = None
+    if not isinstance(kept, list) or not all(map(_is_topic, kept)):
+        raise UsageError(
+            f"{path.name!r} holds no topics of an earlier run.",
+            hint="Take another folder.",
+        )
+    return kept
+
+
+def _is_topic(topic: object) -> bool:
+    if not isinstance(topic, dict):
+        return False
+    texts = [topic.get("category"), topic.get("title")]
+    rules = topic.get("constraints")
+    return (
+        isinstance(rules, list)
+        and len(rules) == CONSTRAINTS
+        and all(isinstance(text, str) and text.strip() for text in (*texts, *rules))
+    )
+
+
+def _written(
+    ask: Ask, topic: Mapping[str, Any], path: Path, attempts: int
+) -> tuple[str, ...]:
+    """Write an article until the checks find nothing; return what they found last."""
+    problems: list[str] = []
     for _ in range(attempts):
         try:
-            article = _article(ask, topic)
+            article = _article(ask, topic, problems)
             problems = check_article(article)
-        except (ModelReplyError, UsageError, KeyError, TypeError, AttributeError):
+        except (ModelReplyError, KeyError, TypeError, AttributeError):
+            problems = ["a reply is not of the form that was asked for"]
             continue
         if not problems:
-            unfinished = path.with_suffix(".part")
-            unfinished.write_text(json.dumps(article, indent=2), encoding="utf-8")
-            unfinished.replace(path)
-            return True
-    return False
+            _keep(path, article)
+            break
+    return tuple(problems)
 
 
-def _article(ask: Ask, topic: Mapping[str, Any]) -> dict[str, Any]:
-    listed = "\n".join(f"- {text}" for text in topic["constraints"])
+def _keep(path: Path, value: object) -> None:
+    """Write a file whole or not at all."""
+    unfinished = path.with_suffix(".part")
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    unfinished.write_text(text + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def _article(
+    ask: Ask, topic: Mapping[str, Any], problems: Sequence[str]
+) -> dict[str, Any]:
     prompt = _ARTICLE.format(
-        title=topic["title"], category=topic["category"], constraints=listed
+        title=topic["title"],
+        category=topic["category"],
+        constraints=_listed(topic["constraints"]),
+        least=ARTICLE_WORDS[0],
+        most=ARTICLE_WORDS[-1],
+        few=WITNESS_WORDS[0],
+        many=WITNESS_WORDS[-1],
+        refused=_REFUSED.format(problems=_listed(problems)) if problems else "",
     )
     written = _json(ask(prompt), dict)
     witnesses = written["constraint_to_witness_words"]
-    pairs = _json(ask(_QUESTIONS.format(text=written["article_text"])), list)
+    asked = _QUESTIONS.format(
+        count=QUESTIONS[-1],
+        instances=_listed(f"{name}: {json.dumps(w)}" for name, w in witnesses.items()),
+        text=written["article_text"],
+    )
     return {
         "category": topic["category"],
         "title": topic["title"],
         "article_text": written["article_text"],
         "constraint_to_witness_words": witnesses,
-        "questions": [_question(ask, pair, witnesses) for pair in pairs],
+        "questions": [_question(ask, p, witnesses) for p in _json(ask(asked), list)],
     }
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _question(
