@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from typer.testing import CliRunner
 
 from sdrag.cli.app import app
 from sdrag.errors import UsageError
-from sdrag.evaluation.linkage import evaluate_linkage
+from sdrag.evaluation.linkage import evaluate_linkage, leak_rate
 from sdrag.evaluation.linkage_clusters import (
     Cluster,
     packaged_clusters,
@@ -20,8 +22,10 @@ from sdrag.evaluation.linkage_clusters import (
 from sdrag.evaluation.linkage_generated import generate_clusters
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.ingest import document_id, read_documents
+from sdrag.linkage.schema import WEIGHTS
 from sdrag.policy import LinkageSection, ResolutionSection
 from sdrag.reports.linkage import render_linkage
+from sdrag.vocabulary import Decision
 
 FOLDER = Path(__file__).parents[2] / "shared/sdrag/evaluation/clusters"
 STRUCTURAL = ResolutionSection(meaning=False, terms=False)
@@ -177,6 +181,33 @@ def test_a_report_holds_no_value() -> None:
     assert "<script" not in report
     assert "http" not in report
     assert "<svg" in report
+
+
+def test_a_report_says_what_was_not_enumerated_and_not_read() -> None:
+    """And it shows no id in which a masked form stands."""
+    clusters = packaged_clusters()
+    documents = [document for one in clusters for document in one.documents]
+    rows = {k: v for one in clusters for k, v in (one.entities or {}).items()}
+    section = {"chain_length": 4, "max_chains": 12, "max_document_risk": 1.0}
+    masked = mask_corpus(documents, section, mentions=rows)
+    lost = replace(
+        masked, decisions=(*masked.decisions, Decision("x", "withheld", "linkage"))
+    )
+    report = render_linkage(lost)
+    assert "Not enumerated" in report
+    assert "1 documents could not be read" in report
+
+
+def test_rates_do_not_depend_on_an_order() -> None:
+    """Sums are exact, so a rate at a threshold is on it in every run."""
+    types = ["NAME", "AGE", "LOCATION", "EVENT_DATE", "DEMOGRAPHIC", "TREATMENT"]
+    person = tuple((f"v{n}", type_) for n, type_ in enumerate(types))
+    cluster = replace(packaged_clusters()[0], person=person)
+    rates = {
+        leak_rate(cluster, order, WEIGHTS)
+        for order in itertools.permutations(person[:4])
+    }
+    assert len(rates) == 1
 
 
 class TestIngest:

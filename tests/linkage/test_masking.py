@@ -242,6 +242,14 @@ def test_what_a_detector_could_not_read_is_withheld() -> None:
     ]
 
 
+def test_a_withheld_document_is_named_without_a_masked_form() -> None:
+    """An id is text too."""
+    documents = [Passage("a", f"{WHO} came."), Passage(WHO, f"{WHO} left.")]
+    result = mask_corpus(documents, PLAIN, Half())
+    assert [d.action for d in result.decisions] == ["redacted", "withheld"]
+    assert WHO not in repr(result.decisions)
+
+
 def test_entities_come_from_one_place() -> None:
     """Neither none nor two."""
     for given_ in ({}, {"detector": Half(), "mentions": [[]]}):
