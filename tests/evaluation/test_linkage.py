@@ -165,6 +165,16 @@ class TestCommands:
         assert not (tmp_path / "out.jsonl.progress").exists()
 
 
+def test_a_short_key_is_refused(tmp_path: Path) -> None:
+    """Ids made with it could be guessed."""
+    key, out = tmp_path / "key", tmp_path / "out.jsonl"
+    key.write_bytes(b"short\n")
+    arguments = ["mask", str(FOLDER), str(out), "--given", "--key-file", str(key)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code != 0
+    assert not out.exists()
+
+
 def test_a_report_holds_no_value() -> None:
     """Types, numbers and ids; no script and no address outside."""
     clusters = packaged_clusters()

@@ -295,3 +295,21 @@ def test_detection_resumes_from_a_checkpoint(tmp_path: Path) -> None:
     assert (first.seen, second.seen) == (70, 60)
     assert scan(third, "another", documents) == 130
     assert third.seen == 130
+
+
+def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
+    """A run that was killed while it wrote loses that document alone."""
+    documents = [Passage(f"d{n}", f"{WHO} {n}") for n in range(10)]
+    checkpoint, again = tmp_path / "progress", Counting()
+
+    def scan(detector: Counting) -> int:
+        found = detect_all(
+            documents, detector, local_performer(), checkpoint, "one", lambda _: None
+        )
+        return len(found)
+
+    scan(Counting())
+    checkpoint.write_text(checkpoint.read_text("utf-8")[:-9], "utf-8")
+    assert scan(again) == 10
+    assert again.seen == 1
+    assert scan(Counting()) == 10

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["mask"]
 
+_KEY_BYTES = 16
+
 
 def mask(
     source: Annotated[
@@ -47,7 +49,7 @@ def mask(
     from sdrag.reports.linkage import render_linkage
 
     settings = read_settings(policy)
-    key = key_file.read_bytes().strip() if key_file else None
+    key = _key(key_file) if key_file else None
     read = read_documents(source, key)
     checkpoint = target.with_name(target.name + ".progress")
     kept: Sequence[Passage] = read.documents
@@ -63,6 +65,18 @@ def mask(
         _write(report, render_linkage(masked))
     checkpoint.unlink(missing_ok=True)
     _say(masked, len(read.documents) - len(kept))
+
+
+def _key(path: Path) -> bytes:
+    from sdrag.errors import UsageError
+
+    key = path.read_bytes().strip()
+    if len(key) < _KEY_BYTES:
+        raise UsageError(
+            f"The key file holds {len(key)} bytes.",
+            hint=f"A key has {_KEY_BYTES} or more: a shorter one can be guessed.",
+        )
+    return key
 
 
 def _given(read: Ingested) -> Sequence[Any]:

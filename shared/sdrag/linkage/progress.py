@@ -70,18 +70,24 @@ def _plain(row: tuple[Mention, ...] | None) -> list[list[object]] | None:
 def _resumed(
     checkpoint: Path, stamp: str, documents: Sequence[Passage]
 ) -> list[tuple[Mention, ...] | None]:
+    """Return what was found before; a line torn by the interruption is cut off."""
     try:
-        lines = checkpoint.read_text(encoding="utf-8").splitlines()
+        lines = checkpoint.read_text(encoding="utf-8").splitlines(keepends=True)
         if not lines or json.loads(lines[0]) != {"stamp": stamp}:
             return []
-        rows = [json.loads(line) for line in lines[1:]]
-        if len(rows) > len(documents):
-            return []
-        return [
-            None
-            if row is None
-            else tuple(Mention(Span(s, e), kind, sure) for s, e, kind, sure in row)
-            for row in rows
-        ]
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError):
         return []
+    found: list[tuple[Mention, ...] | None] = []
+    for line in lines[1 : len(documents) + 1]:
+        try:
+            found.append(_read(json.loads(line)))
+        except (ValueError, TypeError):
+            break
+    checkpoint.write_text("".join(lines[: len(found) + 1]), encoding="utf-8")
+    return found
+
+
+def _read(row: list[tuple[int, int, str, float]] | None) -> tuple[Mention, ...] | None:
+    if row is None:
+        return None
+    return tuple(Mention(Span(low, high), kind, sure) for low, high, kind, sure in row)
