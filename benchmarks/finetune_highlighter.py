@@ -10,12 +10,14 @@ to decline.
         --model microsoft/deberta-v3-base --epochs 2
 
 `--tiny` trains a two-layer model from nothing with a tokenizer made of the data: it
-learns little and proves that the script runs from data to a highlighter.
+learns little and proves that the script runs from data to a highlighter. Without
+`--data` that is what is done, with a few questions of XQuAD where it is at hand.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -40,28 +42,36 @@ from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
 LENGTH = 384
+DATA = Path(os.environ.get("SDRAG_DATA", Path(__file__).parents[2] / "shared" / "data"))
+XQUAD = DATA / "xquad" / "xquad.en.json"
 
 
 def main() -> None:
     """Train, save, and highlight one question with what was trained."""
     options = parse()
+    if options.data is None:
+        options.data, options.tiny, options.limit = XQUAD, True, 24
+        if not XQUAD.is_file():
+            print(f"no XQuAD at {XQUAD}; pass --data")
+            return
     random.seed(0)
     torch.manual_seed(0)
     data = read_squad(options.data)
     model, tokenizer = load(options, data)
     examples = list(pairs(data))[: options.limit]
     train(model, tokenizer, examples, options)
-    options.out.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(options.out)
-    tokenizer.save_pretrained(options.out)
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        model.save_pretrained(options.out)
+        tokenizer.save_pretrained(options.out)
     show(model.eval(), tokenizer, data[0])
 
 
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--out", type=Path, help="Nothing is kept without.")
     parser.add_argument("--model", default="microsoft/deberta-v3-base")
     parser.add_argument("--tiny", action="store_true")
     parser.add_argument("--epochs", type=int, default=2)

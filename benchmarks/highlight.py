@@ -52,7 +52,9 @@ CALLS = {"baseline": 1, "structured": 1, "two_steps": 2, "span": 1, "local": 0}
 def main() -> None:
     """Run one of the benchmarks."""
     parser = argparse.ArgumentParser(description="Measure Highlight & Summarize.")
-    parser.add_argument("what", choices=["speed", "paper", "judged"])
+    parser.add_argument(
+        "what", nargs="?", default="speed", choices=["speed", "paper", "judged"]
+    )
     parser.add_argument("--data", type=Path)
     parser.add_argument("--attacks", type=Path, help="A JSON list for `judged`.")
     parser.add_argument("--engine", help="PROVIDER:MODEL of LangChain.")

@@ -1,7 +1,7 @@
 """
 Take out the rules of verification one at a time, and see that a test fails.
 
-    python benchmarks/highlight_mutants.py
+    python benchmarks/highlight_mutants.py [RULE ...]
 
 Each mutant is a line of the source replaced by one without its rule. It is loaded in
 place of the module in a process of its own, where the tests of verification run until
@@ -331,11 +331,12 @@ def main() -> None:
     if not survives(None):
         raise SystemExit("The tests fail with nothing taken out.")
     survivors = 0
-    for mutant in MUTANTS:
+    chosen = [one for one in MUTANTS if one.rule in sys.argv[1:]] or MUTANTS
+    for mutant in chosen:
         alive = survives(mutant)
         survivors += alive
         print(f"{'SURVIVED' if alive else 'killed  '}  {mutant.rule}", flush=True)
-    print(f"{len(MUTANTS) - survivors} of {len(MUTANTS)} killed")
+    print(f"{len(chosen) - survivors} of {len(chosen)} killed")
     raise SystemExit(survivors > 0)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from sdrag.errors import InputTooLargeError, UsageError
 from sdrag.highlight import verify_highlights
+from sdrag.highlight.boundaries import cuts_a_word
 from sdrag.vocabulary import Passage
 
 REPORT = Passage(
@@ -350,3 +351,29 @@ def test_an_extract_within_another_shortens_nothing() -> None:
     inner = "of the harbour found that undisclosed payments"
 
     assert texts([REPORT.text[:109], inner]) == [REPORT.text[:109]]
+
+
+def test_a_whole_occurrence_beats_a_nearer_place_that_cuts_a_word() -> None:
+    """Long enough to pass for a near match, an extract is still taken where it is."""
+    said = "able to pay all of what it owes to every one of its creditors this year"
+    passage = Passage("p", f"Last year it was {said}. It is un{said}.")
+
+    (one,) = verify_highlights([said], [passage], cut_at="words")
+
+    assert one.text == said
+    assert one.span.end < passage.text.index("It is un")
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("cafe\u0301 noir", 4),
+        ("cafe\u0301s", 5),
+        ("un\u200bable", 2),
+        ("un\u200bable", 3),
+        ("non\u2011refundable", 4),
+    ],
+)
+def test_marks_and_invisible_characters_part_no_word(text: str, position: int) -> None:
+    """Beside an accent of its own, a joiner or a hyphen, a word is not at its end."""
+    assert cuts_a_word(text, position)
