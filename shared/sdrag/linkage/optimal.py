@@ -73,7 +73,11 @@ def optimise(ground: Ground, starts: Sequence[Selected], costs: Floats) -> Solut
     seconds = ground.settings.solver_seconds
     problem = Problem(ground, costs)
     plans = [problem.trimmed(start.masked, began + seconds / 4) for start in starts]
-    search = _Search(problem, min(plans, key=problem.rank), began + seconds)
+    search = _Search(
+        problem,
+        min(plans, key=lambda one: problem.rank(_numbers(one))),
+        began + seconds,
+    )
     bound = search.run()
     cost = problem.cost(search.best)
     return Solution(
@@ -144,7 +148,7 @@ class _Search:
         plan = problem.completed(proposal)
         if problem.cost(plan) > problem.cost(proposal):
             plan = problem.trimmed(plan, time.monotonic() + max(spare, 1.0))
-        self.best = min(self.best, plan, key=problem.rank)
+        self.best = min(self.best, plan, key=lambda one: problem.rank(_numbers(one)))
 
     def _solve(self, part: frozenset[int]) -> tuple[set[int], float]:
         """Return the cheapest way found to meet one part, and the bound on any."""
@@ -164,8 +168,8 @@ class _Search:
                 break
             unmet = [n for n in numbers if problem.requirements[n].unmet(chosen)]
             repaired = self._repaired(requirements, chosen)
-            best = min(best, repaired, key=lambda one: (self._price(one), sorted(one)))
-            if self._price(best) <= bound + _INTEGRAL or (exact and not unmet):
+            best = min(best, repaired, key=problem.rank)
+            if problem.rank(best)[0] <= bound + _INTEGRAL or (exact and not unmet):
                 break
             exact = not unmet
             for number in unmet:
@@ -192,5 +196,6 @@ class _Search:
                 masked = rest
         return masked
 
-    def _price(self, entities: set[int]) -> float:
-        return float(sum(self._problem.costs[entity] for entity in entities))
+
+def _numbers(masked: Mask) -> set[int]:
+    return set(np.flatnonzero(masked).tolist())

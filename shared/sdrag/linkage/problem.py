@@ -8,6 +8,7 @@ are few such chains all are required from the start, otherwise as they come up.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from sdrag.policy import LinkageSection
 __all__ = ["Ground", "Problem"]
 
 _UPFRONT = 5000
+_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -75,9 +77,12 @@ class Problem:
         """Return what a plan costs."""
         return float(self.costs[masked].sum())
 
-    def rank(self, masked: Mask) -> tuple[float, list[bool]]:
-        """Return what plans are compared by: cost, then the entities."""
-        return self.cost(masked), masked.tolist()
+    def rank(self, entities: set[int]) -> tuple[float, float, list[int]]:
+        """Return what plans are compared by: cost, how telling it is, entity ids."""
+        order = sorted(entities)
+        cost = math.fsum(float(self.costs[entity]) for entity in order)
+        telling = math.fsum(self.gains[entity] for entity in order)
+        return cost, -round(telling, _DIGITS), order
 
     def dearest(self, entities: Iterable[int]) -> list[int]:
         """Return entities in the order of taking back: dear and least telling first."""
