@@ -115,12 +115,20 @@ def evaluate_rcqa(
 def policy_of(
     articles: Sequence[Mapping[str, Any]], defense: Defense
 ) -> dict[str, Any]:
-    """Return the policy that a privacy officer would write for these articles."""
+    """
+    Return the policy that a privacy officer would write for these articles.
+
+    Indefinite phrases stand in the place of what is cut out: completeness compares
+    sentences, and a mark in capitals is far from every one.
+    """
     method = defense if defense in {"redact", "rephrase", "withhold"} else "redact"
     texts = dict.fromkeys(
         text for article in articles for text in article["constraint_to_witness_words"]
     )
-    return {"constraints": [{"text": text, "method": method} for text in texts]}
+    return {
+        "disclosure": {"placeholders": "phrase"},
+        "constraints": [{"text": text, "method": method} for text in texts],
+    }
 
 
 class _Corpus:

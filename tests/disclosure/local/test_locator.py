@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sdrag.disclosure import local
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.reading import read
 from sdrag.steps import Failure, Reply, run
@@ -85,8 +86,9 @@ def test_what_must_be_understood_goes_by_meaning() -> None:
     assert second == texts[1]
 
 
-def test_a_failed_embedding_withholds() -> None:
+def test_a_failed_embedding_withholds(monkeypatch) -> None:
     """Where meaning cannot be judged, no passage is vouched for."""
+    monkeypatch.setattr(local, "available", lambda: False)
 
     def broken(_texts):
         raise OSError("no model")

@@ -3,8 +3,8 @@ From a constraint's words to spans, without a language model.
 
 The passages are read as one text, so that what one of them says about a name holds in
 the others. Types named in a constraint are looked up among the mentions a detector
-found; people are resolved by the sentences around their names; what needs understanding
-is found by sentences close in meaning. The question is never seen.
+found. What needs understanding is marked by the trained scorer, or without it by
+sentences close in meaning. The question is never seen.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.disclosure.local.dossier import gather
-from sdrag.disclosure.local.reading import read
+from sdrag.disclosure.local.dossier import Dossier, gather
+from sdrag.disclosure.local.reading import Reading, read
+from sdrag.disclosure.local.scored import scored
+from sdrag.disclosure.local.scorer import available
 from sdrag.disclosure.local.similar import similar
 from sdrag.disclosure.local.typed import typed
 from sdrag.steps import Failure, Outcome, Reply, Steps
@@ -56,7 +58,16 @@ class LocalLocator:
             return [outcome for _ in passages]
         readings = [read(constraint) for constraint in constraints]
         found = typed(dossier, outcome.value, readings)
-        meant = yield from similar(dossier, [r for r in readings if r.meaning])
+        meant = yield from _meant(dossier, readings)
         if isinstance(meant, Failure):
             return [meant for _ in passages]
         return [Reply(f) for f in dossier.divide([*found, *meant.value])]
+
+
+def _meant(
+    dossier: Dossier, readings: Sequence[Reading]
+) -> Steps[Outcome[tuple[Finding, ...]]]:
+    """Find what types do not tell."""
+    if available():
+        return (yield from scored(dossier, [r for r in readings if not r.plain]))
+    return (yield from similar(dossier, [r for r in readings if r.meaning]))

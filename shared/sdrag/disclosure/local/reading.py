@@ -78,6 +78,7 @@ _MEANING = re.compile(
     r"|what was done)\b",
     re.IGNORECASE,
 )
+_FEW = 3
 _LEAD = re.compile(
     r"^(?:please |you must |it is forbidden to |nothing (?:may|must|should) be said )?"
     r"(?:(?:do not|don't|never|refuse to|avoid|no) )?"
@@ -112,6 +113,7 @@ class Reading(Confidential):
         types: Types of mentions it names.
         people: It asks for names.
         meaning: It must be understood.
+        plain: It names types and next to nothing besides.
         subject: The constraint without the order it gives.
     """
 
@@ -119,6 +121,7 @@ class Reading(Confidential):
     types: frozenset[str]
     people: bool
     meaning: bool
+    plain: bool
     subject: str
 
 
@@ -134,13 +137,20 @@ def read(constraint: Constraint) -> Reading:
         if _ALIASES.search(text):
             types.add("TERM")
     understood = bool(types)
+    meaning = not understood or _MEANING.search(text) is not None
+    subject = _subject(text)
     return Reading(
         constraint,
         frozenset(types),
         people,
-        not understood or _MEANING.search(text) is not None,
-        _subject(text),
+        meaning,
+        understood and not meaning and _few_words(subject),
+        subject,
     )
+
+
+def _few_words(subject: str) -> bool:
+    return len(subject.split()) <= _FEW
 
 
 def _subject(text: str) -> str:

@@ -1,0 +1,128 @@
+"""
+The network of the scorer: MiniLM with trained upper layers, and a head.
+
+A token is withheld by a constraint as far as the token, and its sentence, point where
+the constraint does, and as far as it tells anything at all. Lower layers and word
+embeddings are the published ones and are not trained.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn import GELU, Linear, Module, Parameter
+from torch.nn.functional import normalize, one_hot
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["TRAINED_LAYERS", "LateInteraction"]
+
+TRAINED_LAYERS = 4
+_NARROW = 64
+_MASKED = -3e4
+
+
+class LateInteraction(Module):
+    """
+    Scores of tokens for constraints that were read apart from them.
+
+    Args:
+        bert: The transformer of the packaged MiniLM; left as it is.
+    """
+
+    def __init__(self, bert: Any) -> None:
+        super().__init__()
+        layers, width = bert.encoder.layer, bert.config.hidden_size
+        self.embeddings = bert.embeddings
+        self.lower = layers[:-TRAINED_LAYERS]
+        self.upper = copy.deepcopy(layers[-TRAINED_LAYERS:])
+        self.query = Linear(width, width, bias=False)
+        self.key = Linear(width, width, bias=False)
+        self.narrow_query = Linear(width, _NARROW, bias=False)
+        self.narrow_key = Linear(width, _NARROW, bias=False)
+        self.together = Linear(_NARROW, 1, bias=False)
+        self.telling = Linear(width, 1)
+        self.by_token = Parameter(torch.tensor(4.0))
+        self.by_sentence = Parameter(torch.tensor(4.0))
+        self.bias = Parameter(torch.tensor(-5.0))
+        self.activation = GELU()
+        self._begin()
+
+    def _begin(self) -> None:
+        # It starts as the published model does: near is near in meaning.
+        for layer in (self.query, self.key):
+            torch.nn.init.eye_(layer.weight)
+        for zero in (self.together.weight, self.telling.weight, self.telling.bias):
+            torch.nn.init.zeros_(zero)
+        for frozen in (self.embeddings, self.lower):
+            frozen.requires_grad_(requires_grad=False)
+        self.upper.requires_grad_(requires_grad=True)
+
+    def trained(self) -> Iterator[tuple[str, Parameter]]:
+        """Yield the parameters that training changes, by name."""
+        return ((n, p) for n, p in self.named_parameters() if p.requires_grad)
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """
+        Read texts.
+
+        Args:
+            ids: Tokens, of shape (texts, tokens).
+            mask: 1 where there is a token, same shape.
+
+        Returns:
+            A vector for each token: (texts, tokens, 384).
+        """
+        reach = (1.0 - mask[:, None, None, :].float()) * _MASKED
+        with torch.no_grad():
+            states = self.embeddings(
+                input_ids=ids, token_type_ids=torch.zeros_like(ids)
+            )
+            states = _through(self.lower, states, reach)
+        return _through(self.upper, states, reach)
+
+    def logits(
+        self, states: Tensor, sentences: Tensor, asked: Tensor, asked_mask: Tensor
+    ) -> Tensor:
+        """
+        Score every token of every text for every constraint.
+
+        Args:
+            states: Of the texts, as `forward` gives them.
+            sentences: The number of each token's sentence in its text, -1 for none.
+            asked: States of the constraints.
+            asked_mask: 1 where a constraint has a token.
+
+        Returns:
+            Logits of shape (texts, constraints, tokens).
+        """
+        asked = _means(asked.float(), asked_mask.float()[..., None])[:, 0]
+        states = states.float()
+        query = normalize(self.query(asked), dim=-1)
+        member = one_hot(sentences + 1)[..., 1:].float()
+        means = normalize(self.key(_means(states, member)), dim=-1)
+        keys = normalize(self.key(states), dim=-1)
+        near = torch.einsum("ntd,md->nmt", keys, query)
+        close = torch.einsum("nsd,md,nts->nmt", means, query, member)
+        both = self.narrow_key(states)[:, None] + self.narrow_query(asked)[:, None]
+        logits: Tensor = self.by_token * near + self.by_sentence * close + self.bias
+        logits += self.together(self.activation(both)).squeeze(-1)
+        logits += self.telling(states).squeeze(-1)[:, None]
+        return logits
+
+
+def _means(states: Tensor, member: Tensor) -> Tensor:
+    """Return the mean state of each group: (texts, groups, 384)."""
+    sums = torch.einsum("nts,ntd->nsd", member, states)
+    return sums / member.sum(1)[..., None].clamp(min=1)
+
+
+def _through(layers: Any, states: Tensor, reach: Tensor) -> Tensor:
+    for layer in layers:
+        output = layer(states, reach)
+        states = output[0] if isinstance(output, tuple) else output
+    return states

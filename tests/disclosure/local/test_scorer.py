@@ -1,0 +1,155 @@
+"""The trained scorer: which words a constraint withholds, in texts of any length."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdrag.disclosure import local
+from sdrag.disclosure.local import LocalLocator
+from sdrag.disclosure.local.scorer import score, scores
+from sdrag.disclosure.local.scorer.windows import Tokens
+from sdrag.errors import InternalError
+from sdrag.steps import Reply, run
+from sdrag.testing import Scripted, toy_vectors
+from sdrag.vocabulary import Constraint, Passage, Span
+
+SAFE = (
+    "At the fish market nobody looked up. One man held a stethoscope to the door and"
+    " listened while another turned the dial. The shop opens at nine."
+)
+
+
+def _withheld(texts: list[str], constraint: str) -> list[set[str]]:
+    passages = [Passage(str(n), text) for n, text in enumerate(texts)]
+    outcomes = run(
+        LocalLocator().locate(passages, [Constraint("c", constraint)]),
+        Scripted(embed=toy_vectors),
+    )
+    return [
+        {finding.span.of(text) for finding in outcome.value}
+        for text, outcome in zip(texts, outcomes, strict=True)
+        if isinstance(outcome, Reply)
+    ]
+
+
+@given(st.lists(st.integers(1, 700), min_size=1, max_size=30))
+def test_every_token_is_read(lengths: list[int]) -> None:
+    """Windows cover a text, go on, and hold what the model can read at once."""
+    numbers = [n for n, length in enumerate(lengths) for _ in range(length)]
+    tokens = Tokens(numbers, [Span(n, n + 1) for n in range(len(numbers))], numbers)
+
+    windows = list(tokens.windows())
+
+    assert {place for window in windows for place in window} == set(range(len(numbers)))
+    assert all(0 < len(window) <= 256 for window in windows)
+    assert all(a.start < b.start for a, b in pairwise(windows))
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=40))
+def test_sentences_that_fit_are_never_cut(lengths: list[int]) -> None:
+    """A window begins where a sentence does and ends where one does."""
+    numbers = [n for n, length in enumerate(lengths) for _ in range(length)]
+    tokens = Tokens(numbers, [Span(n, n + 1) for n in range(len(numbers))], numbers)
+
+    for window in tokens.windows():
+        inside = {numbers[place] for place in window}
+        assert len(window) == sum(lengths[number] for number in inside)
+
+
+def test_a_text_is_scored_word_by_word() -> None:
+    """There is a probability for each constraint and each whole word."""
+    found = score(SAFE, ["Keep back how the safe was opened", "Remove the name"])
+
+    assert [span.of(SAFE) for span in found.words][:3] == ["At", "the", "fish"]
+    assert "stethoscope" in [span.of(SAFE) for span in found.words]
+    assert found.chances.shape == (2, len(found.words))
+    assert ((found.chances >= 0) & (found.chances <= 1)).all()
+
+
+@pytest.mark.parametrize(("text", "asked"), [("", ["Hide it"]), ("A text.", [])])
+def test_nothing_to_read_is_read(text: str, asked: list[str]) -> None:
+    """An empty text has no words, and no constraint no row."""
+    found = score(text, asked)
+
+    assert found.chances.shape == (len(asked), len(found.words))
+
+
+def test_what_tells_a_secret_goes_and_its_neighbours_stay() -> None:
+    """A constraint without a type to look up is understood."""
+    (withheld,) = _withheld([SAFE], "Keep back how the safe was opened")
+
+    assert {"stethoscope", "listened", "dial"} <= withheld
+    assert not {"fish", "market", "nine"} & withheld
+
+
+def test_a_rare_word_withheld_in_one_passage_goes_from_all() -> None:
+    """What was cut out of one sentence must not stand in the next."""
+    first, second = _withheld(
+        [SAFE, "The museum showed a stethoscope."], "Keep back how the safe was opened"
+    )
+
+    assert "stethoscope" in first
+    assert "stethoscope" in second
+
+
+def test_a_text_scores_the_same_on_every_thread() -> None:
+    """Nothing of a request is kept on the network."""
+    asked = ["Keep back how the safe was opened"]
+    texts = [SAFE, SAFE * 3, "A single line."] * 3
+    alone = [score(text, asked).chances for text in texts]
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda text: score(text, asked).chances, texts))
+
+    assert all(
+        np.allclose(a, b, atol=1e-5) for a, b in zip(alone, together, strict=True)
+    )
+
+
+def test_a_scorer_that_fails_withholds(monkeypatch) -> None:
+    """Where meaning cannot be judged, no passage is vouched for."""
+
+    def broken(_text, _asked):
+        raise InternalError("no scores")
+
+    monkeypatch.setattr(import_module("sdrag.disclosure.local.scored"), "score", broken)
+
+    assert _withheld([SAFE], "Keep back how the safe was opened") == []
+
+
+def test_without_weights_sentences_close_in_meaning_go(monkeypatch) -> None:
+    """The file may be missing: there is still something that withholds."""
+    monkeypatch.setattr(local, "available", lambda: False)
+
+    (withheld,) = _withheld(["The dial was turned."], "Hide the dial was turned")
+
+    assert isinstance(withheld, set)
+
+
+def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
+    """A file that does not fit is no scorer."""
+    from safetensors.torch import save_file  # noqa: PLC0415 -- with the extra only
+    from torch import zeros  # noqa: PLC0415
+
+    other = tmp_path / "weights.safetensors"
+    save_file({"bias": zeros(1)}, other)
+    monkeypatch.setattr(scores, "_WEIGHTS", other)
+    scores._load.cache_clear()
+
+    with pytest.raises(InternalError, match="not those"):
+        score(SAFE, ["Hide it"])
+
+    scores._load.cache_clear()
+
+
+def test_it_is_ready_in_a_moment() -> None:
+    """It is small enough to come along."""
+    assert scores.available()
+    assert scores._WEIGHTS.stat().st_size < 15_000_000
