@@ -14,6 +14,10 @@ It is answered by one `Reply` or `Failure` per item, in order, so a bad prompt c
 one passage. Only a fault of the whole effect is thrown into the generator, where it
 meets the rule's own `except`: failing closed is written once, beside the rule.
 
+`beside` runs several rules at the same time, each with its own effects in order: local
+work is done while a model is waited for. The drivers do that themselves, so a performer
+never meets it; but it may be asked for one effect while it answers another.
+
 The door stands here, in both drivers: a prompt that breaks a rule of `sdrag.prompts`
 is refused before a performer sees it, and a reply inherits the labels of its prompt,
 whoever wrote the performer.
@@ -24,11 +28,14 @@ model and no event loop: it sends replies and looks at the effects.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Generator, Iterable, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
-from sdrag.errors import InternalError, SdragError
+from sdrag.errors import InternalError, PromptSanitizationError, SdragError
 from sdrag.prompts import Labelled, Prompt, admit
 from sdrag.vocabulary import Confidential, Passage, Principal
 
@@ -39,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Authorize",
+    "Beside",
     "Complete",
     "Compute",
     "Effect",
@@ -52,6 +60,7 @@ __all__ = [
     "Steps",
     "arun",
     "authorize",
+    "beside",
     "complete",
     "compute",
     "embed",
@@ -64,6 +73,7 @@ __all__ = [
 _EMBEDDED_AT_ONCE = 512
 """A corpus in one call would outlast any time limit of a call."""
 T = TypeVar("T")
+U = TypeVar("U")
 I = TypeVar("I")  # noqa: E741 -- an item of any kind
 
 
@@ -131,7 +141,14 @@ class Compute(Confidential):
     items: tuple[Any, ...]
 
 
-Effect = Complete | Embed | Search | Score | Authorize | Compute
+@dataclass(frozen=True, slots=True, repr=False)
+class Beside(Confidential):
+    """Run steps at the same time; answered by what each returned."""
+
+    items: tuple[Generator[Any, Any, Any], ...]
+
+
+Effect = Complete | Embed | Search | Score | Authorize | Compute | Beside
 Steps = Generator[Effect, Any, T]
 """Logic that yields effects and returns a T."""
 
@@ -177,7 +194,9 @@ def run(steps: Steps[T], performer: Performer) -> T:
         while True:
             _admit_all(effect)
             try:
-                answer = _matched(effect, performer.perform(effect))
+                answer = _matched(effect, _performed(effect, performer))
+            except PromptSanitizationError:
+                raise
             except Exception as error:  # noqa: BLE001 -- the rule decides, closed
                 answer = _ours(error)
             if isinstance(answer, SdragError):
@@ -197,7 +216,9 @@ async def arun(steps: Steps[T], performer: Performer) -> T:
         while True:
             _admit_all(effect)
             try:
-                answer = _matched(effect, await performer.aperform(effect))
+                answer = _matched(effect, await _aperformed(effect, performer))
+            except PromptSanitizationError:
+                raise
             except Exception as error:  # noqa: BLE001 -- the rule decides, closed
                 answer = _ours(error)
             if isinstance(answer, SdragError):
@@ -208,6 +229,50 @@ async def arun(steps: Steps[T], performer: Performer) -> T:
         return cast("T", stop.value)
     finally:
         steps.close()
+
+
+def _performed(effect: Effect, performer: Performer) -> Sequence[Outcome[Any]]:
+    """Answer an effect; run steps beside one another on daemon threads."""
+    if not isinstance(effect, Beside):
+        return performer.perform(effect)
+    results: list[Any] = [InternalError("The steps did not end.")] * len(effect.items)
+
+    def work(place: int) -> None:
+        try:
+            results[place] = run(effect.items[place], performer)
+        except Exception as error:  # noqa: BLE001 -- told to the rule that waits
+            results[place] = error
+
+    others = [
+        Thread(target=copy_context().run, args=(work, place), daemon=True)
+        for place in range(1, len(effect.items))
+    ]
+    for thread in others:
+        thread.start()
+    work(0)
+    for thread in others:
+        thread.join()
+    return [_settled(result) for result in results]
+
+
+async def _aperformed(effect: Effect, performer: Performer) -> Sequence[Outcome[Any]]:
+    """Answer an effect; run steps beside one another on the loop."""
+    if not isinstance(effect, Beside):
+        return await performer.aperform(effect)
+    together = (arun(steps, performer) for steps in effect.items)
+    results = await asyncio.gather(*together, return_exceptions=True)
+    return [_settled(result) for result in results]
+
+
+def _settled(result: Any) -> Outcome[Any]:
+    """Make an outcome of what steps returned or raised; the door's word stands."""
+    if isinstance(result, PromptSanitizationError):
+        raise result
+    if isinstance(result, Exception):
+        return Failure(_ours(result))
+    if isinstance(result, BaseException):
+        raise result
+    return Reply(result)
 
 
 def _admit_all(effect: Effect) -> None:
@@ -298,6 +363,21 @@ def compute(function: Callable[[I], T], items: Iterable[I]) -> Steps[list[Outcom
     return (yield from _perform(Compute(function, tuple(items))))
 
 
+def beside(first: Steps[T], second: Steps[U]) -> Steps[tuple[T, U]]:
+    """
+    Run two rules at the same time.
+
+    Args:
+        first: Runs where the caller does.
+        second: In a sync driver, runs on a thread of its own.
+
+    Raises:
+        SdragError: One of them failed; both have ended.
+    """
+    one, other = yield Beside((first, second))
+    return replied(one), replied(other)
+
+
 def replied(outcome: Outcome[T]) -> T:
     """
     Return the answer.
@@ -310,7 +390,7 @@ def replied(outcome: Outcome[T]) -> T:
     return outcome.value
 
 
-def _perform(effect: Effect) -> Generator[Effect, Any, list[Any]]:
+def _perform(effect: Effect) -> Steps[list[Any]]:
     """Yield an effect, unless it asks for nothing."""
     if not effect.items:
         return []

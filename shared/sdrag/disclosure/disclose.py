@@ -38,7 +38,7 @@ from sdrag.disclosure.texts import Group, Texts
 from sdrag.errors import InternalError, SdragError, UsageError
 from sdrag.identities import alias
 from sdrag.policy import Policy, binds
-from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied
+from sdrag.steps import Failure, Outcome, Reply, Steps, beside, compute, replied
 from sdrag.vocabulary import (
     Constraint,
     Decision,
@@ -245,11 +245,14 @@ def _note(judged: Judged, releases: Sequence[Release], withheld: Withheld) -> No
 def _judge(
     texts: Texts, principal: Principal | None, setup: DisclosureSetup, before: Before
 ) -> Steps[Judged]:
-    findings, doubts = yield from _located(texts, setup)
-    section = setup.policy.disclosure
+    section, locating = setup.policy.disclosure, _located(texts, setup)
     if setup.has_model:
-        extraction = yield from extract(texts.groups(), section, setup.key)
+        extracting = extract(texts.groups(), section, setup.key)
+        extraction, located = yield from beside(extracting, locating)
+        findings, doubts = located
         _unite(findings, doubts, extraction)
+    else:
+        findings, doubts = yield from locating
     said = placeholders(texts.constraints, section)
     marks = (section.placeholder, *said.values())
     plain = [text.text for text in texts.all]
