@@ -1,9 +1,11 @@
 """The default strategy: documents speak, types speak, the question does not."""
 
+import numpy as np
 import pytest
 
 from sdrag.disclosure import MemoryBindings, bind
 from sdrag.disclosure.candidates import CANDIDATES, candidates
+from sdrag.disclosure.hybrid import document_votes, hybrid_scores, taking_turns
 from sdrag.disclosure.typed_candidates import candidates_by_type
 from sdrag.evaluation.ranking import average_precision, recall
 from sdrag.policy import DisclosureSection
@@ -59,3 +61,27 @@ def test_measures():
     assert recall(["a", "x", "b"], {"a", "b"}, 2) == pytest.approx(0.5)
     assert average_precision(["a", "x", "b"], {"a", "b"}, 3) == pytest.approx(5 / 6)
     assert average_precision(["a"], {"a", "b"}, 1) == pytest.approx(1.0)
+
+
+def test_documents_take_turns():
+    """Half of a limit goes to the best; then each document names its own."""
+    scores = np.array([5, 4, 3, 2, 1, 0], dtype=np.float32)
+    shares = np.array(
+        [[0.9, 0.0], [0.8, 0.0], [0.7, 0.1], [0.6, 0.2], [0.1, 0.8], [0.0, 0.9]],
+        dtype=np.float32,
+    )
+
+    assert taking_turns(scores, shares, 4) == [0, 1, 2, 5]
+    assert taking_turns(scores, shares, 6) == [0, 1, 2, 3, 5, 4]
+    assert taking_turns(scores, shares[:, :0], 3) == [0, 1, 2]
+
+
+def test_types_move_a_constraint_up_and_down():
+    """One on a type that is there rises, one on another falls, one on none stays."""
+    votes = document_votes([], RULES[:3], {})
+    close = np.zeros((3, 1), dtype=np.float32)
+    typed = np.array([1, 0, np.nan], dtype=np.float32)
+
+    held, missing, untyped = hybrid_scores(votes, close, typed)
+
+    assert held > untyped > missing

@@ -22,9 +22,15 @@ import numpy as np
 from sdrag.disclosure.affinities import Affinities
 from sdrag.disclosure.binding import stacked
 from sdrag.disclosure.bindings import BindingStore
-from sdrag.disclosure.hybrid import closeness, document_votes, hybrid_scores
+from sdrag.disclosure.hybrid import (
+    Votes,
+    closeness,
+    document_votes,
+    hybrid_scores,
+    taking_turns,
+)
 from sdrag.disclosure.ranking import STRATEGIES, Similarities, rank
-from sdrag.disclosure.typed_candidates import candidates_by_type
+from sdrag.disclosure.typed_candidates import candidates_by_type, named_types_held
 from sdrag.policy import DisclosureSection, binds
 from sdrag.steps import Steps, compute, embed, replied
 from sdrag.vocabulary import Constraint, Passage, Principal
@@ -34,7 +40,7 @@ __all__ = ["CANDIDATES", "Candidates", "candidates", "ranking"]
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 CANDIDATES = 40
-"""So many constraints are candidates beside the bound ones, nearest documents first;
+"""So many constraints are candidates beside the bound ones, by the documents' votes;
 where a policy has no more than these, every one of them is."""
 
 
@@ -74,43 +80,46 @@ def candidates(
         return Candidates(tuple(binding))
     (answer,) = yield from compute(lambda found: store.read(found, rules), [passages])
     known = replied(answer)
+    names = {rule.id for rule in rules}
     if all(scores is not None for scores in known):
         names = {name for scores in known for name in scores or ()}
         if section.rank_by == "hybrid":
             names |= yield from _besides(passages, rules, names, store)
-        rules = [rule for rule in rules if rule.id in names]
-    limit, top_k = section.max_candidates, section.top_k
-    left = yield from _best(rules, limit, passages, "", store, "hybrid")
-    kept = yield from _best(left, top_k, passages, query, store, section.rank_by)
-    names = {rule.id for rule in kept}
+    left, limit = names, section.max_candidates
+    if limit is not None and len(names) > limit:
+        left = yield from _limited(rules, names, limit, passages, store)
+    kept = left
+    if section.top_k is not None and len(left) > section.top_k:
+        ranked = yield from ranking(rules, passages, query, store, section.rank_by)
+        order = [name for name, _ in ranked if name in left]
+        kept = set(order[: section.top_k])
     return Candidates(
-        applied=tuple(rule for rule in binding if rule.always or rule.id in names),
-        dropped=_without(left, kept),
-        beyond=_without(rules, left),
+        applied=tuple(rule for rule in binding if rule.always or rule.id in kept),
+        dropped=tuple(_named(rules, left - kept)),
+        beyond=tuple(_named(rules, names - left)),
     )
 
 
-def _without(
-    rules: Sequence[Constraint], others: Sequence[Constraint]
-) -> tuple[Constraint, ...]:
-    names = {rule.id for rule in others}
-    return tuple(rule for rule in rules if rule.id not in names)
+def _named(rules: Sequence[Constraint], names: set[str]) -> list[Constraint]:
+    return [rule for rule in rules if rule.id in names]
 
 
-def _best(
+def _limited(
     rules: Sequence[Constraint],
-    limit: int | None,
+    names: set[str],
+    limit: int,
     passages: Sequence[Passage],
-    query: str,
     store: BindingStore,
-    rank_by: str,
-) -> Steps[list[Constraint]]:
-    """Keep so many of the rules, in the order of the policy; all without a limit."""
-    if limit is None or len(rules) <= limit:
-        return list(rules)
-    ranked = yield from ranking(rules, passages, query, store, rank_by)
-    kept = {name for name, _ in ranked[:limit]}
-    return [rule for rule in rules if rule.id in kept]
+) -> Steps[set[str]]:
+    """
+    Keep so many of the named, which are more.
+
+    All rules are compared, for what is usual shows only beside the others.
+    """
+    scores, votes = yield from _hybrid(rules, passages, store)
+    places = [place for place, rule in enumerate(rules) if rule.id in names]
+    turns = taking_turns(scores[places], votes.shares[places], limit)
+    return {rules[places[turn]].id for turn in turns}
 
 
 def _besides(
@@ -122,22 +131,33 @@ def _besides(
     """Find candidates that no binding shows: by documents, and by types."""
     if len(rules) <= CANDIDATES:
         return {rule.id for rule in rules}
-    votes = yield from voted(passages, rules, store)
-    best = np.argsort(-votes, kind="stable")[:CANDIDATES] if votes.any() else ()
-    found = {rules[place].id for place in best}
+    votes = yield from _voted(passages, rules, store)
+    heard = (
+        taking_turns(votes.total, votes.shares, CANDIDATES) if votes.total.any() else ()
+    )
+    found = {rules[place].id for place in heard}
     left = [rule for rule in rules if rule.id not in names | found]
     return found | (yield from candidates_by_type(passages, left))
 
 
-def voted(
+def _voted(
     passages: Sequence[Passage], rules: Sequence[Constraint], store: BindingStore
-) -> Steps[Vector]:
-    """Let the retrieved documents speak; zeros where the store knows of none."""
+) -> Steps[Votes]:
+    """Let the retrieved documents speak; silence where the store knows of none."""
     affinities: Affinities | None = getattr(store, "affinities", None)
     if affinities is None:
-        return np.zeros(len(rules), dtype=np.float32)
+        return document_votes(passages, rules, {})
     (answer,) = yield from compute(affinities.read, [rules])
     return document_votes(passages, rules, replied(answer))
+
+
+def _hybrid(
+    rules: Sequence[Constraint], passages: Sequence[Passage], store: BindingStore
+) -> Steps[tuple[Vector, Votes]]:
+    votes = yield from _voted(passages, rules, store)
+    close = yield from closeness(rules, [passage.text for passage in passages])
+    typed = yield from named_types_held(passages, rules)
+    return hybrid_scores(votes, close.joined, typed), votes
 
 
 def ranking(
@@ -156,9 +176,8 @@ def ranking(
     ids = tuple(rule.id for rule in rules)
     texts = [passage.text for passage in passages]
     if rank_by == "hybrid":
-        votes = yield from voted(passages, rules, store)
-        close = yield from closeness(rules, texts)
-        return rank(hybrid_scores(votes, close.joined), ids)
+        scores, _ = yield from _hybrid(rules, passages, store)
+        return rank(scores, ids)
     outcomes = yield from embed(
         [*(rule.text for rule in rules), *texts, "\n".join(texts)]
     )

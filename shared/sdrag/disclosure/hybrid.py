@@ -10,13 +10,18 @@ question is not among them, so nobody can word a question to push a constraint d
    than other documents are, and closer than other constraints are to them. Both ways
    of standardising matter: without the second, documents of a general kind attract
    every constraint.
-3. A retrieved chunk speaks for its document, the first ones louder.
+3. A retrieved chunk speaks for its document, the first ones louder. Where only so many
+   constraints may be kept, half of them are the best, and for the other half the
+   documents take turns, so that a soft voice is heard too.
+4. A constraint on a type that the retrieved chunks hold is likelier than one on a type
+   that they do not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 import numpy as np
 
@@ -25,14 +30,22 @@ from sdrag.disclosure.local.reading import read
 from sdrag.steps import Outcome, Steps, embed, replied
 from sdrag.vocabulary import Constraint, Passage
 
-__all__ = ["Closeness", "closeness", "document_votes", "hybrid_scores"]
+__all__ = [
+    "Closeness",
+    "Votes",
+    "closeness",
+    "document_votes",
+    "hybrid_scores",
+    "taking_turns",
+]
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 _LEXICAL = 0.25
-_TEMPERATURE = 1.5
+_TEMPERATURE = 2.0
 _CLOSE = 0.25
+_TYPED = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +83,26 @@ def closeness(
     return Closeness(dense, about + _LEXICAL * overlap(subjects, texts))
 
 
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """
+    What the retrieved documents say of each constraint.
+
+    Args:
+        total: Of all documents, shape (constraints,).
+        shares: Of each constraint, how much is about each retrieved document, these in
+            the order of retrieval, shape (constraints, retrieved documents).
+    """
+
+    total: Vector
+    shares: Matrix
+
+
 def document_votes(
     passages: Sequence[Passage],
     constraints: Sequence[Constraint],
     affinities: Mapping[str, Mapping[str, float]],
-) -> Vector:
+) -> Votes:
     """
     Return how much the retrieved documents speak for each constraint.
 
@@ -85,10 +113,11 @@ def document_votes(
     """
     documents = list(affinities)
     place = {document: index for index, document in enumerate(documents)}
-    voices = np.zeros(len(documents), dtype=np.float32)
+    voices: dict[int, float] = {}
     for position, passage in enumerate(passages, start=1):
-        if passage.document_id in place:
-            voices[place[passage.document_id]] += 1 / position
+        at = place.get(passage.document_id or "")
+        if at is not None:
+            voices[at] = voices.get(at, 0.0) + 1 / position
     raw = np.array(
         [
             [affinities[document].get(rule.id, np.nan) for document in documents]
@@ -97,22 +126,47 @@ def document_votes(
         dtype=np.float32,
     ).reshape(len(constraints), len(documents))
     about = _standard(_standard(raw, axis=0), axis=1)
-    shares = np.exp(about / _TEMPERATURE)
-    votes: Vector = (shares / np.maximum(shares.sum(1, keepdims=True), 1e-9)) @ voices
-    return votes
+    weights = np.exp(about / _TEMPERATURE)
+    every: Matrix = weights / np.maximum(weights.sum(1, keepdims=True), 1e-9)
+    shares: Matrix = every[:, list(voices)]
+    loud: Vector = np.array(list(voices.values()), dtype=np.float32)
+    return Votes(shares @ loud, shares)
 
 
-def hybrid_scores(votes: Vector, close: Matrix) -> Vector:
+def hybrid_scores(votes: Votes, close: Matrix, typed: Vector) -> Vector:
     """
-    Join what documents and chunks say of each constraint.
+    Join what documents, chunks and types say of each constraint.
 
     Args:
-        votes: From `document_votes`, shape (constraints,).
+        votes: From `document_votes`.
         close: Joined closeness to the retrieved chunks, shape (constraints, chunks).
+        typed: Whether the chunks hold a type that the constraint names, 1 or 0, and
+            nan for a constraint that names none, shape (constraints,).
     """
     means: Matrix = close.mean(axis=1, keepdims=True)
-    joined = _standard(votes[:, None], axis=0) + _CLOSE * _standard(means, axis=0)
-    return np.asarray(joined[:, 0])
+    joined = _standard(votes.total[:, None], axis=0) + _CLOSE * _standard(means, axis=0)
+    naming = np.isfinite(typed)
+    usual = typed[naming].mean() if naming.any() else 0.0
+    return np.asarray(joined[:, 0] + _TYPED * np.where(naming, typed - usual, 0.0))
+
+
+def taking_turns(scores: Vector, shares: Matrix, limit: int) -> list[int]:
+    """
+    Return the places of so many constraints: the best, then each document's in turn.
+
+    Args:
+        scores: Shape (constraints,).
+        shares: Of `Votes`, shape (constraints, documents).
+        limit: At most the number of constraints.
+    """
+    order = np.argsort(-scores, kind="stable").tolist()
+    kept = dict.fromkeys(order[: limit - limit // 2])
+    columns = [iter(np.argsort(-column, kind="stable").tolist()) for column in shares.T]
+    for column in cycle(columns or [iter(order)]):
+        if len(kept) == limit:
+            break
+        kept.setdefault(next(place for place in column if place not in kept))
+    return list(kept)
 
 
 def _standard(values: Matrix, axis: int) -> Matrix:

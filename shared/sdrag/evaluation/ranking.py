@@ -4,8 +4,9 @@ Ranking constraints (SD-RAG, section IV-C2): does a question find those it needs
 All articles are one corpus of sentence chunks. Every constraint is bound to its N most
 similar chunks, every question retrieves its chunks, and each strategy orders the
 candidates. The paper's five rank the constraints bound to the retrieved chunks; the
-hybrid one keeps the nearest of all. Constraints are known by their texts, equal ones
-merged; which article one came from is used to judge a ranking, never to make it.
+hybrid one those that the library keeps under a policy's `max_candidates`. Constraints
+are known by their texts, equal ones merged; which article one came from is used to
+judge a ranking, never to make it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 from sdrag.calls import Port
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.bindings import MemoryBindings
-from sdrag.disclosure.candidates import CANDIDATES, candidates, ranking
+from sdrag.disclosure.candidates import candidates, ranking
 from sdrag.disclosure.ranking import STRATEGIES
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.minilm import embed_texts
@@ -29,6 +30,7 @@ from sdrag.vocabulary import Constraint, Passage
 __all__ = ["Corpus", "average_precision", "evaluate_ranking", "recall"]
 
 _DEPTHS = range(1, 21)
+_LIMITED = DisclosureSection(max_candidates=40)
 
 
 def evaluate_ranking(
@@ -127,20 +129,22 @@ class Corpus:
         self, strategy: str, passages: Sequence[Passage], question: str
     ) -> list[str]:
         """Return a strategy's candidates, best first."""
-        rules: Sequence[Constraint] = self.constraints
-        if strategy != "hybrid":
+        if strategy == "hybrid":
+            kept = self.applied(passages, question, _LIMITED)
+        else:
             known = self._store.read(passages, self.constraints)
-            bound = {name for scores in known for name in scores or ()}
-            rules = [rule for rule in rules if rule.id in bound]
-        if not rules:
-            return []
-        steps = ranking(rules, passages, question, self._store, strategy)
-        order = [name for name, _ in run(steps, self._performer)]
-        return order[:CANDIDATES] if strategy == "hybrid" else order
+            kept = frozenset(name for scores in known for name in scores or ())
+        steps = ranking(self.constraints, passages, question, self._store, strategy)
+        return [name for name, _ in run(steps, self._performer) if name in kept]
 
-    def applied(self, passages: Sequence[Passage], question: str) -> frozenset[str]:
-        """Return the constraints that the library applies to passages by default."""
-        section = DisclosureSection()
+    def applied(
+        self,
+        passages: Sequence[Passage],
+        question: str,
+        section: DisclosureSection | None = None,
+    ) -> frozenset[str]:
+        """Return the constraints that the library applies to passages."""
+        section = section or DisclosureSection()
         steps = candidates(
             passages, question, None, self.constraints, self._store, section
         )
