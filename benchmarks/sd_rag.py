@@ -1,44 +1,52 @@
 """
 Rerun the experiments of SD-RAG as far as an engine allows, beside the paper's figures.
 
-    python benchmarks/sd_rag.py latency
-    python benchmarks/sd_rag.py ranking
-    python benchmarks/sd_rag.py eviction
-    python benchmarks/sd_rag.py table1 --engine langchain:PROVIDER:MODEL \
+    python benchmarks/sd_rag.py --out sd-rag.md
+    python benchmarks/sd_rag.py --quick
+    python benchmarks/sd_rag.py --only table1 --engine langchain:PROVIDER:MODEL \
         --generator PROVIDER:MODEL --judge PROVIDER:MODEL
 
-`latency` redacts 10 documents under 12 constraints with a model of fixed latency, side
-by side and one after another (figure 9). `ranking` gives figures 4 to 8 and the default
-strategy. `eviction` asks every question with every constraint's opposite in mind: how
-many needed constraints fall below K because of the wording alone. `table1` gives
-privacy and completeness of each defense with and without injection; without an engine
-the local one redacts and the generator repeats all it is given.
+Writes one Markdown file with tables and plots: Table I, figures 4 to 8, figure 9,
+Table II, and the attacks that the paper does not try. Without an engine, the local one
+and a scripted model that returns exactly the right spans redact, and the generator
+repeats all it is given: the worst a hijacked model can do. `--quick` takes few articles
+and a faster model, to see that everything runs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from sdrag.calls import Limits, Port
 from sdrag.cli.models import complete_with, generator_of, judge_of
+from sdrag.disclosure.hierarchy import build_hierarchy, in_layers
 from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.eviction import evicted
+from sdrag.evaluation.completeness import completeness
+from sdrag.evaluation.differential import evaluate_differential
+from sdrag.evaluation.eviction import evaluate_eviction
+from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.ranking import evaluate_ranking
-from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa
-from sdrag.minilm import embed_texts
-from sdrag.performing import PortPerformer, Ports
+from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa, policy_of
+from sdrag.evaluation.retrieval_oracle import evaluate_retrieval_oracle
+from sdrag.evaluation.witnesses import broken, share_kept, witness_spans
+from sdrag.hosting import local_embeddings
+from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.prompts import Prompt
+from sdrag.reports.curves import draw_curves
 from sdrag.steps import run
 from sdrag.vocabulary import Passage
 
-LATENCY = 1.0
-PAPER = {
+Article = Mapping[str, Any]
+TABLE_1 = {
     ("prompt", "none"): (0.502, 0.689),
     ("prompt", "repeat"): (0.199, 0.583),
     ("rephrase", "none"): (0.729, 0.622),
@@ -47,112 +55,342 @@ PAPER = {
     ("redact", "repeat"): (0.779, 0.582),
 }
 """Privacy and completeness of Table I, by defense and injection."""
+TABLE_2 = {
+    "[0, 1, 2]": ((0, 1, 2), 0.749, 0.623),
+    "[0]": ((0,), 0.739, 0.637),
+    "[1, 2]": ((1, 2), 0.813, 0.535),
+}
+"""The layers of Table II, and their privacy and completeness."""
+TABLE_1_SAYS = """\
+{0} articles, generator `{1}`. Before a generator that repeats all it is given, \
+constraints in the prompt are no defense."""
+RANKING_SAYS = """\
+{questions} questions, {constraints} constraints, {chunks} chunks. The paper plots its \
+five strategies (639 chunks, 120 constraints, N = 50) without numbers: averages do \
+best, the weighted one slightly ahead, the maximum worst."""
+LATENCY_SAYS = """\
+10 documents under 12 constraints; every call of the model takes L = {0:g} s. Seconds \
+are wall time beside the retrieval; CPU seconds are what the redaction itself took, on \
+however busy a machine. The paper's figure 9 plots two models on a T4 without numbers: \
+extraction takes longer than rephrasing, and both longer than the prompt alone."""
+TABLE_2_SAYS = """\
+{0} articles, local engine. A scripted model summarizes by every second chunk, so that \
+summaries generalize nothing, and only the second of the paper's two effects is there: \
+chunks are brought together."""
+ASKED = re.compile(r"^\[([\w.:-]+)\] (.*)$", re.MULTILINE)
+TEXT = re.compile(r"^(==[0-9a-f]{16}==)\n(.*)\n\1", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    What one run of the benchmark was asked for.
+
+    Args:
+        articles: As in the paper's listing.
+        few: The articles of the experiments that take long.
+        latency: Of the model of figure 9, in seconds.
+        options: As typed.
+    """
+
+    articles: Sequence[Article]
+    few: Sequence[Article]
+    latency: float
+    options: argparse.Namespace
 
 
 def main() -> None:
-    """Run one of the experiments and print it as Markdown."""
+    """Run the experiments and write them as one Markdown file."""
     parser = argparse.ArgumentParser(description="Rerun the experiments of SD-RAG.")
-    parser.add_argument(
-        "what",
-        nargs="?",
-        default="latency",
-        choices=["latency", "ranking", "eviction", "table1"],
-    )
-    parser.add_argument(
-        "--data", type=Path, help="Articles; the package's own if none."
-    )
+    parser.add_argument("--data", type=Path, help="Articles; the package's if none.")
+    parser.add_argument("--only", default=",".join(PARTS), help="Some of the parts.")
+    parser.add_argument("--quick", action="store_true", help="Few articles.")
+    parser.add_argument("--out", type=Path, help="The file; printed if none.")
     parser.add_argument("--engine", default="local")
     parser.add_argument("--generator", default="verbatim")
     parser.add_argument("--judge", default=None)
-    parser.add_argument("--limit", type=int, default=20, help="How many articles.")
     options = parser.parse_args()
-    articles = load_articles(options.data)[: options.limit]
-    if options.what == "latency":
-        print(latency(articles))
-    elif options.what == "ranking":
-        print(ranking(articles))
-    elif options.what == "eviction":
-        print(eviction(articles))
+    names = options.only.split(",")
+    if unknown := set(names) - set(PARTS):
+        parser.error(f"unknown parts: {', '.join(sorted(unknown))}")
+    articles = load_articles(options.data)
+    few = articles[: 2 if options.quick else 4]
+    asked = Run(
+        articles=few if options.quick else articles,
+        few=few,
+        latency=0.2 if options.quick else 1.0,
+        options=options,
+    )
+    report = "\n\n".join(["# The experiments of SD-RAG, rerun", *_parts(names, asked)])
+    if options.out:
+        options.out.write_text(report + "\n", encoding="utf-8")
     else:
-        print(table1(articles, options))
+        print(report)
 
 
-def latency(articles: Sequence[dict[str, Any]]) -> str:
+def _parts(names: Sequence[str], asked: Run) -> Iterator[str]:
+    for name in names:
+        started = time.perf_counter()
+        yield PARTS[name](asked)
+        yield f"({time.perf_counter() - started:.0f} s)"
+
+
+def table1(asked: Run) -> str:
+    """Measure every defense with and without the injection."""
+    options = asked.options
+    engines = {options.engine: complete_with(options.engine)}
+    if options.engine == "local":
+        engines["right spans"] = _right(asked.articles)
+    judges = {**generator_of(options.generator), **judge_of(options.judge)}
+    rows = []
+    for engine, complete in engines.items():
+        for (defense, attack), paper in TABLE_1.items():
+            settings = RcqaSettings(
+                defense=defense,  # type: ignore[arg-type]
+                attack=attack,
+                complete=complete,
+                **judges,
+            )
+            got = evaluate_rcqa(asked.articles, settings)
+            names = ("privacy", "privacy_all", "privacy_cumulative", "completeness")
+            figures = [got[name] for name in (*names, "over_redacted")]
+            rows.append((engine, defense, attack, *figures, *paper))
+    heads = ("privacy", "all", "cumulative", "completeness", "over-redacted")
+    paper_heads = ("paper: privacy", "paper: completeness")
+    return "\n\n".join(
+        [
+            "## Table I: privacy and completeness",
+            TABLE_1_SAYS.format(len(asked.articles), options.generator),
+            _table(("engine", "defense", "injection", *heads, *paper_heads), rows),
+        ]
+    )
+
+
+def ranking(asked: Run) -> str:
+    """Compare the five strategies of the paper and the default one."""
+    got = evaluate_ranking(asked.articles)
+    rows = [
+        (
+            name,
+            row["candidate_recall"],
+            row["candidates"],
+            *(row["recall"][k] for k in ("5", "10", "20")),
+            *(row["average_precision"][k] for k in ("5", "10", "20")),
+        )
+        for name, row in got["strategies"].items()
+    ]
+    heads = ("candidate recall", "candidates", "R@5", "R@10", "R@20", "AP@5", "AP@10")
+
+    def curves(measure: str) -> dict[str, list[float]]:
+        strategies = got["strategies"].items()
+        return {name: list(row[measure].values()) for name, row in strategies}
+
+    return "\n\n".join(
+        [
+            "## Figures 4 to 8: ranking constraints",
+            RANKING_SAYS.format(**got),
+            _table(("strategy", *heads, "AP@20"), rows),
+            draw_curves("Recall at K", curves("recall")),
+            draw_curves("Average precision at K", curves("average_precision")),
+        ]
+    )
+
+
+def latency(asked: Run) -> str:
     """Redact 10 documents under 12 constraints: side by side, and one by one."""
-    rules = [r for a in articles[:2] for r in a["constraint_to_witness_words"]][:12]
+    articles = (list(asked.articles) * 10)[:10]
+    sources = load_articles(asked.options.data)[:2]
+    rules = [rule for a in sources for rule in a["constraint_to_witness_words"]][:12]
     passages = [
         Passage(f"p{n}", str(a["article_text"])[:600], {}, None, f"d{n}")
-        for n, a in enumerate(articles[:10])
+        for n, a in enumerate(articles)
     ]
-    embed_texts(["Load the model before the clock starts."])
     rows = []
-    for name, concurrency in (("side by side", 32), ("one after another", 1)):
-        engine = Engine.build({"constraints": rules}, has_model=True)
-        performer = PortPerformer(
-            Ports(
-                complete=Port(_slowly),
-                embed=Port(lambda effect: embed_texts(effect.items).tolist()),
-            ),
-            Limits(concurrency=concurrency),
-        )
-        run(bind(passages, engine), performer)
-        started = time.perf_counter()
-        run(disclose(passages, Request("What happened?"), engine), performer)
-        rows.append((name, concurrency, f"{time.perf_counter() - started:.2f}"))
-    return _table(("redacting", "calls at once", f"seconds, L = {LATENCY:g} s"), rows)
-
-
-def ranking(articles: Sequence[dict[str, Any]]) -> str:
-    """Compare the five strategies of the paper and the default one."""
-    found = evaluate_ranking(articles)["strategies"]
-    return _table(
-        ("strategy", "candidate recall", "R@5", "R@10", "R@20", "AP@10"),
-        [
-            (
-                name,
-                row["candidate_recall"],
-                *(row["recall"][k] for k in ("5", "10", "20")),
-                row["average_precision"]["10"],
+    for method in ("redact", "rephrase"):
+        policy = {"constraints": [{"text": rule, "method": method} for rule in rules]}
+        _timed(passages, policy, 32, 0.0)  # models load before the clock starts
+        for concurrency in (32, 1):
+            wall, busy, calls = _timed(passages, policy, concurrency, asked.latency)
+            share = f"{wall / asked.latency:.2f}"
+            rows.append(
+                (method, concurrency, calls, f"{wall:.2f}", share, f"{busy:.2f}")
             )
-            for name, row in found.items()
-        ],
+    heads = ("method", "calls at once", "calls", "seconds", "in L", "CPU seconds")
+    return "\n\n".join(
+        [
+            "## Figure 9: time",
+            LATENCY_SAYS.format(asked.latency),
+            _table(heads, rows),
+        ]
     )
 
 
-def eviction(articles: Sequence[dict[str, Any]]) -> str:
-    """Search for wordings that push a needed constraint below K."""
-    return _table(
-        ("strategy", "K", "evicted by wording"),
-        [(one.strategy, one.top_k, f"{one.share:.3f}") for one in evicted(articles)],
-    )
-
-
-def table1(articles: Sequence[dict[str, Any]], options: argparse.Namespace) -> str:
-    """Measure every defense with and without the injection."""
-    rows = []
-    for (defense, attack), (privacy, complete) in PAPER.items():
-        settings = RcqaSettings(
-            defense=defense,  # type: ignore[arg-type]
-            attack=attack,
-            complete=complete_with(options.engine),
-            **generator_of(options.generator),
-            **judge_of(options.judge),
+def table2(asked: Run) -> str:
+    """Hold retrieval to layers of a tree of summaries."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in TABLE_2}
+    for number, article in enumerate(asked.few):
+        for name, figures in _layered(article, number):
+            found[name].append(figures)
+    rows = [
+        (
+            name,
+            *(f"{fmean(column):.3f}" for column in zip(*found[name], strict=True)),
+            privacy,
+            complete,
         )
-        got = evaluate_rcqa(articles, settings)
-        names = ("privacy", "privacy_all", "privacy_cumulative", "completeness")
-        rows.append((defense, attack, *(got[n] for n in names), privacy, complete))
-    heads = ("privacy", "all", "cumulative", "completeness")
-    return _table(
-        ("defense", "injection", *heads, "paper: privacy", "completeness"), rows
+        for name, (_, privacy, complete) in TABLE_2.items()
+    ]
+    heads = ("layers", "privacy", "completeness", "paper: privacy", "completeness")
+    return "\n\n".join(
+        [
+            "## Table II: layers of summaries",
+            TABLE_2_SAYS.format(len(asked.few)),
+            _table(heads, rows),
+        ]
     )
 
 
-def _slowly(prompt: Prompt) -> str:
-    """Find nothing, after a while."""
-    time.sleep(LATENCY)
-    asked = prompt.messages[-1].content.text.split("Text,", 1)[0]
-    ids = [line[1 : line.index("]")] for line in asked.splitlines() if line[:1] == "["]
-    return json.dumps({"verdicts": [{"constraint": i, "spans": []} for i in ids]})
+def attacks(asked: Run) -> str:
+    """Try what the paper does not: eviction, subtraction, the retrieval oracle."""
+    evicted = evaluate_eviction(asked.few)["strategies"]
+    subtracted = evaluate_differential(asked.few)["regimes"]
+    oracle = evaluate_retrieval_oracle(asked.few)
+    return "\n\n".join(
+        [
+            f"## Attacks the paper does not try ({len(asked.few)} articles)",
+            "### Eviction",
+            _nested(("strategy", "K"), evicted),
+            "### Subtraction",
+            _nested(("regime", "questions"), subtracted),
+            "### Retrieval oracle",
+            _nested(("vectors", "values"), oracle["advantage"]),
+            _table(
+                ("engine", "completeness, unredacted", "completeness, view"),
+                [
+                    (name, row["unredacted"], row["view"])
+                    for name, row in oracle["completeness"].items()
+                ],
+            ),
+        ]
+    )
+
+
+PARTS: Mapping[str, Callable[[Run], str]] = {
+    "table1": table1,
+    "ranking": ranking,
+    "latency": latency,
+    "table2": table2,
+    "attacks": attacks,
+}
+
+
+def _right(articles: Sequence[Article]) -> Callable[[Prompt], str]:
+    """Return a model that finds every witness word, and rephrases nothing."""
+    witnesses = {
+        rule: words
+        for article in articles
+        for rule, words in article["constraint_to_witness_words"].items()
+    }
+
+    def complete(prompt: Prompt) -> str:
+        asked = prompt.messages[-1].content.text
+        text = TEXT.findall(asked)[-1][1]
+        if prompt.name == "disclosure.rephrase":
+            return text
+        return _verdicts(
+            {
+                name: [span.of(text) for span in witness_spans(text, witnesses[rule])]
+                for name, rule in ASKED.findall(asked.split("\nText")[0])
+            }
+        )
+
+    return complete
+
+
+def _verdicts(spans: Mapping[str, Sequence[str]]) -> str:
+    listed = [{"constraint": name, "spans": found} for name, found in spans.items()]
+    return json.dumps({"verdicts": listed})
+
+
+def _timed(
+    passages: Sequence[Passage],
+    policy: Mapping[str, Any],
+    concurrency: int,
+    seconds: float,
+) -> tuple[float, float, int]:
+    """Redact once; return wall time, CPU time and calls."""
+
+    def complete(prompt: Prompt) -> str:
+        time.sleep(seconds)
+        asked = prompt.messages[-1].content.text
+        if prompt.name == "disclosure.rephrase":
+            return TEXT.findall(asked)[-1][1]
+        names = [name for name, _ in ASKED.findall(asked.split("\nText")[0])]
+        return _verdicts(dict.fromkeys(names, ()))
+
+    ports = Ports(complete=Port(complete), embed=local_embeddings())
+    performer = Metered(PortPerformer(ports, Limits(concurrency=concurrency)))
+    engine = Engine.build(policy, has_model=True)
+    run(bind(passages, engine), performer)
+    started, busy = time.perf_counter(), time.process_time()
+    run(disclose(passages, Request("What happened?"), engine), performer)
+    wall, cpu = time.perf_counter() - started, time.process_time() - busy
+    return wall, cpu, performer.prompts
+
+
+def _layered(
+    article: Article, number: int
+) -> Iterator[tuple[str, tuple[float, float]]]:
+    """Yield mean privacy and completeness of an article's questions, by layers."""
+    leaves = sentence_chunks(article, f"article-{number}")
+    ports = Ports(complete=Port(_every_second), embed=local_embeddings())
+    performer = PortPerformer(ports)
+    summaries = run(build_hierarchy(leaves), performer)
+    engine = Engine.build(policy_of([article], "rephrase"))
+    run(bind([*leaves, *summaries], engine), performer)
+    for name, (layers, *_) in TABLE_2.items():
+        index = SentenceIndex(in_layers([*leaves, *summaries], layers))
+        rows = [
+            _answered(article, question, index, engine, performer)
+            for question in article["questions"]
+            if question["relevant_constraints"]
+        ]
+        privacy, complete = zip(*rows, strict=True)
+        yield name, (fmean(privacy), fmean(complete))
+
+
+def _answered(
+    article: Article,
+    question: Mapping[str, Any],
+    index: SentenceIndex,
+    engine: Engine,
+    performer: PortPerformer,
+) -> tuple[float, float]:
+    asked = str(question["question_text"])
+    found = index.search(asked, 10)
+    done = run(disclose(found, Request(asked), engine), performer)
+    text = "\n".join(passage.text for passage in done.passages)
+    relevant = question["relevant_constraints"]
+    leaked = broken(text, article["constraint_to_witness_words"], relevant)
+    (complete,) = completeness([(str(question["answer_text"]), text)])
+    return share_kept(relevant, leaked), complete
+
+
+def _every_second(prompt: Prompt) -> str:
+    """Summarize as a script can: by every second chunk."""
+    text = prompt.messages[-1].content.text.removeprefix("Text:\n")
+    return " ".join(text.split("\n\n")[::2])
+
+
+def _nested(heads: Sequence[str], figures: Mapping[str, Any]) -> str:
+    """Make a table of figures by two keys."""
+    rows = [
+        (name, key, *row.values())
+        for name, by_key in figures.items()
+        for key, row in by_key.items()
+    ]
+    first = next(iter(next(iter(figures.values())).values()))
+    return _table((*heads, *(name.replace("_", " ") for name in first)), rows)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
