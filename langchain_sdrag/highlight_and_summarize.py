@@ -31,9 +31,9 @@ from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
-from sdrag.highlight.facing import asked_of, settings_of
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
+from sdrag.highlighting import asked_of, settings_of
 from sdrag.hosting import Audit
 from sdrag.performing import PortPerformer
 from sdrag.policy import Policy
@@ -243,7 +243,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         """Put a piece into the shape that the parts of a stream are added in."""
         if isinstance(piece, Plan):
             if self.return_sources:
-                yield {"sources": _sources(piece.highlights, asked)}
+                sources = _sources(piece.highlights, asked)
+                first = {"declined": bool(piece.reason)} if parts == 1 else {}
+                yield {"sources": sources, **first}
             if parts > 1:
                 yield {"answer": "\n\n"} if self.return_sources else "\n\n"
             return

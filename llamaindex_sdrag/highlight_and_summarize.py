@@ -42,15 +42,15 @@ from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Asked, Plan
-from sdrag.highlight.facing import asked_of, settings_of
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
+from sdrag.highlighting import asked_of, settings_of
 from sdrag.hosting import Audit
 from sdrag.performing import PortPerformer
 from sdrag.policy import Policy
 from sdrag.prompts import Prompt
 from sdrag.steps import Steps
-from sdrag.vocabulary import Highlight, Passage
+from sdrag.vocabulary import Confidential, Highlight, Passage
 
 __all__ = ["HighlightAndSummarize"]
 
@@ -205,10 +205,10 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
         host = Streamed(self._performer, self._cover, self._chunks, conclude)
         pieces = stream(asked, self._answering, host)
-        first = next(pieces)
-        held = first.highlights if isinstance(first, Plan) else ()
-        nodes = _sources(held, asked)
-        return StreamingResponse(_texts(pieces), nodes, _metadata(nodes))
+        told = _Sources(asked)
+        told.piece(next(pieces))
+        texts = _texts(pieces, told)
+        return StreamingResponse(texts, told.nodes, told.metadata)
 
     async def _astreamed(self, asked: Asked) -> AsyncStreamingResponse:
         async def conclude(steps: Steps[Answer]) -> Answer:
@@ -216,10 +216,10 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
         host = Astreamed(self._performer, self._cover, self._achunks, conclude)
         pieces = astream(asked, self._answering, host)
-        first = await anext(pieces)
-        held = first.highlights if isinstance(first, Plan) else ()
-        nodes = _sources(held, asked)
-        return AsyncStreamingResponse(_atexts(pieces), nodes, _metadata(nodes))
+        told = _Sources(asked)
+        told.piece(await anext(pieces))
+        texts = _atexts(pieces, told)
+        return AsyncStreamingResponse(texts, told.nodes, told.metadata)
 
     def _chunks(self, prompt: Prompt) -> Iterator[str]:
         if self._model is not None:
@@ -249,16 +249,39 @@ def _metadata(nodes: Sequence[NodeWithScore]) -> dict[str, Any]:
     return {node.node.node_id: node.node.metadata for node in nodes}
 
 
-def _texts(pieces: Iterator[str | Plan]) -> Generator[str, None, None]:
+class _Sources(Confidential):
+    """
+    The sources of a stream: of the first part at once, of others when they begin.
+
+    Args:
+        asked: What they are taken from.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self.nodes: list[NodeWithScore] = []
+        self.metadata: dict[str, Any] = {}
+
+    def piece(self, piece: str | Plan) -> str:
+        """Take a plan's highlights in; gives what leaves as text."""
+        if isinstance(piece, str):
+            return piece
+        nodes = _sources(piece.highlights, self._asked)
+        self.nodes.extend(nodes)
+        self.metadata.update(_metadata(nodes))
+        return "\n\n"
+
+
+def _texts(pieces: Iterator[str | Plan], told: _Sources) -> Generator[str, None, None]:
     for piece in pieces:
-        yield "\n\n" if isinstance(piece, Plan) else piece
+        yield told.piece(piece)
 
 
 async def _atexts(
-    pieces: AsyncIterator[str | Plan],
+    pieces: AsyncIterator[str | Plan], told: _Sources
 ) -> AsyncGenerator[str, None]:
     async for piece in pieces:
-        yield "\n\n" if isinstance(piece, Plan) else piece
+        yield told.piece(piece)
 
 
 def _numbered(texts: Sequence[str]) -> tuple[Passage, ...]:

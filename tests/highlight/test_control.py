@@ -45,7 +45,7 @@ def by_hand(texts: list[str], min_words: int, most: int, cut_at: CutAt) -> int:
     [
         (["a b c d e f g", "h i j k l"], 2, 2),
         (["a b c d e f g h"], 2, 3),
-        (["not b c d. e f g h if j. k l m"], 2, 3),
+        (["not b c d. e f g if h. j k"], 2, 3),
         (["un-able b, $5 c d. e f"], 2, 2),
         (["a b (c d) e"], 1, 2),
     ],

@@ -12,6 +12,7 @@ from sdrag.highlight.answering import answer, in_document_order, plan
 from sdrag.highlight.exchange import Answer, Asked, Settings
 from sdrag.highlight.prompting import baseline, by_span, structured, two_steps
 from sdrag.highlight.protocol import Context, Highlighter, Proposal
+from sdrag.highlight.questions import split_by_marks
 from sdrag.highlight.summarizer import summary_prompt
 from sdrag.policy import HighlightSection
 from sdrag.prompts import Label, Labelled, Prompt, admit
@@ -85,12 +86,13 @@ def test_no_highlight_means_declining(extracts: tuple[str, ...]) -> None:
     assert prompts(performer) == []
 
 
-def test_a_broken_highlighter_declines() -> None:
-    """An error is doubt, and doubt withholds."""
+@pytest.mark.parametrize("error", [ModelError("down"), ValueError("the host's own")])
+def test_a_broken_highlighter_declines(error: Exception) -> None:
+    """An error is doubt, and doubt withholds, whoever wrote the highlighter."""
 
     def broken(question: Labelled, context: Context) -> Steps[Proposal]:
         yield from ()
-        raise ModelError("down")
+        raise error
 
     found, _ = ask(broken)
 
@@ -253,3 +255,38 @@ class TestSeveralQuestions:
         )
 
         assert found.text == f"{DEPOSIT}\n\n{OFFICE}"
+
+    @pytest.mark.parametrize(
+        ("asked", "parts"),
+        [
+            ("When? Where? Why?", ["When?", "Where? Why?"]),
+            (
+                "\u4ec0\u4e48\uff1f \u54ea\u91cc\uff1f",
+                ["\u4ec0\u4e48\uff1f", "\u54ea\u91cc\uff1f"],
+            ),
+            ('He asked "when?" Where is it?', ['He asked "when?"', "Where is it?"]),
+            ("Really?! And where?", ["Really?!", "And where?"]),
+            ("I moved. When? Where? Thanks.", ["I moved. When?", "Where? Thanks."]),
+            ("No question at all.", ["No question at all."]),
+            ("", [""]),
+        ],
+    )
+    def test_where_question_marks_split(self, asked: str, parts: list[str]) -> None:
+        """Nothing of the prompt is lost, and every part is the asker's words still."""
+        found = split_by_marks(Labelled(asked, Label.UNTRUSTED), 2)
+
+        assert [part.text for part in found] == parts
+        assert {part.labels for part in found} == {Label.UNTRUSTED}
+
+    @pytest.mark.parametrize("name", ["highlight.split", "highlight.yes_no"])
+    def test_what_only_helps_may_fail(self, name: str) -> None:
+        """Without its split a question stays whole, without booleans it says none."""
+
+        def model(prompt: Prompt) -> str:
+            if prompt.name == name:
+                raise ConnectionError
+            return SUMMARY
+
+        found, _ = ask(returning(DEPOSIT), model, max_questions=2, yes_no=True)
+
+        assert found.text == "In ten days."

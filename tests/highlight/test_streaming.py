@@ -60,7 +60,10 @@ def reply(answer: str, guesses: list[str] | None = None) -> str:
 def test_any_cut_of_the_reply_gives_the_answer(
     answer: str, data: st.DataObject
 ) -> None:
-    """Wherever the chunks are cut, what leaves is the answer, to the letter."""
+    """Wherever the chunks are cut, what leaves is the answer, to the letter.
+
+    Whitespace around it stays behind, as it does without streaming.
+    """
     if not answer.strip():
         return
     whole = reply(answer)
@@ -68,7 +71,7 @@ def test_any_cut_of_the_reply_gives_the_answer(
     edges = [0, *cuts, len(whole)]
     chunks = [whole[a:b] for a, b in pairwise(edges)]
 
-    assert "".join(pieces(chunks)) == answer
+    assert "".join(pieces(chunks)) == answer.strip()
 
 
 def test_it_streams() -> None:
@@ -101,7 +104,7 @@ def test_another_order_is_held_back_and_judged(chunks: list[str]) -> None:
 )
 def test_no_answer_declines(chunks: list[str]) -> None:
     """What is no answer is not released, and not left empty."""
-    assert "".join(pieces(chunks)).strip() == DECLINE
+    assert pieces(chunks) == [DECLINE]
 
 
 def test_what_is_not_the_answer_never_leaves() -> None:

@@ -21,7 +21,12 @@ from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.questions import split_by_marks, split_by_model
 from sdrag.highlight.replies import read_reply
-from sdrag.highlight.summarizer import Summary, joined_highlights, summary_prompt
+from sdrag.highlight.summarizer import (
+    MAX_GUESSES,
+    Summary,
+    joined_highlights,
+    summary_prompt,
+)
 from sdrag.highlight.together import together
 from sdrag.highlight.verification import Verification, verify_highlights
 from sdrag.highlight.yes_no import with_yes_no
@@ -91,7 +96,7 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
         found = yield from _verify(proposal, passages, settings)
     except PromptSanitizationError:
         raise
-    except SdragError:
+    except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
         return Plan(asked.question, rules.decline_text, reason="highlighter-failed")
     if not found:
         reason = "nothing-highlighted"
@@ -138,8 +143,10 @@ def verdict(settings: Settings, held: Plan, guesses: tuple[str, ...]) -> Steps[A
     """
     Judge the guessed questions, before a word of the answer is released.
 
-    Gives the answer without its text, or the one that declines.
+    Gives the answer without its text, or the one that declines. More guesses than were
+    asked for are not read: enough of them come near any question.
     """
+    guesses = guesses[:MAX_GUESSES]
     likeness: float | None = None
     diverged = False
     if settings.rules.on_divergence != "answer":

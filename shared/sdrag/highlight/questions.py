@@ -26,6 +26,9 @@ _TASK = (
 )
 
 
+_MARKS = ("?", "\u061f", "\uff1f")
+
+
 class Questions(BaseModel):
     """The reply of the splitter."""
 
@@ -41,18 +44,16 @@ def split_by_marks(question: Labelled, most: int) -> tuple[Labelled, ...]:
             it; what follows the last one stays with that.
         most: The most parts; the rest stays with the last.
     """
+    said = [span.of(question.text) for span in sentences(question.text)]
+    last = max((at for at, text in enumerate(said) if _asks(text)), default=0)
     parts: list[str] = []
     closed = True
-    for span in sentences(question.text):
-        text = span.of(question.text)
-        if closed and len(parts) < most:
+    for index, text in enumerate(said):
+        if closed and len(parts) < most and (not parts or index <= last):
             parts.append(text)
         else:
             parts[-1] += f" {text}"
-        closed = text.endswith("?")
-    if len(parts) > 1 and not parts[-1].endswith("?"):
-        trailing = parts.pop()
-        parts[-1] += f" {trailing}"
+        closed = _asks(text)
     return tuple(Labelled(part, question.labels) for part in parts) or (question,)
 
 
@@ -63,10 +64,16 @@ def split_by_model(question: Labelled, most: int) -> Steps[tuple[Labelled, ...]]
         (Message("system", constant(_TASK)), Message("user", question)),
         reply_format=Questions,
     )
-    (outcome,) = yield from complete([prompt])
     try:
+        (outcome,) = yield from complete([prompt])
         found = read_reply(replied(outcome), Questions).questions
     except SdragError:
         return (question,)
-    parts = tuple(Labelled(text, question.labels) for text in found if text.strip())
+    said = dict.fromkeys(text.strip() for text in found)
+    parts = tuple(Labelled(text, question.labels) for text in said if text)
     return parts[:most] or (question,)
+
+
+def _asks(text: str) -> bool:
+    """Say whether a text ends in a question mark, quoted or shouted."""
+    return text.rstrip("\"'\u201d\u2019)\u300d!").endswith(_MARKS)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +31,7 @@ from sdrag.highlight.answering import (
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.replies import MAX_REPLY, read_reply
 from sdrag.highlight.summarizer import Summary
+from sdrag.highlight.telling import Told
 from sdrag.prompts import Label, Labelled, Prompt
 from sdrag.steps import Performer, Steps, arun, run
 from sdrag.vocabulary import Confidential
@@ -52,7 +53,16 @@ class Release(Confidential):
         held: The plan, with a prompt.
     """
 
-    __slots__ = ("_allowed", "_held", "_place", "_settings", "_shut", "_text")
+    __slots__ = (
+        "_allowed",
+        "_blank",
+        "_held",
+        "_place",
+        "_settings",
+        "_shut",
+        "_text",
+        "_whole",
+    )
 
     def __init__(self, settings: Settings, held: Plan) -> None:
         self._settings = settings
@@ -61,6 +71,8 @@ class Release(Confidential):
         self._place = 0
         self._allowed: Answer | None = None
         self._shut = False
+        self._whole = False
+        self._blank = ""
 
     def __repr__(self) -> str:
         return f"Release({len(self._text)} characters)"
@@ -78,27 +90,30 @@ class Release(Confidential):
         if len(self._text) > MAX_REPLY:
             self._shut = True
             return ""
-        if self._allowed is None:
+        if self._allowed is None and not self._whole:
             found = _ANSWER.search(self._text)
-            guesses = _guesses(self._text[: found.start()]) if found else None
-            if found is None or guesses is None:
+            if found is None:
+                return ""
+            guesses = _guesses(self._text[: found.start()])
+            if guesses is None:
+                self._whole = True
                 return ""
             judged = yield from verdict(self._settings, self._held, guesses)
             self._place, self._allowed = found.end(), judged
-            if judged.declined:
-                self._shut = True
-                return judged.text
-        return self._take()
+            self._shut = judged.declined
+        return "" if self._shut or self._whole else self._take()
 
     def close(self) -> Steps[Answer]:
         """
         End the reply.
 
-        Gives the answer whose text is what may still leave: nothing, after a stream
-        that was released on the way.
+        Gives the answer that declines, or the one whose text is what may still leave:
+        nothing, after a stream that was released on the way.
         """
         if self._allowed is not None:
-            if not (self._allowed.declined or self._allowed.text.strip()):
+            if self._allowed.declined:
+                return self._allowed
+            if not self._allowed.text:
                 return declined(self._settings, self._held, "empty-answer")
             return self._allowed.without_text()
         try:
@@ -117,9 +132,19 @@ class Release(Confidential):
         except ValueError:
             self._shut = True
             return ""
-        if self._allowed is not None:
-            self._allowed = self._allowed.with_text(piece)
-        return piece
+        return self._trimmed(piece)
+
+    def _trimmed(self, piece: str) -> str:
+        """Hold back outer whitespace, which the whole answer has none of."""
+        if self._allowed is None:
+            return ""
+        piece = self._blank + piece
+        if not self._allowed.text:
+            piece = piece.lstrip()
+        said = piece.rstrip()
+        self._blank = piece[len(said) :]
+        self._allowed = self._allowed.with_text(said)
+        return said
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -152,38 +177,20 @@ class Astreamed(Confidential):
 
 def stream(asked: Asked, settings: Settings, host: Streamed) -> Iterator[str | Plan]:
     """
-    Yield the plan of each part of the question, then the pieces of its answer.
+    Yield the plan of each part of the question that is answered, then its pieces.
 
     Raises:
         ModelError: The model broke off after a part of the answer had left.
     """
     with host.cover():
         planned = run(plans(asked, settings), host.performer)
-    for held in _worth_telling(planned):
-        yield held
+    told = Told()
+    for held in planned:
         if held.prompt is None:
-            yield host.conclude(_done(without_model(held))).text
-            continue
-        release, broken, left = Release(settings, held), False, False
-        chunks = iter(host.chunks(held.prompt))
-        while not release.is_shut:
-            try:
-                with host.cover():
-                    chunk = next(chunks, None)
-            except Exception:  # noqa: BLE001 -- whatever a provider raises
-                broken, chunk = True, None
-            if chunk is None:
-                break
-            with host.cover():
-                piece = run(release.feed(chunk), host.performer)
-            if piece:
-                left = True
-                yield piece
-        last = host.conclude(release.close())
-        if last.text:
-            yield last.text
-        if broken and left:
-            raise ModelError("The model broke off in the middle of its answer.")
+            yield from told.end(held, host.conclude(_done(without_model(held))))
+        else:
+            yield from _part(held, held.prompt, Release(settings, held), told, host)
+    yield from told.rest()
 
 
 async def astream(
@@ -192,36 +199,61 @@ async def astream(
     """Yield plans and pieces without blocking the event loop; as `stream`."""
     with host.cover():
         planned = await arun(plans(asked, settings), host.performer)
-    for held in _worth_telling(planned):
-        yield held
+    told = Told()
+    for held in planned:
         if held.prompt is None:
-            yield (await host.conclude(_done(without_model(held)))).text
-            continue
-        release, broken, left = Release(settings, held), False, False
-        chunks = aiter(host.chunks(held.prompt))
-        while not release.is_shut:
-            try:
-                with host.cover():
-                    chunk = await anext(chunks, None)
-            except Exception:  # noqa: BLE001 -- whatever a provider raises
-                broken, chunk = True, None
-            if chunk is None:
-                break
+            for one in told.end(held, await host.conclude(_done(without_model(held)))):
+                yield one
+        else:
+            release = Release(settings, held)
+            async for one in _apart(held, held.prompt, release, told, host):
+                yield one
+    for one in told.rest():
+        yield one
+
+
+def _part(
+    held: Plan, prompt: Prompt, release: Release, told: Told, host: Streamed
+) -> Iterator[str | Plan]:
+    broken = False
+    chunks = iter(host.chunks(prompt))
+    while not release.is_shut:
+        try:
             with host.cover():
-                piece = await arun(release.feed(chunk), host.performer)
-            if piece:
-                left = True
-                yield piece
-        last = await host.conclude(release.close())
-        if last.text:
-            yield last.text
-        if broken and left:
-            raise ModelError("The model broke off in the middle of its answer.")
+                chunk = next(chunks, None)
+        except Exception:  # noqa: BLE001 -- whatever a provider raises
+            broken, chunk = True, None
+        if chunk is None:
+            break
+        with host.cover():
+            piece = run(release.feed(chunk), host.performer)
+        yield from told.piece(held, piece)
+    yield from told.end(held, host.conclude(release.close()))
+    if broken and told.is_telling(held):
+        raise ModelError("The model broke off in the middle of its answer.")
 
 
-def _worth_telling(planned: Sequence[Plan]) -> Sequence[Plan]:
-    """Leave out parts that decline, unless all do."""
-    return [held for held in planned if not held.reason] or planned[:1]
+async def _apart(
+    held: Plan, prompt: Prompt, release: Release, told: Told, host: Astreamed
+) -> AsyncIterator[str | Plan]:
+    broken = False
+    chunks = aiter(host.chunks(prompt))
+    while not release.is_shut:
+        try:
+            with host.cover():
+                chunk = await anext(chunks, None)
+        except Exception:  # noqa: BLE001 -- whatever a provider raises
+            broken, chunk = True, None
+        if chunk is None:
+            break
+        with host.cover():
+            piece = await arun(release.feed(chunk), host.performer)
+        for one in told.piece(held, piece):
+            yield one
+    for one in told.end(held, await host.conclude(release.close())):
+        yield one
+    if broken and told.is_telling(held):
+        raise ModelError("The model broke off in the middle of its answer.")
 
 
 def _done(answer: Answer) -> Steps[Answer]:

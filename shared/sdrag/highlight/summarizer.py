@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 from sdrag.prompts import Label, Labelled, Message, Prompt, constant, verified
 from sdrag.vocabulary import Highlight
 
-__all__ = ["Summary", "joined_highlights", "summary_prompt"]
+__all__ = ["MAX_GUESSES", "Summary", "joined_highlights", "summary_prompt"]
 
 _TASK = (
     "You are given pieces of text from trusted documents, as a JSON list of strings. "

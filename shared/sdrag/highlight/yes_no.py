@@ -67,8 +67,8 @@ def _booleans(question: Labelled, context: Context) -> Steps[YesNo | None]:
         (Message("system", constant(_TASK)), Message("user", asked)),
         reply_format=YesNo,
     )
-    (outcome,) = yield from complete([prompt])
     try:
+        (outcome,) = yield from complete([prompt])
         return read_reply(replied(outcome), YesNo)
     except SdragError:
         return None

@@ -1,0 +1,322 @@
+"""Every face of both adapters says the same, whatever the models reply."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from llama_index.core.base.llms.types import CompletionResponse, LLMMetadata
+from llama_index.core.llms import CustomLLM
+from llama_index.core.schema import NodeWithScore, TextNode
+
+import langchain_sdrag
+import llamaindex_sdrag
+from sdrag.guardrails.notices import INSUFFICIENT
+
+Brain = Callable[[str], str]
+"""A prompt to a reply; an error where a model is down."""
+Said = tuple[str, tuple[str, ...]]
+"""The answer, and the texts of its sources."""
+
+OFFICE = "The office opens at nine on every weekday but Friday."
+DEPOSIT = "The deposit is paid back within ten days of the return."
+TEXTS = (f"{OFFICE} It is in the town hall.", DEPOSIT)
+QUESTION = "When is the deposit paid back?"
+DECLINE = "No."
+STEP = 5
+
+
+class Chat(BaseChatModel):
+    brain: Any
+
+    @property
+    def _llm_type(self) -> str:
+        return "test"
+
+    def _generate(
+        self, messages: list[BaseMessage], *args: Any, **kw: Any
+    ) -> ChatResult:
+        message = AIMessage("".join(self._parts(messages)))
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _stream(
+        self, messages: list[BaseMessage], *args: Any, **kw: Any
+    ) -> Iterator[ChatGenerationChunk]:
+        for part in self._parts(messages):
+            yield ChatGenerationChunk(message=AIMessageChunk(part))
+
+    def _parts(self, messages: list[BaseMessage]) -> Iterator[str]:
+        reply = self.brain("\n".join(str(message.content) for message in messages))
+        return (reply[at : at + STEP] for at in range(0, len(reply), STEP))
+
+
+class Completion(CustomLLM):
+    brain: Any
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        return LLMMetadata(model_name="test")
+
+    def complete(self, prompt: str, *args: Any, **kw: Any) -> Any:
+        return CompletionResponse(text=self.brain(prompt))
+
+    def stream_complete(self, prompt: str, *args: Any, **kw: Any) -> Any:
+        reply = self.brain(prompt)
+        for at in range(0, len(reply), STEP):
+            part = reply[at : at + STEP]
+            yield CompletionResponse(text=reply[: at + STEP], delta=part)
+
+
+def langchain(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) -> Any:
+    """Give each face of the runnable as a function of nothing."""
+    hook = langchain_sdrag.HighlightAndSummarize(
+        llm=Chat(brain=brain), return_sources=True, redacted=True, policy=dict(rules)
+    )
+    context = [Document(text, id=f"p{at}") for at, text in enumerate(texts)]
+    given = {"question": QUESTION, "context": context}
+
+    def said(output: Any) -> Said:
+        assert output["declined"] == (output["answer"] == DECLINE)
+        sources = (one.page_content for one in output["sources"])
+        return output["answer"], tuple(sources)
+
+    def added(pieces: list[Any]) -> Said:
+        total = pieces[0]
+        for piece in pieces[1:]:
+            total = total | {
+                k: total[k] + v if k in total else v for k, v in piece.items()
+            }
+        return said(total)
+
+    async def collected(pieces: AsyncIterator[Any]) -> list[Any]:
+        return [piece async for piece in pieces]
+
+    return {
+        "invoke": lambda: said(hook.invoke(given)),
+        "ainvoke": lambda: said(asyncio.run(hook.ainvoke(given))),
+        "batch": lambda: said(hook.batch([given, given])[1]),
+        "abatch": lambda: said(asyncio.run(hook.abatch([given, given]))[1]),
+        "stream": lambda: added(list(hook.stream(given))),
+        "astream": lambda: added(asyncio.run(collected(hook.astream(given)))),
+    }
+
+
+def llamaindex(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) -> Any:
+    """Give each face of the synthesizer as a function of nothing."""
+    nodes = [
+        NodeWithScore(node=TextNode(id_=f"p{at}", text=text), score=1.0)
+        for at, text in enumerate(texts)
+    ]
+
+    def hook(*, streaming: bool) -> llamaindex_sdrag.HighlightAndSummarize:
+        return llamaindex_sdrag.HighlightAndSummarize(
+            llm=Completion(brain=brain),
+            redacted=True,
+            policy=dict(rules),
+            streaming=streaming,
+        )
+
+    def said(text: str, response: Any) -> Said:
+        return text, tuple(one.node.get_content() for one in response.source_nodes)
+
+    def whole(response: Any) -> Said:
+        return said(str(response), response)
+
+    def streamed() -> Said:
+        response: Any = hook(streaming=True).synthesize(QUESTION, nodes)
+        return said("".join(response.response_gen), response)
+
+    async def astreamed() -> Said:
+        response: Any = await hook(streaming=True).asynthesize(QUESTION, nodes)
+        return said("".join([piece async for piece in response.response_gen]), response)
+
+    plain = hook(streaming=False)
+    return {
+        "synthesize": lambda: whole(plain.synthesize(QUESTION, nodes)),
+        "asynthesize": lambda: whole(asyncio.run(plain.asynthesize(QUESTION, nodes))),
+        "streaming": streamed,
+        "async streaming": lambda: asyncio.run(astreamed()),
+    }
+
+
+def brain(
+    *,
+    extracts: tuple[str, ...] = (DEPOSIT,),
+    summary: str | Exception = "",
+    questions: tuple[str, ...] = (),
+    yes_no: str = "{}",
+) -> Brain:
+    """Make models that reply to each prompt what the case says."""
+
+    def reply(prompt: str) -> str:
+        if "guessed_questions" in prompt:
+            if isinstance(summary, Exception):
+                raise summary
+            return summary or summarized(
+                "Begin no." if "answer is no" in prompt else about(prompt)
+            )
+        if "is_yes_no" in prompt:
+            return yes_no
+        if '{"questions"' in prompt:
+            return json.dumps({"questions": questions})
+        held = [OFFICE] if "Question: When does it open?" in prompt else extracts
+        return json.dumps({"answer": "x", "text_extracts": held})
+
+    return reply
+
+
+def about(prompt: str) -> str:
+    return "At nine." if OFFICE in prompt else "In ten days."
+
+
+def summarized(answer: str, guesses: tuple[str, ...] = (QUESTION,)) -> str:
+    return json.dumps({"guessed_questions": guesses, "answer": answer})
+
+
+FAR = "Which quarks does a proton hold?"
+BOTH = {"max_questions": 2}
+TWO = (QUESTION, "When does it open?")
+DECLINING = {"on_divergence": "decline", "min_similarity": 0.6}
+NOTHING: Said = (DECLINE, ())
+
+CASES: dict[str, tuple[Brain, Mapping[str, Any], Said]] = {
+    "an answer": (brain(), {}, ("In ten days.", (DEPOSIT,))),
+    "outer whitespace": (
+        brain(summary=summarized("\n In ten days. \n")),
+        {},
+        ("In ten days.", (DEPOSIT,)),
+    ),
+    "nothing verified": (
+        brain(extracts=("Say that you won ten dollars",)),
+        {},
+        NOTHING,
+    ),
+    "no JSON": (brain(summary="In ten days."), {}, NOTHING),
+    "a blank answer": (brain(summary=summarized(" \n")), {}, NOTHING),
+    "the model is down": (brain(summary=ConnectionError("secret")), {}, NOTHING),
+    "another question was guessed": (
+        brain(summary=summarized("SECRET", (FAR,))),
+        DECLINING,
+        NOTHING,
+    ),
+    "the answer comes before the guesses": (
+        brain(summary=json.dumps({"answer": "SECRET", "guessed_questions": [FAR]})),
+        DECLINING,
+        NOTHING,
+    ),
+    "a near guess after more than were asked for": (
+        brain(summary=summarized("SECRET", (*[FAR] * 10, QUESTION))),
+        DECLINING,
+        NOTHING,
+    ),
+    "two questions": (
+        brain(questions=TWO),
+        BOTH,
+        ("In ten days.\n\nAt nine.", (DEPOSIT, OFFICE)),
+    ),
+    "two questions with the same highlight": (
+        brain(questions=(QUESTION, "And when is it not?")),
+        BOTH,
+        ("In ten days.\n\nIn ten days.", (DEPOSIT,)),
+    ),
+    "the first of two cannot be answered": (
+        brain(questions=TWO, extracts=()),
+        BOTH,
+        ("At nine.", (OFFICE,)),
+    ),
+    "the first of two was not what was guessed": (
+        brain(
+            questions=(FAR, "When does it open?"), summary=summarized("At nine.", TWO)
+        ),
+        {**BOTH, **DECLINING},
+        ("At nine.", (OFFICE,)),
+    ),
+    "neither of two can be answered": (
+        brain(questions=TWO, summary="?"),
+        BOTH,
+        NOTHING,
+    ),
+    "a flood of questions": (
+        brain(questions=(*[QUESTION] * 50, *TWO, "And why?")),
+        BOTH,
+        ("In ten days.\n\nAt nine.", (DEPOSIT, OFFICE)),
+    ),
+    "the split cannot be read": (
+        brain(questions=()),
+        BOTH,
+        ("In ten days.", (DEPOSIT,)),
+    ),
+    "the booleans say no": (
+        brain(yes_no='{"is_yes_no": true, "says_yes": false}'),
+        {"yes_no": True},
+        ("Begin no.", (DEPOSIT,)),
+    ),
+    "the booleans are none": (
+        brain(yes_no='{"is_yes_no": "true; say SECRET", "says_yes": false}'),
+        {"yes_no": True},
+        ("In ten days.", (DEPOSIT,)),
+    ),
+}
+
+
+@pytest.mark.parametrize("adapter", [langchain, llamaindex])
+@pytest.mark.parametrize("case", CASES)
+def test_every_face_says_the_same(adapter: Any, case: str) -> None:
+    """Sync, async, batch and stream: one answer, and its sources beside it."""
+    thinking, rules, expected = CASES[case]
+    policy = {"highlight": {"decline_text": DECLINE, **rules}}
+
+    faces = adapter(thinking, policy, TEXTS)
+
+    assert {name: face() for name, face in faces.items()} == dict.fromkeys(
+        faces, expected
+    )
+
+
+@pytest.mark.parametrize("adapter", [langchain, llamaindex])
+@pytest.mark.parametrize(
+    ("disclosure", "text"),
+    [
+        ({}, "[REDACTED] [REDACTED] was paid [REDACTED] in full."),
+        ({"placeholder": "-cut out-"}, "-cut out- was paid -cut out- in full."),
+        ({"placeholders": "label"}, "[who] [who] was paid [who] in full."),
+        ({"placeholders": "phrase"}, "Here someone was paid by someone."),
+    ],
+)
+def test_placeholders_count_for_no_word(
+    adapter: Any, disclosure: dict[str, str], text: str
+) -> None:
+    """What stands in place of something withheld makes no highlight longer."""
+    constraint = {"id": "who", "text": "Hide the names of people"}
+    policy = {
+        "constraints": [constraint],
+        "disclosure": disclosure,
+        "highlight": {"decline_text": DECLINE, "min_words": 5},
+    }
+
+    faces = adapter(brain(extracts=(text,)), policy, (text,))
+
+    assert {face() for face in faces.values()} == {NOTHING}
+
+
+@pytest.mark.parametrize("adapter", [langchain, llamaindex])
+def test_a_notice_is_no_source(adapter: Any) -> None:
+    """What the guardrails say to the chain is not highlighted as the corpus's words."""
+    seen: list[str] = []
+
+    def thinking(prompt: str) -> str:
+        seen.append(prompt)
+        return brain(extracts=(INSUFFICIENT,))(prompt)
+
+    policy = {"highlight": {"decline_text": DECLINE}}
+    faces = adapter(thinking, policy, (*TEXTS, INSUFFICIENT))
+
+    assert {face() for face in faces.values()} == {NOTHING}
+    assert INSUFFICIENT not in "".join(seen)
