@@ -19,11 +19,15 @@ from sdrag.disclosure.local.reading import Reading, read
 from sdrag.disclosure.local.scored import scored
 from sdrag.disclosure.local.scorer import available
 from sdrag.disclosure.local.similar import similar
-from sdrag.disclosure.local.typed import typed
+from sdrag.disclosure.local.typed import sparing_officials, typed
 from sdrag.steps import Failure, Outcome, Reply, Steps
 from sdrag.vocabulary import Constraint, Finding, Passage
 
 __all__ = ["LocalLocator"]
+
+_LONG = 100_000
+"""Characters from which on a constraint that names types and little else is left to
+them: the scorer reads some ten kilobytes a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,13 @@ class LocalLocator:
         if isinstance(outcome, Failure):
             return [outcome for _ in passages]
         readings = [read(constraint) for constraint in constraints]
-        found = typed(dossier, outcome.value, readings)
+        mentions = outcome.value
         meant = yield from _meant(dossier, readings)
         if isinstance(meant, Failure):
             return [meant for _ in passages]
-        return [Reply(f) for f in dossier.divide([*found, *meant.value])]
+        found = [*typed(dossier, mentions, readings), *meant.value]
+        kept = sparing_officials(found, dossier, mentions, readings)
+        return [Reply(findings) for findings in dossier.divide(kept)]
 
 
 def _meant(
@@ -69,5 +75,7 @@ def _meant(
 ) -> Steps[Outcome[tuple[Finding, ...]]]:
     """Find what types do not tell."""
     if available():
-        return (yield from scored(dossier, [r for r in readings if not r.plain]))
+        long = len(dossier.text) > _LONG
+        asked = [r for r in readings if not (r.plain and long)]
+        return (yield from scored(dossier, asked))
     return (yield from similar(dossier, [r for r in readings if r.meaning]))

@@ -8,14 +8,14 @@ or children is about, unless it says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sdrag.disclosure.local.dossier import Dossier
 from sdrag.disclosure.local.officials import officials, speaks_of_officials
 from sdrag.disclosure.local.reading import Reading
 from sdrag.vocabulary import Finding, Mention
 
-__all__ = ["typed"]
+__all__ = ["sparing_officials", "typed"]
 
 _YEARS = 110
 _CODED = 3
@@ -25,16 +25,34 @@ def typed(
     dossier: Dossier, mentions: Sequence[Mention], readings: Sequence[Reading]
 ) -> Iterator[Finding]:
     """Yield a finding for every mention of a type that a constraint names."""
-    in_office = officials(dossier.text, mentions)
     for reading in readings:
-        spared = frozenset() if speaks_of_officials(reading.subject) else in_office
         for mention in mentions:
-            if _wanted(mention, mention.span.of(dossier.text), reading) and not (
-                mention.type == "PERSON" and mention.span in spared
-            ):
+            if _wanted(mention, mention.span.of(dossier.text), reading):
                 yield Finding(
                     mention.span, reading.constraint.id, "type", mention.confidence
                 )
+
+
+def sparing_officials(
+    findings: Iterable[Finding],
+    dossier: Dossier,
+    mentions: Sequence[Mention],
+    readings: Sequence[Reading],
+) -> Iterator[Finding]:
+    """Leave out names of officials where a constraint is not about them."""
+    named = {
+        place
+        for span in officials(dossier.text, mentions)
+        for place in range(span.start, span.end)
+    }
+    private = {
+        reading.constraint.id
+        for reading in readings
+        if not speaks_of_officials(reading.subject)
+    }
+    for finding in findings:
+        if finding.constraint_id not in private or finding.span.start not in named:
+            yield finding
 
 
 def _wanted(mention: Mention, value: str, reading: Reading) -> bool:
