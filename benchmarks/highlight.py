@@ -5,10 +5,11 @@ Measure Highlight & Summarize: without a hosted model, and with one if given.
     python benchmarks/highlight.py paper --data ../shared/data/xquad/xquad.en.json
     python benchmarks/highlight.py judged --data FILE --engine PROVIDER:MODEL
 
-`speed` compares verification with rapidfuzz alone. `paper` gives the tables of the
-paper that need no judge. `judged` answers with a model through LangChain, plainly and
-by each highlighter, and lets the same model judge: battles with Elo and win rate, the
-three ratings, guessed questions, and the simulated tool call.
+`speed` compares verification with rapidfuzz alone. `paper` sets the tables of the paper
+that need no judge beside the paper's own (`highlight_paper.py`). `judged` answers with
+a model through LangChain, plainly and by each highlighter, and lets the same model
+judge: battles with Elo and win rate, the three ratings, guessed questions, and the
+simulated tool call.
 """
 
 from __future__ import annotations
@@ -23,30 +24,23 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+from highlight_paper import paper
 from rapidfuzz import fuzz
 
 from sdrag.calls import Port
-from sdrag.evaluation.highlight import Outcome, outcomes
 from sdrag.evaluation.highlight_data import Asked, read_squad
 from sdrag.evaluation.highlight_elo import ratings
 from sdrag.evaluation.highlight_hijack import TOOL, hijack_rates
 from sdrag.evaluation.highlight_judges import battles, correctness, quality, relevance
-from sdrag.evaluation.highlight_tokens import k_precision, recall, relation, tokens
+from sdrag.evaluation.highlight_tokens import k_precision, recall
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Settings
 from sdrag.highlight.exchange import Asked as Question
 from sdrag.highlight.highlighters import HIGHLIGHTERS
-from sdrag.highlight.local import local
 from sdrag.performing import PortPerformer, Ports
-from sdrag.prompts import Prompt
-from sdrag.sentences import sentences
 from sdrag.steps import run
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
-
-LATENCY = 0.05
-CALLS = {"baseline": 1, "structured": 1, "two_steps": 2, "span": 1, "local": 0}
 
 
 def main() -> None:
@@ -58,7 +52,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--attacks", type=Path, help="A JSON list for `judged`.")
     parser.add_argument("--engine", help="PROVIDER:MODEL of LangChain.")
-    parser.add_argument("--limit", type=int, default=100)
+    parser.add_argument("--limit", type=int, help="The most questions.")
     options = parser.parse_args()
     run_it: dict[str, Callable[[], dict[str, Any]]] = {
         "speed": speed,
@@ -137,82 +131,6 @@ def timed(work: Callable[[], object], rounds: int) -> float:
         work()
         taken.append(time.perf_counter() - began)
     return median(taken)
-
-
-def paper(data: list[Asked]) -> dict[str, Any]:
-    """Tables 4 to 6 and 8, Figures 6, 8 and 10, for the local engine."""
-    found = outcomes(data, Settings(local), Scripted())
-    held = [one for one in found if one.asked.gold]
-    return {
-        "questions": len(found),
-        "table_6": {
-            "k_precision": mean(k_precision(one.own, one.asked.gold) for one in held),
-            "recall": mean(recall(one.own, one.asked.gold) for one in held),
-            "paper_best": {"k_precision": 0.84, "recall": 0.76, "data": "RepliQA"},
-        },
-        "table_4": against_answers(held),
-        "section_8_1": cut_at_40(held),
-        "figure_8": Counter(relation(one.own, one.asked.gold) for one in held),
-        "figure_6": survival(held),
-        "figure_10": {"highlighted_words": mean(len(tokens(one.own)) for one in held)},
-        "table_8": latencies(data[:5]),
-    }
-
-
-def against_answers(held: list[Outcome]) -> dict[str, float]:
-    """K-precision against the gold passage and recall of the expected answer."""
-    return {
-        "k_precision": mean(k_precision(one.own, one.asked.gold) for one in held),
-        "recall": mean(recall(one.own, one.asked.answers[0]) for one in held),
-    }
-
-
-def cut_at_40(held: list[Outcome]) -> dict[str, float]:
-    """Recall of the answer when the highlights alone are cut at 40 words."""
-    texts = [(" ".join(one.own.split()[:40]), one.asked.answers[0]) for one in held]
-    return {"recall": mean(recall(text, expected) for text, expected in texts)}
-
-
-def survival(held: list[Outcome]) -> dict[int, float]:
-    """Give the share of extracts that survive each `min_words`."""
-    cases = [
-        (span.of(one.own), Passage("p", one.asked.context))
-        for one in held
-        for span in sentences(one.own)
-    ]
-    return {
-        least: mean(
-            bool(verify_highlights([text], [passage], least)) for text, passage in cases
-        )
-        for least in range(1, 11)
-    }
-
-
-def latencies(data: list[Asked]) -> dict[str, float]:
-    """Time a question with a model that answers after 50 ms, whatever it is asked."""
-    return {
-        name: mean(
-            timed(lambda one=one, name=name: timed_answer(one, name), 1) for one in data
-        )  # type: ignore[misc]
-        for name in CALLS
-    } | {"vanilla": LATENCY}
-
-
-def timed_answer(one: Asked, name: str) -> Answer:
-    """Answer one question with a slow scripted model."""
-
-    def slow(prompt: Prompt) -> str:
-        time.sleep(LATENCY)
-        if prompt.name == "highlight.summarize":
-            return '{"guessed_questions": ["?"], "answer": "x"}'
-        ends = {"passage": 1, "start": one.gold[:20], "end": one.gold[-20:]}
-        if prompt.name == "highlight.baseline":
-            return f"- {one.gold}"
-        return json.dumps({"answer": "x", "text_extracts": [one.gold], "spans": [ends]})
-
-    settings = Settings(HIGHLIGHTERS[name], has_model=True)
-    asked = Question(one.question, (Passage("p", one.context),))
-    return run(answer(asked, settings), Scripted(complete=slow))
 
 
 def judged(options: argparse.Namespace) -> dict[str, Any]:

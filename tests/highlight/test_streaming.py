@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.errors import ModelError
+from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
 from sdrag.policy import HighlightSection
-from sdrag.prompts import Labelled, Prompt
+from sdrag.prompts import Label, Labelled, Prompt
 from sdrag.steps import Steps, arun, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
@@ -132,6 +132,17 @@ def test_unverified_highlights_ask_nobody() -> None:
     asked = Asked(GUESS, (Passage("p", "Another text altogether, of many words."),))
 
     assert pieces(["BREAK"], asked) == [DECLINE]
+
+
+def test_a_refusal_drags_no_text_along() -> None:
+    """Sensitive passages are refused, and the error leaves without the frames below."""
+    asked = Asked(GUESS, ASKED.passages, Label.SENSITIVE)
+
+    with pytest.raises(PromptSanitizationError) as caught:
+        pieces([], asked)
+
+    assert "plan" not in [frame.name for frame in caught.traceback]
+    assert caught.value.__context__ is None
 
 
 async def test_the_async_stream_is_the_same() -> None:

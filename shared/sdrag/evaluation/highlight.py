@@ -22,7 +22,7 @@ from sdrag.highlight.exchange import Settings
 from sdrag.steps import Performer, run
 from sdrag.vocabulary import Passage
 
-__all__ = ["Outcome", "evaluate_highlighter", "outcomes"]
+__all__ = ["Outcome", "evaluate_highlighter", "figures", "outcomes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,12 @@ def evaluate_highlighter(
 ) -> dict[str, Any]:
     """Ask every question and give the suite's figures."""
     began = perf_counter()
-    found = outcomes(data, settings, performer)
+    result = figures(outcomes(data, settings, performer))
+    return {**result, "seconds": round(perf_counter() - began, 3)}
+
+
+def figures(found: Sequence[Outcome]) -> dict[str, Any]:
+    """Give the suite's figures of what was highlighted."""
     answerable = [one for one in found if one.asked.answers]
     return {
         "questions": len(found),
@@ -62,7 +67,6 @@ def evaluate_highlighter(
         ),
         "declined": _declining(found, [one.other for one in found]),
         "declined_hard": _declining(found, [one.hard for one in found]),
-        "seconds": round(perf_counter() - began, 3),
     }
 
 

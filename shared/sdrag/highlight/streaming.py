@@ -180,16 +180,23 @@ def stream(asked: Asked, settings: Settings, host: Streamed) -> Iterator[str | P
     Yield the plan of each part of the question that is answered, then its pieces.
 
     Raises:
+        PromptSanitizationError: The passages are labelled SENSITIVE.
         ModelError: The model broke off after a part of the answer had left.
     """
-    with host.cover():
-        planned = run(plans(asked, settings), host.performer)
+    fault: SdragError | None = None
+    try:
+        with host.cover():
+            planned = run(plans(asked, settings), host.performer)
+    except SdragError as error:
+        fault = error
+    if fault is not None:
+        raise fault.sealed()
     told = Told()
     for held in planned:
         if held.prompt is None:
             yield from told.end(held, host.conclude(_done(without_model(held))))
         else:
-            yield from _part(held, held.prompt, Release(settings, held), told, host)
+            yield from _tell(held, held.prompt, Release(settings, held), told, host)
     yield from told.rest()
 
 
@@ -197,8 +204,14 @@ async def astream(
     asked: Asked, settings: Settings, host: Astreamed
 ) -> AsyncIterator[str | Plan]:
     """Yield plans and pieces without blocking the event loop; as `stream`."""
-    with host.cover():
-        planned = await arun(plans(asked, settings), host.performer)
+    fault: SdragError | None = None
+    try:
+        with host.cover():
+            planned = await arun(plans(asked, settings), host.performer)
+    except SdragError as error:
+        fault = error
+    if fault is not None:
+        raise fault.sealed()
     told = Told()
     for held in planned:
         if held.prompt is None:
@@ -206,13 +219,13 @@ async def astream(
                 yield one
         else:
             release = Release(settings, held)
-            async for one in _apart(held, held.prompt, release, told, host):
+            async for one in _atell(held, held.prompt, release, told, host):
                 yield one
     for one in told.rest():
         yield one
 
 
-def _part(
+def _tell(
     held: Plan, prompt: Prompt, release: Release, told: Told, host: Streamed
 ) -> Iterator[str | Plan]:
     broken = False
@@ -233,7 +246,7 @@ def _part(
         raise ModelError("The model broke off in the middle of its answer.")
 
 
-async def _apart(
+async def _atell(
     held: Plan, prompt: Prompt, release: Release, told: Told, host: Astreamed
 ) -> AsyncIterator[str | Plan]:
     broken = False
