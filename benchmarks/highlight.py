@@ -118,9 +118,9 @@ def extract(
     parts = texts[number].split(" ")
     start = draw.randrange(len(parts) - 40)
     exact = " ".join(parts[start : start + 25])
-    return (
-        exact if number % 2 == 0 else exact.replace(" ", "  ").replace(".", " .\n", 0)
-    )
+    if number % 2 == 0:
+        return exact
+    return exact.replace(". ", ".\n").replace(" ", "  ")
 
 
 def timed(work: Callable[[], object], rounds: int) -> float:
