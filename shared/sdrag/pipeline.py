@@ -107,10 +107,11 @@ class Engine:
             PolicyError: The policy cannot be read.
             UsageError: A history was given to a policy that is not monotone.
         """
+        read = Policy.read(policy)
         setup = DisclosureSetup(
-            policy=Policy.read(policy),
+            policy=read,
             bindings=open_bindings(bindings),
-            locator=locator or LocalLocator(),
+            locator=locator or LocalLocator(caution=read.disclosure.caution),
             has_model=has_model,
             model_id=model_id,
             cache=open_cache(cache),

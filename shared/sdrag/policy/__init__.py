@@ -12,6 +12,7 @@ from sdrag.policy.reading import MAX_POLICY_BYTES
 from sdrag.policy.sections import (
     AccessSection,
     ByRisk,
+    CautionName,
     ConstraintSection,
     DisclosureSection,
     HighlightSection,
@@ -29,6 +30,7 @@ __all__ = [
     "MAX_POLICY_BYTES",
     "AccessSection",
     "ByRisk",
+    "CautionName",
     "CitationsSection",
     "ConstraintSection",
     "ContradictionsSection",

@@ -23,6 +23,7 @@ from sdrag.vocabulary import Method
 __all__ = [
     "AccessSection",
     "ByRisk",
+    "CautionName",
     "ConstraintSection",
     "DisclosureSection",
     "HighlightSection",
@@ -46,6 +47,7 @@ Listed = Annotated[tuple[Scalar, ...], BeforeValidator(_listed), Field(min_lengt
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]
 MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
+CautionName = Literal["high", "balanced"]
 RankBy = Literal[
     "hybrid", "concatenated", "query", "maximum", "average", "weighted_average"
 ]
@@ -91,7 +93,9 @@ class DisclosureSection(Section):
 
     What is cut out is replaced by the text of `placeholder`, by the constraint's label
     or by an indefinite phrase, as `placeholders` says. What was withheld once from whom
-    the same constraints bind is always withheld where it is `monotone`.
+    the same constraints bind is always withheld where it is `monotone`. The local
+    engine withholds more where its `caution` is `high`, and leaves more to read where
+    it is `balanced`.
     """
 
     bind_top_n: Count = 50
@@ -105,6 +109,7 @@ class DisclosureSection(Section):
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     placeholders: Literal["text", "label", "phrase"] = "text"
     monotone: bool = False
+    caution: CautionName = "high"
     on_failure: Literal["withhold"] = "withhold"
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
 

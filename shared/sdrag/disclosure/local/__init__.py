@@ -16,10 +16,11 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.local.dossier import Dossier, gather
 from sdrag.disclosure.local.reading import Reading, read
-from sdrag.disclosure.local.scored import scored
+from sdrag.disclosure.local.scored import CAUTIONS, Caution, scored
 from sdrag.disclosure.local.scorer import available
 from sdrag.disclosure.local.similar import similar
 from sdrag.disclosure.local.typed import sparing_officials, typed
+from sdrag.policy import CautionName
 from sdrag.steps import Failure, Outcome, Reply, Steps
 from sdrag.vocabulary import Constraint, Finding, Passage
 
@@ -37,9 +38,12 @@ class LocalLocator:
 
     Args:
         detector: Finds the mentions.
+        caution: `high` puts privacy first, `balanced` gives some of it up for text
+            that can still be read.
     """
 
     detector: Detector = field(default_factory=LocalDetector)
+    caution: CautionName = "high"
 
     def locate(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
@@ -62,7 +66,7 @@ class LocalLocator:
             return [outcome for _ in passages]
         readings = [read(constraint) for constraint in constraints]
         mentions = outcome.value
-        meant = yield from _meant(dossier, readings)
+        meant = yield from _meant(dossier, readings, CAUTIONS[self.caution])
         if isinstance(meant, Failure):
             return [meant for _ in passages]
         found = [*typed(dossier, mentions, readings), *meant.value]
@@ -71,11 +75,11 @@ class LocalLocator:
 
 
 def _meant(
-    dossier: Dossier, readings: Sequence[Reading]
+    dossier: Dossier, readings: Sequence[Reading], caution: Caution
 ) -> Steps[Outcome[tuple[Finding, ...]]]:
     """Find what types do not tell."""
     if available():
         long = len(dossier.text) > _LONG
         asked = [r for r in readings if not (r.plain and long)]
-        return (yield from scored(dossier, asked))
+        return (yield from scored(dossier, asked, caution))
     return (yield from similar(dossier, [r for r in readings if r.meaning]))
