@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import timeit
 from time import process_time
 
 import pytest
@@ -243,6 +244,5 @@ def test_reprs_and_reasons_hold_no_text() -> None:
 
 
 def _seconds(text: str) -> float:
-    started = process_time()
-    mentions(text)
-    return process_time() - started
+    """Return the best of three: what else the process does comes on top."""
+    return min(timeit.repeat(lambda: mentions(text), process_time, number=1, repeat=3))
