@@ -20,6 +20,7 @@ from sdrag.cache import MemoryCache, RedactionCache
 from sdrag.disclosure.bindings import BindingStore
 from sdrag.disclosure.candidates import Candidates, candidates
 from sdrag.disclosure.extraction import Extraction, extract
+from sdrag.disclosure.fingerprints import audience, fingerprint, seen_keys
 from sdrag.disclosure.history import History, MemoryHistory
 from sdrag.disclosure.monotone import ROUNDS, Before, OvertakenError, keep, recall
 from sdrag.disclosure.periphrasis import periphrasis
@@ -99,8 +100,10 @@ class DisclosureSetup:
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     withheld: Withheld | None = None
     history: History | None = None
+    seen: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "seen", seen_keys(self.policy))
         if not self.policy.disclosure.monotone:
             if self.history is not None:
                 raise UsageError(
@@ -137,8 +140,11 @@ def disclose(
         setup: The engine.
     """
     try:
-        chosen = yield from _chosen(passages, query, principal, setup)
-        chosen, releases = yield from _enforced(passages, principal, chosen, setup)
+        known_by = fingerprint(passages, setup.seen, setup.policy, setup.cache)
+        chosen = yield from _chosen(passages, query, principal, setup, known_by)
+        chosen, releases = yield from _enforced(
+            passages, principal, chosen, setup, known_by
+        )
     except SdragError as error:
         return _nothing(passages, error, setup)
     redactions = tuple(
@@ -153,6 +159,7 @@ def _chosen(
     query: str,
     principal: Principal | None,
     setup: DisclosureSetup,
+    known_by: str,
 ) -> Steps[Candidates]:
     """Choose the constraints, or remember them while the sidecar stands still."""
     rules, section = setup.policy.rules, setup.policy.disclosure
@@ -162,10 +169,7 @@ def _chosen(
     if stamp is None or limited:  # a top K depends on the query; both are reported
         return (yield from choosing)
     lifted = [r.id for r in rules if r.unless and not binds(r, principal)]
-    texts = [part for p in passages for part in (p.id, p.document_id or "", p.text)]
-    key = setup.cache.key(
-        ["candidates", setup.policy.hash, stamp(), ",".join(lifted), *texts]
-    )
+    key = setup.cache.key(["candidates", known_by, stamp(), ",".join(lifted)])
     (known,) = yield from compute(setup.cache.get, [key])
     if isinstance(known, Reply) and known.value is not None:
         names = frozenset(known.value.split(","))
@@ -181,43 +185,62 @@ def _enforced(
     principal: Principal | None,
     chosen: Candidates,
     setup: DisclosureSetup,
+    known_by: str,
 ) -> Steps[tuple[Candidates, Sequence[Release]]]:
     """Enforce what was chosen; where asked, also what was withheld before."""
     allow = setup.policy.metadata.allow
-    texts = Texts(tuple(passages), chosen.applied, allow)
+
+    def remembered(chosen: Candidates, before: Before) -> Steps[Sequence[Release]]:
+        parts = [
+            known_by,
+            setup.model_id,
+            str(setup.has_model),
+            ",".join(rule.id for rule in chosen.applied),
+            *audience(principal),
+        ]
+        return _remembered(
+            lambda: Texts(tuple(passages), chosen.applied, allow),
+            parts, principal, setup, before,
+        )  # fmt: skip
+
     if setup.history is None:
-        return chosen, (yield from _remembered(texts, principal, setup, Before()))
+        return chosen, (yield from remembered(chosen, Before()))
     rules = [rule for rule in setup.policy.rules if binds(rule, principal)]
     for _ in range(ROUNDS):
+        texts = Texts(tuple(passages), chosen.applied, allow)
         before = yield from recall(texts, rules, setup.history)
         chosen = before.joined(chosen, rules)
-        texts = Texts(tuple(passages), chosen.applied, allow)
         with suppress(OvertakenError):
-            releases = yield from _remembered(texts, principal, setup, before)
-            return chosen, releases
+            return chosen, (yield from remembered(chosen, before))
     raise InternalError("What is withheld did not come to rest.")
 
 
 def _remembered(
-    texts: Texts, principal: Principal | None, setup: DisclosureSetup, before: Before
+    texts_of: Callable[[], Texts],
+    parts: Sequence[str],
+    principal: Principal | None,
+    setup: DisclosureSetup,
+    before: Before,
 ) -> Steps[Sequence[Release]]:
-    """Look the releases up, or judge and remember them unless one is doubtful."""
-    parts = [
-        setup.policy.hash,
-        setup.model_id,
-        str(setup.has_model),
-        *_audience(principal),
-        *texts.key_parts(),
-    ]
-    key = setup.cache.key([*parts, *before.key_parts()])
+    """
+    Look the releases up, or judge and remember them unless one is doubtful.
+
+    Args:
+        texts_of: Lays the texts out, for a judgement.
+        parts: What the releases are known by, beside what was withheld before.
+        principal: Who asks.
+        setup: The engine.
+        before: What was withheld before.
+    """
+    key = setup.cache.key(["releases", *parts, *before.key_parts()])
     (known,) = yield from compute(setup.cache.get, [key])
     if isinstance(known, Reply) and known.value is not None:
         releases = read(known.value)
         if setup.withheld is None or all(map(setup.withheld.recall, _cut(releases))):
             return releases
-    judged = yield from _judge(texts, principal, setup, before)
-    key = setup.cache.key([*parts, *judged.before.key_parts()])
-    releases = tuple(release(judged, i) for i in range(len(texts.passages)))
+    judged = yield from _judge(texts_of(), principal, setup, before)
+    key = setup.cache.key(["releases", *parts, *judged.before.key_parts()])
+    releases = tuple(release(judged, i) for i in range(len(judged.texts.passages)))
     if setup.withheld is not None:
         _note(judged, releases, setup.withheld)
     if not any(one.doubtful for one in releases):
@@ -317,14 +340,6 @@ def _unite(
     for place, found in extraction.findings.items():
         findings[place] = [*findings[place], *found]
     doubts.update(extraction.doubts)
-
-
-def _audience(principal: Principal | None) -> list[str]:
-    """What a remembered release must not cross."""
-    if principal is None:
-        return ["nobody"]
-    roles = sorted(principal.roles)
-    return ["somebody", principal.id, repr(principal.tenant), repr(roles)]
 
 
 def _decisions(

@@ -8,9 +8,7 @@ that several passages of one document share is one text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sdrag.disclosure.metadata import allowed, strings
 from sdrag.policy import applies
@@ -68,15 +66,6 @@ class Texts(Confidential):
             for applied, places in self._grouped().items()
         )
 
-    def key_parts(self) -> list[str]:
-        """Return everything that what becomes of the texts depends on."""
-        parts = []
-        for applied, places in self._grouped().items():
-            parts += ["group", ",".join(applied), repr(places)]
-        for text in self.all:
-            parts += [text.id, text.document_id or "", text.text]
-        return parts + [_canonical(metadata) for metadata in self.metadata]
-
     def _grouped(self) -> dict[tuple[str, ...], tuple[int, ...]]:
         """Return the places of the texts for which the same constraints hold."""
         places: dict[tuple[str, ...], list[int]] = {}
@@ -126,7 +115,3 @@ def _as_text(passage: Passage, value: str) -> Passage:
         metadata=passage.metadata,
         document_id=passage.document_id,
     )
-
-
-def _canonical(metadata: Mapping[str, Any]) -> str:
-    return repr(sorted(metadata.items()))
