@@ -118,6 +118,7 @@ class SqliteBindings:
         with self._connection() as connection:
             connection.executescript(_SCHEMA + AFFINITY_SCHEMA)
         self._key = self._secret()
+        self._name = self._fingerprint("stamp").hex()
         self.affinities: Affinities = DocumentAffinities(self._connection, self._rule)
         self._rules: dict[tuple[str, str], bytes] = {}
         self._rulesets: dict[bytes, frozenset[bytes]] = {}
@@ -238,7 +239,7 @@ class SqliteBindings:
                     count = file.read(28)[24:].hex()
             except OSError:
                 raise HostError("The bindings' database cannot be read.") from None
-        return self._fingerprint(f"stamp {count}").hex()
+        return f"{self._name} {count}"
 
     def _read_one(
         self,

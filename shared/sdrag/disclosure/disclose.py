@@ -41,6 +41,7 @@ from sdrag.identities import alias
 from sdrag.policy import Policy, binds
 from sdrag.steps import Failure, Outcome, Reply, Steps, beside, compute, replied
 from sdrag.vocabulary import (
+    Confidential,
     Constraint,
     Decision,
     Finding,
@@ -100,10 +101,13 @@ class DisclosureSetup:
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     withheld: Withheld | None = None
     history: History | None = None
-    seen: tuple[str, ...] = field(init=False, repr=False)
+    keys: tuple[str, ...] = field(init=False, repr=False)
+    conditional: tuple[Constraint, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "seen", seen_keys(self.policy))
+        object.__setattr__(self, "keys", seen_keys(self.policy))
+        conditional = tuple(rule for rule in self.policy.rules if rule.unless)
+        object.__setattr__(self, "conditional", conditional)
         if not self.policy.disclosure.monotone:
             if self.history is not None:
                 raise UsageError(
@@ -139,12 +143,18 @@ def disclose(
         principal: May lift constraints by `unless`.
         setup: The engine.
     """
+    ask = _Ask(passages, query, principal, setup)
     try:
-        known_by = fingerprint(passages, setup.seen, setup.policy, setup.cache)
-        chosen = yield from _chosen(passages, query, principal, setup, known_by)
-        chosen, releases = yield from _enforced(
-            passages, principal, chosen, setup, known_by
-        )
+        shortcut = _shortcut(ask)
+        releases = yield from _recalled(shortcut, setup)
+        if releases is not None:
+            chosen = Candidates(())
+        else:
+            section = setup.policy.disclosure
+            chosen = yield from candidates(
+                passages, query, principal, setup.policy.rules, setup.bindings, section
+            )
+            chosen, releases = yield from _enforced(ask, chosen, shortcut)
     except SdragError as error:
         return _nothing(passages, error, setup)
     redactions = tuple(
@@ -154,97 +164,115 @@ def disclose(
     return Disclosed(redactions, _decisions(redactions, chosen))
 
 
-def _chosen(
-    passages: Sequence[Passage],
-    query: str,
-    principal: Principal | None,
-    setup: DisclosureSetup,
-    known_by: str,
-) -> Steps[Candidates]:
-    """Choose the constraints, or remember them while the sidecar stands still."""
-    rules, section = setup.policy.rules, setup.policy.disclosure
-    choosing = candidates(passages, query, principal, rules, setup.bindings, section)
+class _Ask(Confidential):
+    """One question's passages, for whom, under which setup."""
+
+    __slots__ = ("passages", "principal", "query", "seen", "setup")
+
+    def __init__(
+        self,
+        passages: Sequence[Passage],
+        query: str,
+        principal: Principal | None,
+        setup: DisclosureSetup,
+    ) -> None:
+        self.passages = tuple(passages)
+        self.query = query
+        self.principal = principal
+        self.setup = setup
+        policy, cache = setup.policy, setup.cache
+        self.seen = [
+            fingerprint(self.passages, setup.keys, policy, cache),
+            setup.model_id,
+            str(setup.has_model),
+            *audience(principal),
+        ]
+
+    def texts(self, chosen: Candidates) -> Texts:
+        """Lay the texts out for the constraints that were chosen."""
+        return Texts(self.passages, chosen.applied, self.setup.policy.metadata.allow)
+
+    def rules(self) -> list[Constraint]:
+        """Return the constraints that bind the principal."""
+        rules = self.setup.policy.rules
+        return [rule for rule in rules if binds(rule, self.principal)]
+
+
+def _shortcut(ask: _Ask) -> bytes | None:
+    """
+    Return what the releases are known by before constraints are chosen.
+
+    There is none where choosing depends on more than the passages and a sidecar that
+    stands still: a top K depends on the query, and a history goes on.
+    """
+    setup, section = ask.setup, ask.setup.policy.disclosure
     stamp: Callable[[], str] | None = getattr(setup.bindings, "stamp", None)
     limited = section.top_k is not None or section.max_candidates is not None
-    if stamp is None or limited:  # a top K depends on the query; both are reported
-        return (yield from choosing)
-    lifted = [r.id for r in rules if r.unless and not binds(r, principal)]
-    key = setup.cache.key(["candidates", known_by, stamp(), ",".join(lifted)])
+    if stamp is None or limited or setup.history is not None:
+        return None
+    lifted = [r.id for r in setup.conditional if not binds(r, ask.principal)]
+    return setup.cache.key(["shortcut", stamp(), ",".join(lifted), *ask.seen])
+
+
+def _recalled(
+    shortcut: bytes | None, setup: DisclosureSetup
+) -> Steps[Sequence[Release] | None]:
+    """Look up the releases that a shortcut leads to."""
+    if shortcut is None:
+        return None
+    (known,) = yield from compute(setup.cache.get, [shortcut])
+    if not isinstance(known, Reply) or known.value is None:
+        return None
+    return (yield from _found(bytes.fromhex(known.value), setup))
+
+
+def _found(key: bytes, setup: DisclosureSetup) -> Steps[Sequence[Release] | None]:
+    """Look up releases; what was cut out of them must be known too, where asked."""
     (known,) = yield from compute(setup.cache.get, [key])
-    if isinstance(known, Reply) and known.value is not None:
-        names = frozenset(known.value.split(","))
-        return Candidates(tuple(rule for rule in rules if rule.id in names))
-    chosen = yield from choosing
-    names_chosen = ",".join(rule.id for rule in chosen.applied)
-    yield from compute(lambda one: setup.cache.put(key, one), [names_chosen])
-    return chosen
+    if not isinstance(known, Reply) or known.value is None:
+        return None
+    releases = read(known.value)
+    if setup.withheld is None or all(map(setup.withheld.recall, _cut(releases))):
+        return releases
+    return None
 
 
 def _enforced(
-    passages: Sequence[Passage],
-    principal: Principal | None,
-    chosen: Candidates,
-    setup: DisclosureSetup,
-    known_by: str,
+    ask: _Ask, chosen: Candidates, shortcut: bytes | None
 ) -> Steps[tuple[Candidates, Sequence[Release]]]:
     """Enforce what was chosen; where asked, also what was withheld before."""
-    allow = setup.policy.metadata.allow
-
-    def remembered(chosen: Candidates, before: Before) -> Steps[Sequence[Release]]:
-        parts = [
-            known_by,
-            setup.model_id,
-            str(setup.has_model),
-            ",".join(rule.id for rule in chosen.applied),
-            *audience(principal),
-        ]
-        return _remembered(
-            lambda: Texts(tuple(passages), chosen.applied, allow),
-            parts, principal, setup, before,
-        )  # fmt: skip
-
-    if setup.history is None:
-        return chosen, (yield from remembered(chosen, Before()))
-    rules = [rule for rule in setup.policy.rules if binds(rule, principal)]
+    history = ask.setup.history
+    if history is None:
+        return chosen, (yield from _remembered(ask, chosen, Before(), shortcut))
     for _ in range(ROUNDS):
-        texts = Texts(tuple(passages), chosen.applied, allow)
-        before = yield from recall(texts, rules, setup.history)
+        rules = ask.rules()
+        before = yield from recall(ask.texts(chosen), rules, history)
         chosen = before.joined(chosen, rules)
         with suppress(OvertakenError):
-            return chosen, (yield from remembered(chosen, before))
+            return chosen, (yield from _remembered(ask, chosen, before))
     raise InternalError("What is withheld did not come to rest.")
 
 
 def _remembered(
-    texts_of: Callable[[], Texts],
-    parts: Sequence[str],
-    principal: Principal | None,
-    setup: DisclosureSetup,
-    before: Before,
+    ask: _Ask, chosen: Candidates, before: Before, shortcut: bytes | None = None
 ) -> Steps[Sequence[Release]]:
-    """
-    Look the releases up, or judge and remember them unless one is doubtful.
-
-    Args:
-        texts_of: Lays the texts out, for a judgement.
-        parts: What the releases are known by, beside what was withheld before.
-        principal: Who asks.
-        setup: The engine.
-        before: What was withheld before.
-    """
-    key = setup.cache.key(["releases", *parts, *before.key_parts()])
-    (known,) = yield from compute(setup.cache.get, [key])
-    if isinstance(known, Reply) and known.value is not None:
-        releases = read(known.value)
-        if setup.withheld is None or all(map(setup.withheld.recall, _cut(releases))):
+    """Look the releases up, or judge and remember them unless one is doubtful."""
+    setup, cache = ask.setup, ask.setup.cache
+    applied = ",".join(rule.id for rule in chosen.applied)
+    parts = ["releases", applied, *ask.seen]
+    key = cache.key([*parts, *before.key_parts()])
+    releases = yield from _found(key, setup)
+    if releases is None:
+        judged = yield from _judge(ask.texts(chosen), ask.principal, setup, before)
+        key = cache.key([*parts, *judged.before.key_parts()])
+        releases = tuple(release(judged, i) for i in range(len(ask.passages)))
+        if setup.withheld is not None:
+            _note(judged, releases, setup.withheld)
+        if any(one.doubtful for one in releases):
             return releases
-    judged = yield from _judge(texts_of(), principal, setup, before)
-    key = setup.cache.key(["releases", *parts, *judged.before.key_parts()])
-    releases = tuple(release(judged, i) for i in range(len(judged.texts.passages)))
-    if setup.withheld is not None:
-        _note(judged, releases, setup.withheld)
-    if not any(one.doubtful for one in releases):
-        yield from compute(lambda one: setup.cache.put(key, written(one)), [releases])
+        yield from compute(lambda one: cache.put(key, written(one)), [releases])
+    if shortcut is not None:
+        yield from compute(lambda one: cache.put(shortcut, one), [key.hex()])
     return releases
 
 

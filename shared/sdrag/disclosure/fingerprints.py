@@ -1,10 +1,10 @@
 """
 What a remembered decision is known by.
 
-Two things are remembered: which constraints are candidates for some passages, and what
-is released of them. Both depend on the passages, which are therefore hashed once; each
-has a key of its own made of that and of what it depends on besides. Every hash is keyed
-by the cache's secret.
+What is released of some passages is remembered under a key that names the constraints
+that were chosen for them, and a shortcut that does not leads there while the sidecar
+stands still. Both depend on the passages, which are therefore hashed once. Every hash
+is keyed by the cache's secret.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["audience", "fingerprint", "seen_keys"]
 
 def fingerprint(
     passages: Iterable[Passage],
-    seen: tuple[str, ...],
+    keys: tuple[str, ...],
     policy: Policy,
     cache: RedactionCache,
 ) -> str:
@@ -30,7 +30,7 @@ def fingerprint(
 
     Args:
         passages: As retrieved, in order.
-        seen: The keys of their metadata that matter, see `seen_keys`.
+        keys: The keys of their metadata that matter, see `seen_keys`.
         policy: What holds for them.
         cache: Whose secret the hash is keyed by.
     """
@@ -41,7 +41,7 @@ def fingerprint(
             passage.id,
             "" if document is None else f"of {document}",
             passage.text,
-            repr(sorted(allowed(passage.metadata, seen).items())),
+            repr(sorted(allowed(passage.metadata, keys).items())),
         ]
     return cache.key(parts).hex()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from sdrag.disclosure.metadata import rewritten
@@ -76,9 +76,22 @@ class Release(Confidential):
                 if one.score is not None
             ]
             best = max(scores) if scores else None
-            kept = Passage(self.id, self.text, self.metadata, best)
+            metadata = {**self.metadata, **self._evidence()}
+            kept = Passage(self.id, self.text, metadata, best)
         ids = self.ids or (self.id,)
         return Redaction(kept, ids, self.constraint_ids, self.spans, self.reason)
+
+    def _evidence(self) -> dict[str, Any]:
+        """Say what was done to the passage, in ids and counts."""
+        if not self.spans:
+            return {}
+        said: dict[str, Any] = {
+            "constraints": list(self.constraint_ids),
+            "spans": self.spans,
+        }
+        if self.members:
+            said["passages"] = list(self.ids)
+        return {EVIDENCE_KEY: said}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -130,11 +143,6 @@ def release(judged: Judged, index: int) -> Release:
     metadata = _metadata(judged, index)
     members = tuple(p for p, into in judged.merged.items() if into == index)
     ids = (public, *(_alias_of(judged, member) for member in members))
-    if own.spans:
-        metadata[EVIDENCE_KEY] = {
-            "constraints": list(own.constraint_ids),
-            "spans": own.spans,
-        } | ({"passages": list(ids)} if members else {})
     return Release(
         public,
         own.text,
@@ -155,23 +163,39 @@ def _alias_of(judged: Judged, index: int) -> str:
 
 def written(releases: Sequence[Release]) -> str:
     """Write releases down, for a cache: what may leave, and nothing else."""
-    return json.dumps([asdict(one) for one in releases])
+    return json.dumps(
+        [
+            [
+                one.id,
+                one.text,
+                one.metadata,
+                ",".join(one.constraint_ids),
+                one.spans,
+                one.reason,
+                one.members,
+                one.ids,
+            ]
+            for one in releases
+        ]
+    )
 
 
 def read(text: str) -> tuple[Release, ...]:
     """Read what `written` wrote."""
     return tuple(
         Release(
-            id=one["id"],
-            text=one["text"],
-            metadata=one["metadata"],
-            constraint_ids=tuple(one["constraint_ids"]),
-            spans=one["spans"],
-            reason=one["reason"],
-            members=tuple(one["members"]),
-            ids=tuple(one["ids"]),
+            id=identity,
+            text=kept,
+            metadata=metadata,
+            constraint_ids=tuple(names.split(",")) if names else (),
+            spans=spans,
+            reason=reason,
+            members=tuple(members),
+            ids=tuple(ids),
         )
-        for one in json.loads(text)
+        for identity, kept, metadata, names, spans, reason, members, ids in json.loads(
+            text
+        )
     )
 
 
