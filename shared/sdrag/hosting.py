@@ -120,11 +120,15 @@ class Hook:
         return result, self._told(result, performer, start)
 
     def _performer(self, search: HostSearch | None) -> Metered:
-        ports = replace(self.ports, search=search.port) if search else self.ports
+        ports = self.ports
+        given: dict[str, Any] = {}
+        if search is not None:
+            given["search"] = search.port
         if ports.embed is not None:
-            once = embedding_once(ports.embed, search.vector if search else None)
-            ports = replace(ports, embed=once)
-        return Metered(PortPerformer(ports, self.limits))
+            given["embed"] = embedding_once(
+                ports.embed, search.vector if search else None
+            )
+        return Metered(PortPerformer(replace(ports, **given), self.limits))
 
     def _told(self, result: object, performer: Metered, start: float) -> AuditEvent:
         decisions: tuple[Decision, ...] = tuple(getattr(result, "decisions", ()))
