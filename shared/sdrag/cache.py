@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import os
 import secrets
-import sqlite3
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
 from typing import Protocol
 
-from sdrag.errors import HostError, UsageError
+from sdrag.errors import UsageError
+from sdrag.sqlite import Database
 
 __all__ = [
     "MemoryCache",
@@ -119,11 +119,11 @@ class SqliteCache:
     def __init__(self, path: str | Path, entries: int = 100_000) -> None:
         if entries < 1:
             raise UsageError("A cache holds at least one entry.")
-        self._path, self._entries = str(path), entries
-        self._secret = secret_at(Path(f"{self._path}.key"))
-        Path(self._path).touch(mode=0o600)
-        with self._connection() as connection:
-            connection.executescript(_SCHEMA)
+        self._entries = entries
+        self._secret = secret_at(Path(f"{path}.key"))
+        self._database = Database(
+            path, _SCHEMA, name="cache", patience=_PATIENCE_SECONDS
+        )
 
     def key(self, parts: Iterable[str]) -> bytes:
         """Return the keyed hash of the parts; each part's length is hashed too."""
@@ -131,7 +131,7 @@ class SqliteCache:
 
     def get(self, key: bytes) -> str | None:
         """Return what was put under the key, if it is still there."""
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             row = connection.execute(
                 "UPDATE entry SET used = ? WHERE key = ? RETURNING value",
                 (time.time(), key),
@@ -140,7 +140,7 @@ class SqliteCache:
 
     def put(self, key: bytes, value: str) -> None:
         """Remember a value; the entries unused for longest make room."""
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO entry VALUES (?, ?, ?)",
                 (key, value, time.time()),
@@ -153,22 +153,6 @@ class SqliteCache:
 
     def __repr__(self) -> str:
         return f"SqliteCache({self._entries})"
-
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection for one transaction; nothing is shared between threads."""
-        try:
-            connection = sqlite3.connect(self._path, timeout=_PATIENCE_SECONDS)
-            try:
-                with connection:
-                    yield connection
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise HostError(
-                f"The cache's database failed ({type(error).__name__}).",
-                hint="Is its folder writable, and the file one of sdrag's?",
-            ) from None
 
 
 def open_cache(where: RedactionCache | str | Path | None) -> RedactionCache:

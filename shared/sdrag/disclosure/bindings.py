@@ -17,12 +17,9 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
-from io import FileIO
 from pathlib import Path
-from threading import RLock
 from typing import Protocol
 
 from sdrag.disclosure.affinities import (
@@ -31,7 +28,7 @@ from sdrag.disclosure.affinities import (
     DocumentAffinities,
     forget_chunks,
 )
-from sdrag.errors import HostError
+from sdrag.sqlite import MEMORY, Database
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 __all__ = ["BindingStore", "MemoryBindings", "SqliteBindings", "open_bindings"]
@@ -50,7 +47,6 @@ CREATE TABLE IF NOT EXISTS binding (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS binding_by_passage ON binding (passage);
 """
-_PATIENCE_SECONDS = 30.0
 
 
 class BindingStore(Protocol):
@@ -107,19 +103,14 @@ class SqliteBindings:
 
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
-        self._lock = RLock()
-        self._shared = (
-            sqlite3.connect(":memory:", check_same_thread=False)
-            if self._path == ":memory:"
-            else None
+        self._database = Database(
+            self._path, _SCHEMA + AFFINITY_SCHEMA, name="bindings"
         )
-        if self._shared is None:
-            Path(self._path).touch(mode=0o600)
-        with self._connection() as connection:
-            connection.executescript(_SCHEMA + AFFINITY_SCHEMA)
         self._key = self._secret()
         self._name = self._fingerprint("stamp").hex()
-        self.affinities: Affinities = DocumentAffinities(self._connection, self._rule)
+        self.affinities: Affinities = DocumentAffinities(
+            self._database.transaction, self._rule
+        )
         self._rules: dict[tuple[str, str], bytes] = {}
         self._rulesets: dict[bytes, frozenset[bytes]] = {}
 
@@ -138,7 +129,7 @@ class SqliteBindings:
             (rules[binding.constraint_id], binding.passage_id, binding.score)
             for binding in bindings
         ]
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.execute("BEGIN IMMEDIATE")  # two writers wait, none fails
             for passage in passages:
                 self._note(connection, passage, frozenset(rules.values()))
@@ -158,14 +149,14 @@ class SqliteBindings:
     ) -> list[dict[str, float] | None]:
         """Look bindings up; see `BindingStore.read`."""
         rules = {self._rule(constraint): constraint.id for constraint in constraints}
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.execute("BEGIN")  # a text and its bindings of one moment
             return [self._read_one(connection, passage, rules) for passage in passages]
 
     def forget(self, passage_ids: Iterable[str]) -> None:
         """Remove passages; see `BindingStore.forget`."""
         ids = [(passage_id,) for passage_id in passage_ids]
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.executemany("DELETE FROM passage WHERE id = ?", ids)
             connection.executemany("DELETE FROM binding WHERE passage = ?", ids)
             forget_chunks(connection, [passage_id for (passage_id,) in ids])
@@ -178,7 +169,7 @@ class SqliteBindings:
     ) -> None:
         """Bind one constraint to an index that stands; see `living.LivingStore`."""
         rule = self._rule(constraint)
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.execute("BEGIN IMMEDIATE")
             fresh = {one.id for one in nearest if self._is_fresh(connection, one)}
             connection.executemany(
@@ -194,7 +185,7 @@ class SqliteBindings:
     def remove(self, constraint: Constraint) -> None:
         """Forget a constraint's bindings; see `living.LivingStore`."""
         rule = self._rule(constraint)
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("DELETE FROM binding WHERE rule = ?", (rule,))
             connection.execute("DELETE FROM affinity WHERE rule = ?", (rule,))
@@ -202,7 +193,7 @@ class SqliteBindings:
 
     def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
         """Return every binding; see `BindingStore.all`."""
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             return tuple(
                 Binding(constraint.id, passage, score)
                 for constraint in constraints
@@ -224,22 +215,8 @@ class SqliteBindings:
         self.__init__(state["path"])  # type: ignore[misc]
 
     def stamp(self) -> str:
-        """
-        Return what changes with every write, by whichever process, and is cheap to ask.
-
-        SQLite counts the transactions that changed a database in bytes 24 to 27 of the
-        file (its file format, section 1.3.9).
-        """
-        if self._shared is not None:
-            with self._lock:
-                count = str(self._shared.total_changes)
-        else:
-            try:
-                with FileIO(self._path) as file:  # unbuffered: it is asked often
-                    count = file.read(28)[24:].hex()
-            except OSError:
-                raise HostError("The bindings' database cannot be read.") from None
-        return f"{self._name} {count}"
+        """Return what changes with every write, by whichever process; cheap to ask."""
+        return f"{self._name} {self._database.changes()}"
 
     def _read_one(
         self,
@@ -340,7 +317,7 @@ class SqliteBindings:
 
     def _secret(self) -> bytes:
         """Return the key of the fingerprints; the first process to ask makes it."""
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO secret SELECT ? WHERE NOT EXISTS (SELECT 1 FROM secret)",
                 (secrets.token_bytes(32),),
@@ -360,32 +337,12 @@ class SqliteBindings:
             self._rules[words] = self._fingerprint("\0".join(words))
         return self._rules[words]
 
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection for one transaction; nothing is shared between threads."""
-        try:
-            if self._shared is not None:
-                with self._lock, self._shared:
-                    yield self._shared
-                return
-            connection = sqlite3.connect(self._path, timeout=_PATIENCE_SECONDS)
-            try:
-                with connection:
-                    yield connection
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise HostError(
-                f"The bindings' database failed ({type(error).__name__}).",
-                hint="Is its folder writable, and the file one of sdrag's?",
-            ) from None
-
 
 class MemoryBindings(SqliteBindings):
     """Bindings that live as long as the object."""
 
     def __init__(self) -> None:
-        super().__init__(":memory:")
+        super().__init__(MEMORY)
 
     def __setstate__(self, state: Mapping[str, str]) -> None:
         self.__init__()  # type: ignore[misc]

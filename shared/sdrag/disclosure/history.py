@@ -16,15 +16,14 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from threading import RLock
 from typing import Any, NoReturn, Protocol, Self
 
 from sdrag.cache import keyed, secret_at
 from sdrag.errors import HostError, UsageError
 from sdrag.spans import merge
+from sdrag.sqlite import MEMORY, Database
 from sdrag.vocabulary import Constraint, Passage, Span
 
 __all__ = ["History", "MemoryHistory", "Spans", "SqliteHistory", "open_history"]
@@ -49,8 +48,6 @@ _UPSERT = (
     "INSERT INTO withheld VALUES (?, ?, ?, ?)"
     " ON CONFLICT (text, rule) DO UPDATE SET spans = excluded.spans"
 )
-_PATIENCE_SECONDS = 30.0
-_MEMORY = ":memory:"
 
 
 class History(Protocol):
@@ -91,23 +88,19 @@ class SqliteHistory:
         if entries < 1:
             raise UsageError("A history holds at least one entry.")
         self._path, self._entries = str(path), entries
-        self._lock = RLock()
-        self._shared: sqlite3.Connection | None = None
-        if self._path == _MEMORY:
-            self._shared = sqlite3.connect(_MEMORY, check_same_thread=False)
-            self._secret = secrets.token_bytes(32)
-        else:
-            self._secret = secret_at(Path(f"{self._path}.key"))
-            Path(self._path).touch(mode=0o600)
-        with self._connection() as connection:
-            connection.executescript(_SCHEMA)
+        self._secret = (
+            secrets.token_bytes(32)
+            if self._path == MEMORY
+            else secret_at(Path(f"{self._path}.key"))
+        )
+        self._database = Database(self._path, _SCHEMA, name="history")
 
     def read(
         self, texts: Sequence[Passage], rules: Sequence[Constraint]
     ) -> list[dict[str, tuple[Span, ...]]]:
         """Return what was withheld; see `History.read`."""
         names = self._names(rules)
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.execute("BEGIN")  # all texts of one moment
             return [self._known(connection, text, names) for text in texts]
 
@@ -124,7 +117,7 @@ class SqliteHistory:
             HostError: The history is full.
         """
         names = self._names(rules)
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.execute("BEGIN IMMEDIATE")  # two writers wait, none fails
             known = [self._known(connection, text, names) for text in texts]
             pairs = zip(known, spans, strict=True)
@@ -144,7 +137,7 @@ class SqliteHistory:
     def forget(self, passage_ids: Iterable[str]) -> None:
         """Forget passages; see `History.forget`."""
         chunks = [(self._key(name),) for name in passage_ids]
-        with self._connection() as connection:
+        with self._database.transaction() as connection:
             connection.executemany("DELETE FROM withheld WHERE chunk = ?", chunks)
 
     def __repr__(self) -> str:
@@ -199,26 +192,6 @@ class SqliteHistory:
     def _key(self, *parts: str) -> bytes:
         return keyed(self._secret, parts)
 
-    @contextmanager
-    def _connection(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection for one transaction; nothing is shared between threads."""
-        try:
-            if self._shared is not None:
-                with self._lock, self._shared:
-                    yield self._shared
-                return
-            connection = sqlite3.connect(self._path, timeout=_PATIENCE_SECONDS)
-            try:
-                with connection:
-                    yield connection
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise HostError(
-                f"The history's database failed ({type(error).__name__}).",
-                hint="Is its folder writable, and the file one of sdrag's?",
-            ) from None
-
 
 class MemoryHistory(SqliteHistory):
     """
@@ -229,7 +202,7 @@ class MemoryHistory(SqliteHistory):
     """
 
     def __init__(self, entries: int = 1_000_000) -> None:
-        super().__init__(_MEMORY, entries)
+        super().__init__(MEMORY, entries)
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         """Refuse to be pickled: an empty one elsewhere would show what is hidden."""

@@ -1,0 +1,117 @@
+"""A database of sdrag's own is private, whole, shared by threads, and tells nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+import pytest
+
+from sdrag.errors import HostError
+from sdrag.sqlite import MEMORY, Database
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS entry (value TEXT PRIMARY KEY);"
+SECRET = "Anna Karlsson"
+
+
+@pytest.fixture(params=["memory", "file"])
+def database(request, tmp_path):
+    where = MEMORY if request.param == "memory" else tmp_path / "own.db"
+    return Database(where, SCHEMA, name="history")
+
+
+def put(database, value):
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO entry VALUES (?)", (value,))
+
+
+def held(database):
+    with database.transaction() as connection:
+        return [value for (value,) in connection.execute("SELECT value FROM entry")]
+
+
+def test_a_transaction_is_kept_when_its_block_ends(database):
+    put(database, "a")
+
+    assert held(database) == ["a"]
+
+
+def test_a_transaction_is_undone_when_its_block_raises(database):
+    """Whatever was raised; a later one works."""
+    with suppress(ZeroDivisionError), database.transaction() as connection:
+        connection.execute("INSERT INTO entry VALUES ('a')")
+        raise ZeroDivisionError
+
+    assert held(database) == []
+    put(database, "b")
+    assert held(database) == ["b"]
+
+
+def test_threads_lose_nothing(database):
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: put(database, str(number)), range(40)))
+
+    assert sorted(held(database), key=int) == [str(number) for number in range(40)]
+
+
+def test_a_failure_names_the_database_and_nothing_in_it(database):
+    """It is the host's; neither the statement, the row nor the path is quoted."""
+    put(database, SECRET)
+
+    with pytest.raises(HostError, match="history's database") as caught:
+        put(database, SECRET)
+
+    error = caught.value
+    assert SECRET not in str(error)
+    assert "own.db" not in str(error) + repr(database)
+    assert error.__suppress_context__
+    assert error.__cause__ is None
+
+
+def test_every_write_changes_the_count_and_no_reading_does(database):
+    before = database.changes()
+    held(database)
+    assert database.changes() == before
+
+    put(database, "a")
+    assert database.changes() != before
+
+
+def test_a_file_is_its_owners_alone(tmp_path):
+    path = tmp_path / "own.db"
+    put(Database(path, SCHEMA, name="cache"), "a")
+
+    assert path.stat().st_mode & 0o077 == 0
+    assert held(Database(str(path), SCHEMA, name="cache")) == ["a"]
+
+
+def test_what_sqlite_cannot_read_is_the_hosts_fault(tmp_path):
+    path = tmp_path / "own.db"
+    path.write_bytes(b"no database, but long enough to be looked at" * 40)
+
+    with pytest.raises(HostError):
+        Database(path, SCHEMA, name="cache")
+
+
+def test_a_file_that_went_away_says_nothing_of_changes(tmp_path):
+    database = Database(tmp_path / "own.db", SCHEMA, name="bindings")
+    (tmp_path / "own.db").unlink()
+
+    with pytest.raises(HostError, match="bindings"):
+        database.changes()
+
+
+def test_waiting_for_another_writer_ends(tmp_path):
+    """After the patience it was given, with an error, never with half a write."""
+    path = tmp_path / "own.db"
+    database = Database(path, SCHEMA, name="cache", patience=0.05)
+    other = sqlite3.connect(path)
+    other.execute("BEGIN EXCLUSIVE")
+
+    with pytest.raises(HostError):
+        put(database, "a")
+
+    other.rollback()
+    other.close()
+    assert held(database) == []
