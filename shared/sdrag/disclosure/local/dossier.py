@@ -22,11 +22,17 @@ class Dossier(Confidential):
         text: All of them, a blank line between each two.
         starts: Where each begins.
         lengths: How long each is.
+        documents: The number of each one's document.
     """
 
     text: str
     starts: tuple[int, ...]
     lengths: tuple[int, ...]
+    documents: tuple[int, ...]
+
+    def document_at(self, offset: int) -> int:
+        """Return the number of the document that an offset of the text lies in."""
+        return self.documents[bisect_right(self.starts, offset) - 1]
 
     def divide(self, findings: Iterable[Finding]) -> list[tuple[Finding, ...]]:
         """Return the findings of each passage, in its own offsets, without repeats."""
@@ -52,14 +58,20 @@ class Dossier(Confidential):
 
 
 def gather(passages: Sequence[Passage]) -> Dossier:
-    """Join the texts of passages."""
+    """Join the texts of passages; one of no known document is one."""
     starts = []
     length = 0
+    numbers: dict[tuple[str, str], int] = {}
+    documents = []
     for passage in passages:
         starts.append(length)
         length += len(passage.text) + len(_JOINT)
+        known = passage.document_id
+        name = ("passage", passage.id) if known is None else ("document", known)
+        documents.append(numbers.setdefault(name, len(numbers)))
     return Dossier(
         _JOINT.join(passage.text for passage in passages),
         tuple(starts),
         tuple(len(passage.text) for passage in passages),
+        tuple(documents),
     )

@@ -3,16 +3,18 @@ What the trained scorer withholds: the words it is sure enough of.
 
 How sure is enough depends on the constraint: a share of what it is of the surest word,
 so that a text full of what is nearly meant does not go as a whole, and more where the
-constraint names types, which are looked up besides. Words of little meaning hold a
-sentence together and stay, as do those that the constraint itself says. A word that is
-withheld in one place and is rare enough to be known again is withheld everywhere: what
-was cut out of the sentence that tells a secret must not stand in the next one.
+constraint names types, which are looked up besides. Both are asked document by
+document, so that nobody can plant a passage beside which another one looks harmless.
+Words of little meaning hold a sentence together and stay, as do those that the
+constraint itself says. A word that is withheld in one place and is rare enough to be
+known again is withheld everywhere: what was cut out of the sentence that tells a secret
+must not stand in the next one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
@@ -39,9 +41,9 @@ _PLAIN_BESIDE_TYPES = 1000
 _RARE = 8000
 """From this rank on, a word is known again wherever it stands."""
 
-_UNLISTED = 1_000_000
 _ALL = 1_000_000
 _SHORTEST = 4
+_LONE_WORDS = frozenset({"A", "I"})
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "mx"})
 
 
@@ -55,7 +57,8 @@ class Caution:
         beside_types: The same where types are looked up besides.
         share: Of the surest word's probability.
         plain: So many of the most frequent English words tell nothing.
-        sentences: In how many sentences a constraint is told, those with the most.
+        sentences: In how many sentences of a document a constraint is told, those with
+            the most.
     """
 
     least: float
@@ -85,26 +88,30 @@ def scored(
     (outcome,) = yield from compute(lambda text: score(text, texts), [dossier.text])
     if isinstance(outcome, Failure):
         return outcome
-    return Reply(tuple(_found(dossier.text, readings, outcome.value, caution)))
+    return Reply(tuple(_found(dossier, readings, outcome.value, caution)))
 
 
 class _Word(Confidential):
     """A word of the text: where it stands, how it reads, how frequent it is."""
 
-    __slots__ = ("rank", "sentence", "span", "text")
+    __slots__ = ("document", "initial", "rank", "sentence", "span", "text")
 
-    def __init__(self, text: str, span: Span, sentence: int) -> None:
-        self.text = span.of(text).lower()
+    def __init__(self, text: str, span: Span, document: int, sentence: int) -> None:
+        said = span.of(text)
+        self.text = said.lower()
+        self.initial = len(said) == 1 and said.isupper() and said not in _LONE_WORDS
         self.span = span
+        self.document = document
         self.sentence = sentence
-        self.rank = common_words().get(self.text, _UNLISTED)
+        self.rank = common_words().get(self.text, _ALL)
 
     def tells(self, plain: int) -> bool:
-        """Say whether it means something by itself."""
-        if self.text[0].isdigit():
-            return True
-        word = self.text.isalpha() and len(self.text) > 1 and self.rank >= plain
-        return word and self.text not in _TITLES
+        """Say whether it means something by itself; what is no plain word does."""
+        if not self.text.isalpha():
+            return any(map(str.isalnum, self.text))
+        if len(self.text) == 1:
+            return self.initial
+        return self.rank >= plain and self.text not in _TITLES
 
     @property
     def known_again(self) -> bool:
@@ -113,11 +120,18 @@ class _Word(Confidential):
 
 
 def _found(
-    text: str, readings: Sequence[Reading], scores: Scores, caution: Caution
+    dossier: Dossier, readings: Sequence[Reading], scores: Scores, caution: Caution
 ) -> Iterator[Finding]:
+    text = dossier.text
     starts = [sentence.start for sentence in sentences(text)]
     listed = [
-        _Word(text, span, bisect_right(starts, span.start)) for span in scores.words
+        _Word(
+            text,
+            span,
+            dossier.document_at(span.start),
+            bisect_right(starts, span.start),
+        )
+        for span in scores.words
     ]
     for reading, chances in zip(readings, scores.chances, strict=True):
         withheld = _withheld(listed, chances, reading, caution)
@@ -133,19 +147,31 @@ def _withheld(
     """Return the places of the words to withhold, and how sure that is."""
     said = {_stem(span.of(reading.subject)) for span in words(reading.subject)}
     least, plain = _asked_of(reading, caution)
-    least = max(least, caution.share * float(chances.max(initial=0.0)))
-    sure = {
-        place: float(chance)
-        for place, (word, chance) in enumerate(zip(listed, chances, strict=True))
-        if chance >= least and _stem(word.text) not in said and word.tells(plain)
-    }
-    told = _in_few_sentences(listed, sure, caution.sentences)
+    told: dict[int, float] = {}
+    for places in _by_document(listed):
+        own = {place: float(chances[place]) for place in places}
+        enough = max(least, caution.share * max(own.values()))
+        sure = {
+            place: chance
+            for place, chance in own.items()
+            if chance >= enough
+            and _stem(listed[place].text) not in said
+            and listed[place].tells(plain)
+        }
+        told |= _in_few_sentences(listed, sure, caution.sentences)
     again = {
         listed[place].text: chance
         for place, chance in told.items()
         if listed[place].known_again
     }
     return _everywhere(listed, again) | told
+
+
+def _by_document(listed: Sequence[_Word]) -> Iterable[Sequence[int]]:
+    places: dict[int, list[int]] = {}
+    for place, word in enumerate(listed):
+        places.setdefault(word.document, []).append(place)
+    return places.values()
 
 
 def _asked_of(reading: Reading, caution: Caution) -> tuple[float, int]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import copy
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import as_file, files
-from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sdrag.disclosure.local.scorer.windows import Tokens, tokenized
-from sdrag.errors import InternalError
+from sdrag.errors import InternalError, UsageError
 from sdrag.extras import needs
-from sdrag.minilm import load_minilm
+from sdrag.minilm import installed, load_minilm
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ __all__ = ["Scores", "available", "score"]
 
 _WEIGHTS = files(__package__).joinpath("weights.safetensors")
 _BATCH = 8
-_MOST_ASKED = 256
-"""Tokens that are read of a constraint."""
+_MOST_ASKED = 510
+"""So many tokens of a constraint the network can read."""
 
 _loading = Lock()
 
@@ -51,7 +51,7 @@ class Scores(Confidential):
 
 def available() -> bool:
     """Say whether the weights, and what runs them, are installed."""
-    return _WEIGHTS.is_file() and find_spec("torch") is not None
+    return _WEIGHTS.is_file() and installed()
 
 
 def score(text: str, constraints: Sequence[str]) -> Scores:
@@ -64,6 +64,7 @@ def score(text: str, constraints: Sequence[str]) -> Scores:
 
     Raises:
         MissingExtraError: The extra `local` is not installed.
+        UsageError: A constraint is longer than the network can read.
         InternalError: The weights are not those of this network.
     """
     with needs("local", "The trained scorer"):
@@ -86,7 +87,12 @@ def _asked(
     network: LateInteraction, tokenizer: Any, constraints: Sequence[str]
 ) -> tuple[Tensor, Tensor]:
     coded = [tokenizer(text, verbose=False)["input_ids"] for text in constraints]
-    ids, mask = _padded([own[:_MOST_ASKED] for own in coded])
+    if (longest := max(map(len, coded))) > _MOST_ASKED:
+        raise UsageError(
+            f"A constraint has {longest} tokens; {_MOST_ASKED} can be read.",
+            hint="Say it in fewer words, or in several constraints.",
+        )
+    ids, mask = _padded(coded)
     return network(ids, mask), mask
 
 
@@ -108,8 +114,10 @@ def _read(
             [[-1, *_from_zero(tokens.sentences[w.start : w.stop]), -1] for w in batch],
             -1,
         )
-        chances = network.logits(network(ids, mask), sentences, *asked).sigmoid()
-        for window, rows in zip(batch, chances, strict=True):
+        logits = network.logits(network(ids, mask), sentences, *asked)
+        if not logits.isfinite().all():  # it would compare as if it were harmless
+            raise InternalError("The scorer gave something that is no number.")
+        for window, rows in zip(batch, logits.sigmoid(), strict=True):
             yield window, rows[:, 1 : 1 + len(window)].numpy()
 
 
@@ -148,7 +156,12 @@ def _words(text: str, tokens: Tokens, chances: Matrix) -> Scores:
 
 
 def _joined(text: str, place: int) -> bool:
-    return text[place - 1].isalnum() and text[place].isalnum()
+    return _in_word(text[place - 1]) and _in_word(text[place])
+
+
+def _in_word(character: str) -> bool:
+    """Say whether words are made of it: letters, digits and the marks on them."""
+    return character.isalnum() or unicodedata.category(character).startswith("M")
 
 
 def _loaded() -> tuple[LateInteraction, Any]:

@@ -8,6 +8,7 @@ is cut.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Tokens", "tokenized"]
 
 _WINDOW = 256
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half a character, which no tokenizer reads."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,8 +69,9 @@ class Tokens(Confidential):
 
 def tokenized(text: str, tokenizer: PreTrainedTokenizerFast) -> Tokens:
     """Tokenize a text whole, however long."""
+    readable = _HALF.sub("\ufffd", text)  # character for character
     coded = tokenizer(
-        text, add_special_tokens=False, return_offsets_mapping=True, verbose=False
+        readable, add_special_tokens=False, return_offsets_mapping=True, verbose=False
     )
     starts = [sentence.start for sentence in sentences(text)]
     spans = [Span(*pair) for pair in coded["offset_mapping"]]
