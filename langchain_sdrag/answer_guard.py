@@ -22,7 +22,7 @@ from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.effects import Model
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import PolicySource, Wrapper
+from langchain_sdrag.wrapping import Wrapper
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import Draft, Guarded, guard
@@ -30,7 +30,7 @@ from sdrag.guardrails.facing import draft_of, report_of
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Escalate
 from sdrag.judges import Judge, Scorer, check_answering
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 from sdrag.steps import Steps
 
 __all__ = ["AnswerGuard"]

@@ -24,14 +24,13 @@ from langchain_sdrag.convert import passages_of
 from langchain_sdrag.effects import embedding
 from langchain_sdrag.searching import HostRetriever, searching
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import PolicySource
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import BindingStore
 from sdrag.disclosure.living import bind_constraint, forget_constraint, named
 from sdrag.hosting import Audit, Hook, sinks_of
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine, bind
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 from sdrag.steps import Steps
 
 __all__ = ["ConstraintBinder", "named_document"]

@@ -26,7 +26,7 @@ from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, uncached
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import PolicySource, Wrapper
+from langchain_sdrag.wrapping import Wrapper
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
@@ -36,7 +36,7 @@ from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
 from sdrag.highlighting import asked_of, settings_of
 from sdrag.hosting import Audit
 from sdrag.performing import PortPerformer
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 from sdrag.prompts import Prompt
 from sdrag.steps import Steps
 from sdrag.vocabulary import Highlight

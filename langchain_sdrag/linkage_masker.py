@@ -18,7 +18,6 @@ from langchain_core.embeddings import Embeddings
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, completing, embedding
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import PolicySource
 from sdrag.calls import Limits
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
@@ -27,7 +26,7 @@ from sdrag.hosting import Audit, Hook, sinks_of
 from sdrag.linkage.extraction import Extractor
 from sdrag.linkage.fitting import Fitted, fit_steps
 from sdrag.performing import Ports
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 from sdrag.steps import Steps
 
 __all__ = ["LinkageMasker"]

@@ -18,13 +18,15 @@ from langchain_sdrag.constraint_binder import named_document
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, completing, embedding, model_name
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import Bindings, Cached, Kept, PolicySource, Unpickled
+from sdrag.cache import Cached
 from sdrag.calls import Limits
+from sdrag.disclosure.bindings import Bindings
+from sdrag.disclosure.history import Kept
 from sdrag.disclosure.view import View, redacted_view
-from sdrag.hosting import Audit, Hook, sinks_of
+from sdrag.hosting import Audit, Hook, Unpickled, sinks_of
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 from sdrag.steps import Steps
 from sdrag.vocabulary import Principal
 

@@ -27,20 +27,17 @@ from langchain_sdrag.principals import (
     principal_of,
 )
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import (
-    Bindings,
-    Cached,
-    DisclosingWrapper,
-    Kept,
-    PolicySource,
-)
+from langchain_sdrag.wrapping import DisclosingWrapper
+from sdrag.cache import Cached
 from sdrag.calls import Limits
+from sdrag.disclosure.bindings import Bindings
+from sdrag.disclosure.history import Kept
 from sdrag.errors import UsageError
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate
 from sdrag.judges import Scorer
 from sdrag.pipeline import Request, disclose
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 
 __all__ = ["SelectiveDisclosureCompressor"]
 

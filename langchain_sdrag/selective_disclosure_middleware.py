@@ -24,13 +24,16 @@ from langchain_sdrag.selective_disclosure_compressor import (
     SelectiveDisclosureCompressor,
 )
 from langchain_sdrag.tool_messages import mark_of, put_together, retrieved_in, seen_by
-from langchain_sdrag.wrapping import Bindings, Cached, Kept, PolicySource
+from sdrag.cache import Cached
 from sdrag.calls import Limits
+from sdrag.disclosure.bindings import Bindings
+from sdrag.disclosure.history import Kept
 from sdrag.errors import UsageError
 from sdrag.extras import needs
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate
 from sdrag.judges import Scorer
+from sdrag.policy import PolicySource
 from sdrag.principals import acting_as, current_principal
 from sdrag.vocabulary import Principal
 

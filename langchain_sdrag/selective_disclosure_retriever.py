@@ -29,19 +29,16 @@ from langchain_sdrag.principals import OnBehalf, PrincipalResolver, on_behalf
 from langchain_sdrag.searching import FilterTranslator, HostRetriever, searching
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.vector_search import VectorSearch
-from langchain_sdrag.wrapping import (
-    Bindings,
-    Cached,
-    DisclosingWrapper,
-    Kept,
-    PolicySource,
-)
+from langchain_sdrag.wrapping import DisclosingWrapper
+from sdrag.cache import Cached
 from sdrag.calls import Limits
+from sdrag.disclosure.bindings import Bindings
+from sdrag.disclosure.history import Kept
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, asks_again
 from sdrag.judges import Scorer
 from sdrag.pipeline import Request, retrieve
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 from sdrag.principals import current_principal
 from sdrag.questions import HostSearch
 

@@ -10,20 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from langchain_sdrag.effects import completing, embedding, model_name
-from sdrag.cache import RedactionCache
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import BindingStore
-from sdrag.disclosure.history import History
-from sdrag.errors import UsageError
 from sdrag.hosting import (
     Hook,
+    Unpickled,
     authorizing,
     sinks_of,
 )
@@ -32,30 +28,7 @@ from sdrag.performing import Ports
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy
 
-__all__ = [
-    "Bindings",
-    "Cached",
-    "DisclosingWrapper",
-    "Kept",
-    "PolicySource",
-    "Unpickled",
-    "Wrapper",
-]
-
-PolicySource = Policy | Mapping[str, Any] | str | Path
-Bindings = BindingStore | str | Path | None
-Cached = RedactionCache | str | Path | None
-Kept = History | str | Path | None
-
-
-class Unpickled:
-    """Refuse to be pickled."""
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise UsageError(
-            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
-            hint="Build it where it is used.",
-        )
+__all__ = ["DisclosingWrapper", "Wrapper"]
 
 
 class Wrapper(Unpickled, BaseModel):

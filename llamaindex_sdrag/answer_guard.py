@@ -26,14 +26,15 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import PolicySource, Setup, Unpickled
+from llamaindex_sdrag.wrapping import Setup
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import DECLINED, Draft, Guarded, guard
 from sdrag.guardrails.facing import draft_of, report_of
 from sdrag.guardrails.withheld import WithheldForms
-from sdrag.hosting import Audit, Escalate
+from sdrag.hosting import Audit, Escalate, Unpickled
 from sdrag.judges import Judge, Scorer, check_answering
+from sdrag.policy import PolicySource
 from sdrag.steps import Steps
 
 __all__ = ["AnswerGuard"]

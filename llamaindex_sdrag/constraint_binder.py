@@ -28,13 +28,14 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.searching import searching
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import PolicySource, Setup
+from llamaindex_sdrag.wrapping import Setup
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import BindingStore
 from sdrag.disclosure.living import bind_constraint, forget_constraint, named
 from sdrag.errors import UsageError
 from sdrag.hosting import Audit
 from sdrag.pipeline import bind
+from sdrag.policy import PolicySource
 from sdrag.steps import Steps
 from sdrag.vocabulary import Constraint
 

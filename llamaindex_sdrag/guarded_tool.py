@@ -22,13 +22,15 @@ from llamaindex_sdrag.selective_disclosure_postprocessor import (
     SelectiveDisclosurePostprocessor,
 )
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import Bindings, Cached, Kept, PolicySource
+from sdrag.cache import Cached
 from sdrag.calls import Limits
+from sdrag.disclosure.bindings import Bindings
+from sdrag.disclosure.history import Kept
 from sdrag.errors import HostError
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, metadata_of_any
 from sdrag.judges import Scorer
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 
 __all__ = ["NOTHING", "guard_tool"]
 

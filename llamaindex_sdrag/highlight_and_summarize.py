@@ -37,7 +37,7 @@ from llama_index_instrumentation import get_dispatcher
 
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import PolicySource, Setup, Unpickled
+from llamaindex_sdrag.wrapping import Setup
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
@@ -45,9 +45,9 @@ from sdrag.highlight.exchange import Answer, Asked, Plan
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
 from sdrag.highlighting import asked_of, settings_of
-from sdrag.hosting import Audit
+from sdrag.hosting import Audit, Unpickled
 from sdrag.performing import PortPerformer
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 from sdrag.prompts import Prompt
 from sdrag.steps import Steps
 from sdrag.vocabulary import Confidential, Highlight, Passage

@@ -17,14 +17,13 @@ from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import PolicySource, Unpickled
 from sdrag.calls import Limits
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.hosting import Audit, Hook, sinks_of
+from sdrag.hosting import Audit, Hook, Unpickled, sinks_of
 from sdrag.judges import Scorer, scoring
 from sdrag.performing import Ports
-from sdrag.policy import InjectionSection, Policy
+from sdrag.policy import InjectionSection, Policy, PolicySource
 from sdrag.steps import Steps
 from sdrag.vocabulary import Passage
 

@@ -20,7 +20,6 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.effects import completing, embedding, model_name
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import PolicySource
 from sdrag.calls import Limits
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
@@ -29,7 +28,7 @@ from sdrag.hosting import Audit, Hook, sinks_of
 from sdrag.linkage.extraction import Extractor
 from sdrag.linkage.fitting import Fitted, fit_steps
 from sdrag.performing import Ports
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 from sdrag.steps import Steps
 from sdrag.vocabulary import Passage
 

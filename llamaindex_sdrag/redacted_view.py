@@ -26,18 +26,14 @@ from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import (
-    Bindings,
-    Cached,
-    Kept,
-    PolicySource,
-    Setup,
-    Unpickled,
-)
+from llamaindex_sdrag.wrapping import Setup
+from sdrag.cache import Cached
 from sdrag.calls import Limits
+from sdrag.disclosure.bindings import Bindings
+from sdrag.disclosure.history import Kept
 from sdrag.disclosure.view import DOCUMENT_KEY, View, control_keys, redacted_view
-from sdrag.hosting import Audit
-from sdrag.policy import Policy, binds
+from sdrag.hosting import Audit, Unpickled
+from sdrag.policy import Policy, PolicySource, binds
 from sdrag.steps import Steps
 from sdrag.vocabulary import Passage, Principal
 

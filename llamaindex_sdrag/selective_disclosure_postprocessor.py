@@ -23,19 +23,16 @@ from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import (
-    Bindings,
-    Cached,
-    Kept,
-    PolicySource,
-    Setup,
-    Unpickled,
-)
+from llamaindex_sdrag.wrapping import Setup
+from sdrag.cache import Cached
 from sdrag.calls import Limits
+from sdrag.disclosure.bindings import Bindings
+from sdrag.disclosure.history import Kept
 from sdrag.guardrails.withheld import WithheldForms
-from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.hosting import Audit, Authorizer, Escalate, Unpickled
 from sdrag.judges import Judge, Scorer, check_retrieving
 from sdrag.pipeline import Request, disclose
+from sdrag.policy import PolicySource
 
 __all__ = ["SelectiveDisclosurePostprocessor"]
 

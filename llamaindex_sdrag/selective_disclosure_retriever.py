@@ -21,20 +21,17 @@ from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.searching import RetrieverFactory, searching
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.vector_search import VectorSearch
-from llamaindex_sdrag.wrapping import (
-    Bindings,
-    Cached,
-    Kept,
-    PolicySource,
-    Setup,
-    Unpickled,
-)
+from llamaindex_sdrag.wrapping import Setup
+from sdrag.cache import Cached
 from sdrag.calls import Limits
+from sdrag.disclosure.bindings import Bindings
+from sdrag.disclosure.history import Kept
 from sdrag.errors import UsageError
 from sdrag.guardrails.withheld import WithheldForms
-from sdrag.hosting import Audit, Authorizer, Escalate, asks_again
+from sdrag.hosting import Audit, Authorizer, Escalate, Unpickled, asks_again
 from sdrag.judges import Judge, Scorer, check_retrieving
 from sdrag.pipeline import Request, retrieve
+from sdrag.policy import PolicySource
 from sdrag.questions import HostSearch
 
 __all__ = ["SelectiveDisclosureRetriever"]

@@ -11,18 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NoReturn
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from llamaindex_sdrag.effects import completing, embedding, model_name
-from sdrag.cache import RedactionCache
+from sdrag.cache import Cached
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import BindingStore
-from sdrag.disclosure.history import History
-from sdrag.errors import UsageError
+from sdrag.disclosure.bindings import Bindings
+from sdrag.disclosure.history import Kept
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import (
     Audit,
@@ -35,24 +32,9 @@ from sdrag.hosting import (
 from sdrag.judges import Judge, Scorer, scoring
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 
-__all__ = ["Bindings", "Cached", "Kept", "PolicySource", "Setup", "Unpickled"]
-
-PolicySource = Policy | Mapping[str, Any] | str | Path
-Bindings = BindingStore | str | Path | None
-Cached = RedactionCache | str | Path | None
-Kept = History | str | Path | None
-
-
-class Unpickled:
-    """Refuse to be pickled."""
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise UsageError(
-            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
-            hint="Build it where it is used.",
-        )
+__all__ = ["Setup"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -24,6 +24,7 @@ from sdrag.errors import UsageError
 from sdrag.sqlite import Database
 
 __all__ = [
+    "Cached",
     "MemoryCache",
     "RedactionCache",
     "SqliteCache",
@@ -56,6 +57,10 @@ class RedactionCache(Protocol):
     def put(self, key: bytes, value: str) -> None:
         """Remember a value."""
         ...
+
+
+Cached = RedactionCache | str | Path | None
+"""A cache, the path of one, or nothing: then it is in memory."""
 
 
 class MemoryCache:
@@ -155,7 +160,7 @@ class SqliteCache:
         return f"SqliteCache({self._entries})"
 
 
-def open_cache(where: RedactionCache | str | Path | None) -> RedactionCache:
+def open_cache(where: Cached) -> RedactionCache:
     """Return the cache itself, the one at a path, or one in memory."""
     if where is None:
         return MemoryCache()

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from inspect import isawaitable, iscoroutinefunction
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from sdrag.audit import AuditEvent, AuditSink, emit, log_event
 from sdrag.calls import Limits, Port
@@ -33,6 +33,7 @@ __all__ = [
     "Authorizer",
     "Escalate",
     "Hook",
+    "Unpickled",
     "asks_again",
     "authorizing",
     "local_embeddings",
@@ -47,6 +48,16 @@ Authorizer = Callable[
 """The host's own answer to who may see what: one boolean for each passage."""
 Audit = AuditSink | Iterable[AuditSink] | None
 """Where events go: a sink, several, or by default the logger `sdrag.audit`."""
+
+
+class Unpickled:
+    """A wrapper that refuses to be pickled: its policy is confidential."""
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise UsageError(
+            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
+            hint="Build it where it is used.",
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -11,18 +11,17 @@ question is a `Request`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from sdrag.cache import RedactionCache, open_cache
+from sdrag.cache import Cached, open_cache
 from sdrag.disclosure.binding import bind as attach
-from sdrag.disclosure.bindings import BindingStore, open_bindings
+from sdrag.disclosure.bindings import Bindings, open_bindings
 from sdrag.disclosure.disclose import Disclosed, DisclosureSetup, Locator, Withheld
 from sdrag.disclosure.disclose import disclose as enforce
-from sdrag.disclosure.history import History, open_history
+from sdrag.disclosure.history import Kept, open_history
 from sdrag.disclosure.local import LocalLocator
 from sdrag.guardrails import access, contradictions, injection, relevance, staleness
 from sdrag.guardrails.contradictions import Reconciled
@@ -32,7 +31,7 @@ from sdrag.guardrails.notices import notice
 from sdrag.guardrails.recency import by_recency
 from sdrag.guardrails.screened import Screened
 from sdrag.identities import told
-from sdrag.policy import Policy
+from sdrag.policy import Policy, PolicySource
 from sdrag.steps import Steps, search
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 
@@ -75,14 +74,14 @@ class Engine:
     @classmethod
     def build(  # noqa: PLR0913 -- what a wrapper is set up with, by keyword
         cls,
-        policy: Policy | Mapping[str, Any] | str | Path,
+        policy: PolicySource,
         *,
         has_model: bool = False,
         model_id: str = "",
-        bindings: BindingStore | str | Path | None = None,
+        bindings: Bindings = None,
         locator: Locator | None = None,
-        cache: RedactionCache | str | Path | None = None,
-        history: History | str | Path | None = None,
+        cache: Cached = None,
+        history: Kept = None,
         authorize: bool = False,
         classifier: bool = False,
         withheld: Withheld | None = None,

@@ -31,7 +31,13 @@ from sdrag.disclosure.affinities import (
 from sdrag.sqlite import MEMORY, Database
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["BindingStore", "MemoryBindings", "SqliteBindings", "open_bindings"]
+__all__ = [
+    "BindingStore",
+    "Bindings",
+    "MemoryBindings",
+    "SqliteBindings",
+    "open_bindings",
+]
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS secret (value BLOB NOT NULL);
@@ -91,6 +97,10 @@ class BindingStore(Protocol):
     def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
         """Return every binding of the constraints, best first for each."""
         ...
+
+
+Bindings = BindingStore | str | Path | None
+"""A sidecar, the path of one, or nothing: then it is in memory."""
 
 
 class SqliteBindings:
@@ -348,7 +358,7 @@ class MemoryBindings(SqliteBindings):
         self.__init__()  # type: ignore[misc]
 
 
-def open_bindings(where: BindingStore | str | Path | None) -> BindingStore:
+def open_bindings(where: Bindings) -> BindingStore:
     """Return the store itself, the one at a path, or one in memory."""
     if where is None:
         return MemoryBindings()

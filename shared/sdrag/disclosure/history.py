@@ -26,7 +26,7 @@ from sdrag.spans import merge
 from sdrag.sqlite import MEMORY, Database
 from sdrag.vocabulary import Constraint, Passage, Span
 
-__all__ = ["History", "MemoryHistory", "Spans", "SqliteHistory", "open_history"]
+__all__ = ["History", "Kept", "MemoryHistory", "Spans", "SqliteHistory", "open_history"]
 
 Spans = Mapping[str, tuple[Span, ...]]
 """Stretches of a text, by the id of the constraint that withholds them."""
@@ -71,6 +71,10 @@ class History(Protocol):
     def forget(self, passage_ids: Iterable[str]) -> None:
         """Forget passages that left the index."""
         ...
+
+
+Kept = History | str | Path | None
+"""A history, the path of one, or nothing: then one in memory, where one is needed."""
 
 
 class SqliteHistory:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
-from sdrag.policy import LinkageSection, Policy
+from sdrag.policy import LinkageSection, Policy, PolicySource
 
 __all__ = ["SettingsSource", "read_settings"]
 
-SettingsSource = LinkageSection | Policy | Mapping[str, Any] | str | Path | None
+SettingsSource = LinkageSection | PolicySource | None
 
 
 def read_settings(source: SettingsSource) -> LinkageSection:

@@ -6,7 +6,7 @@ from sdrag.policy.answers import (
     GroundingSection,
     MonitoringSection,
 )
-from sdrag.policy.document import Policy
+from sdrag.policy.document import Policy, PolicySource
 from sdrag.policy.matching import applies, binds
 from sdrag.policy.reading import MAX_POLICY_BYTES
 from sdrag.policy.sections import (
@@ -42,6 +42,7 @@ __all__ = [
     "MetadataSection",
     "MonitoringSection",
     "Policy",
+    "PolicySource",
     "RelevanceSection",
     "ResolutionSection",
     "Section",

@@ -45,7 +45,7 @@ from sdrag.vocabulary import Constraint
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["Policy"]
+__all__ = ["Policy", "PolicySource"]
 
 
 class Policy(Section):
@@ -86,7 +86,7 @@ class Policy(Section):
         return named
 
     @classmethod
-    def read(cls, source: Policy | Mapping[str, Any] | str | Path) -> Policy:
+    def read(cls, source: PolicySource) -> Policy:
         """
         Read a policy.
 
@@ -148,6 +148,10 @@ class Policy(Section):
         except ValidationError as error:
             problems = error.errors(include_input=False, include_url=False)
         raise _explained(problems, lines)
+
+
+PolicySource = Policy | Mapping[str, Any] | str | Path
+"""A policy, a mapping of its shape, or the path of its file."""
 
 
 def _explained(problems: Sequence[ErrorDetails], lines: Lines) -> PolicyError:
