@@ -349,7 +349,7 @@ def _layered(
     leaves = sentence_chunks(article, f"article-{number}")
     ports = Ports(complete=Port(_every_second), embed=local_embeddings())
     performer = PortPerformer(ports)
-    summaries = run(build_hierarchy(leaves), performer)
+    summaries = run(build_hierarchy(leaves), performer).passages
     engine = Engine.build(policy_of([article], "rephrase"))
     run(bind([*leaves, *summaries], engine), performer)
     for name, (layers, *_) in TABLE_2.items():

@@ -1,5 +1,7 @@
 """Hierarchical summaries: a tree over each document, flattened into the index."""
 
+import uuid
+
 import numpy as np
 import pytest
 
@@ -8,16 +10,17 @@ from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     SOURCES_KEY,
     HierarchySettings,
+    add_summaries,
     build_hierarchy,
     in_layers,
+    inherit,
 )
-from sdrag.disclosure.hierarchy.building import inherit
 from sdrag.disclosure.hierarchy.clusters import clusters
-from sdrag.errors import ModelError, UsageError
-from sdrag.policy import DisclosureSection
-from sdrag.steps import Complete, run
+from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError, UsageError
+from sdrag.policy import DisclosureSection, Policy
+from sdrag.steps import Complete, Embed, run
 from sdrag.testing import Scripted
-from sdrag.vocabulary import Constraint, Passage
+from sdrag.vocabulary import Binding, Constraint, Passage
 
 RULE = Constraint("names", "Remove names of witnesses")
 
@@ -31,7 +34,8 @@ def leaves(count, document="d", **metadata):
 
 def grown(passages, settings=None, complete=lambda _: "A summary."):
     performer = Scripted(complete=complete)
-    return run(build_hierarchy(passages, settings), performer), performer
+    found = run(build_hierarchy(passages, settings, key=b"k"), performer)
+    return found.passages, performer
 
 
 def test_few_chunks_make_one_summary():
@@ -42,6 +46,20 @@ def test_few_chunks_make_one_summary():
     assert summary.metadata[LAYER_KEY] == 1
     assert summary.metadata[SOURCES_KEY] == "d0\nd1\nd2"
     assert summary.document_id == "d"
+
+
+def test_summaries_are_known_by_their_sources():
+    """The id is a UUID that tells nothing, and is the same for the same key."""
+    settings = HierarchySettings(depth=2)
+    (one,), (again,) = (grown(leaves(3), settings)[0] for _ in range(2))
+    (other,) = run(
+        build_hierarchy(leaves(3), settings, key=b"z"),
+        Scripted(complete=lambda _: "S."),
+    ).passages
+
+    assert uuid.UUID(one.id)
+    assert one.id == again.id
+    assert one.id != other.id
 
 
 @pytest.mark.parametrize(
@@ -71,15 +89,93 @@ def test_documents_and_audiences_stay_apart():
     assert [s.metadata.get("roles") for s in summaries] == [None, "x", "y"]
 
 
-def test_failed_summary_is_left_out():
-    """A cluster without a summary has none; its chunks stay in the index."""
+def test_chunks_of_no_known_document_are_one_tree():
+    """Nothing tells them apart, so they are summarized together."""
+    chunks = [Passage(f"p{n}", f"Fact {n}.") for n in range(3)]
+    (summary,), _ = grown(chunks)
 
-    def fail(_):
-        raise ModelError("down")
+    assert summary.metadata[SOURCES_KEY] == "p0\np1\np2"
+    assert summary.document_id is None
 
-    summaries, _ = grown(leaves(3), complete=fail)
 
-    assert summaries == ()
+def test_summaries_of_an_earlier_run_are_left_alone():
+    """They are not summarized among the leaves."""
+    chunks = leaves(3)
+    (summary,), _ = grown(chunks, HierarchySettings(depth=2))
+    (again,), _ = grown((*chunks, summary), HierarchySettings(depth=2))
+
+    assert again.id == summary.id
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (ModelError("down"), "model-failed"),
+        (ModelTimeoutError("late"), "model-timeout"),
+        ("  ", "model-failed"),
+    ],
+)
+def test_failed_summary_is_told(reply, reason):
+    """A cluster without a summary has none, and the audit says why."""
+
+    def complete(prompt):
+        if "of a" not in prompt.messages[-1].content.text:
+            return "A summary."
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    chunks = (*leaves(3, "a"), *leaves(3, "b"))
+    found = run(
+        build_hierarchy(chunks, HierarchySettings(depth=2)), Scripted(complete=complete)
+    )
+
+    assert [one.document_id for one in found.passages] == ["b"]
+    (decision,) = found.decisions
+    assert (decision.action, decision.rule, decision.reason) == (
+        "dropped",
+        "hierarchy",
+        reason,
+    )
+    assert uuid.UUID(decision.subject)
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"), [(ModelError("down"), ModelError), ("", ModelReplyError)]
+)
+def test_no_summary_at_all_is_an_error(reply, error):
+    """A model that is down does not pass for a corpus without summaries."""
+
+    def complete(_):
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    with pytest.raises(error):
+        grown(leaves(3), complete=complete)
+
+
+def test_documents_are_summarized_side_by_side():
+    """All documents of a layer are embedded, and asked about, in one go."""
+    chunks = tuple(leaf for name in "abcdef" for leaf in leaves(3, name))
+    _, performer = grown(chunks, HierarchySettings(depth=2))
+
+    asked = [len(e.items) for e in performer.effects if isinstance(e, Complete)]
+    embedded = [len(e.items) for e in performer.effects if isinstance(e, Embed)]
+    assert asked == [6]
+    assert embedded == [18]
+
+
+def test_progress_is_told():
+    """A clustering counts, and so does each summary that it asks for."""
+    told = []
+    chunks = (*leaves(3, "a"), *leaves(3, "b"))
+    run(
+        build_hierarchy(chunks, None, lambda *done: told.append(done)),
+        Scripted(complete=lambda _: "A summary."),
+    )
+
+    assert told == [(1, 3), (2, 4), (4, 4)]
 
 
 def test_prompts_hold_no_question():
@@ -90,23 +186,149 @@ def test_prompts_hold_no_question():
     assert {p.name for p in prompts} == {"disclosure.summarize"}
 
 
+SECTION = DisclosureSection(bind_top_n=1)
+
+
+def bound_tree(depth=2):
+    """Three chunks, of which the rule is bound to one, and their summaries."""
+    chunks, store = leaves(3), MemoryBindings()
+    run(bind(chunks, [RULE], store, SECTION), Scripted())
+    found = run(
+        build_hierarchy(chunks, HierarchySettings(depth=depth)),
+        Scripted(complete=lambda _: "Nothing."),
+    )
+    run(inherit(found.summaries, store), Scripted())
+    return chunks, found.passages, store
+
+
 def test_summaries_inherit_bindings():
     """A summary is bound to whatever its sources are bound to."""
-    chunks = leaves(3)
-    store, section = MemoryBindings(), DisclosureSection(bind_top_n=1)
-    run(bind(chunks, [RULE], store, section), Scripted())
-    (summary,), _ = grown(chunks, HierarchySettings(depth=2))
-    run(bind([summary], [RULE], store, section), Scripted())
-
-    run(inherit([summary], [RULE], store, chunks, section), Scripted())
+    _, (summary,), store = bound_tree()
+    store.write([summary], [RULE], [], top_n=1, floor=1.0)
 
     assert set(store.read([summary], [RULE])[0]) == {"names"}
 
 
-def test_settings_are_checked():
-    """A tree has at least a layer."""
+def test_inherited_bindings_take_no_place():
+    """A constraint's N are for chunks that are near to it themselves."""
+    chunks, (summary,), store = bound_tree()
+    store.write([summary], [RULE], [], top_n=1, floor=1.0)
+
+    (binding,) = store.all([RULE])
+    assert binding.passage_id in {chunk.id for chunk in chunks}
+
+
+def test_later_constraints_are_inherited():
+    """What is bound to a chunk later holds for its summary, as long as it does."""
+    chunks, (summary,), store = bound_tree()
+    store.write([summary], [RULE], [], top_n=1, floor=1.0)
+    rule = Constraint("dates", "Hide dates")
+    store.add(rule, chunks[:1], [Binding("dates", chunks[0].id, 1.0)])
+
+    assert set(store.read([summary], [RULE, rule])[0]) == {"names", "dates"}
+    store.remove(rule)
+    assert store.read([summary], [RULE, rule]) == [None]
+    assert set(store.read([summary], [RULE])[0]) == {"names"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda chunks, store: store.forget([chunks[1].id]),
+        lambda chunks, store: store.write(
+            [Passage(chunks[1].id, "Edited.")], [RULE], [], top_n=1, floor=1.0
+        ),
+    ],
+    ids=["left the index", "was edited"],
+)
+def test_a_summary_of_what_has_changed_is_in_doubt(change):
+    """It may still say what the chunk said, so every constraint holds for it."""
+    chunks, (summary,), store = bound_tree()
+    store.write([summary], [RULE], [], top_n=1, floor=1.0)
+    change(chunks, store)
+
+    assert store.read([summary], [RULE]) == [None]
+
+
+def test_a_summary_of_what_was_never_bound_is_in_doubt():
+    """Once its chunks are bound, it inherits."""
+    chunks, store, policy = leaves(3), MemoryBindings(), Policy.read(ONE_RULE)
+    performer = Scripted(complete=lambda _: "Nothing.")
+    found = run(add_summaries(chunks, policy, store), performer)
+
+    assert store.read(found.passages, policy.rules) == [None]
+    run(bind(chunks, policy.rules, store, policy.disclosure), performer)
+    assert set(store.read(found.passages, policy.rules)[0]) == {"names"}
+
+
+def test_a_summary_of_summaries_inherits_through_them(monkeypatch):
+    """What a chunk is bound to reaches the top."""
+    pairs = lambda rows, **_: [(n, n + 1) for n in range(0, len(rows) - 1, 2)]  # noqa: E731
+    monkeypatch.setattr("sdrag.disclosure.hierarchy.building.clusters", pairs)
+    chunks, store, policy = leaves(4), MemoryBindings(), Policy.read(ONE_RULE)
+    performer = Scripted(complete=lambda _: "Nothing.")
+    run(bind(chunks, policy.rules, store, policy.disclosure), performer)
+    found = run(add_summaries(chunks, policy, store), performer)
+    top = found.passages[-1]
+
+    assert [one.metadata[LAYER_KEY] for one in found.passages] == [1, 1, 2]
+    assert set(store.read([top], policy.rules)[0]) == {"names"}
+    store.forget([chunks[0].id])
+    assert store.read([top], policy.rules) == [None]
+
+
+def test_a_forgotten_summary_leaves_no_links():
+    """Its id may come back for another."""
+    _, (summary,), store = bound_tree()
+    store.forget([summary.id])
+    store.write([summary], [RULE], [], top_n=1, floor=1.0)
+
+    assert store.read([summary], [RULE]) == [{}]
+
+
+ONE_RULE = {"constraints": [{"id": "names", "text": "Remove names of witnesses"}]}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {**ONE_RULE, "access": {"roles_key": "teams"}},
+        {"constraints": [{"text": "Hide salaries", "where": {"teams": ["a"]}}]},
+    ],
+    ids=["access", "where"],
+)
+def test_what_a_policy_looks_at_stays_apart(policy):
+    """A summary that lost such a key would escape the rule that looks at it."""
+    chunks = [
+        Passage(f"{team}{n}", f"Fact {n}.", {"teams": team}, None, "d")
+        for team in "ab"
+        for n in range(2)
+    ]
+    found = run(
+        add_summaries(chunks, Policy.read(policy), MemoryBindings()),
+        Scripted(complete=lambda _: "A summary."),
+    )
+
+    assert [one.metadata["teams"] for one in found.passages] == ["a", "b"]
+
+
+def test_a_store_without_links_is_refused():
+    """Before a model is asked."""
+    performer = Scripted(complete=lambda _: "A summary.")
+
     with pytest.raises(UsageError):
-        HierarchySettings(depth=0)
+        run(add_summaries(leaves(3), Policy.read(ONE_RULE), object()), performer)
+    assert performer.effects == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"depth": 0}, {"dimensions": 0}, {"characters": 0}, {"threshold": 0.0}],
+)
+def test_settings_are_checked(wrong):
+    """A tree has at least a layer, and every chunk of it a cluster."""
+    with pytest.raises(UsageError):
+        HierarchySettings(**wrong)
 
 
 @pytest.mark.slow

@@ -28,6 +28,13 @@ from sdrag.disclosure.affinities import (
     DocumentAffinities,
     forget_chunks,
 )
+from sdrag.disclosure.lineage import (
+    LINEAGE_SCHEMA,
+    Lineage,
+    Links,
+    forget_links,
+    sources_of,
+)
 from sdrag.sqlite import MEMORY, Database
 from sdrag.vocabulary import Binding, Constraint, Passage
 
@@ -114,13 +121,14 @@ class SqliteBindings:
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
         self._database = Database(
-            self._path, _SCHEMA + AFFINITY_SCHEMA, name="bindings"
+            self._path, _SCHEMA + AFFINITY_SCHEMA + LINEAGE_SCHEMA, name="bindings"
         )
         self._key = self._secret()
         self._name = self._fingerprint("stamp").hex()
         self.affinities: Affinities = DocumentAffinities(
             self._database.transaction, self._rule
         )
+        self.lineage: Lineage = Links(self._database.transaction, self._fingerprint)
         self._rules: dict[tuple[str, str], bytes] = {}
         self._rulesets: dict[bytes, frozenset[bytes]] = {}
 
@@ -170,6 +178,7 @@ class SqliteBindings:
             connection.executemany("DELETE FROM passage WHERE id = ?", ids)
             connection.executemany("DELETE FROM binding WHERE passage = ?", ids)
             forget_chunks(connection, [passage_id for (passage_id,) in ids])
+            forget_links(connection, [passage_id for (passage_id,) in ids])
 
     def add(
         self,
@@ -234,17 +243,35 @@ class SqliteBindings:
         passage: Passage,
         rules: Mapping[bytes, str],
     ) -> dict[str, float] | None:
+        """Return what a passage is bound to and what it inherits; None in doubt."""
+        own = (passage.id, self._fingerprint(passage.text))
+        scores: dict[str, float] = {}
+        for known in (own, *sources_of(connection, passage.id)):
+            bound = self._bound(connection, known, rules)
+            if bound is None:
+                return None
+            for name, score in bound.items():
+                scores[name] = max(score, scores.get(name, score))
+        return scores
+
+    def _bound(
+        self,
+        connection: sqlite3.Connection,
+        identity: tuple[str, bytes],
+        rules: Mapping[bytes, str],
+    ) -> dict[str, float] | None:
+        passage_id, fingerprint = identity
         known = connection.execute(
-            "SELECT fingerprint, ruleset FROM passage WHERE id = ?", (passage.id,)
+            "SELECT fingerprint, ruleset FROM passage WHERE id = ?", (passage_id,)
         ).fetchone()
-        if known is None or known[0] != self._fingerprint(passage.text):
+        if known is None or known[0] != fingerprint:
             return None
         if not rules.keys() <= self._rules_of(connection, known[1]):
             return None
         return {
             rules[rule]: score
             for rule, score in connection.execute(
-                "SELECT rule, score FROM binding WHERE passage = ?", (passage.id,)
+                "SELECT rule, score FROM binding WHERE passage = ?", (passage_id,)
             )
             if rule in rules
         }

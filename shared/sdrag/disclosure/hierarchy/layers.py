@@ -1,8 +1,9 @@
 """
 Which layer a chunk of a flattened tree is on, and what it was made from.
 
-Leaves are the chunks themselves, on layer 0, and carry no mark of ours. A retrieval is
-held to layers by dropping the others: [0], [1, 2] or all, as in Table II.
+Leaves are the chunks themselves, on layer 0, and so is what carries no mark. A search
+is held to layers by the host's own metadata filter, or by dropping the others: [0],
+[1, 2] or all, as in Table II.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ values only."""
 
 
 def layer_of(passage: Passage) -> int:
-    """Return the layer; what carries no mark is a leaf."""
+    """Return the layer; some stores give every number back as a float."""
     layer = passage.metadata.get(LAYER_KEY, 0)
-    return layer if isinstance(layer, int) else 0
+    return int(layer) if isinstance(layer, (int, float)) else 0
 
 
 def in_layers(

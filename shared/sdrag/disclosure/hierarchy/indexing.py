@@ -1,0 +1,89 @@
+"""
+Putting summaries beside their chunks (SD-RAG, section III-C1).
+
+A summary is a chunk of its own. It is bound anew, because it "may bring together
+multiple chunks that would not individually trigger a redaction constraint but that
+collectively do"; and it inherits what its sources are bound to, because it may repeat
+them. It inherits from the moment it is known, and is bound after that: should the
+binding fail, every constraint holds for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sdrag.disclosure.binding import bind
+from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.hierarchy.building import (
+    Hierarchy,
+    HierarchySettings,
+    Progress,
+    Summary,
+    build_hierarchy,
+)
+from sdrag.disclosure.lineage import Link, lineage_of
+from sdrag.disclosure.view import control_keys
+from sdrag.policy import Policy
+from sdrag.steps import Steps, compute, replied
+from sdrag.vocabulary import Passage
+
+__all__ = ["add_summaries", "inherit"]
+
+
+def add_summaries(
+    passages: Sequence[Passage],
+    policy: Policy,
+    store: BindingStore,
+    settings: HierarchySettings | None = None,
+    progress: Progress | None = None,
+) -> Steps[Hierarchy]:
+    """
+    Grow the trees of passages, and bind the summaries.
+
+    The leaves are bound as any chunks are, before this or after it.
+
+    Args:
+        passages: The leaves.
+        policy: Gives the constraints, and the metadata keys whose values stay apart
+            beside those of the settings: whatever its guards and constraints look at.
+        store: The sidecar.
+        settings: Depth three by default.
+        progress: As for `build_hierarchy`.
+
+    Raises:
+        UsageError: In this store no summary can inherit.
+        SdragError: The embeddings or the sidecar failed, or every summary did.
+    """
+    key = lineage_of(store).key("summaries")
+    settings = settings or HierarchySettings()
+    apart = dict.fromkeys((*settings.apart, *control_keys(policy)))
+    told = replace(settings, apart=tuple(apart))
+    grown = yield from build_hierarchy(passages, told, progress, key=key)
+    yield from inherit(grown.summaries, store)
+    yield from bind(grown.passages, policy.rules, store, policy.disclosure)
+    return grown
+
+
+def inherit(summaries: Iterable[Summary], store: BindingStore) -> Steps[None]:
+    """
+    Have summaries inherit the bindings of all that they were made from.
+
+    Args:
+        summaries: Lowest layer first, down to the one above the leaves.
+        store: The sidecar.
+
+    Raises:
+        UsageError: In this store no summary can inherit.
+        HostError: The sidecar failed.
+    """
+    below: dict[str, dict[str, Passage]] = {}
+    links: list[Link] = []
+    for summary in summaries:
+        held = {one.id: one for one in summary.sources}
+        for one in summary.sources:
+            held |= below.get(one.id, {})
+        below[summary.passage.id] = held
+        links.append((summary.passage, tuple(held.values())))
+    (written,) = yield from compute(lineage_of(store).link, [links])
+    replied(written)
