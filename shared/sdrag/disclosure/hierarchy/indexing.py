@@ -18,10 +18,10 @@ from sdrag.disclosure.bindings import BindingStore
 from sdrag.disclosure.hierarchy.building import (
     Hierarchy,
     HierarchySettings,
-    Progress,
     Summary,
     build_hierarchy,
 )
+from sdrag.disclosure.hierarchy.progress import progress_bar
 from sdrag.disclosure.lineage import Link, lineage_of
 from sdrag.disclosure.view import control_keys
 from sdrag.policy import Policy
@@ -36,7 +36,8 @@ def add_summaries(
     policy: Policy,
     store: BindingStore,
     settings: HierarchySettings | None = None,
-    progress: Progress | None = None,
+    *,
+    show_progress: bool = False,
 ) -> Steps[Hierarchy]:
     """
     Grow the trees of passages, and bind the summaries.
@@ -49,7 +50,7 @@ def add_summaries(
             beside those of the settings: whatever its guards and constraints look at.
         store: The sidecar.
         settings: Depth three by default.
-        progress: As for `build_hierarchy`.
+        show_progress: Shows a bar of the clusterings and summaries.
 
     Raises:
         UsageError: In this store no summary can inherit.
@@ -59,7 +60,8 @@ def add_summaries(
     settings = settings or HierarchySettings()
     apart = dict.fromkeys((*settings.apart, *control_keys(policy)))
     told = replace(settings, apart=tuple(apart))
-    grown = yield from build_hierarchy(passages, told, progress, key=key)
+    with progress_bar(shown=show_progress) as progress:
+        grown = yield from build_hierarchy(passages, told, progress, key=key)
     yield from inherit(grown.summaries, store)
     yield from bind(grown.passages, policy.rules, store, policy.disclosure)
     return grown
