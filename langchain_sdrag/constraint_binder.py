@@ -27,7 +27,7 @@ from langchain_sdrag.tracing import cover
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import BindingStore
 from sdrag.disclosure.living import bind_constraint, forget_constraint, named
-from sdrag.hosting import Audit, Hook, sinks_of
+from sdrag.hosting import Audit, Hook
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy, PolicySource
@@ -65,13 +65,8 @@ class ConstraintBinder(BaseDocumentTransformer):
     ) -> None:
         self._policy = Policy.read(policy)
         self._engine = Engine.build(self._policy, has_model=False, bindings=bindings)
-        self._hook = Hook(
-            "bind",
-            self._policy,
-            Ports(embed=embedding(embeddings)),
-            limits or Limits(),
-            sinks_of(audit),
-        )
+        ports = Ports(embed=embedding(embeddings))
+        self._hook = Hook.build("bind", self._policy, ports, audit=audit, limits=limits)
 
     def transform_documents(
         self, documents: Sequence[Document], **kwargs: Any

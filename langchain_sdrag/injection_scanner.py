@@ -17,7 +17,7 @@ from langchain_sdrag.tracing import cover
 from sdrag.calls import Limits
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.hosting import Audit, Hook, Unpickled, sinks_of
+from sdrag.hosting import Audit, Hook, Unpickled
 from sdrag.judges import Scorer, scoring
 from sdrag.performing import Ports
 from sdrag.policy import InjectionSection, Policy, PolicySource
@@ -56,8 +56,8 @@ class InjectionScanner(Unpickled, BaseDocumentTransformer):
         self._section = self._policy.injection or InjectionSection()
         self._asks = classifier is not None
         ports = Ports(score=scoring({"injection": classifier}))
-        self._hook = Hook(
-            "scan", self._policy, ports, limits or Limits(), sinks_of(audit)
+        self._hook = Hook.build(
+            "scan", self._policy, ports, audit=audit, limits=limits or Limits()
         )
 
     def transform_documents(

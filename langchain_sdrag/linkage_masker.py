@@ -21,10 +21,9 @@ from langchain_sdrag.tracing import cover
 from sdrag.calls import Limits
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.errors import UsageError
-from sdrag.hosting import Audit, Hook, sinks_of
+from sdrag.hosting import Audit, Hook
 from sdrag.linkage.extraction import Extractor
-from sdrag.linkage.fitting import Fitted, fit_steps
+from sdrag.linkage.fitting import Fitted, check_whole, fit_steps
 from sdrag.performing import Ports
 from sdrag.policy import Policy, PolicySource
 from sdrag.steps import Steps
@@ -70,20 +69,13 @@ class LinkageMasker(BaseDocumentTransformer):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        if (fitted is None) != whole_corpus:
-            raise UsageError(
-                "A part of a corpus does not show what links people across it.",
-                hint="Pass `fitted=`, or `whole_corpus=True` and every document.",
-            )
+        check_whole(fitted, whole_corpus=whole_corpus)
         self._policy = Policy.read(policy)
         self._fitted, self._key = fitted, key
         self._detector = detector or LocalDetector()
-        self._hook = Hook(
-            "mask",
-            self._policy,
-            Ports(complete=completing(llm), embed=embedding(embeddings)),
-            limits or Limits(),
-            sinks_of(audit),
+        ports = Ports(complete=completing(llm), embed=embedding(embeddings))
+        self._hook = Hook.build(
+            "mask", self._policy, ports, audit=audit, limits=limits or Limits()
         )
 
     def fit(self, documents: Sequence[Document]) -> Fitted:

@@ -23,7 +23,7 @@ from sdrag.calls import Limits
 from sdrag.disclosure.bindings import Bindings
 from sdrag.disclosure.history import Kept
 from sdrag.disclosure.view import View, redacted_view
-from sdrag.hosting import Audit, Hook, Unpickled, sinks_of
+from sdrag.hosting import Audit, Hook, Unpickled
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
@@ -83,8 +83,7 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
             history=history,
         )
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        bounds = limits or Limits(seconds=self._policy.disclosure.timeout_seconds)
-        self._hook = Hook("view", self._policy, ports, bounds, sinks_of(audit))
+        self._hook = Hook.build("view", self._policy, ports, audit=audit, limits=limits)
 
     def transform_documents(
         self, documents: Sequence[Document], **kwargs: Any

@@ -17,12 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from langchain_sdrag.effects import completing, embedding, model_name
 from sdrag.calls import Limits
-from sdrag.hosting import (
-    Hook,
-    Unpickled,
-    authorizing,
-    sinks_of,
-)
+from sdrag.hosting import Hook, Unpickled, authorizing
 from sdrag.judges import Judge, Scorer, check_retrieving, scoring
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine
@@ -72,9 +67,13 @@ class Wrapper(Unpickled, BaseModel):
             embed=embedding(self.embeddings),
             score=scoring(self._judges()),
         )
-        limits = self.limits or Limits(seconds=self.policy.disclosure.timeout_seconds)
-        self._hook = Hook(
-            self._stage, self.policy, ports, limits, sinks_of(self.audit), self.escalate
+        self._hook = Hook.build(
+            self._stage,
+            self.policy,
+            ports,
+            audit=self.audit,
+            escalate=self.escalate,
+            limits=self.limits,
         )
 
     def _judges(self) -> dict[Judge, Scorer]:

@@ -20,7 +20,7 @@ from llamaindex_sdrag.tracing import cover
 from sdrag.calls import Limits
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.hosting import Audit, Hook, Unpickled, sinks_of
+from sdrag.hosting import Audit, Hook, Unpickled
 from sdrag.judges import Scorer, scoring
 from sdrag.performing import Ports
 from sdrag.policy import InjectionSection, Policy, PolicySource
@@ -72,7 +72,9 @@ class InjectionScanner(Unpickled, TransformComponent):
         ports = Ports(score=scoring({"injection": classifier}))
         self._policy = checked
         self._section = checked.injection or InjectionSection()
-        self._hook = Hook("scan", checked, ports, limits or Limits(), sinks_of(audit))
+        self._hook = Hook.build(
+            "scan", checked, ports, audit=audit, limits=limits or Limits()
+        )
         self._asks = classifier is not None
 
     @classmethod

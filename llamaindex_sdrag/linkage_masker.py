@@ -23,10 +23,9 @@ from llamaindex_sdrag.tracing import cover
 from sdrag.calls import Limits
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.errors import UsageError
-from sdrag.hosting import Audit, Hook, sinks_of
+from sdrag.hosting import Audit, Hook
 from sdrag.linkage.extraction import Extractor
-from sdrag.linkage.fitting import Fitted, fit_steps
+from sdrag.linkage.fitting import Fitted, check_whole, fit_steps
 from sdrag.performing import Ports
 from sdrag.policy import Policy, PolicySource
 from sdrag.steps import Steps
@@ -82,11 +81,7 @@ class LinkageMasker(TransformComponent):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        if (fitted is None) != whole_corpus:
-            raise UsageError(
-                "A part of a corpus does not show what links people across it.",
-                hint="Pass `fitted=`, or `whole_corpus=True` and every node at once.",
-            )
+        check_whole(fitted, whole_corpus=whole_corpus)
         read = Policy.read(policy)
         # The ingestion cache goes by the fields: a plan is one of its own.
         plan = "whole" if fitted is None else f"plan-{fitted.name}"
@@ -97,12 +92,9 @@ class LinkageMasker(TransformComponent):
         super().__init__(**fields)
         self._policy, self._fitted, self._key = read, fitted, key
         self._detector = detector or LocalDetector()
-        self._hook = Hook(
-            "mask",
-            read,
-            Ports(complete=completing(llm), embed=embedding(embeddings)),
-            limits or Limits(),
-            sinks_of(audit),
+        ports = Ports(complete=completing(llm), embed=embedding(embeddings))
+        self._hook = Hook.build(
+            "mask", read, ports, audit=audit, limits=limits or Limits()
         )
 
     @classmethod

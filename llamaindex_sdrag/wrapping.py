@@ -21,14 +21,7 @@ from sdrag.calls import Limits
 from sdrag.disclosure.bindings import Bindings
 from sdrag.disclosure.history import Kept
 from sdrag.guardrails.withheld import WithheldForms
-from sdrag.hosting import (
-    Audit,
-    Authorizer,
-    Escalate,
-    Hook,
-    authorizing,
-    sinks_of,
-)
+from sdrag.hosting import Audit, Authorizer, Escalate, Hook, authorizing
 from sdrag.judges import Judge, Scorer, scoring
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine
@@ -99,7 +92,8 @@ class Setup:
             score=scoring(given),
             authorize=authorizing(authorize),
         )
-        bounds = limits or Limits(seconds=checked.disclosure.timeout_seconds)
-        hook = Hook(stage, checked, ports, bounds, sinks_of(audit), escalate)
+        hook = Hook.build(
+            stage, checked, ports, audit=audit, escalate=escalate, limits=limits
+        )
         names = (model_name(llm) or "local", model_name(embeddings) or "minilm")
         return cls(checked, engine, hook, "/".join(names))

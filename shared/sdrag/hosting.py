@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from inspect import isawaitable, iscoroutinefunction
 from time import perf_counter
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 from sdrag.audit import AuditEvent, AuditSink, emit, log_event
 from sdrag.calls import Limits, Port
@@ -38,7 +38,6 @@ __all__ = [
     "authorizing",
     "local_embeddings",
     "metadata_of_any",
-    "sinks_of",
 ]
 
 T = TypeVar("T")
@@ -83,6 +82,21 @@ class Hook:
 
     def __repr__(self) -> str:
         return f"Hook({self.stage!r}, {self.policy.hash})"
+
+    @classmethod
+    def build(
+        cls,
+        stage: str,
+        policy: Policy,
+        ports: Ports,
+        *,
+        audit: Audit = None,
+        escalate: Escalate | None = None,
+        limits: Limits | None = None,
+    ) -> Self:
+        """Make a hook; without limits, a call may take what the policy allows."""
+        bounds = limits or Limits(seconds=policy.disclosure.timeout_seconds)
+        return cls(stage, policy, ports, bounds, _sinks(audit), escalate)
 
     def perform(
         self,
@@ -165,13 +179,6 @@ def asks_again(policy: Policy) -> bool:
     )
 
 
-def sinks_of(audit: Audit) -> tuple[AuditSink, ...]:
-    """Return the sinks that a wrapper's `audit` argument means."""
-    if audit is None:
-        return (log_event,)
-    return (audit,) if callable(audit) else tuple(audit)
-
-
 def local_embeddings() -> EmbedPort:
     """Embed with the packaged MiniLM, loaded at the first call."""
 
@@ -221,6 +228,13 @@ def authorizing(
         return list(await answers if isawaitable(answers) else answers)
 
     return Port(call, acall if iscoroutinefunction(authorizer) else None)
+
+
+def _sinks(audit: Audit) -> tuple[AuditSink, ...]:
+    """Return the sinks that a wrapper's `audit` argument means."""
+    if audit is None:
+        return (log_event,)
+    return (audit,) if callable(audit) else tuple(audit)
 
 
 def _ours(error: Exception) -> SdragError:

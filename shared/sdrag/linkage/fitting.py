@@ -28,7 +28,7 @@ from sdrag.policy import LinkageSection
 from sdrag.steps import Performer, Steps, run
 from sdrag.vocabulary import Confidential, Decision, Passage
 
-__all__ = ["Fitted", "Update", "fit", "fit_steps"]
+__all__ = ["Fitted", "Update", "check_whole", "fit", "fit_steps"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -165,6 +165,20 @@ def fit_steps(
     masked = yield from mask_found(kept, found, settings, key)
     held = {document.id: entries for document, entries in zip(kept, found, strict=True)}
     return Fitted(settings, {d.id: d for d in kept}, held, masked, key)
+
+
+def check_whole(fitted: Fitted | None, *, whole_corpus: bool) -> None:
+    """
+    See that a masker knows the whole corpus, by a plan or by being told.
+
+    Raises:
+        UsageError: It was given neither, or both.
+    """
+    if (fitted is None) != whole_corpus:
+        raise UsageError(
+            "A part of a corpus does not show what links people across it.",
+            hint="Pass `fitted=`, or `whole_corpus=True` and all of it at once.",
+        )
 
 
 def _fitted(
