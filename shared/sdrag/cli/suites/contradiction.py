@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sdrag.cli.options import AsJson
 from sdrag.cli.output import show
 
 __all__ = ["command"]
@@ -18,7 +19,7 @@ def command(
     ],
     threshold: Annotated[float, typer.Option(help="The least certainty.")] = 0.5,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure the local rules: accuracy."""
     from sdrag.evaluation.contradiction import measure, read_pairs

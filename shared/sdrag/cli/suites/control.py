@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from sdrag.cli.options import AsJson
 from sdrag.cli.output import show
 
 
@@ -29,7 +30,7 @@ def command(
         bool,
         typer.Option(help="Scan with the local classifier too, not patterns only."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Attack verification, bound what is left to choose, scan the corpus."""
     from sdrag.evaluation.control import (

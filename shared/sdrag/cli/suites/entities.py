@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from sdrag.cli.options import AsJson
 from sdrag.cli.output import show
 from sdrag.detectors import Detector
 
@@ -30,7 +31,7 @@ def command(
     part: Annotated[Part, typer.Option(help="Which documents.")] = Part.all,
     errors: Annotated[int, typer.Option(help="Show so many errors of each kind.")] = 0,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure a detector on annotated texts."""
     from sdrag.evaluation.entities import (

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
+from sdrag.cli.options import Articles, AsJson, Limit, TopK
 from sdrag.cli.output import show
 
 
 def command(
-    data: Annotated[
-        Path | None, typer.Option(help="Articles; the shipped ones when missing.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="How many articles; all when missing.")
-    ] = None,
-    top_k: Annotated[int, typer.Option(min=1, help="Chunks retrieved.")] = 8,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    data: Articles = None,
+    limit: Limit = None,
+    top_k: TopK = 8,
+    as_json: AsJson = False,
 ) -> None:
     """Search for wordings that push needed constraints below K."""
     from sdrag.evaluation.articles_check import load_articles

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sdrag.cli.models import complete_with
+from sdrag.cli.options import AsJson
 from sdrag.cli.output import show
 from sdrag.errors import UsageError
 
@@ -23,7 +24,7 @@ def command(
     ] = "",
     cut_at: Annotated[str, typer.Option(help="words, scope or sentences.")] = "scope",
     min_words: Annotated[int, typer.Option(min=1, help="Of a highlight.")] = 5,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure highlights against the gold passage, and declining."""
     from sdrag.calls import Port

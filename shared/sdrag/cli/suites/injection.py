@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sdrag.cli.options import AsJson
 from sdrag.cli.output import show
 
 __all__ = ["command"]
@@ -27,7 +28,7 @@ def command(
     patterns_only: Annotated[
         bool, typer.Option("--patterns-only", help="Leave the trained head out.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure the injection scan: precision, recall, false positives, AUC."""
     from sdrag.evaluation.injection import cross_validate, measure, read_examples

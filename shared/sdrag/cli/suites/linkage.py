@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from sdrag.cli.options import AsJson
 from sdrag.cli.output import show
 
 __all__ = ["command"]
@@ -46,7 +47,7 @@ def command(
     policy: Annotated[
         Path | None, typer.Option(help="A policy, for its linkage section.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure what links documents, and what masking leaves."""
     from sdrag.evaluation.linkage import evaluate_linkage

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from sdrag.cli.options import Articles, AsJson, TopK
 from sdrag.cli.output import show
 
 
 def command(
-    data: Annotated[
-        Path | None, typer.Option(help="Articles; the shipped ones when missing.")
-    ] = None,
-    top_k: Annotated[int, typer.Option(min=1, help="Chunks retrieved.")] = 8,
+    data: Articles = None,
+    top_k: TopK = 8,
     bind_top_n: Annotated[
         int, typer.Option(min=1, help="Chunks each constraint is bound to.")
     ] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Rank the constraints of every question, all articles being one corpus."""
     from sdrag.evaluation.articles_check import load_articles

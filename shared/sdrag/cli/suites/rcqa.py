@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 
 from sdrag.cli.models import complete_with, generator_of, judge_of
+from sdrag.cli.options import Articles, AsJson, TopK
 from sdrag.cli.output import show
 from sdrag.errors import UsageError
 
@@ -15,15 +15,13 @@ _DEFENSES = ("none", "prompt", "redact", "rephrase", "withhold")
 
 
 def command(
-    data: Annotated[
-        Path | None, typer.Option(help="Articles; the shipped ones when missing.")
-    ] = None,
+    data: Articles = None,
     defense: Annotated[
         str, typer.Option(help=f"One or several of: {', '.join(_DEFENSES)}.")
     ] = "redact",
     attack: Annotated[str, typer.Option(help="none or repeat.")] = "none",
     scope: Annotated[str, typer.Option(help="article or corpus.")] = "article",
-    top_k: Annotated[int, typer.Option(min=1, help="Chunks retrieved.")] = 10,
+    top_k: TopK = 10,
     engine: Annotated[
         str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
     ] = "local",
@@ -33,7 +31,7 @@ def command(
     judge: Annotated[
         str | None, typer.Option(help="PROVIDER:MODEL that lists facts.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Ask every question of every article; measure what the answers give away."""
     from sdrag.evaluation.articles_check import load_articles

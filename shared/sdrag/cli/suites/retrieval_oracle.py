@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
+from sdrag.cli.options import Articles, AsJson, Limit
 from sdrag.cli.output import show
 
 
 def command(
-    data: Annotated[
-        Path | None, typer.Option(help="Articles; the shipped ones when missing.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="How many articles; all when missing.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    data: Articles = None,
+    limit: Limit = None,
+    as_json: AsJson = False,
 ) -> None:
     """Compare true values with decoys, by ids and scores; and what a view costs."""
     from sdrag.evaluation.articles_check import load_articles
