@@ -15,7 +15,9 @@ from sdrag.extras import needs
 
 if TYPE_CHECKING:
     from langchain_sdrag.answer_guard import AnswerGuard
+    from langchain_sdrag.article_builder import ArticleBuilder
     from langchain_sdrag.constraint_binder import ConstraintBinder
+    from langchain_sdrag.hierarchy_summarizer import HierarchySummarizer
     from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
     from langchain_sdrag.injection_scanner import InjectionScanner
     from langchain_sdrag.linkage_masker import LinkageMasker
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnswerGuard",
+    "ArticleBuilder",
     "ConstraintBinder",
+    "HierarchySummarizer",
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
@@ -47,7 +51,9 @@ __all__ = [
 
 _HOMES = {
     "AnswerGuard": "answer_guard",
+    "ArticleBuilder": "article_builder",
     "ConstraintBinder": "constraint_binder",
+    "HierarchySummarizer": "hierarchy_summarizer",
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",

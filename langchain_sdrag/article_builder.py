@@ -2,7 +2,8 @@
 The builder of test articles as a runnable, over any LangChain model.
 
 It takes the folder to write to and returns what was built, so it stands in a chain, and
-is stopped and run again, like any other runnable.
+is stopped and run again, like any other runnable. What it writes is invented: its calls
+of the model are shown to tracers as those of any chain.
 """
 
 from __future__ import annotations
@@ -12,28 +13,25 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig
 
 from sdrag.calls import attempt
+from sdrag.errors import UsageError
 from sdrag.evaluation.builder import Built, build_articles
 from sdrag.steps import replied
 
-__all__ = ["article_builder"]
+__all__ = ["ArticleBuilder"]
 
 
-def article_builder(
-    llm: Runnable[Any, Any],
-    *,
-    count: int = 20,
-    attempts: int = 3,
-    progress: Callable[[int, int], None] | None = None,
-) -> Runnable[Path, Built]:
+class ArticleBuilder(Runnable[str | Path, Built]):
     """
-    Return a runnable that builds articles in the format of the `rcqa` suite.
+    Build articles in the format of the `rcqa` suite, into a folder.
+
+    A run that was broken off goes on where it was when it is run again.
 
     Example:
         ```python
-        built = article_builder(llm, count=20).invoke(Path("articles"))
+        built = ArticleBuilder(llm, count=20).invoke("articles")
         ```
 
     Args:
@@ -44,16 +42,49 @@ def article_builder(
         progress: Told how many topics are done, and of how many.
 
     Raises:
+        UsageError: There is nothing to build, or the folder holds something else.
         ModelError: The model failed, or named no topics; run again to go on.
     """
 
-    def ask(prompt: str) -> str:
-        reply: object = replied(attempt(llm.invoke, prompt, attempts))
-        return str(reply.text if isinstance(reply, BaseMessage) else reply)
+    def __init__(
+        self,
+        llm: Runnable[Any, Any],
+        *,
+        count: int = 20,
+        attempts: int = 3,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        if count < 1 or attempts < 1:
+            raise UsageError("At least one article is built, in at least one attempt.")
+        self._llm, self._count = llm, count
+        self._attempts, self._progress = attempts, progress
 
-    def build(folder: Path) -> Built:
+    def invoke(
+        self,
+        input: str | Path,
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Built:
+        """
+        Build what is missing in the folder.
+
+        Returns:
+            The files of all articles, and the topics that were refused.
+        """
+        return self._call_with_config(self._built, input, config)
+
+    def _built(self, folder: str | Path) -> Built:
         return build_articles(
-            ask, folder, count=count, attempts=attempts, progress=progress
+            self._ask,
+            Path(folder),
+            count=self._count,
+            attempts=self._attempts,
+            progress=self._progress,
         )
 
-    return RunnableLambda(build, name="article_builder")
+    def _ask(self, prompt: str) -> str:
+        reply: object = replied(attempt(self._llm.invoke, prompt, self._attempts))
+        return str(reply.text if isinstance(reply, BaseMessage) else reply)
+
+    def __repr__(self) -> str:
+        return f"ArticleBuilder(count={self._count})"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from llamaindex_sdrag.answer_guard import AnswerGuard
     from llamaindex_sdrag.constraint_binder import ConstraintBinder
     from llamaindex_sdrag.guarded_tool import guard_tool
+    from llamaindex_sdrag.hierarchy_summarizer import HierarchySummarizer
     from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
     from llamaindex_sdrag.injection_scanner import InjectionScanner
     from llamaindex_sdrag.linkage_masker import LinkageMasker
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerGuard",
     "ConstraintBinder",
+    "HierarchySummarizer",
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
@@ -46,6 +48,7 @@ __all__ = [
 _HOMES = {
     "AnswerGuard": "answer_guard",
     "ConstraintBinder": "constraint_binder",
+    "HierarchySummarizer": "hierarchy_summarizer",
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",

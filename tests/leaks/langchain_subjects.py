@@ -12,6 +12,7 @@ from langchain_classic.retrievers import (
     EnsembleRetriever,
 )
 from langchain_core.callbacks import dispatch_custom_event
+from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever as LangChainRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
 from langchain_core.tools import create_retriever_tool
@@ -122,6 +123,15 @@ def _agent(folder: Path) -> Any:
     return Agent(agent, saver, middleware)
 
 
+def _langchain_summarizer(folder: Path) -> Any:
+    return langchain_sdrag.HierarchySummarizer(
+        policy=SETTINGS,
+        llm=LangChainModel(reply=verbatim),
+        bindings=folder / "bindings.sqlite",
+        show_progress=True,
+    )
+
+
 def _langchain_view(folder: Path) -> Any:
     return langchain_sdrag.RedactedView(
         policy=SETTINGS,
@@ -133,6 +143,22 @@ def _langchain_view(folder: Path) -> Any:
 TRANSFORMER_MODES: Mapping[str, Mode | AsyncMode] = {
     "sync": lambda built, _: built.transform_documents(planted_documents()),
     "async": lambda built, _: built.atransform_documents(planted_documents()),
+}
+
+
+def _of_one_source() -> list[Document]:
+    """What is summarized together."""
+    return [
+        document.model_copy(
+            update={"metadata": document.metadata | {"source": "log.txt"}}
+        )
+        for document in planted_documents()
+    ]
+
+
+SUMMARIZER_MODES: Mapping[str, Mode | AsyncMode] = {
+    "sync": lambda built, _: built.transform_documents(_of_one_source()),
+    "async": lambda built, _: built.atransform_documents(_of_one_source()),
 }
 
 
@@ -180,6 +206,13 @@ SUBJECTS = (
             policy=SETTINGS, whole_corpus=True
         ),
         TRANSFORMER_MODES,
+        releases=False,
+    ),
+    Subject(
+        "langchain",
+        "HierarchySummarizer",
+        _langchain_summarizer,
+        SUMMARIZER_MODES,
         releases=False,
     ),
     Subject("langchain", "RedactedView", _langchain_view, TRANSFORMER_MODES),

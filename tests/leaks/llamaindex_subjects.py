@@ -74,6 +74,15 @@ def _llamaindex_binder(folder: Path) -> Any:
     )
 
 
+def _llamaindex_summarizer(folder: Path) -> Any:
+    return llamaindex_sdrag.HierarchySummarizer(
+        policy=SETTINGS,
+        llm=LlamaIndexModel(verbatim),
+        bindings=folder / "bindings.sqlite",
+        show_progress=True,
+    )
+
+
 def _llamaindex_view(folder: Path) -> Any:
     return llamaindex_sdrag.RedactedView(
         policy=SETTINGS,
@@ -179,6 +188,13 @@ SUBJECTS = (
         "llamaindex",
         "InjectionScanner",
         lambda folder: llamaindex_sdrag.InjectionScanner(policy=SETTINGS),
+        NODE_MODES,
+        releases=False,
+    ),
+    Subject(
+        "llamaindex",
+        "HierarchySummarizer",
+        _llamaindex_summarizer,
         NODE_MODES,
         releases=False,
     ),

@@ -17,6 +17,8 @@ from .subjects import SUBJECTS
 from .surfaces import told
 
 ROOT = Path(__file__).parents[2]
+INVENTED = {("langchain", "ArticleBuilder")}
+"""What reads nothing of a host's: all that passes through it is a model's invention."""
 CELLS = [
     pytest.param(subject, mode, id=f"{subject.framework}-{subject.name}-{mode}")
     for subject in SUBJECTS
@@ -56,4 +58,4 @@ def test_every_public_class_is_in_the_matrix():
         ("llamaindex", name) for name in llamaindex_sdrag.__all__
     }
 
-    assert watched == public
+    assert watched == public - INVENTED

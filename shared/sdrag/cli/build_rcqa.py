@@ -26,14 +26,14 @@ def build_rcqa(
     from rich.console import Console
     from rich.progress import MofNCompleteColumn, Progress
 
-    from langchain_sdrag.article_builder import article_builder
+    from langchain_sdrag.article_builder import ArticleBuilder
     from sdrag.cli.models import chat_model, served_model
 
     llm = served_model(model, base_url) if base_url else chat_model(model)
     columns = (*Progress.get_default_columns(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("Articles", total=count)
-        built = article_builder(
+        built = ArticleBuilder(
             llm,
             count=count,
             attempts=attempts,

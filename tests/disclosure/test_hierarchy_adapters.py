@@ -1,0 +1,511 @@
+"""Summaries in both frameworks: made at ingest, held to layers by real stores."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import traceback
+from uuid import uuid4
+
+import chromadb
+import pytest
+from chromadb.config import Settings as ChromaSettings
+from langchain_chroma import Chroma
+from langchain_core.documents import Document
+from llama_index.core import Document as LlamaIndexDocument
+from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.ingestion.pipeline import get_transformation_hash
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import (
+    MetadataMode,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
+from llama_index.core.vector_stores import (
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+    SimpleVectorStore,
+)
+from llama_index.vector_stores.chroma import ChromaVectorStore
+
+import langchain_sdrag
+import llamaindex_sdrag
+from sdrag.disclosure import SqliteBindings
+from sdrag.disclosure.hierarchy import LAYER_KEY, SOURCES_KEY
+from sdrag.errors import ModelError, UsageError
+from sdrag.policy import Policy
+from sdrag.vocabulary import Passage
+
+from ..support.doubles import (
+    LangChainModel,
+    LangChainToyEmbeddings,
+    LlamaIndexModel,
+    LlamaIndexToyEmbedding,
+)
+
+SECRET = "Karlsson"
+NEAREST = f"Remove the names of witnesses such as Anna {SECRET}."
+TEXTS = [NEAREST, "A van stood there.", "It rained.", "The ferry left at nine."]
+SUMMARY = f"At nine the van of Anna {SECRET} left in the rain."
+QUESTION = "What left at nine?"
+POLICY = {
+    "constraints": [{"id": "names", "text": "Remove the names of witnesses"}],
+    "disclosure": {
+        "rank_by": "weighted_average",
+        "bind_top_n": 1,
+        "similarity_floor": 1.0,
+    },
+    "metadata": {"allow": [LAYER_KEY]},
+}
+LAYERS = [[0], [1, 2], [0, 1, 2]]
+QUIET = ChromaSettings(anonymized_telemetry=False)
+
+
+def summarize(prompt):
+    """Tell each layer its own words, so that none is mistaken for another."""
+    return f"In short: {SUMMARY}" if SUMMARY in prompt else SUMMARY
+
+
+def paired(rows, **_):
+    """Clusters of neighbours: what belongs together is not what is tested here."""
+    return [(n, n + 1) for n in range(0, len(rows) - 1, 2)]
+
+
+class LangChainHost:
+    """An application over LangChain, with Chroma."""
+
+    package = langchain_sdrag
+    embeddings = LangChainToyEmbeddings()
+
+    def model(self, reply):
+        return LangChainModel(reply=reply)
+
+    def chunks(self, texts=TEXTS, source="log.txt"):
+        return [
+            Document(id=f"c{n}", page_content=text, metadata={"source": source})
+            for n, text in enumerate(texts)
+        ]
+
+    def transform(self, component, chunks):
+        return component.transform_documents(chunks)
+
+    def atransform(self, component, chunks):
+        return asyncio.run(component.atransform_documents(chunks))
+
+    def read(self, document):
+        metadata = document.metadata
+        ids = metadata.get(SOURCES_KEY, "").split()
+        return document.id, document.page_content, metadata[LAYER_KEY], ids
+
+    def index(self, documents):
+        self.store = Chroma(
+            f"host-{uuid4().hex}",
+            embedding_function=self.embeddings,
+            client=chromadb.EphemeralClient(settings=QUIET),
+        )
+        self.store.add_documents(documents)
+
+    def retriever(self, layers):
+        condition = {LAYER_KEY: {"$in": layers}}
+        return self.store.as_retriever(search_kwargs={"k": 9, "filter": condition})
+
+    def ask(self, wrapped):
+        found = wrapped.invoke(QUESTION)
+        return [(one.metadata[LAYER_KEY], one.page_content) for one in found]
+
+    def aask(self, wrapped):
+        found = asyncio.run(wrapped.ainvoke(QUESTION))
+        return [(one.metadata[LAYER_KEY], one.page_content) for one in found]
+
+
+class LlamaIndexHost:
+    """An application over LlamaIndex, with Chroma."""
+
+    package = llamaindex_sdrag
+    embeddings = LlamaIndexToyEmbedding()
+
+    def model(self, reply):
+        return LlamaIndexModel(reply)
+
+    def chunks(self, texts=TEXTS, source="log.txt"):
+        nodes = [TextNode(id_=f"c{n}", text=text) for n, text in enumerate(texts)]
+        for node in nodes:
+            node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(
+                node_id=source
+            )
+        return nodes
+
+    def transform(self, component, chunks):
+        return component(chunks)
+
+    def atransform(self, component, chunks):
+        return asyncio.run(component.acall(chunks))
+
+    def read(self, node):
+        ids = [child.node_id for child in node.child_nodes or []]
+        return node.node_id, node.get_content(), node.metadata[LAYER_KEY], ids
+
+    def vector_store(self):
+        client = chromadb.EphemeralClient(settings=QUIET)
+        collection = client.create_collection(f"host-{uuid4().hex}")
+        return ChromaVectorStore(chroma_collection=collection)
+
+    def index(self, nodes):
+        self.built = VectorStoreIndex(
+            nodes,
+            storage_context=StorageContext.from_defaults(
+                vector_store=self.vector_store()
+            ),
+            embed_model=self.embeddings,
+        )
+
+    def retriever(self, layers):
+        held = MetadataFilter(key=LAYER_KEY, value=layers, operator=FilterOperator.IN)
+        return self.built.as_retriever(
+            similarity_top_k=9, filters=MetadataFilters(filters=[held])
+        )
+
+    def ask(self, wrapped):
+        found = wrapped.retrieve(QUESTION)
+        return [(one.metadata[LAYER_KEY], one.get_content()) for one in found]
+
+    def aask(self, wrapped):
+        found = asyncio.run(wrapped.aretrieve(QUESTION))
+        return [(one.metadata[LAYER_KEY], one.get_content()) for one in found]
+
+
+class SimpleStoreHost(LlamaIndexHost):
+    """The same, with LlamaIndex's own vector store."""
+
+    def vector_store(self):
+        return SimpleVectorStore()
+
+
+FRAMEWORKS = pytest.mark.parametrize(
+    "host", [LangChainHost, LlamaIndexHost], ids=["langchain", "llamaindex"]
+)
+STORES = pytest.mark.parametrize(
+    "host",
+    [LangChainHost, LlamaIndexHost, SimpleStoreHost],
+    ids=["langchain-chroma", "llamaindex-chroma", "llamaindex-simple"],
+)
+ASYNC = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+
+
+def summarizer(host, sidecar, *, reply=summarize, **options):
+    return host.package.HierarchySummarizer(
+        policy=POLICY,
+        bindings=sidecar,
+        llm=host.model(reply),
+        embeddings=host.embeddings,
+        **options,
+    )
+
+
+def ingested(host, sidecar, **options):
+    """Bind, then summarize."""
+    binder = host.package.ConstraintBinder(
+        policy=POLICY, bindings=sidecar, embeddings=host.embeddings
+    )
+    chunks = host.transform(binder, host.chunks())
+    return host.transform(summarizer(host, sidecar, **options), chunks)
+
+
+def wrapped(host, sidecar, layers):
+    return host.package.SelectiveDisclosureRetriever(
+        base_retriever=host.retriever(layers),
+        policy=POLICY,
+        bindings=sidecar,
+        embeddings=host.embeddings,
+    )
+
+
+@pytest.fixture
+def sidecar(tmp_path):
+    return tmp_path / "bindings.sqlite"
+
+
+@pytest.fixture
+def _in_pairs(monkeypatch):
+    monkeypatch.setattr("sdrag.disclosure.hierarchy.building.clusters", paired)
+
+
+@FRAMEWORKS
+@ASYNC
+@pytest.mark.usefixtures("_in_pairs")
+def test_chunks_come_back_with_their_summaries(host, is_async, sidecar):
+    """Each names its layer, and a summary what it was made from."""
+    host = host()
+    transform = host.atransform if is_async else host.transform
+    chunks = host.chunks()
+
+    returned = transform(summarizer(host, sidecar), chunks)
+    read = [host.read(one) for one in returned]
+    ids = [identity for identity, *_ in read]
+
+    assert [(text, layer) for _, text, layer, _ in read] == [
+        *((text, 0) for text in TEXTS),
+        (SUMMARY, 1),
+        (SUMMARY, 1),
+        (f"In short: {SUMMARY}", 2),
+    ]
+    assert ids[:4] == ["c0", "c1", "c2", "c3"]
+    assert [sources for *_, sources in read[4:]] == [
+        ["c0", "c1"],
+        ["c2", "c3"],
+        ids[4:6],
+    ]
+    assert all(LAYER_KEY not in chunk.metadata for chunk in chunks)
+
+
+@FRAMEWORKS
+def test_depth_is_counted_with_the_chunks(host, sidecar):
+    """A tree of depth one is its leaves."""
+    host = host()
+
+    (*_, top) = host.transform(summarizer(host, sidecar, depth=2), host.chunks())
+    alone = host.transform(summarizer(host, sidecar, depth=1), host.chunks())
+
+    assert host.read(top)[2] == 1
+    assert len(alone) == len(TEXTS)
+
+
+@STORES
+@ASYNC
+@pytest.mark.parametrize("layers", LAYERS, ids=str)
+@pytest.mark.usefixtures("_in_pairs")
+def test_retrieval_is_held_to_layers(host, layers, is_async, sidecar):
+    """By the store's own filter, inside the wrapped retriever (Table II)."""
+    host = host()
+    host.index(ingested(host, sidecar))
+    retriever = wrapped(host, sidecar, layers)
+
+    found = host.aask(retriever) if is_async else host.ask(retriever)
+
+    counts = {0: 4, 1: 2, 2: 1}
+    assert sorted(layer for layer, _ in found) == [
+        layer for layer in layers for _ in range(counts[layer])
+    ]
+
+
+def test_a_call_is_held_to_layers(sidecar):
+    """In Chroma, LangChain's retriever takes a filter for one call."""
+    host = LangChainHost()
+    host.index(ingested(host, sidecar))
+    retriever = wrapped(host, sidecar, [0, 1])
+
+    found = retriever.invoke(QUESTION, filter={LAYER_KEY: 1})
+
+    assert {one.metadata[LAYER_KEY] for one in found} == {1}
+
+
+@STORES
+@pytest.mark.usefixtures("_in_pairs")
+def test_a_summary_is_redacted_under_what_its_sources_are_bound_to(host, sidecar):
+    """The constraint's one place went to a chunk; without the links it would leak."""
+    host, store = host(), SqliteBindings(sidecar)
+    chunks = ingested(host, sidecar)
+    identity, text, *_ = host.read(chunks[-1])
+    host.index(chunks)
+
+    ((_, redacted),) = host.ask(wrapped(host, sidecar, [2]))
+    store.lineage.link([(Passage(identity, text), [])])
+    ((_, leaking),) = host.ask(wrapped(host, sidecar, [2]))
+
+    bound = store.all(Policy.read(POLICY).rules)
+    assert [binding.passage_id for binding in bound] == ["c0"]
+    assert SECRET not in redacted
+    assert "left in the rain" in redacted
+    assert SECRET in leaking
+
+
+@FRAMEWORKS
+def test_order_of_binder_and_summarizer_does_not_matter(host, sidecar):
+    """What is bound later is inherited too; until then every constraint holds."""
+    host = host()
+    rules = Policy.read(POLICY).rules
+    returned = host.transform(summarizer(host, sidecar), host.chunks())
+    identity, text, *_ = host.read(returned[-1])
+    store, passage = SqliteBindings(sidecar), Passage(identity, text)
+    before = store.read([passage], rules)
+    binder = host.package.ConstraintBinder(
+        policy=POLICY, bindings=sidecar, embeddings=host.embeddings
+    )
+
+    host.transform(binder, returned)
+
+    assert before == [None]
+    assert store.read([passage], rules)[0].keys() == {"names"}
+
+
+@FRAMEWORKS
+@ASYNC
+@pytest.mark.usefixtures("_in_pairs")
+def test_a_summary_that_fails_is_told(host, is_async, sidecar):
+    """The audit names it, and quotes nothing; its chunks stay."""
+
+    def reply(prompt):
+        if SECRET in prompt:
+            raise ValueError(prompt)
+        return "It rained."
+
+    host, events = host(), []
+    transform = host.atransform if is_async else host.transform
+
+    returned = transform(
+        summarizer(host, sidecar, reply=reply, audit=events.append), host.chunks()
+    )
+
+    (event,) = events
+    (decision,) = event.decisions
+    assert [host.read(one)[2] for one in returned] == [0, 0, 0, 0, 1]
+    assert (event.stage, decision.action, decision.reason) == (
+        "summarize",
+        "dropped",
+        "model-failed",
+    )
+    assert SECRET not in str(event)
+
+
+@FRAMEWORKS
+@ASYNC
+def test_a_model_that_is_down_is_an_error(host, is_async, sidecar):
+    """It drags no text along."""
+
+    def fail(prompt):
+        raise ValueError(prompt)
+
+    host = host()
+    transform = host.atransform if is_async else host.transform
+
+    with pytest.raises(ModelError) as caught:
+        transform(summarizer(host, sidecar, reply=fail), host.chunks())
+
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.__context__ is caught.value.__cause__ is None
+
+
+@FRAMEWORKS
+def test_a_bar_is_shown_on_request(host, sidecar, capsys):
+    """It counts, and says nothing else."""
+    host = host()
+
+    host.transform(summarizer(host, sidecar, show_progress=True), host.chunks())
+    shown = capsys.readouterr().err
+    host.transform(summarizer(host, sidecar), host.chunks())
+
+    assert "Summarizing" in shown
+    assert "2/2" in shown
+    assert SECRET not in shown
+    assert capsys.readouterr().err == ""
+
+
+@FRAMEWORKS
+def test_settings_are_checked(host, sidecar):
+    """Before anything is read; and a summarizer is not pickled."""
+    host = host()
+
+    with pytest.raises(UsageError):
+        summarizer(host, sidecar, depth=0)
+    with pytest.raises(UsageError):
+        pickle.dumps(summarizer(host, sidecar))
+
+
+def test_documents_without_an_id_are_given_one(sidecar):
+    """A summary names its sources, so they have names."""
+    host = LangChainHost()
+    chunks = [Document(page_content=text) for text in TEXTS]
+
+    *marked, summary = host.transform(summarizer(host, sidecar), chunks)
+
+    assert summary.metadata[SOURCES_KEY].split() == [one.id for one in marked]
+    assert all(chunk.id is None for chunk in chunks)
+
+
+class TestLlamaIndex:
+    """Nodes, pipelines and their cache."""
+
+    host = LlamaIndexHost()
+
+    def test_a_summary_belongs_to_its_document(self, sidecar):
+        """So it goes when the document does; and it holds ids of others, no more."""
+        *_, summary = ingested(self.host, sidecar)
+
+        assert summary.ref_doc_id == "log.txt"
+        assert not any(child.metadata for child in summary.child_nodes)
+
+    def test_the_mark_is_in_no_vector_and_no_prompt(self, sidecar):
+        """A chunk reads as before, for the embedding model and for the other."""
+        chunks = self.host.chunks()
+        chunks[1].metadata["file"] = "log.txt"
+        chunks[1].excluded_embed_metadata_keys = ["file"]
+
+        marked = self.host.transform(summarizer(self.host, sidecar), chunks)
+
+        for mode in (MetadataMode.EMBED, MetadataMode.LLM):
+            before = [chunk.get_content(mode) for chunk in chunks]
+            assert [one.get_content(mode) for one in marked[:4]] == before
+            assert marked[4].get_content(mode) == SUMMARY
+
+    def test_relationships_outlive_the_store(self, sidecar):
+        """A host that walks the tree finds it in what its own retriever returns."""
+        host = LlamaIndexHost()
+        host.index(ingested(host, sidecar))
+
+        (found,) = host.retriever([1]).retrieve(QUESTION)
+
+        assert [one.node_id for one in found.node.child_nodes] == [
+            "c0",
+            "c1",
+            "c2",
+            "c3",
+        ]
+
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"depth": 2},
+            {"dimensions": 5},
+            {"threshold": 0.2},
+            {"characters": 900},
+        ],
+        ids=str,
+    )
+    def test_settings_are_part_of_the_hash(self, changed, sidecar):
+        """The pipeline's cache never answers for other settings."""
+        nodes = self.host.chunks()
+        one, same, other = (
+            get_transformation_hash(nodes, summarizer(self.host, sidecar, **options))
+            for options in ({}, {}, changed)
+        )
+
+        assert one == same != other
+
+    def test_a_pipeline_runs_it_once(self, sidecar):
+        """A second run finds the summaries in the cache."""
+        model = self.host.model(summarize)
+        component = llamaindex_sdrag.HierarchySummarizer(
+            policy=POLICY,
+            bindings=sidecar,
+            llm=model,
+            embeddings=self.host.embeddings,
+        )
+        splitter = SentenceSplitter(chunk_size=24, chunk_overlap=0)
+        pipeline = IngestionPipeline(
+            transformations=[splitter, component, self.host.embeddings]
+        )
+        document = LlamaIndexDocument(id_="log", text=" ".join(TEXTS))
+
+        first = pipeline.run(documents=[document])
+        asked = len(model._prompts)
+        second = pipeline.run(documents=[document])
+
+        assert [one.metadata[LAYER_KEY] for one in first][-1] >= 1
+        assert {one.ref_doc_id for one in first} == {"log"}
+        assert all(one.embedding for one in first)
+        assert asked > 0
+        assert len(model._prompts) == asked
+        assert len(second) == len(first)
