@@ -192,3 +192,6 @@ def days_ago(days):
     """Return a date as metadata has it."""
     moment = datetime.now(UTC).timestamp() - days * 86_400
     return datetime.fromtimestamp(moment, UTC).date().isoformat()
+
+
+HOSTS = {"langchain": LangChainHost, "llamaindex": LlamaIndexHost}

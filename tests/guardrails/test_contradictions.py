@@ -1,0 +1,92 @@
+"""Contradictions: seen by signs or by a judge, and settled as the policy says."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.guardrails import contradictions
+from sdrag.guardrails.opposition import opposed, read
+from sdrag.policy import ContradictionsSection
+from sdrag.vocabulary import Passage
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "reason"),
+    [
+        ("The dose is 5 mg daily.", "The dose is 10 mg daily.", "figures"),
+        ("The mayor talks on 3 March.", "The mayor talks on 3 April.", "figures"),
+        (
+            "Dogs are allowed on the ferry.",
+            "Dogs are not allowed on the ferry.",
+            "negation",
+        ),
+        ("The museum is open today.", "The museum is closed today.", "antonym"),
+        ("The dose is 5 mg daily.", "The dose is 5 mg daily, at noon.", ""),
+        ("The dose is 5 mg daily.", "The train has 10 coaches.", ""),
+        ("Profits were 1,000 pounds.", "Profits were 1000 pounds.", ""),
+    ],
+)
+def test_sentences_about_the_same_are_opposed_by_signs(left, right, reason):
+    """Figures, dates, negations and antonyms; other subjects never clash."""
+    assert opposed(read(left), read(right)) == reason
+    assert opposed(read(right), read(left)) == reason
+
+
+OLD = Passage("old", "The fee is 20 pounds.", {"updated": "2020-01-01", "authority": 9})
+NEW = Passage("new", "The fee is 30 pounds.", {"updated": "2025-01-01", "authority": 1})
+
+
+@pytest.mark.parametrize(
+    ("section", "kept", "action"),
+    [
+        ({"strategy": "present"}, ["old", "new"], "flagged"),
+        ({"strategy": "review"}, ["old", "new"], "flagged"),
+        ({"strategy": "recent"}, ["new"], "dropped"),
+        ({"strategy": "authoritative"}, ["old"], "dropped"),
+        ({"strategy": "decline"}, [], "withheld"),
+    ],
+)
+def test_each_strategy_settles_a_contradiction(ask, section, kept, action):
+    """The source's five ways, none of them silent."""
+    steps = contradictions.reconcile([OLD, NEW], ContradictionsSection(**section))
+    held = ask(steps)
+
+    assert [one.id for one in held.passages] == kept
+    assert action in {one.action for one in held.decisions}
+    assert bool(held.note) == (len(kept) == 2)
+    assert "pounds" not in repr(held)
+
+
+def test_a_critical_topic_always_declines(ask):
+    """Whatever the strategy, and the decision says so."""
+    section = ContradictionsSection(topic_key="topic", critical_topics=("medicine",))
+    dosed = [
+        Passage("a", "The dose is 5 mg.", {"topic": ["medicine", "heart"]}),
+        Passage("b", "The dose is 9 mg.", {}),
+    ]
+
+    held = ask(contradictions.reconcile(dosed, section))
+
+    assert held.declined
+    assert held.decisions[0].reason == "critical"
+
+
+def test_what_cannot_be_preferred_is_presented(ask):
+    """A missing date decides nothing."""
+    undated = Passage("undated", "The fee is 40 pounds.")
+    section = ContradictionsSection(strategy="recent")
+
+    held = ask(contradictions.reconcile([OLD, undated], section))
+
+    assert len(held.passages) == 2
+    assert "1 and 2" in held.note
+
+
+def test_a_judge_that_fails_leaves_the_pair_unchecked(ask):
+    """Unchecked declines where a contradiction would."""
+    section = ContradictionsSection(method="nli", strategy="decline")
+
+    held = ask(contradictions.reconcile([OLD, NEW], section))
+
+    assert held.declined
+    assert {one.reason for one in held.conflicts} == {"unchecked"}
