@@ -161,20 +161,13 @@ class _Writer:
         person = {
             "MEDICAL_CONDITION": (_joined(draw, _COURSES, _CONDITIONS),),
             "TREATMENT": (_joined(draw, _TREATMENTS, _DOSES),),
-            "EVENT_DATE": (
-                f"{day} {_MONTHS()[month - 1]} {year}",
-                f"{day:02}/{month:02}/{year}",
-                f"{year}-{month:02}-{day:02}",
-            ),
+            "EVENT_DATE": _dates(day, month, year),
             "LOCATION": (self._town,),
         }
         if self._risk == "LOW":
             return person
-        person["PATIENT_ID"] = (
-            f"{digits[:3]}-{digits[3:6]}-{digits[6:]}",
-            f"{digits[:3]} {digits[3:6]} {digits[6:]}",
-            digits,
-        )
+        groups = (digits[:3], digits[3:6], digits[6:])
+        person["PATIENT_ID"] = ("-".join(groups), " ".join(groups), digits)
         trade, deed = draw.choice(_TRADES.split("|")), draw.choice(_DEEDS.split("|"))
         person["UNIQUE_FACT"] = (f"a {trade} of {self._town} who {deed}",)
         if self._risk == "HIGH":
@@ -261,6 +254,15 @@ _SENTENCES = {
     "UNIQUE_FACT": "The neighbours know the member as {}.",
     "PROVIDER": "The letter is signed by {}.",
 }
+
+
+def _dates(day: int, month: int, year: int) -> tuple[str, ...]:
+    """Return a date as it is written in three places."""
+    return (
+        f"{day} {_MONTHS()[month - 1]} {year}",
+        f"{day:02}/{month:02}/{year}",
+        f"{year}-{month:02}-{day:02}",
+    )
 
 
 def _joined(draw: random.Random, first: str, second: str) -> str:

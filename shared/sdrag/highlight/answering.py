@@ -98,14 +98,22 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
         raise
     except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
         return Plan(asked.question, rules.decline_text, reason="highlighter-failed")
+    return _planned(asked, proposal, found, settings)
+
+
+def _planned(
+    asked: Asked, proposal: Proposal, found: Verification, settings: Settings
+) -> Plan:
+    """Make a prompt of what was verified; decline where that is nothing."""
+    rules, refusals = settings.rules, found.refusals
     if not found:
         reason = "nothing-highlighted"
         return Plan(
-            asked.question, rules.decline_text, None, (), found.refusals, reason
+            asked.question, rules.decline_text, refusals=refusals, reason=reason
         )
     prompt = summary_prompt(
         found.highlights,
-        question.labels | asked.labels,
+        untrusted(asked.question).labels | asked.labels,
         is_yes_no=proposal.is_yes_no,
         says_yes=proposal.is_yes_no and proposal.says_yes,
         sentences=rules.answer_sentences,
@@ -115,7 +123,7 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
         joined_highlights(found.highlights),
         prompt if settings.has_model else None,
         found.highlights,
-        found.refusals,
+        refusals,
     )
 
 
