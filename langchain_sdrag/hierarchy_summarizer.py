@@ -62,7 +62,7 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
         depth: Layers, the chunks included.
         dimensions: Of the projection that is clustered.
         threshold: From which probability a chunk belongs to a cluster.
-        characters: The most that one prompt holds.
+        characters: The most text that one prompt holds; a larger cluster is parted.
         show_progress: Shows a bar.
         audit: Takes the audit events; one tells which summaries could not be made.
         limits: The bounds of model calls.

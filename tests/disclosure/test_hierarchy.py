@@ -15,7 +15,7 @@ from sdrag.disclosure.hierarchy import (
     in_layers,
     inherit,
 )
-from sdrag.disclosure.hierarchy.clusters import clusters
+from sdrag.disclosure.hierarchy.clusters import clusters, fitting_clusters
 from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError, UsageError
 from sdrag.policy import DisclosureSection, Policy
 from sdrag.steps import Complete, Embed, run
@@ -178,6 +178,39 @@ def test_progress_is_told():
     assert told == [(1, 3), (2, 4), (4, 4)]
 
 
+@pytest.mark.parametrize(
+    ("limit", "groups"),
+    [
+        (100, [(0, 1, 2, 3)]),
+        (25, [(0, 1), (2, 3)]),
+        (10, [(0,), (1,), (2,), (3,)]),
+        (1, [(0,), (1,), (2,), (3,)]),
+    ],
+)
+def test_a_cluster_that_is_too_long_is_parted(limit, groups):
+    """Until each part fits one prompt; one chunk alone may be longer."""
+    vectors = np.eye(4, dtype=np.float32)
+
+    assert fitting_clusters(vectors, [10] * 4, limit) == groups
+
+
+def test_prompts_hold_whole_chunks():
+    """What a prompt has room for is cut off nowhere."""
+    texts = ["long " * 30, "short", "brief", "last"]
+    chunks = [Passage(f"p{n}", text) for n, text in enumerate(texts)]
+    performer = Scripted(complete=lambda _: "A summary.")
+    run(build_hierarchy(chunks, HierarchySettings(characters=200)), performer)
+    asked = [
+        prompt.messages[-1].content.text
+        for effect in performer.effects
+        if isinstance(effect, Complete)
+        for prompt in effect.items
+    ]
+
+    assert len(asked) == 1
+    assert all(text in asked[0] for text in texts)
+
+
 def test_prompts_hold_no_question():
     """Summarizing reads the chunks alone."""
     _, performer = grown(leaves(3))
@@ -263,8 +296,12 @@ def test_a_summary_of_what_was_never_bound_is_in_doubt():
 
 def test_a_summary_of_summaries_inherits_through_them(monkeypatch):
     """What a chunk is bound to reaches the top."""
-    pairs = lambda rows, **_: [(n, n + 1) for n in range(0, len(rows) - 1, 2)]  # noqa: E731
-    monkeypatch.setattr("sdrag.disclosure.hierarchy.building.clusters", pairs)
+
+    def paired(rows, *_, **__):
+        return [(n, n + 1) for n in range(0, len(rows) - 1, 2)]
+
+    name = "sdrag.disclosure.hierarchy.building.fitting_clusters"
+    monkeypatch.setattr(name, paired)
     chunks, store, policy = leaves(4), MemoryBindings(), Policy.read(ONE_RULE)
     performer = Scripted(complete=lambda _: "Nothing.")
     run(bind(chunks, policy.rules, store, policy.disclosure), performer)
@@ -344,3 +381,17 @@ def test_clusters_follow_meaning():
 
     assert {row for group in found for row in group} == set(range(36))
     assert all(len({row // 12 for row in group}) == 1 for group in found)
+
+
+@pytest.mark.slow
+def test_parts_of_a_cluster_are_disjoint():
+    """Every chunk is in one part, and no part is too long."""
+    pytest.importorskip("umap")
+    generator = np.random.default_rng(0)
+    rows = generator.normal(0, 1, (60, 16))
+    vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    found = fitting_clusters(vectors, [1] * 60, 5, threshold=1.0)
+
+    assert sorted(row for group in found for row in group) == list(range(60))
+    assert max(map(len, found)) <= 5

@@ -69,7 +69,7 @@ def summarize(prompt):
     return f"In short: {SUMMARY}" if SUMMARY in prompt else SUMMARY
 
 
-def paired(rows, **_):
+def paired(rows, *_, **__):
     """Clusters of neighbours: what belongs together is not what is tested here."""
     return [(n, n + 1) for n in range(0, len(rows) - 1, 2)]
 
@@ -230,7 +230,7 @@ def sidecar(tmp_path):
 
 @pytest.fixture
 def _in_pairs(monkeypatch):
-    monkeypatch.setattr("sdrag.disclosure.hierarchy.building.clusters", paired)
+    monkeypatch.setattr("sdrag.disclosure.hierarchy.building.fitting_clusters", paired)
 
 
 @FRAMEWORKS
@@ -412,6 +412,27 @@ def test_settings_are_checked(host, sidecar):
         summarizer(host, sidecar, depth=0)
     with pytest.raises(UsageError):
         pickle.dumps(summarizer(host, sidecar))
+
+
+@pytest.mark.slow
+@FRAMEWORKS
+@ASYNC
+def test_real_clusters_of_real_vectors(host, is_async, sidecar):
+    """With UMAP, the mixture and MiniLM, every chunk is summarized."""
+    pytest.importorskip("umap")
+    host = host()
+    places = ["harbour", "market", "school", "clinic"]
+    texts = [f"Fact {n} about the {place}." for place in places for n in range(4)]
+    component = host.package.HierarchySummarizer(
+        policy=POLICY, bindings=sidecar, llm=host.model(lambda prompt: prompt[-200:])
+    )
+    transform = host.atransform if is_async else host.transform
+
+    read = [host.read(one) for one in transform(component, host.chunks(texts))]
+    summarized = {one for *_, layer, ids in read if layer == 1 for one in ids}
+
+    assert summarized == {identity for identity, _, layer, _ in read if layer == 0}
+    assert len({ids[0] for *_, layer, ids in read if layer == 1}) > 1
 
 
 def test_documents_without_an_id_are_given_one(sidecar):

@@ -23,7 +23,7 @@ from uuid import UUID
 
 import numpy as np
 
-from sdrag.disclosure.hierarchy.clusters import clusters
+from sdrag.disclosure.hierarchy.clusters import fitting_clusters
 from sdrag.disclosure.hierarchy.layers import LAYER_KEY, SOURCES_KEY, in_layers
 from sdrag.errors import (
     ModelReplyError,
@@ -62,7 +62,7 @@ class HierarchySettings:
         depth: Layers, the leaves included; the paper's trees have three.
         dimensions: Of the projection.
         threshold: From which probability a chunk belongs to a cluster.
-        characters: The most that one prompt holds.
+        characters: The most text that one prompt holds; a larger cluster is parted.
         apart: Metadata keys whose values are never joined in one summary, since they
             say who may see it.
     """
@@ -201,11 +201,16 @@ def _grouped(
     vectors = iter([replied(outcome) for outcome in outcomes])
     groups: list[tuple[Passage, ...]] = []
     for tree in trees:
+        rows = np.stack([next(vectors) for _ in tree])
+        sizes = [len(passage.text) for passage in tree]
         (found,) = yield from compute(
-            lambda rows: clusters(
-                rows, dimensions=settings.dimensions, threshold=settings.threshold
+            lambda given: fitting_clusters(
+                *given,
+                settings.characters,
+                dimensions=settings.dimensions,
+                threshold=settings.threshold,
             ),
-            [np.stack([next(vectors) for _ in tree])],
+            [(rows, sizes)],
         )
         own = [tuple(tree[row] for row in group) for group in replied(found)]
         told.expect(len(own))
@@ -224,8 +229,9 @@ def _asked(prompts: Iterable[Prompt], told: _Tally) -> Steps[list[Outcome[Labell
 
 
 def _prompt(group: Sequence[Passage], settings: HierarchySettings) -> Prompt:
-    share = max(1, settings.characters // len(group))
-    text = joined(sensitive(passage.text[:share]) for passage in group)
+    """Ask for a summary; only a chunk that is too long on its own is cut off."""
+    most = settings.characters
+    text = joined(sensitive(passage.text[:most]) for passage in group)
     return Prompt(
         name="disclosure.summarize",
         messages=(
