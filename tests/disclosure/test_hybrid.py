@@ -5,7 +5,7 @@ import pytest
 
 from sdrag.disclosure import MemoryBindings, bind
 from sdrag.disclosure.candidates import CANDIDATES, candidates
-from sdrag.disclosure.hybrid import document_votes, hybrid_scores, taking_turns
+from sdrag.disclosure.hybrid import Votes, document_votes, hybrid_scores
 from sdrag.disclosure.typed_candidates import candidates_by_type
 from sdrag.evaluation.ranking import average_precision, recall
 from sdrag.policy import DisclosureSection
@@ -63,17 +63,30 @@ def test_measures():
     assert average_precision(["a"], {"a", "b"}, 1) == pytest.approx(1.0)
 
 
-def test_documents_take_turns():
-    """Half of a limit goes to the best; then each document names its own."""
-    scores = np.array([5, 4, 3, 2, 1, 0], dtype=np.float32)
-    shares = np.array(
-        [[0.9, 0.0], [0.8, 0.0], [0.7, 0.1], [0.6, 0.2], [0.1, 0.8], [0.0, 0.9]],
-        dtype=np.float32,
+def test_near_to_everything_is_near_to_nothing():
+    """What counts is how much closer a chunk is than documents in general are."""
+    votes = Votes(
+        total=np.zeros(2, dtype=np.float32),
+        usual=np.array([0.6, 0.1], dtype=np.float32),
     )
+    close = np.array([[0.6], [0.3]], dtype=np.float32)
 
-    assert taking_turns(scores, shares, 4) == [0, 1, 2, 5]
-    assert taking_turns(scores, shares, 6) == [0, 1, 2, 3, 5, 4]
-    assert taking_turns(scores, shares[:, :0], 3) == [0, 1, 2]
+    general, particular = hybrid_scores(votes, close, np.full(2, np.nan, np.float32))
+
+    assert particular > general
+
+
+def test_the_first_chunk_speaks_loudest():
+    """A constraint on the document of the first chunk comes before one on another."""
+    affinities = {
+        "d0": {"c0": 0.9, "c1": 0.1, "c2": 0.1},
+        "d1": {"c0": 0.1, "c1": 0.9, "c2": 0.1},
+        "d2": {"c0": 0.1, "c1": 0.1, "c2": 0.9},
+    }
+
+    first, second, silent = document_votes(PASSAGES[:2], RULES[:3], affinities).total
+
+    assert first > second > silent
 
 
 def test_types_move_a_constraint_up_and_down():

@@ -27,7 +27,6 @@ from sdrag.disclosure.hybrid import (
     closeness,
     document_votes,
     hybrid_scores,
-    taking_turns,
 )
 from sdrag.disclosure.ranking import STRATEGIES, Similarities, rank
 from sdrag.disclosure.typed_candidates import candidates_by_type, named_types_held
@@ -116,10 +115,10 @@ def _limited(
 
     All rules are compared, for what is usual shows only beside the others.
     """
-    scores, votes = yield from _hybrid(rules, passages, store)
-    places = [place for place, rule in enumerate(rules) if rule.id in names]
-    turns = taking_turns(scores[places], votes.shares[places], limit)
-    return {rules[places[turn]].id for turn in turns}
+    scores = yield from _hybrid(rules, passages, store)
+    order = [rules[place].id for place in np.argsort(-scores, kind="stable")]
+    left = [name for name in order if name in names]
+    return set(left[:limit])
 
 
 def _besides(
@@ -132,10 +131,8 @@ def _besides(
     if len(rules) <= CANDIDATES:
         return {rule.id for rule in rules}
     votes = yield from _voted(passages, rules, store)
-    heard = (
-        taking_turns(votes.total, votes.shares, CANDIDATES) if votes.total.any() else ()
-    )
-    found = {rules[place].id for place in heard}
+    heard = np.argsort(-votes.total, kind="stable") if votes.total.any() else ()
+    found = {rules[place].id for place in heard[:CANDIDATES]}
     left = [rule for rule in rules if rule.id not in names | found]
     return found | (yield from candidates_by_type(passages, left))
 
@@ -153,11 +150,11 @@ def _voted(
 
 def _hybrid(
     rules: Sequence[Constraint], passages: Sequence[Passage], store: BindingStore
-) -> Steps[tuple[Vector, Votes]]:
+) -> Steps[Vector]:
     votes = yield from _voted(passages, rules, store)
     close = yield from closeness(rules, [passage.text for passage in passages])
     typed = yield from named_types_held(passages, rules)
-    return hybrid_scores(votes, close.joined, typed), votes
+    return hybrid_scores(votes, close.joined, typed)
 
 
 def ranking(
@@ -176,7 +173,7 @@ def ranking(
     ids = tuple(rule.id for rule in rules)
     texts = [passage.text for passage in passages]
     if rank_by == "hybrid":
-        scores, _ = yield from _hybrid(rules, passages, store)
+        scores = yield from _hybrid(rules, passages, store)
         return rank(scores, ids)
     outcomes = yield from embed(
         [*(rule.text for rule in rules), *texts, "\n".join(texts)]

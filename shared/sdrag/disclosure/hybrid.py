@@ -10,9 +10,9 @@ question is not among them, so nobody can word a question to push a constraint d
    than other documents are, and closer than other constraints are to them. Both ways
    of standardising matter: without the second, documents of a general kind attract
    every constraint.
-3. A retrieved chunk speaks for its document, the first ones louder. Where only so many
-   constraints may be kept, half of them are the best, and for the other half the
-   documents take turns, so that a soft voice is heard too.
+3. A retrieved chunk speaks for its document, the first ones louder, and for itself: as
+   far as the constraint is closer to it than to documents in general. A constraint in
+   words that are near to everything is near to nothing in particular.
 4. A constraint on a type that the retrieved chunks hold is likelier than one on a type
    that they do not.
 """
@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
 
 import numpy as np
 
@@ -36,7 +35,6 @@ __all__ = [
     "closeness",
     "document_votes",
     "hybrid_scores",
-    "taking_turns",
 ]
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
@@ -44,8 +42,10 @@ Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 _LEXICAL = 0.25
 _TEMPERATURE = 2.0
-_CLOSE = 0.25
+_CLOSE = 0.5
 _TYPED = 0.4
+_SILENCE = 1e-3
+"""Added to votes before their logarithm is taken, so that no vote is no infinity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +86,15 @@ def closeness(
 @dataclass(frozen=True, slots=True)
 class Votes:
     """
-    What the retrieved documents say of each constraint.
+    What the documents say of each constraint.
 
     Args:
-        total: Of all documents, shape (constraints,).
-        shares: Of each constraint, how much is about each retrieved document, these in
-            the order of retrieval, shape (constraints, retrieved documents).
+        total: Of the retrieved documents, shape (constraints,).
+        usual: How close documents in general are to it, shape (constraints,).
     """
 
     total: Vector
-    shares: Matrix
+    usual: Vector
 
 
 def document_votes(
@@ -127,10 +126,9 @@ def document_votes(
     ).reshape(len(constraints), len(documents))
     about = _standard(_standard(raw, axis=0), axis=1)
     weights = np.exp(about / _TEMPERATURE)
-    every: Matrix = weights / np.maximum(weights.sum(1, keepdims=True), 1e-9)
-    shares: Matrix = every[:, list(voices)]
+    shares: Matrix = weights / np.maximum(weights.sum(1, keepdims=True), 1e-9)
     loud: Vector = np.array(list(voices.values()), dtype=np.float32)
-    return Votes(shares @ loud, shares)
+    return Votes(shares[:, list(voices)] @ loud, _usual(raw))
 
 
 def hybrid_scores(votes: Votes, close: Matrix, typed: Vector) -> Vector:
@@ -143,30 +141,21 @@ def hybrid_scores(votes: Votes, close: Matrix, typed: Vector) -> Vector:
         typed: Whether the chunks hold a type that the constraint names, 1 or 0, and
             nan for a constraint that names none, shape (constraints,).
     """
-    means: Matrix = close.mean(axis=1, keepdims=True)
-    joined = _standard(votes.total[:, None], axis=0) + _CLOSE * _standard(means, axis=0)
+    said = np.log(votes.total + _SILENCE)
+    closer = close.mean(axis=1) - votes.usual
+    joined = _standard(said[:, None], axis=0) + _CLOSE * _standard(
+        closer[:, None], axis=0
+    )
     naming = np.isfinite(typed)
     usual = typed[naming].mean() if naming.any() else 0.0
     return np.asarray(joined[:, 0] + _TYPED * np.where(naming, typed - usual, 0.0))
 
 
-def taking_turns(scores: Vector, shares: Matrix, limit: int) -> list[int]:
-    """
-    Return the places of so many constraints: the best, then each document's in turn.
-
-    Args:
-        scores: Shape (constraints,).
-        shares: Of `Votes`, shape (constraints, documents).
-        limit: At most the number of constraints.
-    """
-    order = np.argsort(-scores, kind="stable").tolist()
-    kept = dict.fromkeys(order[: limit - limit // 2])
-    columns = [iter(np.argsort(-column, kind="stable").tolist()) for column in shares.T]
-    for column in cycle(columns or [iter(order)]):
-        if len(kept) == limit:
-            break
-        kept.setdefault(next(place for place in column if place not in kept))
-    return list(kept)
+def _usual(raw: Matrix) -> Vector:
+    """Return the mean of what is known of each constraint; 0 where nothing is."""
+    known = np.isfinite(raw)
+    sums = np.where(known, raw, 0).sum(axis=1)
+    return np.asarray(sums / np.maximum(known.sum(axis=1), 1), dtype=np.float32)
 
 
 def _standard(values: Matrix, axis: int) -> Matrix:
