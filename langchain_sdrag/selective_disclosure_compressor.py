@@ -36,8 +36,9 @@ from sdrag.errors import UsageError
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate
 from sdrag.judges import Scorer
-from sdrag.pipeline import Request, disclose
+from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import Policy, PolicySource
+from sdrag.steps import Steps
 
 __all__ = ["SelectiveDisclosureCompressor"]
 
@@ -129,8 +130,7 @@ class SelectiveDisclosureCompressor(
         """Redact documents that were retrieved for a query."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
         disclosure, event = self._hook.perform(
-            disclose(passages_of(documents), self._request(query), self._engine),
-            cover(self.policy, child),
+            self._steps(documents, self._request(query)), cover(self.policy, child)
         )
         announce(event, child)
         return documents_of(disclosure.passages)
@@ -144,8 +144,7 @@ class SelectiveDisclosureCompressor(
         """Redact documents without blocking the event loop."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
         disclosure, event = await self._hook.aperform(
-            disclose(passages_of(documents), self._request(query), self._engine),
-            cover(self.policy, child),
+            self._steps(documents, self._request(query)), cover(self.policy, child)
         )
         await aannounce(event, child)
         return documents_of(disclosure.passages)
@@ -176,6 +175,12 @@ class SelectiveDisclosureCompressor(
             return await self._acall_with_config(
                 work, {"documents": len(documents)}, config
             )
+
+    def _steps(
+        self, documents: Sequence[Document], request: Request
+    ) -> Steps[Disclosure]:
+        """Read the documents as a step, so that an error of it leaves without them."""
+        return (yield from disclose(passages_of(documents), request, self._engine))
 
     def _request(self, query: str) -> Request:
         return Request(query, principal_of(None, self.principal_resolver))

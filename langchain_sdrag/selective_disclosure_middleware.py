@@ -137,10 +137,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tool = request.tool
         if tool is None or not self._guards(tool.name):
             return handler(request)
-        asked = _question(request)
-        quiet = self._quiet(
-            tool, redact=lambda found: self._judged(found, asked, request.runtime)
-        )
+        quiet = self._quiet(tool, redact=lambda found: self._judged(found, request))
         return handler(request.override(tool=quiet))
 
     async def awrap_tool_call(
@@ -152,10 +149,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tool = request.tool
         if tool is None or not self._guards(tool.name):
             return await handler(request)
-        asked = _question(request)
-        quiet = self._quiet(
-            tool, aredact=lambda found: self._ajudged(found, asked, request.runtime)
-        )
+        quiet = self._quiet(tool, aredact=lambda found: self._ajudged(found, request))
         return await handler(request.override(tool=quiet))
 
     def before_model(
@@ -198,21 +192,21 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             and not seen_by(message, mark)
         ]
 
-    def _judged(self, found: Any, asked: str, runtime: Any) -> Any:
+    def _judged(self, found: Any, request: ToolCallRequest) -> Any:
+        asked, runtime = _question(request), request.runtime
         if isinstance(found, ToolMessage):
-            return self._message(found, asked, runtime)
-        messages = _messages(found)
-        return Command(
-            update={"messages": [self._message(m, asked, runtime) for m in messages]},
-            goto=found.goto,
-        )
+            return self._message(_named(found, request), asked, runtime)
+        messages = [_named(message, request) for message in _messages(found)]
+        judged = [self._message(message, asked, runtime) for message in messages]
+        return Command(graph=found.graph, update={"messages": judged}, goto=found.goto)
 
-    async def _ajudged(self, found: Any, asked: str, runtime: Any) -> Any:
+    async def _ajudged(self, found: Any, request: ToolCallRequest) -> Any:
+        asked, runtime = _question(request), request.runtime
         if isinstance(found, ToolMessage):
-            return await self._amessage(found, asked, runtime)
-        messages = _messages(found)
-        judged = [await self._amessage(m, asked, runtime) for m in messages]
-        return Command(update={"messages": judged}, goto=found.goto)
+            return await self._amessage(_named(found, request), asked, runtime)
+        messages = [_named(message, request) for message in _messages(found)]
+        judged = [await self._amessage(message, asked, runtime) for message in messages]
+        return Command(graph=found.graph, update={"messages": judged}, goto=found.goto)
 
     def _message(self, message: ToolMessage, asked: str, runtime: Any) -> ToolMessage:
         policy, principal = self._redactor.policy, self._principal(runtime)
@@ -255,6 +249,11 @@ def _question(request: ToolCallRequest) -> str:
     return " ".join(value for value in values if isinstance(value, str))
 
 
+def _named(message: ToolMessage, request: ToolCallRequest) -> ToolMessage:
+    """Give a message its tool's name and no id: a tool can put text into both."""
+    return message.model_copy(update={"id": None, "name": request.tool_call["name"]})
+
+
 def _messages(found: Any) -> Sequence[ToolMessage]:
     """
     Return the tool messages of a command.
@@ -266,11 +265,17 @@ def _messages(found: Any) -> Sequence[ToolMessage]:
     if not isinstance(found, Command) or not isinstance(update, Mapping):
         raise UsageError("A guarded tool returned what cannot be redacted.")
     messages = update.get("messages", ())
-    if set(update) - {"messages"} or not all(
-        isinstance(message, ToolMessage) for message in messages
-    ):
+    only_messages = all(isinstance(message, ToolMessage) for message in messages)
+    if set(update) - {"messages"} or not only_messages or _sends(found):
         raise UsageError(
             "A guarded tool writes more into the state than its messages.",
             hint="Name the tools that retrieve as `tools`, and keep this one out.",
         )
     return list(messages)
+
+
+def _sends(command: Command[Any]) -> bool:
+    """Say whether a command hands a node a state of its own."""
+    goto: Any = command.goto
+    places = goto if isinstance(goto, (list, tuple)) else [goto]
+    return not all(isinstance(place, str) for place in places)

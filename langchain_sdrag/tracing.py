@@ -1,5 +1,5 @@
 """
-Keep what happens inside a wrapper out of callbacks and tracers.
+Keep what happens inside a wrapper out of callbacks, tracers and logs.
 
 LangChain calls handlers that nobody passed: those of the surrounding run, of
 `collect_runs`, of `set_debug`, of LangSmith when the environment switches it on, of
@@ -29,6 +29,7 @@ from langchain_core.tracers.context import tracing_v2_callback_var
 from langsmith import tracing_context
 
 from sdrag.policy import Policy
+from sdrag.silence import silenced
 
 __all__ = ["cover"]
 
@@ -51,7 +52,7 @@ def cover(policy: Policy, child: BaseCallbackManager | None) -> Iterator[None]:
     closed = _closed.set(True)
     tracer = tracing_v2_callback_var.set(None)
     try:
-        with configured({"callbacks": []}), tracing_context(enabled=False):
+        with configured({"callbacks": []}), tracing_context(enabled=False), silenced():
             yield
     finally:
         tracing_v2_callback_var.reset(tracer)

@@ -26,16 +26,22 @@ from sdrag.cache import Cached
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import Bindings
 from sdrag.disclosure.history import Kept
-from sdrag.errors import HostError
+from sdrag.errors import HostError, SdragError, UsageError, cut_off
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, metadata_of_any
 from sdrag.judges import Scorer
-from sdrag.policy import Policy, PolicySource
+from sdrag.policy import PolicySource
 
 __all__ = ["NOTHING", "guard_tool"]
 
 NOTHING = "Nothing was found that may be disclosed."
 """The content of an output of which nothing may be disclosed."""
+
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+Attempted = ToolOutput | BaseException
+"""What is released, or else why nothing is."""
 
 
 def guard_tool(
@@ -60,35 +66,20 @@ def guard_tool(
     """
     Return a tool that answers with what the policy lets be disclosed.
 
+    All arguments but the tool are those of `SelectiveDisclosurePostprocessor`.
+
     Example:
         ```python
         tool = guard_tool(RetrieverTool.from_defaults(retriever), policy="policy.yaml")
         agent = FunctionAgent(tools=[tool], llm=llm)
         ```
 
-    Args:
-        tool: A retriever tool, or any tool that answers with text.
-        policy: A path, a mapping or a `Policy`.
-        llm: As for `SelectiveDisclosureRetriever`, like all that follow.
-        embeddings: Compares constraints with passages.
-        bindings: The sidecar, or its path.
-        cache: Remembers redactions, or its path; in memory by default.
-        history: Keeps what was withheld, or its path, for a monotone policy; in memory
-            by default. Wrappers of one index share one.
-        authorize: The host's own answer to who may see what.
-        scorer: A cross-encoder, for a policy that reranks.
-        classifier: Gives pairs of a text and nothing the probability of an injection.
-        contradiction: Gives pairs of premise and hypothesis the probability that they
-            contradict each other, where the policy says `method: nli`.
-        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
-        escalate: Told where a contradiction withholds the answer.
-        audit: Takes the audit events.
-        limits: The bounds of model calls.
-        principal_resolver: Finds the principal of a call.
+    Raises:
+        PolicyError: The policy cannot be read.
+        UsageError: What was given is no tool.
     """
-    checked = Policy.read(policy)
     redactor = SelectiveDisclosurePostprocessor(
-        policy=checked,
+        policy=policy,
         llm=llm,
         embeddings=embeddings,
         bindings=bindings,
@@ -104,51 +95,67 @@ def guard_tool(
         limits=limits,
         principal_resolver=principal_resolver,
     )
-    return _Guarded(adapt_to_async_tool(tool), redactor, checked)
+    return _Guarded(_async_tool(tool), redactor)
+
+
+def _async_tool(tool: object) -> AsyncBaseTool:
+    if not isinstance(tool, BaseTool):
+        raise UsageError(
+            f"A {type(tool).__name__} is no LlamaIndex tool.",
+            hint="Make it one, by `FunctionTool.from_defaults` say.",
+        )
+    return adapt_to_async_tool(tool)
 
 
 class _Guarded(AsyncBaseTool):
     """A tool whose output is redacted."""
 
     def __init__(
-        self,
-        inner: AsyncBaseTool,
-        redactor: SelectiveDisclosurePostprocessor,
-        policy: Policy,
+        self, inner: AsyncBaseTool, redactor: SelectiveDisclosurePostprocessor
     ) -> None:
         self._inner = inner
         self._redactor = redactor
-        self._policy = policy
+        self._policy = redactor.policy
 
     @property
     def metadata(self) -> ToolMetadata:
         return self._inner.metadata
 
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
-        fault: Exception | None = None
+        released = self._attempted(args, kwargs)
+        if isinstance(released, BaseException):
+            raise released
+        return released
+
+    async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        released = await self._aattempted(args, kwargs)
+        if isinstance(released, BaseException):
+            raise released
+        return released
+
+    def _attempted(self, args: Args, kwargs: Kwargs) -> Attempted:
+        """Run the tool in a frame that is gone before an error of it is raised."""
         try:
             with cover(self._policy):
                 output = self._inner.call(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 -- whatever a tool raises
-            fault = _replaced(error)
-        if fault is not None:
-            raise fault
-        nodes, bundle = self._judged(output), _question(args, kwargs)
-        released = self._redactor.postprocess_nodes(nodes, bundle)
-        return self._output(output, released)
+            nodes, bundle = self._judged(output), _question(args, kwargs)
+            released = self._redactor.postprocess_nodes(nodes, bundle)
+            asked = {"args": args, "kwargs": kwargs}
+            return self._output(output, released, asked)
+        except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
+            return _replaced(error)
 
-    async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
-        fault: Exception | None = None
+    async def _aattempted(self, args: Args, kwargs: Kwargs) -> Attempted:
+        """Run the tool without blocking the event loop; as `_attempted`."""
         try:
             with cover(self._policy):
                 output = await self._inner.acall(*args, **kwargs)
-        except Exception as error:  # noqa: BLE001 -- whatever a tool raises
-            fault = _replaced(error)
-        if fault is not None:
-            raise fault
-        nodes, bundle = self._judged(output), _question(args, kwargs)
-        released = await self._redactor.apostprocess_nodes(nodes, bundle)
-        return self._output(output, released)
+            nodes, bundle = self._judged(output), _question(args, kwargs)
+            released = await self._redactor.apostprocess_nodes(nodes, bundle)
+            asked = {"args": args, "kwargs": kwargs}
+            return self._output(output, released, asked)
+        except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
+            return _replaced(error)
 
     def _judged(self, output: ToolOutput) -> list[NodeWithScore]:
         """Return what is to be judged: the nodes, else the text."""
@@ -160,13 +167,16 @@ class _Guarded(AsyncBaseTool):
         node = TextNode(text=output.content, metadata=metadata_of_any(self._policy))
         return [NodeWithScore(node=node)]
 
-    def _output(self, output: ToolOutput, released: list[NodeWithScore]) -> ToolOutput:
+    def _output(
+        self, output: ToolOutput, released: list[NodeWithScore], asked: Kwargs
+    ) -> ToolOutput:
+        """Build the output that the agent sees, of what was asked and released."""
         texts = [scored.node.get_content(MetadataMode.LLM) for scored in released]
         content = "\n\n".join(texts) or NOTHING
         return ToolOutput(
-            tool_name=output.tool_name,
+            tool_name=self.metadata.get_name(),
             content=content,
-            raw_input=output.raw_input,
+            raw_input=asked,
             raw_output=released if _are_nodes(output.raw_output) else content,
             is_error=output.is_error,
         )
@@ -175,7 +185,10 @@ class _Guarded(AsyncBaseTool):
         return f"guard_tool({self.metadata.name!r}, {self._policy.hash!r})"
 
 
-def _replaced(error: Exception) -> HostError:
+def _replaced(error: BaseException) -> BaseException:
+    """Keep our own errors and what only interrupts; neither brings its frames."""
+    if isinstance(error, SdragError) or not isinstance(error, Exception):
+        return cut_off(error)
     return HostError(f"The tool failed with {type(error).__name__}.")
 
 
@@ -185,7 +198,7 @@ def _are_nodes(found: object) -> bool:
     )
 
 
-def _question(args: tuple[Any, ...], kwargs: dict[str, Any]) -> QueryBundle:
+def _question(args: Args, kwargs: Kwargs) -> QueryBundle:
     """Return what the model asked the tool; it ranks constraints, no more."""
     values = (*args, *kwargs.values())
     return QueryBundle(" ".join(value for value in values if isinstance(value, str)))

@@ -31,8 +31,9 @@ from sdrag.disclosure.history import Kept
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, Unpickled
 from sdrag.judges import Judge, Scorer, check_retrieving
-from sdrag.pipeline import Request, disclose
-from sdrag.policy import PolicySource
+from sdrag.pipeline import Disclosure, Request, disclose
+from sdrag.policy import Policy, PolicySource
+from sdrag.steps import Steps
 
 __all__ = ["SelectiveDisclosurePostprocessor"]
 
@@ -120,6 +121,11 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         self._setup = setup
         self._principal_resolver = principal_resolver
 
+    @property
+    def policy(self) -> Policy:
+        """What must not be disclosed."""
+        return self._setup.policy
+
     @classmethod
     def class_name(cls) -> str:
         """Return the name that LlamaIndex knows the class by."""
@@ -129,10 +135,7 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         disclosure, event = self._setup.hook.perform(
-            disclose(
-                passages_of(nodes), self._request(query_bundle), self._setup.engine
-            ),
-            cover(self._setup.policy),
+            self._steps(nodes, self._request(query_bundle)), cover(self._setup.policy)
         )
         announce(event)
         return nodes_of(disclosure.passages)
@@ -144,13 +147,14 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         disclosure, event = await self._setup.hook.aperform(
-            disclose(
-                passages_of(nodes), self._request(query_bundle), self._setup.engine
-            ),
-            cover(self._setup.policy),
+            self._steps(nodes, self._request(query_bundle)), cover(self._setup.policy)
         )
         announce(event)
         return nodes_of(disclosure.passages)
+
+    def _steps(self, nodes: list[NodeWithScore], request: Request) -> Steps[Disclosure]:
+        """Read the nodes as a step, so that an error of it leaves without them."""
+        return (yield from disclose(passages_of(nodes), request, self._setup.engine))
 
     def _request(self, bundle: QueryBundle | None) -> Request:
         principal = principal_of(bundle, self._principal_resolver)

@@ -1,5 +1,5 @@
 """
-Keep what happens inside a wrapper out of events, spans and callbacks.
+Keep what happens inside a wrapper out of events, spans, callbacks and logs.
 
 LlamaIndex hands nodes, prompts and replies to every handler that is attached to a
 dispatcher of its instrumentation, and to the handlers of its older callback managers;
@@ -24,6 +24,7 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index_instrumentation.dispatcher import Dispatcher
 
 from sdrag.policy import Policy
+from sdrag.silence import silenced
 
 __all__ = ["cover"]
 
@@ -38,7 +39,8 @@ def cover(policy: Policy) -> Iterator[None]:
         return
     closed = _closed.set(True)
     try:
-        yield
+        with silenced():
+            yield
     finally:
         _closed.reset(closed)
 

@@ -18,7 +18,7 @@ An error carries ids, lengths and a hint. It never carries the text that was bei
 worked on, nor the message of an error below it, since those quote their input.
 """
 
-from typing import Self
+from typing import Self, TypeVar
 
 __all__ = [
     "HostError",
@@ -33,7 +33,22 @@ __all__ = [
     "SdragError",
     "UsageError",
     "WithheldError",
+    "cut_off",
 ]
+
+E = TypeVar("E", bound=BaseException)
+
+
+def cut_off(error: E) -> E:
+    """
+    Cut off the error below, the notes, and the frames it passed, which hold text.
+
+    Python hangs all three on an error, `from None` or not, and tools that collect
+    errors read them.
+    """
+    error.__context__ = error.__cause__ = None
+    error.__dict__.pop("__notes__", None)
+    return error.with_traceback(None)
 
 
 class SdragError(Exception):
@@ -50,14 +65,8 @@ class SdragError(Exception):
         self.hint = hint
 
     def sealed(self) -> Self:
-        """
-        Cut off the error below and the frames it passed, which hold text.
-
-        Python hangs both on an error, `from None` or not, and tools that collect
-        errors read them.
-        """
-        self.__context__ = self.__cause__ = None
-        return self.with_traceback(None)
+        """Cut off what hangs on the error, for it holds text; see `cut_off`."""
+        return cut_off(self)
 
 
 class PolicyError(SdragError):

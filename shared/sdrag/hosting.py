@@ -20,7 +20,7 @@ from typing import Any, NoReturn, Self, TypeVar
 
 from sdrag.audit import AuditEvent, AuditSink, emit, log_event
 from sdrag.calls import Limits, Port
-from sdrag.errors import InternalError, SdragError, UsageError
+from sdrag.errors import InternalError, SdragError, UsageError, cut_off
 from sdrag.guardrails.contradictions import Escalate, escalates
 from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.policy import Policy
@@ -116,14 +116,14 @@ class Hook:
             SdragError: They failed; the error holds no text, nor does its traceback.
         """
         performer, start = self._performer(search), perf_counter()
-        fault: SdragError | None = None
+        fault: BaseException | None = None
         with cover:
             try:
                 result = run(steps, performer)
-            except Exception as error:  # noqa: BLE001 -- none leaves with text
+            except BaseException as error:  # noqa: BLE001 -- none leaves with text
                 fault = _ours(error)
         if fault is not None:
-            raise fault.sealed()
+            raise cut_off(fault)
         return result, self._told(result, performer, start)
 
     async def aperform(
@@ -134,14 +134,14 @@ class Hook:
     ) -> tuple[T, AuditEvent]:
         """Drive the steps without blocking the event loop; as `perform`."""
         performer, start = self._performer(search), perf_counter()
-        fault: SdragError | None = None
+        fault: BaseException | None = None
         with cover:
             try:
                 result = await arun(steps, performer)
-            except Exception as error:  # noqa: BLE001 -- none leaves with text
+            except BaseException as error:  # noqa: BLE001 -- none leaves with text
                 fault = _ours(error)
         if fault is not None:
-            raise fault.sealed()
+            raise cut_off(fault)
         return result, self._told(result, performer, start)
 
     def _performer(self, search: HostSearch | None) -> Metered:
@@ -237,9 +237,9 @@ def _sinks(audit: Audit) -> tuple[AuditSink, ...]:
     return (audit,) if callable(audit) else tuple(audit)
 
 
-def _ours(error: Exception) -> SdragError:
-    """Keep an error of the tree; any other is a fault of ours, and may quote text."""
-    if isinstance(error, SdragError):
+def _ours(error: BaseException) -> BaseException:
+    """Keep an error of the tree, and an interrupt; any other may quote text."""
+    if isinstance(error, SdragError) or not isinstance(error, Exception):
         return error
     return InternalError(
         f"Disclosure control failed with {type(error).__name__}.",

@@ -8,6 +8,8 @@ may be seen in any surface, except where the host itself shows it before it call
 from __future__ import annotations
 
 import json
+import logging
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,7 +53,9 @@ _METADATA = {
 
 
 def reply(prompt: str) -> str:
-    """Name every canary that stands in the prompt, as a good model would."""
+    """Name every canary that stands in the prompt, as a good model would; loudly."""
+    logging.getLogger("provider").debug("Request: %s", prompt, extra={"body": prompt})
+    warnings.warn(f"Deprecated in {prompt}", stacklevel=2)
     found = [name for name in (TEXT, TITLE, IDENTITY, OBJECT) if name in prompt]
     return json.dumps({"verdicts": [{"constraint": "names", "spans": found}]})
 

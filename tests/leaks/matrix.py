@@ -74,7 +74,8 @@ def surfaces_of(subject: Subject) -> list[str]:
         ),
         "llamaindex": ("events", "spans", "callback handlers", "output"),
     }[subject.framework]
-    shared = ("logs at DEBUG", "files", "`repr` and `str`", "dumps", "pickles")
+    looked_at = ("files", "`repr` and `str`", "dumps", "pickles")
+    shared = ("logs at DEBUG", "warnings", *looked_at)
     return ["what is released", *common, *shared]
 
 

@@ -14,6 +14,7 @@ import logging
 import pickle
 import tempfile
 import traceback
+import warnings
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -131,6 +132,7 @@ def watching_langchain(folder: Path) -> Iterator[tuple[Handler, Seen]]:
         stack.enter_context(_temporary_files_in(folder))
         bodies = stack.enter_context(_langsmith())
         logs = stack.enter_context(_logging())
+        warned = stack.enter_context(_warnings())
         runs = stack.enter_context(collect_runs())
         stack.enter_context(contextlib.redirect_stdout(output))
         stack.enter_context(contextlib.redirect_stderr(output))
@@ -146,6 +148,7 @@ def watching_langchain(folder: Path) -> Iterator[tuple[Handler, Seen]]:
             "`set_debug` output": [output.getvalue()],
             "global LLM cache": list(cache._cache.items()),
             "logs at DEBUG": logs.seen,
+            "warnings": list(warned),
         }
     seen["files"] = _files(folder)
 
@@ -206,6 +209,7 @@ def watching_llamaindex(folder: Path) -> Iterator[Seen]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_temporary_files_in(folder))
         logs = stack.enter_context(_logging())
+        warned = stack.enter_context(_warnings())
         stack.enter_context(contextlib.redirect_stdout(output))
         stack.enter_context(contextlib.redirect_stderr(output))
         root.add_event_handler(events)
@@ -221,8 +225,16 @@ def watching_llamaindex(folder: Path) -> Iterator[Seen]:
             "callback handlers": old.seen,
             "output": [output.getvalue()],
             "logs at DEBUG": logs.seen,
+            "warnings": list(warned),
         }
     seen["files"] = _files(folder)
+
+
+@contextlib.contextmanager
+def _warnings() -> Iterator[list[Any]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
 
 
 @contextlib.contextmanager

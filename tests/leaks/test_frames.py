@@ -1,0 +1,108 @@
+"""An error that leaves a wrapper drags along neither chain, nor notes, nor frames."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.tools import tool
+from llama_index.core.tools import FunctionTool
+
+from langchain_sdrag import (
+    SelectiveDisclosureCompressor,
+    SelectiveDisclosureMiddleware,
+)
+from llamaindex_sdrag import SelectiveDisclosurePostprocessor, guard_tool
+from sdrag.errors import HostError, UsageError, cut_off
+
+from ..support.faces import RETRIEVERS, Scenario
+from .agent import ASK, AgentModel
+from .canaries import QUERY, RAW, SETTINGS, leaked
+from .surfaces import told
+
+BOTH = pytest.mark.parametrize("mode", ["sync", "async"])
+
+
+class Interrupt(BaseException):
+    """What stops a program is no error, and passes all the same."""
+
+
+def fail_to_judge(*_):
+    """Give a principal that is none, after the tool has answered."""
+    return {"id": "ada"}
+
+
+@pytest.mark.parametrize("face", RETRIEVERS, ids=lambda face: face.__name__)
+def test_an_interrupt_passes_without_the_frames_it_passed(face):
+    """A debugger or a collector that looks at it sees none of the host's locals."""
+    if "core" in face.__name__:
+        pytest.skip("The core is driven by the host, who sees its own frames.")
+    held = Scenario("host", policy=SETTINGS, query=QUERY, fault=Interrupt())
+
+    with pytest.raises(Interrupt) as caught:
+        face(held)
+
+    frames = {entry.name for entry in caught.traceback}
+    assert "found" not in frames
+    assert not leaked(told(caught.value))
+
+
+@BOTH
+def test_an_agents_tool_leaves_no_answer_in_the_frames_of_an_error(mode):
+    @tool("search")
+    def search(query: str) -> str:
+        """Search."""
+        return RAW
+
+    middleware = SelectiveDisclosureMiddleware(
+        policy=SETTINGS, principal_resolver=fail_to_judge
+    )
+    agent = create_agent(AgentModel(), [search], middleware=[middleware])
+
+    with pytest.raises(UsageError, match="The principal is a dict") as caught:
+        agent.invoke(ASK) if mode == "sync" else asyncio.run(agent.ainvoke(ASK))
+
+    assert not leaked(told(caught.value))
+
+
+@BOTH
+def test_a_guarded_tool_leaves_no_answer_in_the_frames_of_an_error(mode):
+    guarded = guard_tool(
+        FunctionTool.from_defaults(lambda query: RAW, name="search"),
+        policy=SETTINGS,
+        principal_resolver=fail_to_judge,
+    )
+
+    with pytest.raises(UsageError, match="The principal is a dict") as caught:
+        guarded.call(QUERY) if mode == "sync" else asyncio.run(guarded.acall(QUERY))
+
+    assert not leaked(told(caught.value))
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        lambda found: SelectiveDisclosureCompressor(policy=SETTINGS).compress_documents(
+            found, QUERY
+        ),
+        lambda found: SelectiveDisclosurePostprocessor(
+            policy=SETTINGS
+        ).postprocess_nodes(found),
+    ],
+    ids=["langchain", "llamaindex"],
+)
+def test_what_a_hook_could_not_read_stays_with_who_handed_it_in(hook):
+    """The locals that held it are those of the call itself, which the host made."""
+    with pytest.raises(HostError) as caught:
+        hook([RAW])
+
+    names = [entry.name for entry in caught.traceback]
+    assert names[-1] == "perform"
+
+
+def test_notes_are_cut_off_too():
+    error = HostError("The host failed.")
+    error.add_note(RAW)
+
+    assert not leaked(vars(cut_off(error)))
