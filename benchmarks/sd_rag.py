@@ -27,7 +27,7 @@ from typing import Any
 
 from sdrag.calls import Limits, Port
 from sdrag.cli.models import complete_with, generator_of, judge_of
-from sdrag.disclosure.hierarchy import build_hierarchy, in_layers
+from sdrag.disclosure.hierarchy import add_summaries, in_layers
 from sdrag.evaluation.articles_check import load_articles
 from sdrag.evaluation.completeness import completeness
 from sdrag.evaluation.differential import evaluate_differential
@@ -349,9 +349,10 @@ def _layered(
     leaves = sentence_chunks(article, f"article-{number}")
     ports = Ports(complete=Port(_every_second), embed=local_embeddings())
     performer = PortPerformer(ports)
-    summaries = run(build_hierarchy(leaves), performer).passages
     engine = Engine.build(policy_of([article], "rephrase"))
-    run(bind([*leaves, *summaries], engine), performer)
+    store = engine.disclosure.bindings
+    run(bind(leaves, engine), performer)
+    summaries = run(add_summaries(leaves, engine.policy, store), performer).passages
     for name, (layers, *_) in TABLE_2.items():
         index = SentenceIndex(in_layers([*leaves, *summaries], layers))
         rows = [
