@@ -73,7 +73,7 @@ class HierarchySummarizer(Unpickled, TransformComponent):
         dimensions: Of the projection that is clustered.
         threshold: From which probability a chunk belongs to a cluster.
         characters: The most text that one prompt holds; a larger cluster is parted.
-        show_progress: Shows a bar; so does a pipeline's own `show_progress`.
+        show_progress: Shows a bar.
         audit: Takes the audit events; one tells which summaries could not be made.
         limits: The bounds of model calls.
 
@@ -149,7 +149,7 @@ class HierarchySummarizer(Unpickled, TransformComponent):
             MissingExtraError: The extra `hierarchy` is not installed.
         """
         hook, policy = self._setup.hook, self._setup.policy
-        grown, _ = hook.perform(self._steps(nodes, kwargs), cover(policy))
+        grown, _ = hook.perform(self._steps(nodes), cover(policy))
         return _flattened(nodes, grown)
 
     # A span would hold the nodes.
@@ -160,18 +160,16 @@ class HierarchySummarizer(Unpickled, TransformComponent):
     ) -> Sequence[BaseNode]:
         """Summarize nodes without blocking the event loop."""
         hook, policy = self._setup.hook, self._setup.policy
-        grown, _ = await hook.aperform(self._steps(nodes, kwargs), cover(policy))
+        grown, _ = await hook.aperform(self._steps(nodes), cover(policy))
         return _flattened(nodes, grown)
 
-    def _steps(
-        self, nodes: Sequence[BaseNode], options: dict[str, Any]
-    ) -> Steps[Hierarchy]:
+    def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Hierarchy]:
         return add_summaries(
             tuple(map(passage_of, nodes)),
             self._setup.policy,
             self._setup.engine.disclosure.bindings,
             self._settings,
-            show_progress=self._shown or bool(options.get("show_progress")),
+            show_progress=self._shown,
         )
 
     def __repr__(self) -> str:

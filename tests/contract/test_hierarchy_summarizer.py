@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import sys
 import traceback
 from uuid import uuid4
 
@@ -35,7 +36,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.disclosure import SqliteBindings
 from sdrag.disclosure.hierarchy import LAYER_KEY, SOURCES_KEY
-from sdrag.errors import ModelError, UsageError
+from sdrag.errors import MissingExtraError, ModelError, UsageError
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
@@ -401,6 +402,20 @@ def test_a_bar_is_shown_on_request(host, sidecar, capsys):
     assert "2/2" in shown
     assert SECRET not in shown
     assert capsys.readouterr().err == ""
+
+
+@FRAMEWORKS
+@ASYNC
+def test_a_missing_extra_is_one_clear_error(host, is_async, sidecar, monkeypatch):
+    """It names the command that mends it; no summary is asked for."""
+    monkeypatch.setitem(sys.modules, "umap", None)
+    host, asked = host(), []
+    transform = host.atransform if is_async else host.transform
+    component = summarizer(host, sidecar, reply=asked.append)
+
+    with pytest.raises(MissingExtraError, match=r"sdrag\[hierarchy\]"):
+        transform(component, host.chunks([*TEXTS, "A fifth."]))
+    assert asked == []
 
 
 @FRAMEWORKS
