@@ -52,11 +52,21 @@ class Candidates:
         applied: To be enforced, in the order of the policy.
         dropped: Candidates that the policy's top K left out.
         beyond: Candidates that the policy's limit on candidates left out.
+        unpicked: Candidates that a model found nothing of in the texts.
     """
 
     applied: tuple[Constraint, ...]
     dropped: tuple[Constraint, ...] = ()
     beyond: tuple[Constraint, ...] = ()
+    unpicked: tuple[Constraint, ...] = ()
+
+    def left_out(self) -> dict[str, tuple[Constraint, ...]]:
+        """Return what was a candidate and is not applied, by the audit's reasons."""
+        return {
+            "top-k": self.dropped,
+            "max-candidates": self.beyond,
+            "not-picked": self.unpicked,
+        }
 
 
 def candidates(

@@ -24,6 +24,7 @@ from sdrag.disclosure.fingerprints import audience, fingerprint, seen_keys
 from sdrag.disclosure.history import History, MemoryHistory
 from sdrag.disclosure.monotone import ROUNDS, Before, OvertakenError, keep, recall
 from sdrag.disclosure.periphrasis import periphrasis
+from sdrag.disclosure.picking import picked
 from sdrag.disclosure.placeholders import beside_placeholders, placeholders
 from sdrag.disclosure.redaction import cut, sweep
 from sdrag.disclosure.release import (
@@ -154,6 +155,9 @@ def disclose(
             chosen = yield from candidates(
                 passages, query, principal, setup.policy.rules, setup.bindings, section
             )
+            if setup.has_model and section.candidates_by == "model":
+                texts = ask.texts(chosen)
+                chosen = yield from picked(chosen, texts, section, setup.key)
             chosen, releases = yield from _enforced(ask, chosen, shortcut)
     except SdragError as error:
         return _nothing(passages, error, setup)
@@ -373,12 +377,11 @@ def _unite(
 def _decisions(
     redactions: Sequence[Redaction], chosen: Candidates
 ) -> tuple[Decision, ...]:
-    left_out = {"top-k": chosen.dropped, "max-candidates": chosen.beyond}
     return tuple(map(decision, redactions)) + tuple(
         Decision(
             "constraints", "dropped", "ranking", reason, tuple(r.id for r in rules)
         )
-        for reason, rules in left_out.items()
+        for reason, rules in chosen.left_out().items()
         if rules
     )
 

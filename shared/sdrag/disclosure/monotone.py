@@ -16,7 +16,7 @@ once is not kept: what it withheld was not found, and shows nothing when it is s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sdrag.disclosure.candidates import Candidates
 from sdrag.disclosure.history import History, Spans
@@ -72,10 +72,12 @@ class Before(Confidential):
         names = {name for spans in self.texts for name in spans}
         names |= {name for own in self.leaves for by in own.values() for name in by}
         names |= {rule.id for rule in chosen.applied}
-        return Candidates(
+        return replace(
+            chosen,
             applied=tuple(rule for rule in rules if rule.id in names),
             dropped=tuple(rule for rule in chosen.dropped if rule.id not in names),
             beyond=tuple(rule for rule in chosen.beyond if rule.id not in names),
+            unpicked=tuple(rule for rule in chosen.unpicked if rule.id not in names),
         )
 
     def key_parts(self) -> list[str]:

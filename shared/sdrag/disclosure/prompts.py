@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sdrag.prompts import Labelled, Message, Prompt, constant, fill
 from sdrag.vocabulary import Constraint
 
-__all__ = ["Verdict", "Verdicts", "extraction_prompt"]
+__all__ = ["Verdict", "Verdicts", "extraction_prompt", "marked_text"]
 
 
 class Verdict(BaseModel):
@@ -97,17 +97,18 @@ def extraction_prompt(
         name="disclosure.extract",
         messages=(
             Message("system", constant(_SYSTEM)),
-            _task(constant(_EXAMPLE_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
+            marked_text(constant(_EXAMPLE_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
             Message("assistant", constant(_EXAMPLE_REPLY)),
-            _task(constant(_NOTHING_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
+            marked_text(constant(_NOTHING_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
             Message("assistant", constant(_NOTHING_REPLY)),
-            _task(text, asked, key),
+            marked_text(text, asked, key),
         ),
         reply_format=Verdicts,
     )
 
 
-def _task(text: Labelled, constraints: Labelled, key: bytes) -> Message:
+def marked_text(text: Labelled, constraints: Labelled, key: bytes) -> Message:
+    """Lay out constraints, and a text between marks that it cannot forge."""
     digest = blake2b(text.text.encode("utf-8", "replace"), key=key, digest_size=8)
     mark = constant(f"=={digest.hexdigest()}==")
     return Message("user", fill(_TASK, constraints=constraints, text=text, mark=mark))

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from sdrag.disclosure.prompts import Verdicts
 
-__all__ = ["MAX_REPLY", "read_verdicts"]
+__all__ = ["MAX_REPLY", "json_values", "read_verdicts"]
 
 MAX_REPLY = 200_000
 """Characters of a reply that are read; more is no list of spans but an attack."""
@@ -64,7 +64,7 @@ def _from_json(reply: str) -> dict[str, list[str]] | None:
     """Unite all verdicts of the reply: a draft before them withholds as well."""
     given: dict[str, list[str]] = {}
     read = False
-    for value in _values(reply):
+    for value in json_values(reply):
         try:
             shaped = {"verdicts": value} if isinstance(value, list) else value
             verdicts = Verdicts.model_validate(shaped)
@@ -76,7 +76,7 @@ def _from_json(reply: str) -> dict[str, list[str]] | None:
     return given if read else None
 
 
-def _values(reply: str) -> Iterator[object]:
+def json_values(reply: str) -> Iterator[object]:
     """Yield the JSON objects and lists that stand in the reply, outermost only."""
     decoder = json.JSONDecoder()
     place = 0

@@ -82,7 +82,12 @@ def control_keys(policy: Policy) -> tuple[str, ...]:
 
 
 def _unlimited(policy: Policy) -> Policy:
-    unlimited = {"apply": "all_candidates", "top_k": None, "max_candidates": None}
+    unlimited = {
+        "apply": "all_candidates",
+        "top_k": None,
+        "max_candidates": None,
+        "candidates_by": "similarity",
+    }
     section = policy.disclosure.model_dump() | unlimited
     return Policy.read(policy.model_dump() | {"disclosure": section})
 

@@ -89,7 +89,9 @@ class DisclosureSection(Section):
     How constraints are bound, ranked and enforced (SD-RAG, section III-C).
 
     All candidates are applied, unless `max_candidates` limits how many a question has
-    or `top_k` how many are applied; the audit names those that are not.
+    or `top_k` how many are applied; the audit names those that are not. With
+    `candidates_by: model`, a model that has not read the question leaves out those that
+    the retrieved texts have nothing of.
 
     What is cut out is replaced by the text of `placeholder`, by the constraint's label
     or by an indefinite phrase, as `placeholders` says. What was withheld once from whom
@@ -104,6 +106,7 @@ class DisclosureSection(Section):
     top_k: Count | None = None
     rank_by: RankBy = "hybrid"
     max_candidates: Count | None = None
+    candidates_by: Literal["similarity", "model"] = "similarity"
     batch_size: Count = 4
     token_budget: Annotated[int, Field(ge=64)] = 4000
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
@@ -117,6 +120,8 @@ class DisclosureSection(Section):
     def _top_k_is_given(self) -> Self:
         if (self.apply == "top_k") != (self.top_k is not None):
             raise ValueError("apply: top_k and a number for top_k go together")
+        if self.apply == "top_k" and self.candidates_by == "model":
+            raise ValueError("candidates_by: model goes with all_candidates")
         return self
 
 
