@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.status import Status
 
 from sdrag.audit import AuditEvent
 from sdrag.cli.demo.collection import Collection, collect
@@ -46,12 +47,10 @@ def demo(
         for decision in event.decisions:
             passages.update(decision.constraint_ids)
 
-    rows: list[Row] = []
-    with TemporaryDirectory(prefix="sdrag-demo-") as folder:
-        for name, plain, wrapped in _applications(
-            collection, Path(folder), top_k, audit, llm
-        ):
-            rows += _measured(collection, name, plain, wrapped)
+    folders = TemporaryDirectory(prefix="sdrag-demo-")
+    with folders as folder, console.status("Building the applications") as status:
+        built = _applications(collection, Path(folder), top_k, audit, llm)
+        rows = list(_measured(collection, built, status))
     shown = _most_telling(collection, rows[1])
     show_answers(
         console,
@@ -90,6 +89,17 @@ def _applications(
         )
 
 
+def _measured(
+    collection: Collection, built: Iterable[tuple[str, Ask, Ask]], status: Status
+) -> Iterator[Row]:
+    """Ask every application every question, with an injection and without."""
+    for name, plain, wrapped in built:
+        for kind, ask in (("plain", plain), ("wrapped", wrapped)):
+            for attack in ("none", "repeat"):
+                status.update(f"Asking {name} with its {kind} retriever")
+                yield measure(name, kind, attack, ask, collection.questions)
+
+
 def _most_telling(collection: Collection, row: Row) -> int:
     """Return the place of the question whose answer gives most away."""
     return max(
@@ -102,11 +112,3 @@ def _most_telling(collection: Collection, row: Row) -> int:
             )
         ),
     )
-
-
-def _measured(
-    collection: Collection, name: str, plain: Ask, wrapped: Ask
-) -> Iterator[Row]:
-    for kind, ask in (("plain", plain), ("wrapped", wrapped)):
-        for attack in ("none", "repeat"):
-            yield measure(name, kind, attack, ask, collection.questions)

@@ -26,11 +26,12 @@ def show_answers(console: Console, question: Question, before: str, after: str) 
 
 def show_rows(console: Console, rows: Sequence[Row]) -> None:
     """Print the figures, one line per application and kind of question."""
-    table = Table(title="What the model received, measured over every question")
+    title = "What the model received, measured over every question"
+    table = Table(title=title, collapse_padding=True)  # 80 columns are enough
     for heading in ("host", "retriever", "question"):
         table.add_column(heading, no_wrap=True)
     for heading in ("privacy", "leaks", "complete", "empty", "ms"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
             row.application,
@@ -40,7 +41,7 @@ def show_rows(console: Console, rows: Sequence[Row]) -> None:
             str(row.leaks),
             f"{row.completeness:.3f}",
             str(row.empty),
-            f"{row.milliseconds:.1f}",
+            f"{row.milliseconds:.0f}",
         )
     console.print(table)
 
@@ -62,5 +63,4 @@ def _marked(answer: str, question: Question) -> Text:
     words = [word for listed in question.witnesses.values() for word in listed]
     for span in witness_spans(answer, words):
         text.stylize("bold red", span.start, span.end)
-    text.highlight_words(["[REDACTED]"], style="green")
     return text
