@@ -7,8 +7,9 @@ that takes messages, such as `model.bind(response_format=...)`, is asked for tex
 words of the prompt ask for the same JSON. Whether the text can be read is the core's
 to judge.
 
-LangChain's global cache would store prompts with raw text in them, so the model is
-copied with `cache=False`. What cannot be copied is refused while there is such a cache.
+A cache of LangChain's would store prompts with raw text in them, so a model is copied
+with `cache=False`, also within bindings, retries, fallbacks and sequences. Into any
+other runnable nobody can see: it is refused while there is a global cache.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ from langchain_core.globals import get_llm_cache
 from langchain_core.language_models import BaseLanguageModel
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import Runnable, RunnableBinding, RunnableWithFallbacks
+from langchain_core.runnables import (
+    Runnable,
+    RunnableSequence,
+    RunnableWithFallbacks,
+)
+from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
 from sdrag.calls import Port
@@ -52,15 +58,15 @@ def completing(llm: Model | None) -> Port[Prompt, str] | None:
         return None
     if not isinstance(llm, Runnable):
         raise UsageError(f"A {type(llm).__name__} is no LangChain model.")
-    copy = uncached(llm)
+    copy, seen_through = uncached(llm), _is_seen_through(llm)
 
     def model(prompt: Prompt) -> Model:
-        if copy is None and get_llm_cache() is not None:
+        if not seen_through and get_llm_cache() is not None:
             raise UsageError(
                 "A global cache is set, and would keep the prompts of this model.",
                 hint="Pass the model itself, or unset the cache.",
             )
-        return _held(copy or llm, prompt.reply_format)
+        return _held(copy, prompt.reply_format)
 
     def call(prompt: Prompt) -> str:
         return _text(model(prompt).invoke(_messages(prompt)))
@@ -77,6 +83,10 @@ def embedding(
     """Embed with the host's model; without one, with the packaged MiniLM."""
     if embeddings is None:
         return local_embeddings()
+    if not isinstance(embeddings, Embeddings):
+        raise UsageError(
+            f"A {type(embeddings).__name__} is no LangChain embedding model."
+        )
 
     def call(effect: Embed) -> Sequence[Sequence[float]]:
         if effect.query:
@@ -94,7 +104,7 @@ def embedding(
 def model_name(llm: Model | None) -> str:
     """Name a model for caches and audits, without its keys."""
     inner: Any = llm
-    while isinstance(inner, RunnableBinding):
+    while isinstance(inner, RunnableBindingBase):
         inner = inner.bound
     for attribute in ("model_name", "model", "model_id"):
         value = getattr(inner, attribute, None)
@@ -103,19 +113,34 @@ def model_name(llm: Model | None) -> str:
     return type(inner).__name__ if inner is not None else ""
 
 
-def uncached(llm: Model) -> Model | None:
-    """Return a copy that no cache of LangChain's remembers; None if there is none."""
-    if isinstance(llm, BaseLanguageModel):
-        return llm.model_copy(update={"cache": False})
-    if isinstance(llm, RunnableBinding):
-        bound = uncached(llm.bound)
-        return bound and llm.model_copy(update={"bound": bound})
-    if isinstance(llm, RunnableWithFallbacks):
-        first, *rest = (uncached(one) for one in (llm.runnable, *llm.fallbacks))
-        if first is None or None in rest:
-            return None
-        return llm.model_copy(update={"runnable": first, "fallbacks": rest})
-    return None
+def uncached(llm: Model) -> Model:
+    """Return a copy in which no model that can be seen remembers its prompts."""
+    match llm:
+        case BaseLanguageModel():
+            return llm.model_copy(update={"cache": False})
+        case RunnableBindingBase():
+            return llm.model_copy(update={"bound": uncached(llm.bound)})
+        case RunnableWithFallbacks():
+            rest = [uncached(one) for one in llm.fallbacks]
+            first = uncached(llm.runnable)
+            return llm.model_copy(update={"runnable": first, "fallbacks": rest})
+        case RunnableSequence():
+            first, *middle, last = map(uncached, llm.steps)
+            steps = {"first": first, "middle": middle, "last": last}
+            return llm.model_copy(update=steps)
+    return llm
+
+
+def _is_seen_through(llm: Model) -> bool:
+    """Say whether every model that a runnable is made of can be seen."""
+    match llm:
+        case RunnableBindingBase():
+            return _is_seen_through(llm.bound)
+        case RunnableWithFallbacks():
+            return all(map(_is_seen_through, (llm.runnable, *llm.fallbacks)))
+        case RunnableSequence():
+            return all(map(_is_seen_through, llm.steps))
+    return isinstance(llm, BaseLanguageModel)
 
 
 def _held(model: Model, reply_format: type[BaseModel] | None) -> Model:

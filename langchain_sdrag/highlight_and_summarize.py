@@ -207,11 +207,11 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         return PortPerformer(self._hook.ports, self._hook.limits)
 
     def _chunks(self, prompt: Prompt) -> Iterator[str]:
-        for chunk in (uncached(self.llm) or self.llm).stream(_messages(prompt)):
+        for chunk in uncached(self.llm).stream(_messages(prompt)):
             yield _said(chunk)
 
     async def _achunks(self, prompt: Prompt) -> AsyncIterator[str]:
-        async for chunk in (uncached(self.llm) or self.llm).astream(_messages(prompt)):
+        async for chunk in uncached(self.llm).astream(_messages(prompt)):
             yield _said(chunk)
 
     def _asked(self, given: Mapping[str, Any]) -> Asked:

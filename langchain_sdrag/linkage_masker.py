@@ -91,19 +91,21 @@ class LinkageMasker(BaseDocumentTransformer):
         Returns:
             New documents; those that could not be read to the end are left out.
         """
-        if self._fitted is not None:
-            return documents_of(self._fitted.apply(passages_of(documents)))
-        return documents_of(self.fit(documents).masked.documents)
+        if self._fitted is None:
+            return documents_of(self.fit(documents).masked.documents)
+        steps = self._fitted.applying(passages_of(documents))
+        return documents_of(self._hook.perform(steps, cover(self._policy, None))[0])
 
     async def atransform_documents(
         self, documents: Sequence[Document], **kwargs: Any
     ) -> Sequence[Document]:
         """Mask the documents without blocking the event loop."""
-        if self._fitted is not None:
-            return documents_of(self._fitted.apply(passages_of(documents)))
-        steps, hidden = self._steps(documents), cover(self._policy, None)
-        fitted, _ = await self._hook.aperform(steps, hidden)
-        return documents_of(fitted.masked.documents)
+        hidden = cover(self._policy, None)
+        if self._fitted is None:
+            fitted, _ = await self._hook.aperform(self._steps(documents), hidden)
+            return documents_of(fitted.masked.documents)
+        steps = self._fitted.applying(passages_of(documents))
+        return documents_of((await self._hook.aperform(steps, hidden))[0])
 
     def _steps(self, documents: Sequence[Document]) -> Steps[Fitted]:
         passages = passages_of(documents)

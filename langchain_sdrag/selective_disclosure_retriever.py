@@ -19,7 +19,7 @@ from langchain_core.callbacks import (
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import Field, PrivateAttr
 
 from langchain_sdrag.auditing import aannounce, announce
@@ -34,6 +34,7 @@ from sdrag.cache import Cached
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import Bindings
 from sdrag.disclosure.history import Kept
+from sdrag.errors import UsageError
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, asks_again
 from sdrag.judges import Scorer
@@ -114,6 +115,11 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         filter_translator: FilterTranslator | None = None,
         **runnable: Any,
     ) -> None:
+        if not isinstance(base_retriever, Runnable):
+            raise UsageError(
+                f"A {type(base_retriever).__name__} is no LangChain retriever.",
+                hint="Pass a retriever, such as `store.as_retriever()`.",
+            )
         runnable.update(
             base_retriever=base_retriever,
             policy=Policy.read(policy),

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from langchain_sdrag.effects import completing, embedding, model_name
 from sdrag.calls import Limits
+from sdrag.errors import UsageError
 from sdrag.hosting import Hook, Unpickled, authorizing
 from sdrag.judges import Judge, Scorer, check_retrieving, scoring
 from sdrag.performing import Ports
@@ -29,7 +30,7 @@ __all__ = ["DisclosingWrapper", "Wrapper"]
 class Wrapper(Unpickled, BaseModel):
     """The fields of a wrapper; `_stage` names it in audit events."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
     policy: Policy = Field(exclude=True, repr=False, frozen=True)
     llm: Any = Field(default=None, exclude=True, repr=False, frozen=True)
@@ -42,6 +43,15 @@ class Wrapper(Unpickled, BaseModel):
 
     _stage: str = PrivateAttr(default="")
     _hook: Hook = PrivateAttr()
+
+    def __init__(self, **given: Any) -> None:
+        unknown = sorted(given.keys() - type(self).model_fields.keys())
+        if unknown:
+            raise UsageError(
+                f"A {type(self).__name__} takes no argument {', '.join(unknown)}.",
+                hint="An argument that is misspelt would protect nothing.",
+            )
+        super().__init__(**given)
 
     @property
     def policy_hash(self) -> str:
@@ -60,6 +70,24 @@ class Wrapper(Unpickled, BaseModel):
         copy = super().model_copy(update=update, deep=deep)
         copy._build()  # noqa: SLF001 -- an object of this very class
         return copy
+
+    def configurable_fields(self, **fields: Any) -> Any:
+        """
+        Let callers choose fields, but for those that protect.
+
+        Raises:
+            UsageError: A caller of the chain could choose its own protection, and would
+                be shown the policy as the default.
+        """
+        own = type(self).model_fields
+        kept = sorted(name for name in fields.keys() & own if own[name].exclude)
+        if kept:
+            raise UsageError(
+                f"Callers do not choose {', '.join(kept)}.",
+                hint="Build several wrappers, and offer `configurable_alternatives`.",
+            )
+        inherited: Any = super()
+        return inherited.configurable_fields(**fields)
 
     def _build(self) -> None:
         ports = Ports(

@@ -83,6 +83,10 @@ def embedding(
     """Embed with the host's model; without one, with the packaged MiniLM."""
     if embeddings is None:
         return local_embeddings()
+    if not isinstance(embeddings, BaseEmbedding):
+        raise UsageError(
+            f"A {type(embeddings).__name__} is no LlamaIndex embedding model."
+        )
     model = embeddings.model_copy(update={"embeddings_cache": None})
 
     def call(effect: Embed) -> Sequence[Sequence[float]]:

@@ -113,9 +113,10 @@ class LinkageMasker(TransformComponent):
         Returns:
             New nodes; those that could not be read to the end are left out.
         """
-        if self._fitted is not None:
-            return _nodes(self._fitted.apply([passage_of(node) for node in nodes]))
-        return _nodes(self.fit(nodes).masked.documents)
+        if self._fitted is None:
+            return _nodes(self.fit(nodes).masked.documents)
+        steps = self._fitted.applying([passage_of(node) for node in nodes])
+        return _nodes(self._hook.perform(steps, cover(self._policy))[0])
 
     # A span would hold the nodes.
     setattr(__call__, DISPATCHER_SPAN_DECORATED_ATTR, True)
@@ -124,11 +125,12 @@ class LinkageMasker(TransformComponent):
         self, nodes: Sequence[BaseNode], **kwargs: Any
     ) -> Sequence[BaseNode]:
         """Mask the nodes without blocking the event loop."""
-        if self._fitted is not None:
-            return _nodes(self._fitted.apply([passage_of(node) for node in nodes]))
-        steps = self._steps(nodes)
-        fitted, _ = await self._hook.aperform(steps, cover(self._policy))
-        return _nodes(fitted.masked.documents)
+        hidden = cover(self._policy)
+        if self._fitted is None:
+            fitted, _ = await self._hook.aperform(self._steps(nodes), hidden)
+            return _nodes(fitted.masked.documents)
+        steps = self._fitted.applying([passage_of(node) for node in nodes])
+        return _nodes((await self._hook.aperform(steps, hidden))[0])
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Fitted]:
         passages = [passage_of(node) for node in nodes]

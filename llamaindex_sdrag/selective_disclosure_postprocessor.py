@@ -28,6 +28,7 @@ from sdrag.cache import Cached
 from sdrag.calls import Limits
 from sdrag.disclosure.bindings import Bindings
 from sdrag.disclosure.history import Kept
+from sdrag.errors import UsageError
 from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, Unpickled
 from sdrag.judges import Judge, Scorer, check_retrieving
@@ -116,6 +117,12 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
             limits=limits,
         )
         check_retrieving(setup.policy, judges, has_model=llm is not None)
+        unknown = sorted(component.keys() - type(self).model_fields.keys())
+        if unknown:
+            raise UsageError(
+                f"A {self.class_name()} takes no argument {', '.join(unknown)}.",
+                hint="An argument that is misspelt would protect nothing.",
+            )
         component.update(policy_hash=setup.policy.hash, engine_id=setup.engine_id)
         super().__init__(**component)
         self._setup = setup

@@ -102,6 +102,11 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
     ) -> None:
         if k is not None and k < 1:
             raise UsageError("k is at least 1.")
+        if not isinstance(base_retriever, BaseRetriever):
+            raise UsageError(
+                f"A {type(base_retriever).__name__} is no LlamaIndex retriever.",
+                hint="Pass a retriever, such as `index.as_retriever()`.",
+            )
         super().__init__(callback_manager=callback_manager)
         self._base_retriever = base_retriever
         self._k = k

@@ -214,6 +214,11 @@ def authorizing(
     """
     if authorizer is None:
         return None
+    if not callable(authorizer):
+        raise UsageError(
+            f"A {type(authorizer).__name__} is no authorizer.",
+            hint="It takes a principal and passages, and returns a boolean for each.",
+        )
 
     def call(effect: Authorize) -> Sequence[bool]:
         if iscoroutinefunction(authorizer):
@@ -234,7 +239,15 @@ def _sinks(audit: Audit) -> tuple[AuditSink, ...]:
     """Return the sinks that a wrapper's `audit` argument means."""
     if audit is None:
         return (log_event,)
-    return (audit,) if callable(audit) else tuple(audit)
+    sinks = (audit,) if callable(audit) or not isinstance(audit, Iterable) else audit
+    listed = tuple(sinks)
+    for sink in listed:
+        if not callable(sink):
+            raise UsageError(
+                f"A {type(sink).__name__} takes no audit events.",
+                hint="A sink is a callable that takes an `AuditEvent`.",
+            )
+    return listed
 
 
 def _ours(error: BaseException) -> BaseException:

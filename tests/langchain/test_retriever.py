@@ -11,6 +11,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.globals import set_llm_cache
 from langchain_core.load import dumps
+from langchain_core.output_parsers import StrOutputParser
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -53,6 +54,16 @@ def wrapped(host, **options):
     return SelectiveDisclosureRetriever(
         base_retriever=host, **{"policy": POLICY, **options}
     )
+
+
+def within(model):
+    """The runnables that a host makes of a model."""
+    return [
+        model.bind(stop=["x"]),
+        model.with_retry(),
+        model.with_retry().with_config(tags=["t"]),
+        model.with_fallbacks([model.with_retry()]),
+    ]
 
 
 class TestPrincipals:
@@ -266,11 +277,22 @@ class TestConfidentiality:
         set_llm_cache(cache)
         try:
             model = LangChainModel(reply=verdicts(names=["Anna Karlsson"]))
-            for given in (model, model.bind(stop=["x"]), model.with_fallbacks([model])):
+            for given in (model, *within(model)):
                 assert wrapped(host, llm=given).invoke("q")[0].id == "d"
             assert cache._cache == {}
         finally:
             set_llm_cache(None)
+
+    def test_nor_does_a_cache_of_the_models_own(self, host):
+        """Also where the model is within a runnable."""
+        cache = InMemoryCache()
+        reply = verdicts(names=["Anna Karlsson"])
+        model = LangChainModel(reply=reply, cache=cache)
+
+        for given in (model, *within(model), model | StrOutputParser()):
+            assert wrapped(host, llm=given).invoke("q")[0].id == "d"
+
+        assert cache._cache == {}
 
     def test_a_model_that_cannot_be_copied_is_refused_while_there_is_one(self, host):
         """Its prompts would be kept, so its passages are withheld."""

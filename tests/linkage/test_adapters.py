@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.errors import UsageError
+from sdrag.errors import InternalError, UsageError
 from sdrag.testing import canary
 
 langchain_documents = pytest.importorskip("langchain_core.documents")
@@ -14,6 +14,11 @@ WHO = "Ivo Krastev"
 TAG = canary("tag")
 POLICY = {"linkage": {"resolution": {"meaning": False, "terms": False}}}
 TEXTS = (f"The member is Mr. {WHO}.", "Nobody is named in this one.")
+
+
+def fail(_: object, document: object) -> None:
+    """Quote what it was given, as errors do."""
+    raise KeyError(document.text)
 
 
 class TestLangChain:
@@ -43,6 +48,18 @@ class TestLangChain:
         fitted = self.masker(whole_corpus=True).fit(self.documents())
         (shard,) = self.masker(fitted=fitted).transform_documents(self.documents()[:1])
         assert WHO not in repr(shard)
+
+    def test_a_fault_of_a_plan_leaves_without_what_it_was_applied_to(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whatever goes wrong in it; neither words nor frames."""
+        fitted = self.masker(whole_corpus=True).fit(self.documents())
+        masker = self.masker(fitted=fitted)
+        monkeypatch.setattr(type(fitted.masked), "cleaned", fail)
+        with pytest.raises(InternalError) as caught:
+            masker.transform_documents(self.documents())
+        assert WHO not in str(caught.value)
+        assert "fail" not in [entry.name for entry in caught.traceback]
 
     def test_a_shard_is_not_fitted_on_silently(self) -> None:
         """Without a plan, and without being told that this is all, it refuses."""
@@ -80,6 +97,18 @@ class TestLlamaIndex:
         assert WHO not in repr(
             [n.model_dump() for n in pipeline.run(nodes=self.nodes())]
         )
+
+    def test_a_fault_of_a_plan_leaves_without_what_it_was_applied_to(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Whatever goes wrong in it; neither words nor frames."""
+        fitted = self.masker(whole_corpus=True).fit(self.nodes())
+        masker = self.masker(fitted=fitted)
+        monkeypatch.setattr(type(fitted.masked), "cleaned", fail)
+        with pytest.raises(InternalError) as caught:
+            masker(self.nodes())
+        assert WHO not in str(caught.value)
+        assert "fail" not in [entry.name for entry in caught.traceback]
 
     def test_a_shard_is_not_fitted_on_silently(self) -> None:
         """Without a plan, and without being told that this is all, it refuses."""

@@ -25,7 +25,7 @@ from sdrag.linkage.mentions import Found, Mentions
 from sdrag.linkage.performing import local_performer
 from sdrag.linkage.settings import SettingsSource, read_settings
 from sdrag.policy import LinkageSection
-from sdrag.steps import Performer, Steps, run
+from sdrag.steps import Performer, Steps, compute, replied, run
 from sdrag.vocabulary import Confidential, Decision, Passage
 
 __all__ = ["Fitted", "Update", "check_whole", "fit", "fit_steps"]
@@ -68,6 +68,11 @@ class Fitted(Confidential):
         `updated` for new documents.
         """
         return tuple(self.masked.cleaned(document) for document in documents)
+
+    def applying(self, documents: Sequence[Passage]) -> Steps[tuple[Passage, ...]]:
+        """Mask further text as a step; as `apply`."""
+        (outcome,) = yield from compute(self.apply, [documents])
+        return replied(outcome)
 
     def updated(
         self,
