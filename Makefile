@@ -13,9 +13,11 @@ export TOKENIZERS_PARALLELISM := false
 .PHONY: help demo test check bench clean
 
 help:
-	@echo "make demo   install and run the demo"
+	@echo "make demo   install and run the demo; ARGS='--top-k 4' are its options"
 	@echo "make test   install and run every check"
-	@echo "make bench  run the benchmarks"
+	@echo "make check  ... without the tests"
+	@echo "make bench  run the slow tests and the benchmarks"
+	@echo "make clean  remove what was installed"
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
