@@ -35,6 +35,8 @@ def _left(texts: list[str], *constraints: str) -> list[str]:
     [
         ("Remove names of witnesses", "The witness, Jonathan Meyers, left.", "Meyers",
          "witness"),
+        ("Tenants in debt stay nameless", "The chair wrote to Asante.", "Asante",
+         "chair"),
         ("Hide the exact doses of medicine", "She took 80 mg of it.", "80 mg", "took"),
         ("Suppress private telephone numbers", "Ring 0770 555 0143.", "0143", "Ring"),
         ("Mask the registration plates", "a car, BX 9063, waited", "9063", "waited"),

@@ -17,6 +17,7 @@ from sdrag.vocabulary import Confidential, Constraint
 __all__ = ["Reading", "read"]
 
 _MONEY = ("MONEY", "NUMBER")
+_COUNTS = ("NUMBER", "QUANTITY")
 _CODES = ("CODE", "IBAN_CODE", "CREDIT_CARD", "US_SSN", "NUMBER", "ZIP_CODE")
 _PLACES = ("ADDRESS", "LOCATION", "ZIP_CODE", "COORDINATES")
 _TYPES: dict[str, tuple[str, ...]] = {
@@ -24,17 +25,31 @@ _TYPES: dict[str, tuple[str, ...]] = {
     r"(?:tele)?phones?\b|mobile numbers?\b|contact numbers?|fax": ("PHONE_NUMBER",),
     r"e-?mails?\b|mail address": ("EMAIL_ADDRESS",),
     r"contact details": ("PHONE_NUMBER", "EMAIL_ADDRESS", "ADDRESS"),
-    r"dates?\b|days? on which|birthdays?\b|when\b": ("DATE",),
+    r"dates?\b|(?:which|what) (?:day|month|year)s?\b|birthdays?\b|when\b"
+    r"|anniversar|deadlines?\b|years? of (?:birth|death)|days of\b": ("DATE",),
     r"(?:hours?|times?)\b(?! (?:off|being))|clock|when\b": ("TIME",),
     r"how long|durations?\b|lengths? of": ("DURATION",),
     r"ages?\b|how old": ("AGE", "YEARS"),
-    r"sums?\b|amounts?\b|prices?\b|costs?\b|worth|values? of the|paid|payments?\b|salar"
-    r"|wages?\b|fees?\b|financ|figures\b|how much|money|revenue|turnover|debts?\b"
-    r"|budget|rewards?\b|fines?\b|settlement|compensation|quota": _MONEY,
-    r"plates?\b|registration": ("CODE",),
-    r"codes?\b|(?:account|staff|sample|case|reference|serial|id|file|card|passport"
-    r"|identity|personal|licen[cs]e|insurance|social security|patient|badge|ticket"
-    r"|employee|member(?:ship)?) numbers?|identifiers?\b|numbered|\bIDs?\b": _CODES,
+    r"sums?\b|amounts?\b|prices?\b|costs?\b|worth|values? of the|paid|pay(?:s|ing)?\b"
+    r"|payments?\b|salar|wages?\b|fees?\b|financ|figures\b|how much|money|revenue"
+    r"|turnover|profits?\b|debts?\b|ow(?:es?|ed|ing)\b|budget|rewards?\b|fines?\b"
+    r"|settlement|compensation|quota|charged\b|charges? for|earn|income|bills?\b"
+    r"|rents?\b|deposits?\b|losses\b|bribes?\b|bids?\b|stakes?\b|donations?\b"
+    r"|pensions?\b|loans?\b|taxe?s?\b|invoices?\b": _MONEY,
+    r"how (?:many|often|far|big|large|high|deep|heavy|tall|fast)|quantit|weights?\b"
+    r"|heights?\b|sizes?\b|percent|per cent|rates?\b|number of|numbers of (?!the\b)"
+    r"|temperatures?\b|distances?\b|speeds?\b|volumes?\b|counts\b": _COUNTS,
+    r"(?:drug|medicine|substance|poison|tablet)s?\b.* (?:amounts?|how much)\b": (
+        "DOSE",
+        "QUANTITY",
+    ),
+    r"plates?\b|registration|call signs?\b|frequenc|combinations?\b": ("CODE",),
+    r"codes?\b|\w+(?<!phone)(?<!mobile)(?<!contact) numbers\b(?! of)|numbers of the"
+    r"|(?:account|staff|sample|case|reference|serial|id|file|card|passport|identity"
+    r"|personal|licen[cs]e|insurance|social security|patient|badge|ticket|employee"
+    r"|member(?:ship)?|chip|ring|lot|batch|order|invoice|claim|policy|inventory|catalogue"
+    r"|flight|room|locker|tag|seal|hull|engine|grant|docket|permit|tax) number\b"
+    r"|identifiers?\b|numbered|\bIDs?\b": _CODES,
     r"passwords?|credentials?|keys?\b|tokens?\b|pins?\b|logins?\b|passphrases?": (
         "CREDENTIAL",
         "CODE",
@@ -46,22 +61,45 @@ _TYPES: dict[str, tuple[str, ...]] = {
     ),
     r"(?<!network )address(?:es)?\b|where .{0,40}(?:liv|lodg|stay|resid|hid|work)"
     r"|homes?\b|whereabouts|residences?\b": (*_PLACES, "ORGANIZATION", "CODE"),
-    r"places?\b|locations?\b|towns?\b|cit(?:y|ies)\b|where\b|venues?\b": _PLACES,
+    r"places?\b|locations?\b|towns?\b|villages?\b|cit(?:y|ies)\b|countr(?:y|ies)\b"
+    r"|where\b|venues?\b|destinations?\b|streets?\b|islands?\b|harbours?\b": _PLACES,
     r"coordinates|positions? of the|latitude|longitude": ("COORDINATES",),
-    r"marks\b|scores?\b|grades?\b|values\b|results\b|limits\b|readings?\b|measure": (
+    r"which (?:\w+ )?(?:compan(?:y|ies)|firms?|hospitals?|clinics?|schools?|banks?"
+    r"|universit(?:y|ies)|hotels?|clubs?|branches|agenc(?:y|ies))\b|employers?\b": (
+        "ORGANIZATION",
+        "LOCATION",
+        "ADDRESS",
+    ),
+    r"marks?\b|scores?\b|grades?\b|values\b|results\b|limits\b|readings?\b|measure": (
         "NUMBER",
         "QUANTITY",
     ),
     r"nationalit|citizenship|ethnic|origin": ("NATIONALITY",),
-    r"for a living|occupations?\b|profession|jobs?\b|posts?\b|job titles?|trades?\b": (
+    r"for a living|occupations?\b|profession|jobs?\b|posts?\b|job titles?|trades\b": (
         "JOB_TITLE",
     ),
     r"relig|faith|denominat": ("RELIGION",),
-    r"diagnos|illness|disease|condition": ("CONDITION",),
     r"urls?\b|links?\b|web ?sites?|domains?\b": ("URL", "DOMAIN_NAME"),
 }
+_IN_PART: dict[str, tuple[str, ...]] = {
+    r"diagnos|illness|disease|conditions?\b|ailment|injur|symptom|allerg|suffer": (
+        "CONDITION",
+    ),
+    r"treat|therap|medicines?\b|medications?\b|drugs?\b|surger|operations?\b": (
+        "TREATMENT",
+        "SUBSTANCE",
+    ),
+    r"substances?\b|poison|chemicals?\b|ingredients?\b": ("SUBSTANCE",),
+    r"weapons?\b|guns?\b|arms\b": ("WEAPON",),
+    r"educat|degrees?\b|qualification|studie[sd]": ("EDUCATION",),
+    r"appearance|looks?\b|hair\b|description of": ("APPEARANCE",),
+    r"orientation|sexual": ("ORIENTATION",),
+}
+"""Types that a detector knows in part: what names them must be understood besides."""
 _NAMES = re.compile(
-    r"\bnam(?:e|es|ed|ing)\b|\banonym|\bidentit|\bidentif|\bunnamed|\bwho\b|\bnicknames?\b",
+    r"\bnam(?:e|es|ed|ing|eless)\b|\b(?:sur|first|nick|maiden|user)names?\b|\banonym"
+    r"|\bidentit|\bidentif|\bunnamed|\bwho\b|\bwhom\b|\bincognito|\binitials\b"
+    r"|\bpseudonym",
     re.IGNORECASE,
 )
 _ORGANISATIONS = re.compile(
@@ -75,7 +113,9 @@ _MEANING = re.compile(
     r"\b(?:how(?! (?:old|much|many|long))|why|reasons?|causes?|motives?|manner|nature"
     r"|circumstances|brought about|background|which|true|method|explanation"
     r"|grounds?|ways?|means|occasions?|what (?:really|actually|exactly|did|do)"
-    r"|what was done)\b",
+    r"|what was done|(?:by|in|with|through) what|tricks?|what (?:moved|drove|made|led)"
+    r"|content of|contents|subject of|outcome|findings?|found (?:out|in)|discovered"
+    r"|where|whereabouts|hiding|hidden|passwords?|passphrases?)\b",
     re.IGNORECASE,
 )
 _FEW = 3
@@ -97,9 +137,12 @@ _TAIL = re.compile(
     r"|confidential)\.?$",
     re.IGNORECASE,
 )
-_RULES = tuple(
-    (re.compile(rf"\b(?:{words})", re.IGNORECASE), types)
-    for words, types in _TYPES.items()
+_RULES, _PARTIAL_RULES = (
+    tuple(
+        (re.compile(rf"\b(?:{words})", re.IGNORECASE), types)
+        for words, types in table.items()
+    )
+    for table in (_TYPES, _IN_PART)
 )
 
 
@@ -137,6 +180,7 @@ def read(constraint: Constraint) -> Reading:
         if _ALIASES.search(text):
             types.add("TERM")
     understood = bool(types)
+    types |= {t for rule, found in _PARTIAL_RULES if rule.search(text) for t in found}
     meaning = not understood or _MEANING.search(text) is not None
     subject = _subject(text)
     return Reading(

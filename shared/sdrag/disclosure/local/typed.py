@@ -2,7 +2,8 @@
 Mentions of the types a constraint names.
 
 A bare number is nobody's sum or code for itself: it counts only where its form could be
-one. Officials who act in their office are not who a constraint on patients, witnesses
+one. A name that the detector takes for a place on weak grounds could be somebody's.
+Officials who act in their office are not who a constraint on patients, witnesses
 or children is about, unless it says so.
 """
 
@@ -18,6 +19,8 @@ from sdrag.vocabulary import Finding, Mention
 __all__ = ["sparing_officials", "typed"]
 
 _YEARS = 110
+_UNSURE = 0.6
+"""The confidence of a place that nothing but its surroundings makes one."""
 _CODED = 3
 
 
@@ -57,7 +60,8 @@ def sparing_officials(
 
 def _wanted(mention: Mention, value: str, reading: Reading) -> bool:
     if mention.type != "NUMBER":
-        return mention.type in reading.types
+        unsure = mention.type == "LOCATION" and mention.confidence <= _UNSURE
+        return mention.type in reading.types or (reading.people and unsure)
     if "YEARS" in reading.types and _may_be_years(value):
         return True
     if "NUMBER" not in reading.types:
