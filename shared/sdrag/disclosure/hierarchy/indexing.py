@@ -15,13 +15,9 @@ from dataclasses import replace
 
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.bindings import BindingStore
-from sdrag.disclosure.hierarchy.building import (
-    Hierarchy,
-    HierarchySettings,
-    Summary,
-    build_hierarchy,
-)
+from sdrag.disclosure.hierarchy.building import build_hierarchy
 from sdrag.disclosure.hierarchy.progress import progress_bar
+from sdrag.disclosure.hierarchy.tree import Hierarchy, HierarchySettings, Summary
 from sdrag.disclosure.lineage import Link, lineage_of
 from sdrag.disclosure.view import control_keys
 from sdrag.policy import Policy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sdrag.disclosure.hierarchy.building import Progress
+from sdrag.disclosure.hierarchy.tree import Progress
 from sdrag.extras import needs
 
 __all__ = ["progress_bar"]
