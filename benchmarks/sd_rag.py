@@ -6,9 +6,9 @@ Rerun the experiments of SD-RAG as far as an engine allows, beside the paper's f
     python benchmarks/sd_rag.py --only table1 --engine langchain:PROVIDER:MODEL \
         --generator PROVIDER:MODEL --judge PROVIDER:MODEL
 
-Writes one Markdown file with tables and plots: Table I, figures 4 to 8, figure 9,
-Table II, and the attacks that the paper does not try. Without an engine, the local one
-and a scripted model that returns exactly the right spans redact, and the generator
+Writes a Markdown file with tables, and plots beside it: Table I, figures 4 to 8, figure
+9, Table II, and the attacks that the paper does not try. Without an engine, the local
+one and a scripted model that returns exactly the right spans redact, and the generator
 repeats all it is given: the worst a hijacked model can do. `--quick` takes few articles
 and a faster model, to see that everything runs.
 """
@@ -16,14 +16,14 @@ and a faster model, to see that everything runs.
 from __future__ import annotations
 
 import argparse
-import json
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+
+from sd_rag_scripted import every_second, nothing_found, right_spans
 
 from sdrag.calls import Limits, Port
 from sdrag.cli.models import complete_with, generator_of, judge_of
@@ -37,11 +37,10 @@ from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.ranking import evaluate_ranking
 from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa, policy_of
 from sdrag.evaluation.retrieval_oracle import ENGINES, evaluate_retrieval_oracle
-from sdrag.evaluation.witnesses import broken, share_kept, witness_spans
+from sdrag.evaluation.witnesses import broken, share_kept
 from sdrag.hosting import local_embeddings
 from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.prompts import Prompt
 from sdrag.reports.curves import draw_curves
 from sdrag.steps import run
 from sdrag.vocabulary import Passage
@@ -78,8 +77,6 @@ TABLE_2_SAYS = """\
 {0} articles, local engine. A scripted model summarizes by every second chunk, so that \
 summaries generalize nothing, and only the second of the paper's two effects is there: \
 chunks are brought together."""
-ASKED = re.compile(r"^\[([\w.:-]+)\] (.*)$", re.MULTILINE)
-TEXT = re.compile(r"^(==[0-9a-f]{16}==)\n(.*)\n\1", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -144,7 +141,7 @@ def table1(asked: Run) -> str:
     options = asked.options
     engines = {options.engine: complete_with(options.engine)}
     if options.engine == "local":
-        engines["right spans"] = _right(asked.articles)
+        engines["right spans"] = right_spans(asked.articles)
     judges = {**generator_of(options.generator), **judge_of(options.judge)}
     rows = []
     for engine, complete in engines.items():
@@ -194,8 +191,8 @@ def ranking(asked: Run) -> str:
             "## Figures 4 to 8: ranking constraints",
             RANKING_SAYS.format(**got),
             _table(("strategy", *heads, "AP@20"), rows),
-            draw_curves("Recall at K", curves("recall")),
-            draw_curves("Average precision at K", curves("average_precision")),
+            _plot(asked, "Recall at K", curves("recall")),
+            _plot(asked, "Average precision at K", curves("average_precision")),
         ]
     )
 
@@ -292,34 +289,6 @@ PARTS: Mapping[str, Callable[[Run], str]] = {
 }
 
 
-def _right(articles: Sequence[Article]) -> Callable[[Prompt], str]:
-    """Return a model that finds every witness word, and rephrases nothing."""
-    witnesses = {
-        rule: words
-        for article in articles
-        for rule, words in article["constraint_to_witness_words"].items()
-    }
-
-    def complete(prompt: Prompt) -> str:
-        asked = prompt.messages[-1].content.text
-        text = TEXT.findall(asked)[-1][1]
-        if prompt.name == "disclosure.rephrase":
-            return text
-        return _verdicts(
-            {
-                name: [span.of(text) for span in witness_spans(text, witnesses[rule])]
-                for name, rule in ASKED.findall(asked.split("\nText")[0])
-            }
-        )
-
-    return complete
-
-
-def _verdicts(spans: Mapping[str, Sequence[str]]) -> str:
-    listed = [{"constraint": name, "spans": found} for name, found in spans.items()]
-    return json.dumps({"verdicts": listed})
-
-
 def _timed(
     passages: Sequence[Passage],
     policy: Mapping[str, Any],
@@ -327,16 +296,8 @@ def _timed(
     seconds: float,
 ) -> tuple[float, float, int]:
     """Redact once; return wall time, CPU time and calls."""
-
-    def complete(prompt: Prompt) -> str:
-        time.sleep(seconds)
-        asked = prompt.messages[-1].content.text
-        if prompt.name == "disclosure.rephrase":
-            return TEXT.findall(asked)[-1][1]
-        names = [name for name, _ in ASKED.findall(asked.split("\nText")[0])]
-        return _verdicts(dict.fromkeys(names, ()))
-
-    ports = Ports(complete=Port(complete), embed=local_embeddings())
+    model = Port(nothing_found(seconds))
+    ports = Ports(complete=model, embed=local_embeddings())
     performer = Metered(PortPerformer(ports, Limits(concurrency=concurrency)))
     engine = Engine.build(policy, has_model=True)
     run(bind(passages, engine), performer)
@@ -351,7 +312,7 @@ def _layered(
 ) -> Iterator[tuple[str, tuple[float, float]]]:
     """Yield mean privacy and completeness of an article's questions, by layers."""
     leaves = sentence_chunks(article, f"article-{number}")
-    ports = Ports(complete=Port(_every_second), embed=local_embeddings())
+    ports = Ports(complete=Port(every_second), embed=local_embeddings())
     performer = PortPerformer(ports)
     engine = Engine.build(policy_of([article], "rephrase"))
     store = engine.disclosure.bindings
@@ -385,10 +346,14 @@ def _answered(
     return share_kept(relevant, leaked), complete
 
 
-def _every_second(prompt: Prompt) -> str:
-    """Summarize as a script can: by every second chunk."""
-    text = prompt.messages[-1].content.text.removeprefix("Text:\n")
-    return " ".join(text.split("\n\n")[::2])
+def _plot(asked: Run, title: str, curves: Mapping[str, Sequence[float]]) -> str:
+    """Draw curves: into a file beside the report, or into what is printed."""
+    drawn, report = draw_curves(title, curves), asked.options.out
+    if report is None:
+        return drawn
+    name = f"{report.stem}-{title.lower().replace(' ', '-')}.svg"
+    report.with_name(name).write_text(drawn, encoding="utf-8")
+    return f"![{title}]({name})"
 
 
 def _nested(heads: Sequence[str], figures: Mapping[str, Any]) -> str:
