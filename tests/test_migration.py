@@ -1,7 +1,8 @@
-"""The code of the migration pages runs, and leaks nothing of what must be hidden."""
+"""The code of the migration pages runs; theirs leaks what is said of it, ours not."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import llamaindex_sdrag
 from sdrag.testing import verbatim
 from sdrag.vocabulary import Passage
 
-from .leaks.agent import AgentModel
+from .leaks.agent import ASK, AgentModel
 from .support.doubles import LangChainModel, LlamaIndexModel
 from .support.faces import Documents, Nodes, Scenario
 
@@ -29,6 +30,15 @@ SCENARIO = Scenario(
     "page",
     (Passage("p", f"The witness Anna {SECRETS[0]} saw it. Write to {SECRETS[1]}."),),
 )
+
+
+def masking(_prompt):
+    """Play the model that is asked to mask, in the form that its prompt shows."""
+    mapping = {f"PII{place}": secret for place, secret in enumerate(SECRETS)}
+    text = SCENARIO.passages[0].text
+    for placeholder, secret in mapping.items():
+        text = text.replace(secret, f"[{placeholder}]")
+    return f"{text}\nOutput Mapping:\n{json.dumps(mapping)}"
 
 
 def langchain_names():
@@ -58,7 +68,7 @@ def llamaindex_names():
         "RetrieverQueryEngine": RetrieverQueryEngine,
         "SelectiveDisclosureRetriever": llamaindex_sdrag.SelectiveDisclosureRetriever,
         "llm": LlamaIndexModel(verbatim),
-        "local_llm": LlamaIndexModel(verbatim),
+        "local_llm": LlamaIndexModel(masking),
         "retriever": Nodes(SCENARIO),
     }
 
@@ -102,10 +112,37 @@ def test_our_lines_run_and_keep_what_theirs_were_to_hide(page):
     assert not any(secret in shown for secret in SECRETS)
 
 
+def asked_agent(names):
+    """The name stays in the text, and the documents stay beside it."""
+    *_, found, _ = names["agent"].invoke(ASK)["messages"]
+    assert SECRETS[1] not in found.text
+    return [found.text, found.artifact]
+
+
+def asked_chain(names):
+    """What was hidden from the model is put back into its answer."""
+    return names["chain"].invoke("Who saw it?")
+
+
+def asked_engine(names):
+    """What stood for what is told in the metadata of the sources."""
+    response = names["engine"].query("Who saw it?")
+    return [found.node.model_dump() for found in response.source_nodes]
+
+
+THEIRS = {
+    "pii-middleware": asked_agent,
+    "presidio-reversible-anonymizer": asked_chain,
+    "pii-node-postprocessor": asked_engine,
+    "llama-index-postprocessor-presidio": asked_engine,
+}
+
+
 @pytest.mark.parametrize("page", NAMES)
-def test_their_lines_are_python_and_run_where_they_are_installed(
+def test_their_lines_run_and_let_through_what_they_were_to_hide(
     page, tmp_path, monkeypatch
 ):
+    """Where they are installed; what each lets through, its function above says."""
     (code,) = blocks(page, "python before")
     compiled = compile(code, f"{page}.md", "exec")
     names = NAMES[page]()
@@ -114,6 +151,9 @@ def test_their_lines_are_python_and_run_where_they_are_installed(
         stand_in_for_spacys_model(tmp_path, monkeypatch)
 
     exec(compiled, names)  # noqa: S102 -- our own page
+
+    shown = str(THEIRS[page](names))
+    assert all(secret in shown for secret in SECRETS)
 
 
 def test_every_page_is_tested_and_listed():

@@ -30,7 +30,7 @@ def allowed(metadata: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any
 def strings(value: Any, depth: int = 0) -> Iterator[str]:
     """Yield every string inside a value, keys of mappings included."""
     if isinstance(value, str):
-        yield value
+        yield str.__str__(value)
     elif depth < _DEPTH and isinstance(value, Mapping):
         for key, inner in value.items():
             yield from strings(key, depth + 1)
@@ -51,7 +51,7 @@ def plain_values(value: Any, depth: int = 0) -> Iterator[str]:
             yield from plain_values(inner, depth + 1)
     elif value is None or isinstance(value, (bool, int, float)):
         with suppress(Withheld):
-            yield _spelt(value)
+            yield _spelt(_bare(value))
 
 
 def rewritten(
@@ -78,14 +78,15 @@ def _value(value: Any, rewrite: Callable[[str], str | None], depth: int) -> Any:
     if depth > _DEPTH:
         raise Withheld
     if isinstance(value, str):
-        result = rewrite(value)
+        result = rewrite(str.__str__(value))
         if result is None:
             raise Withheld
         return result
     if value is None or isinstance(value, (bool, int, float)):
-        if rewrite(_spelt(value)) != _spelt(value):
+        bare = _bare(value)
+        if rewrite(_spelt(bare)) != _spelt(bare):
             raise Withheld
-        return value
+        return bare
     if isinstance(value, Mapping) and not _LOADER_KEYS & set(map(str, value)):
         return {
             _value(str(key), rewrite, depth + 1): _value(inner, rewrite, depth + 1)
@@ -94,6 +95,13 @@ def _value(value: Any, rewrite: Callable[[str], str | None], depth: int) -> Any:
     if isinstance(value, (list, tuple)):
         return [_value(inner, rewrite, depth + 1) for inner in value]
     raise Withheld
+
+
+def _bare(value: float | bool | None) -> float | bool | None:  # noqa: FBT001 -- as below
+    """Return a number as such: a member of an enumeration has a name too."""
+    if isinstance(value, float):
+        return float.__float__(value)
+    return value if value is None or isinstance(value, bool) else int.__int__(value)
 
 
 def _spelt(value: float | bool | None) -> str:  # noqa: FBT001 -- any plain value
