@@ -30,7 +30,7 @@ def draw_curves(title: str, curves: Mapping[str, Sequence[float]]) -> str:
 
     Args:
         title: Stands above.
-        curves: By name; values from 0 to 1 at 1, 2, 3 and so on.
+        curves: By name; values from 0 to 1 at K = 1, 2, 3 and so on.
     """
     longest = max((len(values) for values in curves.values()), default=0)
     parts = [
@@ -56,6 +56,7 @@ def _grid(longest: int) -> Iterator[str]:
             f'<text x="{_LEFT - 6}" y="{height + 4}" text-anchor="end">'
             f"{tenth / 10:g}</text>"
         )
+    yield f'<text x="{_WIDTH - _RIGHT + 12}" y="{_HEIGHT - 10}">K</text>'
     for number in sorted({1, *range(5, longest + 1, 5)} if longest else ()):
         yield (
             f'<text x="{_x(number, longest)}" y="{_HEIGHT - 10}" '
