@@ -88,10 +88,13 @@ PEERS = {
 
 
 def stand_in_for_spacys_model(folder, monkeypatch):
-    """Presidio downloads a language model unless one of its name is in the folder."""
+    """Presidio downloads a language model, unless it is in the folder, and suffixes."""
     spacy = pytest.importorskip("spacy")
     spacy.blank("en").to_disk(folder / "en_core_web_lg")
     monkeypatch.chdir(folder)
+    suffixes = pytest.importorskip("tldextract")
+    packaged = suffixes.TLDExtract(suffix_list_urls=(), cache_dir=None)
+    monkeypatch.setattr(suffixes, "extract", packaged)
 
 
 def blocks(page, kind):
