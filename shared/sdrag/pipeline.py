@@ -19,10 +19,11 @@ from typing import Self
 from sdrag.cache import Cached, open_cache
 from sdrag.disclosure.binding import bind as attach
 from sdrag.disclosure.bindings import Bindings, open_bindings
-from sdrag.disclosure.disclose import Disclosed, DisclosureSetup, Locator, Withheld
+from sdrag.disclosure.disclose import Disclosed
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.history import Kept, open_history
 from sdrag.disclosure.local import LocalLocator
+from sdrag.disclosure.setup import DisclosureSetup, Locator, Withheld
 from sdrag.guardrails import access, contradictions, injection, relevance, staleness
 from sdrag.guardrails.contradictions import Reconciled
 from sdrag.guardrails.evidence import stamped

@@ -162,6 +162,12 @@ def _linking():
     return [*sent(ModelExtractor().extract([TEXT])), _prompt(PASSAGE)]
 
 
+def _picking():
+    from sdrag.disclosure.picking import _prompt  # noqa: PLC0415
+
+    return [_prompt(sensitive(TEXT), [Constraint("a", "Remove names")], bytes(32))]
+
+
 def _monolithic():
     from sdrag.evaluation.generation import monolithic_prompt  # noqa: PLC0415
 
@@ -177,6 +183,7 @@ BUILT = {
     ("summarizer.summary_prompt",): _summarizing,
     ("prompts.extraction_prompt",): _extracting,
     ("rephrase_prompt.rephrasing_prompt",): _rephrasing,
+    ("picking._prompt",): _picking,
     ("building._prompt",): _summarizing_clusters,
     ("llm.detection_prompt",): _detecting,
     ("judging._prompt",): _judging,

@@ -155,16 +155,18 @@ def test_the_question_is_in_no_prompt_and_changes_none(one, other):
 
 
 def test_a_second_identical_question_asks_no_model():
-    """What was picked is remembered with what was released."""
+    """What was picked is remembered with what was released, and told again."""
     engine, world = Engine.build(policy(), has_model=True), Scripted()
     run(bind(PASSAGES, engine), world)
     world.complete = replying('{"left_out": ["motive"]}')
     first = run(disclose(PASSAGES, Request(QUESTION), engine), world)
     world.complete = None
 
-    assert run(disclose(PASSAGES, Request(QUESTION), engine), world).passages == (
-        first.passages
-    )
+    second = run(disclose(PASSAGES, Request(QUESTION), engine), world)
+
+    assert second.passages == first.passages
+    assert second.decisions == first.decisions
+    assert "not-picked" in [one.reason for one in second.decisions]
 
 
 def test_without_a_model_every_candidate_stays():

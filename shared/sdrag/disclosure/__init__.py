@@ -2,9 +2,10 @@
 
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.bindings import BindingStore, MemoryBindings, SqliteBindings
-from sdrag.disclosure.disclose import Disclosed, DisclosureSetup, Locator, disclose
+from sdrag.disclosure.disclose import Disclosed, disclose
 from sdrag.disclosure.graph import binding_graph
 from sdrag.disclosure.living import bind_constraint, forget_constraint
+from sdrag.disclosure.setup import DisclosureSetup, Locator
 
 __all__ = [
     "BindingStore",

@@ -10,18 +10,13 @@ withheld. The query serves ranking alone: no prompt here can hold it.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
 
-from sdrag.cache import MemoryCache, RedactionCache
-from sdrag.disclosure.bindings import BindingStore
 from sdrag.disclosure.candidates import Candidates, candidates
 from sdrag.disclosure.extraction import Extraction, extract
-from sdrag.disclosure.fingerprints import audience, fingerprint, seen_keys
-from sdrag.disclosure.history import History, MemoryHistory
+from sdrag.disclosure.fingerprints import audience, fingerprint
 from sdrag.disclosure.monotone import ROUNDS, Before, OvertakenError, keep, recall
 from sdrag.disclosure.periphrasis import periphrasis
 from sdrag.disclosure.picking import picked
@@ -36,10 +31,11 @@ from sdrag.disclosure.release import (
     withheld,
     written,
 )
+from sdrag.disclosure.setup import DisclosureSetup, Locator, Withheld
 from sdrag.disclosure.texts import Group, Texts
-from sdrag.errors import InternalError, SdragError, UsageError
+from sdrag.errors import InternalError, SdragError
 from sdrag.identities import alias
-from sdrag.policy import Policy, binds
+from sdrag.policy import binds
 from sdrag.steps import Failure, Outcome, Reply, Steps, beside, compute, replied
 from sdrag.vocabulary import (
     Confidential,
@@ -51,72 +47,7 @@ from sdrag.vocabulary import (
     Redaction,
 )
 
-__all__ = ["Disclosed", "DisclosureSetup", "Locator", "Withheld", "disclose"]
-
-
-class Locator(Protocol):
-    """Finds what constraints withhold, without a language model."""
-
-    def locate(
-        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
-    ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
-        """Return, for each passage, the findings in its own text."""
-        ...
-
-
-class Withheld(Protocol):
-    """Remembers, without keeping it, what was cut out of a released passage."""
-
-    def remember(self, passage: Passage, forms: Iterable[str]) -> None:
-        """Take note of the forms that were cut out of a passage."""
-        ...
-
-    def recall(self, passage: Passage) -> bool:
-        """Say whether that is still known, and keep it for longer."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class DisclosureSetup:
-    """
-    What disclosure control is set up with.
-
-    Args:
-        policy: What must not be disclosed.
-        bindings: The sidecar.
-        locator: The local engine.
-        has_model: Whether a model is asked too.
-        model_id: Names the model in cache keys.
-        cache: Remembers what was released.
-        key: Makes marks and aliases unforgeable.
-        withheld: Is told what was cut out; what it has forgotten is judged anew.
-        history: Keeps what was withheld, for a policy that is monotone.
-    """
-
-    policy: Policy
-    bindings: BindingStore
-    locator: Locator
-    has_model: bool = False
-    model_id: str = ""
-    cache: RedactionCache = field(default_factory=MemoryCache)
-    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    withheld: Withheld | None = None
-    history: History | None = None
-    keys: tuple[str, ...] = field(init=False, repr=False)
-    conditional: tuple[Constraint, ...] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "keys", seen_keys(self.policy))
-        conditional = tuple(rule for rule in self.policy.rules if rule.unless)
-        object.__setattr__(self, "conditional", conditional)
-        if not self.policy.disclosure.monotone:
-            if self.history is not None:
-                raise UsageError(
-                    "A history is kept for a monotone policy only.",
-                    hint="Say `disclosure: {monotone: true}`.",
-                )
-        elif self.history is None:
-            object.__setattr__(self, "history", MemoryHistory())
+__all__ = ["Disclosed", "disclose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +78,9 @@ def disclose(
     ask = _Ask(passages, query, principal, setup)
     try:
         shortcut = _shortcut(ask)
-        releases = yield from _recalled(shortcut, setup)
-        if releases is not None:
-            chosen = Candidates(())
+        known = yield from _recalled(shortcut, setup)
+        if known is not None:
+            chosen, releases = known
         else:
             section = setup.policy.disclosure
             chosen = yield from candidates(
@@ -220,14 +151,20 @@ def _shortcut(ask: _Ask) -> bytes | None:
 
 def _recalled(
     shortcut: bytes | None, setup: DisclosureSetup
-) -> Steps[Sequence[Release] | None]:
-    """Look up the releases that a shortcut leads to."""
+) -> Steps[tuple[Candidates, Sequence[Release]] | None]:
+    """Look up the releases that a shortcut leads to, and what a model left out."""
     if shortcut is None:
         return None
     (known,) = yield from compute(setup.cache.get, [shortcut])
     if not isinstance(known, Reply) or known.value is None:
         return None
-    return (yield from _found(bytes.fromhex(known.value), setup))
+    key, _, names = known.value.partition(" ")
+    releases = yield from _found(bytes.fromhex(key), setup)
+    if releases is None:
+        return None
+    left = frozenset(names.split(",")) if names else frozenset()
+    unpicked = tuple(r for r in setup.policy.rules if r.id in left) if left else ()
+    return Candidates((), unpicked=unpicked), releases
 
 
 def _found(key: bytes, setup: DisclosureSetup) -> Steps[Sequence[Release] | None]:
@@ -276,7 +213,10 @@ def _remembered(
             return releases
         yield from compute(lambda one: cache.put(key, written(one)), [releases])
     if shortcut is not None:
-        yield from compute(lambda one: cache.put(shortcut, one), [key.hex()])
+        left = ",".join(rule.id for rule in chosen.unpicked)
+        yield from compute(
+            lambda one: cache.put(shortcut, one), [f"{key.hex()} {left}"]
+        )
     return releases
 
 

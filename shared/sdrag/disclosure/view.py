@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.disclosure.disclose import DisclosureSetup, disclose
+from sdrag.disclosure.disclose import disclose
+from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.policy import Policy
 from sdrag.steps import Steps
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage, Principal

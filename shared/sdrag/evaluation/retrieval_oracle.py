@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from sdrag.disclosure.disclose import Locator
 from sdrag.disclosure.local.reading import read
+from sdrag.disclosure.setup import Locator
 from sdrag.disclosure.view import redacted_view
 from sdrag.evaluation.completeness import completeness
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
