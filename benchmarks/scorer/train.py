@@ -42,6 +42,10 @@ POSITIVE = 2.0
 SHUFFLED, MIXED = 0.4, 0.6
 """Shares of passages whose sentences are shuffled and thinned, or mixed with others."""
 
+
+STRETCH = 14
+"""Sentences of a long text that are read at once, as many as are retrieved, or more."""
+
 Marks = list[tuple[int, int]]
 
 
@@ -70,7 +74,10 @@ def compose(text: Text, others: Sequence[Text], rng: random.Random | None) -> Pa
     chosen = [(text, span) for span in sentences(text.body)]
     if rng and rng.random() < SHUFFLED:
         rng.shuffle(chosen)
-        chosen = chosen[: rng.randint(4, 9)]
+        chosen = chosen[: rng.randint(4, 12)]
+    elif rng and len(chosen) > STRETCH:
+        start = rng.randint(0, len(chosen) - STRETCH)
+        chosen = chosen[start : start + STRETCH]
     if rng and rng.random() < MIXED:
         other = rng.choice(others)
         strangers = [(other, span) for span in sentences(other.body)]
@@ -181,6 +188,7 @@ def train(options: argparse.Namespace) -> None:
     torch.manual_seed(SEED)
     texts = read_texts()
     aside, tuning = texts[4::10], [t for n, t in enumerate(texts) if n % 10 != 4]
+
     transformer: Any = load_minilm()[0]
     network = LateInteraction(transformer.auto_model)
     tokenizer = copy.deepcopy(transformer.tokenizer)
