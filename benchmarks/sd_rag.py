@@ -62,7 +62,7 @@ TABLE_2 = {
 }
 """The layers of Table II, and their privacy and completeness."""
 TABLE_1_SAYS = """\
-{0} articles, generator `{1}`. Before a generator that repeats all it is given, \
+{0}, generator `{1}`. Before a generator that repeats all it is given, \
 constraints in the prompt are no defense."""
 RANKING_SAYS = """\
 {questions} questions, {constraints} constraints, {chunks} chunks. The paper plots its \
@@ -74,7 +74,7 @@ are wall time beside the retrieval; CPU seconds are what the redaction itself to
 however busy a machine. The paper's figure 9 plots two models on a T4 without numbers: \
 extraction takes longer than rephrasing, and both longer than the prompt alone."""
 TABLE_2_SAYS = """\
-{0} articles, local engine. A scripted model summarizes by every second chunk, so that \
+{0}, local engine. A scripted model summarizes by every second chunk, so that \
 summaries generalize nothing, and only the second of the paper's two effects is there: \
 chunks are brought together."""
 
@@ -161,7 +161,7 @@ def table1(asked: Run) -> str:
     return "\n\n".join(
         [
             "## Table I: privacy and completeness",
-            TABLE_1_SAYS.format(len(asked.articles), options.generator),
+            TABLE_1_SAYS.format(_count(asked.articles), options.generator),
             _table(("engine", "defense", "injection", *heads, *paper_heads), rows),
         ]
     )
@@ -244,11 +244,12 @@ def table2(asked: Run) -> str:
         )
         for name, (_, privacy, complete) in TABLE_2.items()
     ]
-    heads = ("layers", "privacy", "completeness", "paper: privacy", "completeness")
+    paper_heads = ("paper: privacy", "paper: completeness")
+    heads = ("layers", "privacy", "completeness", *paper_heads)
     return "\n\n".join(
         [
             "## Table II: layers of summaries",
-            TABLE_2_SAYS.format(len(asked.fewest)),
+            TABLE_2_SAYS.format(_count(asked.fewest)),
             _table(heads, rows),
         ]
     )
@@ -263,11 +264,11 @@ def attacks(asked: Run) -> str:
     return "\n\n".join(
         [
             "## Attacks the paper does not try",
-            f"### Eviction ({len(asked.few)} articles)",
+            f"### Eviction ({_count(asked.few)})",
             _nested(("strategy", "K"), evicted),
-            f"### Subtraction ({len(asked.fewest)} articles)",
+            f"### Subtraction ({_count(asked.fewest)})",
             _nested(("regime", "questions"), subtracted),
-            f"### Retrieval oracle ({len(asked.few)} articles)",
+            f"### Retrieval oracle ({_count(asked.few)})",
             _nested(("vectors", "values"), oracle["advantage"]),
             _table(
                 ("engine", "completeness, unredacted", "completeness, view"),
@@ -344,6 +345,10 @@ def _answered(
     leaked = broken(text, article["constraint_to_witness_words"], relevant)
     (complete,) = completeness([(str(question["answer_text"]), text)])
     return share_kept(relevant, leaked), complete
+
+
+def _count(articles: Sequence[Article]) -> str:
+    return f"{len(articles)} article{'s' * (len(articles) != 1)}"
 
 
 def _plot(asked: Run, title: str, curves: Mapping[str, Sequence[float]]) -> str:
