@@ -22,6 +22,7 @@ from sdrag.evaluation.witnesses import broken, lost_words, share_kept
 from sdrag.hosting import local_embeddings
 from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.policy import CautionName
 from sdrag.prompts import Prompt
 from sdrag.steps import run
 from sdrag.testing import verbatim
@@ -56,6 +57,7 @@ class RcqaSettings:
         top_k: How many chunks are retrieved.
         generator: Answers; `verbatim` by default.
         facts: Lists facts for completeness.
+        caution: Of the local engine.
         complete: The model behind the engine; the local engine when missing.
     """
 
@@ -65,6 +67,7 @@ class RcqaSettings:
     top_k: int = 10
     generator: Generator = lambda _question, context, _constraints: verbatim(context)
     facts: Facts = sentence_facts
+    caution: CautionName = "high"
     complete: Callable[[Prompt], str] | None = None
 
 
@@ -113,7 +116,9 @@ def evaluate_rcqa(
 
 
 def policy_of(
-    articles: Sequence[Mapping[str, Any]], defense: Defense
+    articles: Sequence[Mapping[str, Any]],
+    defense: Defense,
+    caution: CautionName = "high",
 ) -> dict[str, Any]:
     """
     Return the policy that a privacy officer would write for these articles.
@@ -126,7 +131,7 @@ def policy_of(
         text for article in articles for text in article["constraint_to_witness_words"]
     )
     return {
-        "disclosure": {"placeholders": "phrase"},
+        "disclosure": {"placeholders": "phrase", "caution": caution},
         "constraints": [{"text": text, "method": method} for text in texts],
     }
 
@@ -151,7 +156,9 @@ class _Corpus:
             ]
         )
         self.policy = policy_of(
-            [articles[number] for number in group], settings.defense
+            [articles[number] for number in group],
+            settings.defense,
+            settings.caution,
         )
         complete = settings.complete
         self.performer = Metered(

@@ -25,6 +25,9 @@ def command(
     engine: Annotated[
         str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
     ] = "local",
+    caution: Annotated[
+        str, typer.Option(help="Of the local engine: high or balanced.")
+    ] = "high",
     generator: Annotated[
         str, typer.Option(help="verbatim, or PROVIDER:MODEL.")
     ] = "verbatim",
@@ -44,6 +47,7 @@ def command(
     chosen = _one_of("--defense", defense.split(","), _DEFENSES)
     _one_of("--attack", [attack], tuple(ATTACKS))
     _one_of("--scope", [scope], ("article", "corpus"))
+    _one_of("--caution", [caution], ("high", "balanced"))
     articles = load_articles(data)
     results: dict[str, Any] = {}
     for name in chosen:
@@ -52,6 +56,7 @@ def command(
             attack=attack,
             scope=cast("Any", scope),
             top_k=top_k,
+            caution=cast("Any", caution),
             complete=complete_with(engine),
             **generator_of(generator),
             **judge_of(judge),
