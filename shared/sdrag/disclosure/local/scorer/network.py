@@ -2,8 +2,9 @@
 The network of the scorer: MiniLM with trained upper layers, and a head.
 
 A token is withheld by a constraint as far as the token, and its sentence, point where
-the constraint does, and as far as it tells anything at all. Lower layers and word
-embeddings are the published ones and are not trained.
+the constraint does; as far as it fits those words of the constraint that it attends to;
+and as far as it tells anything at all. Lower layers and word embeddings are the
+published ones and are not trained.
 """
 
 from __future__ import annotations
@@ -44,6 +45,8 @@ class LateInteraction(Module):
         self.key = Linear(width, width, bias=False)
         self.narrow_query = Linear(width, _NARROW, bias=False)
         self.narrow_key = Linear(width, _NARROW, bias=False)
+        self.narrow_word = Linear(width, _NARROW, bias=False)
+        self.said = Linear(width, _NARROW, bias=False)
         self.together = Linear(_NARROW, 1, bias=False)
         self.telling = Linear(width, 1)
         self.by_token = Parameter(torch.tensor(4.0))
@@ -56,7 +59,8 @@ class LateInteraction(Module):
         # It starts as the published model does: near is near in meaning.
         for layer in (self.query, self.key):
             torch.nn.init.eye_(layer.weight)
-        for zero in (self.together.weight, self.telling.weight, self.telling.bias):
+        outputs = (self.together.weight, self.telling.weight, self.telling.bias)
+        for zero in (*outputs, self.said.weight):
             torch.nn.init.zeros_(zero)
         for frozen in (self.embeddings, self.lower):
             frozen.requires_grad_(requires_grad=False)
@@ -100,19 +104,31 @@ class LateInteraction(Module):
         Returns:
             Logits of shape (texts, constraints, tokens).
         """
-        asked = _means(asked.float(), asked_mask.float()[..., None])[:, 0]
-        states = states.float()
-        query = normalize(self.query(asked), dim=-1)
+        states, asked = states.float(), asked.float()
+        whole = _means(asked, asked_mask.float()[..., None])[:, 0]
+        query = normalize(self.query(whole), dim=-1)
         member = one_hot(sentences + 1)[..., 1:].float()
         means = normalize(self.key(_means(states, member)), dim=-1)
         keys = normalize(self.key(states), dim=-1)
         near = torch.einsum("ntd,md->nmt", keys, query)
         close = torch.einsum("nsd,md,nts->nmt", means, query, member)
-        both = self.narrow_key(states)[:, None] + self.narrow_query(asked)[:, None]
         logits: Tensor = self.by_token * near + self.by_sentence * close + self.bias
-        logits += self.together(self.activation(both)).squeeze(-1)
+        logits += self._fit(states, whole, asked, asked_mask)
         logits += self.telling(states).squeeze(-1)[:, None]
         return logits
+
+    def _fit(
+        self, states: Tensor, whole: Tensor, asked: Tensor, asked_mask: Tensor
+    ) -> Tensor:
+        """Return how each token fits each constraint, and its words it attends to."""
+        narrow = self.narrow_key(states)
+        reach = torch.einsum("ntd,mcd->nmtc", narrow, self.narrow_word(asked))
+        hidden = (1.0 - asked_mask[None, :, None].float()) * _MASKED
+        weights = torch.softmax(reach / _NARROW**0.5 + hidden, dim=-1)
+        attended = torch.einsum("nmtc,mcd->nmtd", weights, self.said(asked))
+        both = narrow[:, None] + self.narrow_query(whole)[:, None] + attended
+        fit: Tensor = self.together(self.activation(both)).squeeze(-1)
+        return fit
 
 
 def _means(states: Tensor, member: Tensor) -> Tensor:
