@@ -146,6 +146,26 @@ def test_what_is_no_plain_word_can_be_withheld(monkeypatch, code) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("constraint", "word"),
+    [
+        ("Remove names of witnesses", "witness"),
+        ("Hide the boxes", "box"),
+        ("Conceal the parties", "party"),
+        ("Keep back the address", "addresses"),
+        ("Hide the sum", "sums"),
+    ],
+)
+def test_a_word_of_the_constraint_is_no_secret(monkeypatch, constraint, word) -> None:
+    """What the constraint says itself stays, in the singular and the plural."""
+    monkeypatch.setattr(scored_module, "score", _sure_of_everything)
+
+    (withheld,) = _withheld([f"Then the {word} mattered."], constraint)
+
+    assert word not in withheld
+    assert "mattered" in withheld
+
+
 def test_a_planted_passage_hides_no_other(monkeypatch) -> None:
     """What is sure in one document is measured by that document alone."""
     monkeypatch.setattr(scored_module, "score", _sure_of_shouting)

@@ -43,6 +43,7 @@ _RARE = 8000
 
 _ALL = 1_000_000
 _SHORTEST = 4
+_PLURALS_IN_ES = ("sses", "shes", "ches", "xes")
 _LONE_WORDS = frozenset({"A", "I"})
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "mx"})
 
@@ -220,7 +221,13 @@ def _runs(
 
 
 def _stem(word: str) -> str:
-    return word.lower().removesuffix("s")
+    """Return a noun without the ending of the plural."""
+    lower = word.lower()
+    if lower.endswith(_PLURALS_IN_ES):
+        return lower[:-2]
+    if lower.endswith("ies"):
+        return f"{lower[:-3]}y"
+    return lower if lower.endswith("ss") else lower.removesuffix("s")
 
 
 def _touch(text: str, one: _Word, other: _Word) -> bool:
