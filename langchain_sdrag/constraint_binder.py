@@ -25,7 +25,7 @@ from langchain_sdrag.effects import embedding
 from langchain_sdrag.searching import HostRetriever, searching
 from langchain_sdrag.tracing import cover
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.living import bind_constraint, forget_constraint, named
 from sdrag.hosting import Audit, Hook
 from sdrag.performing import Ports

@@ -21,7 +21,8 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, completing, embedding
 from langchain_sdrag.tracing import cover
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import BindingStore, open_bindings
+from sdrag.disclosure.binding_store import BindingStore
+from sdrag.disclosure.bindings import open_bindings
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     Hierarchy,

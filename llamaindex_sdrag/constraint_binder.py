@@ -30,7 +30,7 @@ from llamaindex_sdrag.searching import searching
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.living import bind_constraint, forget_constraint, named
 from sdrag.errors import UsageError
 from sdrag.hosting import Audit

@@ -30,7 +30,7 @@ from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     SOURCES_KEY,

@@ -185,7 +185,7 @@ def measured(
 
 def train(options: argparse.Namespace) -> None:
     """Train and save after every epoch."""
-    torch.manual_seed(SEED)
+    torch.manual_seed(options.seed)
     texts = read_texts()
     aside, tuning = texts[4::10], [t for n, t in enumerate(texts) if n % 10 != 4]
 
@@ -202,7 +202,7 @@ def train(options: argparse.Namespace) -> None:
     print(len(tuning), "texts", measured(network.eval(), tokenizer, aside), flush=True)
     started = time.perf_counter()
     for epoch in range(options.epochs):
-        rng = random.Random(SEED + options.epochs * 100 + epoch)
+        rng = random.Random(options.seed + options.epochs * 100 + epoch)
         shuffled = rng.sample(tuning, len(tuning))
         network.train()
         for some in batches(shuffled):
@@ -257,6 +257,7 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="weights to go on from")
     parser.add_argument("--epochs", type=int, default=9)
     parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)

@@ -18,8 +18,9 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from sdrag.arguments import require
 from sdrag.errors import UsageError
 from sdrag.sqlite import Database
 
@@ -43,6 +44,7 @@ _PATIENCE_SECONDS = 5.0
 _SECRET_BYTES = 32
 
 
+@runtime_checkable
 class RedactionCache(Protocol):
     """Where redactions are remembered."""
 
@@ -161,10 +163,18 @@ class SqliteCache:
 
 
 def open_cache(where: Cached) -> RedactionCache:
-    """Return the cache itself, the one at a path, or one in memory."""
+    """
+    Return the cache itself, the one at a path, or one in memory.
+
+    Raises:
+        UsageError: It is none of these.
+    """
     if where is None:
         return MemoryCache()
-    return SqliteCache(where) if isinstance(where, (str, Path)) else where
+    if isinstance(where, (str, Path)):
+        return SqliteCache(where)
+    require(where, RedactionCache, "cache of redactions")
+    return where
 
 
 def keyed(secret: bytes, parts: Iterable[str]) -> bytes:

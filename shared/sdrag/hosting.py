@@ -18,6 +18,7 @@ from inspect import isawaitable, iscoroutinefunction
 from time import perf_counter
 from typing import Any, NoReturn, Self, TypeVar
 
+from sdrag.arguments import require
 from sdrag.audit import AuditEvent, AuditSink, emit, log_event
 from sdrag.calls import Limits, Port
 from sdrag.errors import InternalError, SdragError, UsageError, cut_off
@@ -94,9 +95,16 @@ class Hook:
         escalate: Escalate | None = None,
         limits: Limits | None = None,
     ) -> Self:
-        """Make a hook; without limits, a call may take what the policy allows."""
-        bounds = limits or Limits(seconds=policy.disclosure.timeout_seconds)
-        return cls(stage, policy, ports, bounds, _sinks(audit), escalate)
+        """
+        Make a hook; without limits, a call may take what the policy allows.
+
+        Raises:
+            UsageError: An argument is not what it must be.
+        """
+        if limits is None:
+            limits = Limits(seconds=policy.disclosure.timeout_seconds)
+        require(limits, Limits, "bounds of model calls")
+        return cls(stage, policy, ports, limits, _sinks(audit), _told_of(escalate))
 
     def perform(
         self,
@@ -248,6 +256,15 @@ def _sinks(audit: Audit) -> tuple[AuditSink, ...]:
                 hint="A sink is a callable that takes an `AuditEvent`.",
             )
     return listed
+
+
+def _told_of(escalate: Escalate | None) -> Escalate | None:
+    if escalate is not None and not callable(escalate):
+        raise UsageError(
+            f"A {type(escalate).__name__} cannot be told of contradictions.",
+            hint="Pass a callable that takes decisions.",
+        )
+    return escalate
 
 
 def _ours(error: BaseException) -> BaseException:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,12 +38,22 @@ RETRIEVERS = [langchain_retriever, llamaindex_retriever]
         ("audit", 3, "A int takes no audit events"),
         ("audit", [3], "A int takes no audit events"),
         ("scorer", 3, "A scorer is a callable"),
+        ("escalate", 3, "A int cannot be told of contradictions"),
+        ("cache", 3, "A int is no cache of redactions"),
+        ("bindings", 3, "A int is no store of bindings"),
+        ("history", 3, "A int is no history of what was withheld"),
     ],
 )
-def test_what_cannot_be_called_is_refused(build, argument, given, said):
+def test_what_cannot_do_its_work_is_refused(build, argument, given, said):
     """Before a question is asked, for then it would only withhold."""
     with pytest.raises(UsageError, match=said):
         build(SCENARIO, **{argument: given})
+
+
+@pytest.mark.parametrize("build", RETRIEVERS)
+def test_bounds_of_another_kind_are_refused(build):
+    with pytest.raises((UsageError, ValueError), match=r"limits|bounds"):
+        build(replace(SCENARIO, limits=3))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """SD-RAG: bind constraints to passages, rank them, and redact before the answer."""
 
 from sdrag.disclosure.binding import bind
-from sdrag.disclosure.bindings import BindingStore, MemoryBindings, SqliteBindings
+from sdrag.disclosure.binding_store import BindingStore
+from sdrag.disclosure.bindings import MemoryBindings, SqliteBindings
 from sdrag.disclosure.disclose import Disclosed, disclose
 from sdrag.disclosure.graph import binding_graph
 from sdrag.disclosure.living import bind_constraint, forget_constraint

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sdrag.disclosure.affinities import Affinities
-from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.hybrid import closeness
 from sdrag.policy import DisclosureSection
 from sdrag.steps import Outcome, Steps, compute, replied

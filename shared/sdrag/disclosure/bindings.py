@@ -20,14 +20,15 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Protocol
 
+from sdrag.arguments import require
 from sdrag.disclosure.affinities import (
     AFFINITY_SCHEMA,
     Affinities,
     DocumentAffinities,
     forget_chunks,
 )
+from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.lineage import (
     LINEAGE_SCHEMA,
     Lineage,
@@ -39,7 +40,6 @@ from sdrag.sqlite import MEMORY, Database
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 __all__ = [
-    "BindingStore",
     "Bindings",
     "MemoryBindings",
     "SqliteBindings",
@@ -60,50 +60,6 @@ CREATE TABLE IF NOT EXISTS binding (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS binding_by_passage ON binding (passage);
 """
-
-
-class BindingStore(Protocol):
-    """Where bindings live."""
-
-    def write(
-        self,
-        passages: Sequence[Passage],
-        constraints: Sequence[Constraint],
-        bindings: Sequence[Binding],
-        *,
-        top_n: int,
-        floor: float,
-    ) -> None:
-        """
-        Bind passages, replacing what was known of them.
-
-        Args:
-            passages: A batch of the corpus.
-            constraints: Those that every passage of the batch was compared with.
-            bindings: At least the `top_n` best of each constraint within the batch.
-            top_n: How many passages each constraint keeps over the whole corpus.
-            floor: A score from which a passage is bound besides.
-        """
-        ...
-
-    def read(
-        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
-    ) -> list[dict[str, float] | None]:
-        """
-        Return, for each passage, its bound constraints' ids and scores.
-
-        `None` says that the passage, as it reads today, was not bound against every
-        one of the constraints as they read today.
-        """
-        ...
-
-    def forget(self, passage_ids: Iterable[str]) -> None:
-        """Remove passages that left the index."""
-        ...
-
-    def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
-        """Return every binding of the constraints, best first for each."""
-        ...
 
 
 Bindings = BindingStore | str | Path | None
@@ -386,7 +342,15 @@ class MemoryBindings(SqliteBindings):
 
 
 def open_bindings(where: Bindings) -> BindingStore:
-    """Return the store itself, the one at a path, or one in memory."""
+    """
+    Return the store itself, the one at a path, or one in memory.
+
+    Raises:
+        UsageError: It is none of these.
+    """
     if where is None:
         return MemoryBindings()
-    return SqliteBindings(where) if isinstance(where, (str, Path)) else where
+    if isinstance(where, (str, Path)):
+        return SqliteBindings(where)
+    require(where, BindingStore, "store of bindings")
+    return where

@@ -21,7 +21,7 @@ import numpy as np
 
 from sdrag.disclosure.affinities import Affinities
 from sdrag.disclosure.binding import stacked
-from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.hybrid import (
     Votes,
     closeness,

@@ -18,8 +18,9 @@ import secrets
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, Self
+from typing import Any, NoReturn, Protocol, Self, runtime_checkable
 
+from sdrag.arguments import require
 from sdrag.cache import keyed, secret_at
 from sdrag.errors import HostError, UsageError
 from sdrag.spans import merge
@@ -50,6 +51,7 @@ _UPSERT = (
 )
 
 
+@runtime_checkable
 class History(Protocol):
     """Where it is kept what was withheld."""
 
@@ -217,8 +219,16 @@ class MemoryHistory(SqliteHistory):
 
 
 def open_history(where: History | str | Path) -> History:
-    """Return the history itself, or the one at a path."""
-    return SqliteHistory(where) if isinstance(where, (str, Path)) else where
+    """
+    Return the history itself, or the one at a path.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if isinstance(where, (str, Path)):
+        return SqliteHistory(where)
+    require(where, History, "history of what was withheld")
+    return where
 
 
 def _united(before: Spans, given: Spans) -> dict[str, tuple[Span, ...]]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.binding_store import BindingStore
 from sdrag.errors import UsageError
 from sdrag.policy import DisclosureSection, Policy
 from sdrag.steps import Steps, compute, replied, search

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from sdrag.cache import MemoryCache, RedactionCache
-from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.fingerprints import seen_keys
 from sdrag.disclosure.history import History, MemoryHistory
 from sdrag.errors import UsageError

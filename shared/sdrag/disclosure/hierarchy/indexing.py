@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sdrag.disclosure.binding import bind
-from sdrag.disclosure.bindings import BindingStore
+from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.hierarchy.building import build_hierarchy
 from sdrag.disclosure.hierarchy.progress import progress_bar
 from sdrag.disclosure.hierarchy.tree import Hierarchy, HierarchySettings, Summary
