@@ -1,0 +1,129 @@
+"""What the wrapped retriever shows of itself, keeps, and tells."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from langchain_core.caches import InMemoryCache
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.globals import set_llm_cache
+from langchain_core.load import dumps
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.runnables import RunnableLambda
+
+from sdrag.errors import UsageError
+
+from ..support.doubles import LangChainModel, verdicts
+from .fixed import POLICY, wrapped
+
+
+def within(model):
+    """The runnables that a host makes of a model."""
+    return [
+        model.bind(stop=["x"]),
+        model.with_retry(),
+        model.with_retry().with_config(tags=["t"]),
+        model.with_fallbacks([model.with_retry()]),
+    ]
+
+
+class TestConfidentiality:
+    """The wrapper shows ids and hashes of itself, and refuses what it cannot keep."""
+
+    def test_it_shows_its_policys_hash_only(self, host):
+        retriever = wrapped(host)
+
+        for shown in (repr(retriever), str(retriever), dumps(retriever)):
+            assert "witnesses" not in shown
+        assert retriever.policy_hash in repr(retriever)
+
+    def test_it_is_not_pickled(self, host):
+        with pytest.raises(UsageError):
+            pickle.dumps(wrapped(host))
+
+    def test_a_global_cache_never_holds_a_prompt(self, host):
+        cache = InMemoryCache()
+        set_llm_cache(cache)
+        try:
+            model = LangChainModel(reply=verdicts(names=["Anna Karlsson"]))
+            for given in (model, *within(model)):
+                assert wrapped(host, llm=given).invoke("q")[0].id == "d"
+            assert cache._cache == {}
+        finally:
+            set_llm_cache(None)
+
+    def test_nor_does_a_cache_of_the_models_own(self, host):
+        """Also where the model is within a runnable."""
+        cache = InMemoryCache()
+        reply = verdicts(names=["Anna Karlsson"])
+        model = LangChainModel(reply=reply, cache=cache)
+
+        for given in (model, *within(model), model | StrOutputParser()):
+            assert wrapped(host, llm=given).invoke("q")[0].id == "d"
+
+        assert cache._cache == {}
+
+    def test_a_model_that_cannot_be_copied_is_refused_while_there_is_one(self, host):
+        """Its prompts would be kept, so its passages are withheld."""
+        model = RunnableLambda(lambda messages: verdicts(names=[])("\n"))
+        assert wrapped(host, llm=model).invoke("q")
+
+        set_llm_cache(InMemoryCache())
+        try:
+            assert wrapped(host, llm=model).invoke("q") == []
+        finally:
+            set_llm_cache(None)
+
+    def test_shown_tracing_is_asked_for(self, host):
+        """`tracing: {inner: shown}` gives the host's handlers the inner calls back."""
+
+        class Ends(BaseCallbackHandler):
+            def __init__(self):
+                self.seen = []
+
+            def on_retriever_end(self, documents, **kwargs):
+                self.seen.append(str(documents))
+
+        for inner, count in (("hidden", 1), ("shown", 2)):
+            handler = Ends()
+            policy = {**POLICY, "tracing": {"inner": inner}}
+            wrapped(host, policy=policy).invoke("q", {"callbacks": [handler]})
+            assert len(handler.seen) == count
+
+
+class TestAudit:
+    """What was decided is told to the run, to sinks, and to nobody else."""
+
+    def test_a_run_is_told_by_a_custom_event(self, host):
+        class Custom(BaseCallbackHandler):
+            def __init__(self):
+                self.seen = []
+
+            def on_custom_event(self, name, data, **kwargs):
+                self.seen.append((name, data))
+
+        handler = Custom()
+        wrapped(host).invoke("q", {"callbacks": [handler]})
+
+        ((name, data),) = handler.seen
+        assert name == "sdrag"
+        assert data["stage"] == "retrieve"
+        assert data["decisions"][0]["constraint_ids"] == ("names",)
+        assert "Karlsson" not in str(data)
+
+    async def test_an_async_run_is_told_too(self, host):
+        events = wrapped(host).astream_events("q", version="v2")
+
+        names = [event["name"] async for event in events]
+
+        assert "sdrag" in names
+
+    def test_sinks_get_the_event(self, host):
+        heard = []
+
+        wrapped(host, audit=heard.append).invoke("q")
+        wrapped(host, audit=[heard.append]).invoke("q")
+
+        assert [event.stage for event in heard] == ["retrieve", "retrieve"]
+        assert heard[0].policy_hash == wrapped(host).policy_hash
