@@ -122,6 +122,22 @@ def test_a_wording_nobody_foresaw_is_understood(text, types, meaning) -> None:
     assert reading.meaning is meaning
 
 
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("Never reveal the names of witnesses", "the names of witnesses"),
+        ("Doses must not be given to anyone", "Doses"),
+        ("The plates have to stay out of the answer", "The plates"),
+        ("Call signs must still be blacked out", "Call signs"),
+        ("Thieves must not learn where the hives stand", None),
+        ("It must not become known why the lift firm was dismissed", None),
+    ],
+)
+def test_the_subject_is_the_constraint_without_the_order(text, subject) -> None:
+    """What follows the order at length is content, and stays."""
+    assert read(Constraint("c", text)).subject == (subject or text)
+
+
 def test_nothing_to_do_asks_for_nothing() -> None:
     """Without constraints every passage is released as it is."""
     assert run(LocalLocator().locate([Passage("a", "x")], []), EMBED) == [Reply(())]

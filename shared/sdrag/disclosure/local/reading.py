@@ -131,12 +131,17 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r",? (?:(?:must|shall|should|may|can|is to|are to|has to|have to) .*"
+    r",? (?:(?:must|shall|should|may|can|is to|are to"
+    r"|has to|have to|ought to|needs? to)"
+    r"(?: not| never| no longer| still| always)?"
+    r" (?:be|stay|remain|appear|come|leave|go|become)(?: \w+){0,5}"
     r"|(?:is|are|stays?|remains?) (?:protected|sealed|secret|confidential|private"
     r"|not for|internal|out).*|stays? out|out(?: of the answers?)?|secret"
     r"|confidential)\.?$",
     re.IGNORECASE,
 )
+"""An order at the end. What comes after many words is content: "must not learn where
+the hives stand" gives no order that could be left out."""
 _RULES, _PARTIAL_RULES = (
     tuple(
         (re.compile(rf"\b(?:{words})", re.IGNORECASE), types)
