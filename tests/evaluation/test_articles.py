@@ -275,3 +275,15 @@ class TestLoad:
         """A path that leads nowhere is refused."""
         with pytest.raises(UsageError, match="cannot be read"):
             load_articles(tmp_path / "nowhere.json")
+
+
+def test_no_article_is_counted_twice() -> None:
+    """A sum over articles weighs each of them once."""
+    beside = Path(__file__).parents[2] / "benchmarks" / "articles"
+    texts = [
+        article["article_text"]
+        for folder in (None, beside / "development", beside / "aside")
+        for article in load_articles(folder)
+    ]
+
+    assert len(texts) == len(set(texts)) == 42

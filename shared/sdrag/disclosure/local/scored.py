@@ -76,8 +76,9 @@ CAUTIONS: Mapping[str, Caution] = {
         least=0.3, beside_types=0.5, share=0.4, plain=2000, sentences=2
     ),
 }
-"""By the names of a policy. Both were chosen on the packaged articles and on those for
-development: `balanced` withholds at most a tenth of the words that tell no secret."""
+"""By the names of a policy. Both were chosen on the packaged articles and on those of
+benchmarks/articles, where those kept aside counted by their sums: `balanced` withholds
+at most a tenth of the words that tell no secret."""
 
 
 def scored(
