@@ -46,6 +46,11 @@ def _left(texts: list[str], *constraints: str) -> list[str]:
         ("Do not say how old the boys are", "He is sixteen.", "sixteen", "He"),
         ("Where they live is not to be told", "at 12 Canal Street", "Canal", "at"),
         ("Conceal e-mail addresses", "write to a@b.org", "a@b.org", "write"),
+        ("How many hives there are is private", "He had thirty-nine, said one.",
+         "thirty-nine", "one"),
+        ("Suppress what was charged", "It went for ninety, to one buyer.", "ninety",
+         "one"),
+        ("Prices stay secret", "I would take two hundred, he said.", "hundred", "said"),
     ],
 )  # fmt: skip
 def test_types_named_in_a_constraint_go(constraint, text, gone, kept) -> None:

@@ -2,13 +2,15 @@
 Mentions of the types a constraint names.
 
 A bare number is nobody's sum or code for itself: it counts only where its form could be
-one. A name that the detector takes for a place on weak grounds could be somebody's.
-Officials who act in their office are not who a constraint on patients, witnesses
-or children is about, unless it says so.
+one; spelled out, from twenty on, since smaller ones are also how prose counts. A name
+that the detector takes for a place on weak grounds could be somebody's. Officials who
+act in their office are not who a constraint on patients, witnesses or children is
+about, unless it says so.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sdrag.disclosure.local.dossier import Dossier
@@ -22,6 +24,10 @@ _YEARS = 110
 _UNSURE = 0.6
 """The confidence of a place that nothing but its surroundings makes one."""
 _CODED = 3
+_SPELLED = re.compile(
+    r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty\b|\w[ -](?:hundred|thousand|million)",
+    re.IGNORECASE,
+)
 
 
 def typed(
@@ -66,9 +72,10 @@ def _wanted(mention: Mention, value: str, reading: Reading) -> bool:
         return True
     if "NUMBER" not in reading.types:
         return False
-    if "MONEY" in reading.types or "CODE" in reading.types:
-        return len(value) >= _CODED and value[0].isdigit()
-    return value[0].isdigit()
+    if _SPELLED.search(value):
+        return "MONEY" in reading.types or "CODE" not in reading.types
+    least = _CODED if {"MONEY", "CODE"} & reading.types else 1
+    return value[0].isdigit() and len(value) >= least
 
 
 def _may_be_years(number: str) -> bool:
