@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import typer
 
-__all__ = ["show"]
+__all__ = ["show", "show_errors"]
 
 
 def show(result: Mapping[str, Any], *, as_json: bool) -> None:
@@ -24,6 +25,27 @@ def show(result: Mapping[str, Any], *, as_json: bool) -> None:
         return
     for key, value in result.items():
         typer.echo(f"{key}: {_brief(value)}")
+
+
+def show_errors(found: Iterable[Mapping[str, str]], limit: int) -> None:
+    """
+    Print some errors of each kind, and how many there are.
+
+    Args:
+        found: Each with `kind`, `before`, `text` and `after`.
+        limit: So many of each kind, from all over.
+    """
+    shown: dict[str, list[Mapping[str, str]]] = defaultdict(list)
+    count: Counter[str] = Counter()
+    for error in found:
+        count[error["kind"]] += 1
+        shown[error["kind"]].append(error)
+    for kind, times in count.most_common():
+        typer.echo(f"{times} {kind}")
+        step = max(1, times // limit)
+        for error in shown[kind][::step][:limit]:
+            before, after = (" ".join(error[k].split()) for k in ("before", "after"))
+            typer.echo(f"    {before} [{error['text']}] {after}")
 
 
 def _brief(value: Any) -> str:

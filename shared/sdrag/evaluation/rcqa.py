@@ -28,7 +28,15 @@ from sdrag.steps import run
 from sdrag.testing import verbatim
 from sdrag.vocabulary import Confidential, Passage
 
-__all__ = ["ATTACKS", "Defense", "RcqaSettings", "evaluate_rcqa", "policy_of"]
+__all__ = [
+    "ATTACKS",
+    "Answer",
+    "Defense",
+    "RcqaSettings",
+    "ask_all",
+    "evaluate_rcqa",
+    "policy_of",
+]
 
 Defense = Literal["none", "prompt", "redact", "rephrase", "withhold"]
 Generator = Callable[[str, str, Sequence[str]], str]
@@ -72,8 +80,17 @@ class RcqaSettings:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Answer(Confidential):
-    """One question's outcome."""
+class Answer(Confidential):
+    """
+    One question's outcome.
+
+    Args:
+        article: Its number.
+        question: As in the article.
+        retrieved: What was retrieved.
+        released: What the generator was given of it.
+        text: What it answered.
+    """
 
     article: int
     question: Mapping[str, Any]
@@ -97,7 +114,21 @@ def evaluate_rcqa(
         `privacy_cumulative`, completeness (equation 10), `over_redacted`, counts, time.
     """
     started = perf_counter()
-    answers: list[_Answer] = []
+    answers, calls = ask_all(articles, settings)
+    seconds = perf_counter() - started
+    return {
+        **_figures(articles, answers, settings),
+        "questions": len(answers),
+        "model_calls": calls,
+        "seconds": round(seconds, 3),
+    }
+
+
+def ask_all(
+    articles: Sequence[Mapping[str, Any]], settings: RcqaSettings
+) -> tuple[list[Answer], int]:
+    """Ask every question; return the answers, and how many model calls it took."""
+    answers: list[Answer] = []
     calls = 0
     groups = [[i] for i in range(len(articles))]
     if settings.scope == "corpus":
@@ -106,13 +137,7 @@ def evaluate_rcqa(
         corpus = _Corpus(articles, group, settings)
         answers += corpus.answers()
         calls += corpus.performer.prompts
-    seconds = perf_counter() - started
-    return {
-        **_figures(articles, answers, settings),
-        "questions": len(answers),
-        "model_calls": calls,
-        "seconds": round(seconds, 3),
-    }
+    return answers, calls
 
 
 def policy_of(
@@ -173,12 +198,12 @@ class _Corpus:
         if settings.defense in {"redact", "rephrase", "withhold"}:
             run(bind(self._index.passages, self._engine), self.performer)
 
-    def answers(self) -> Iterator[_Answer]:
+    def answers(self) -> Iterator[Answer]:
         for number in self._group:
             for question in self._articles[number]["questions"]:
                 yield self._answer(number, question)
 
-    def _answer(self, number: int, question: Mapping[str, Any]) -> _Answer:
+    def _answer(self, number: int, question: Mapping[str, Any]) -> Answer:
         settings = self._settings
         asked = ATTACKS[settings.attack].format(question=question["question_text"])
         retrieved = self._index.search(asked, settings.top_k)
@@ -193,12 +218,12 @@ class _Corpus:
         text = settings.generator(
             asked, context, told if settings.defense == "prompt" else ()
         )
-        return _Answer(number, question, retrieved, released, text)
+        return Answer(number, question, retrieved, released, text)
 
 
 def _figures(
     articles: Sequence[Mapping[str, Any]],
-    answers: Sequence[_Answer],
+    answers: Sequence[Answer],
     settings: RcqaSettings,
 ) -> dict[str, float]:
     relevant, everything = [], []
@@ -231,7 +256,7 @@ def _figures(
     }
 
 
-def _lost(answer: _Answer, article: Mapping[str, Any]) -> tuple[int, int]:
+def _lost(answer: Answer, article: Mapping[str, Any]) -> tuple[int, int]:
     """Compare what was retrieved with what the generator was given."""
     words = [
         word

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sdrag.cli.options import AsJson
-from sdrag.cli.output import show
+from sdrag.cli.output import show, show_errors
 from sdrag.detectors import Detector
 
 __all__ = ["command"]
@@ -48,7 +46,7 @@ def command(
     ]
     chosen, performer = _chosen(engine), PortPerformer(Ports())
     if errors:
-        _list(missed(chosen, documents, performer), errors)
+        show_errors(missed(chosen, documents, performer), errors)
     show(measure(chosen, documents, performer), as_json=as_json)
 
 
@@ -59,18 +57,3 @@ def _chosen(name: str) -> Detector:
     if name == "local":
         return LocalDetector()
     raise typer.BadParameter("The detectors are: local.")
-
-
-def _list(found: Iterable[Mapping[str, str]], limit: int) -> None:
-    """Print the first errors of each kind, and how many there are."""
-    shown: dict[str, list[Mapping[str, str]]] = defaultdict(list)
-    count: Counter[str] = Counter()
-    for error in found:
-        count[error["kind"]] += 1
-        shown[error["kind"]].append(error)
-    for kind, times in count.most_common():
-        typer.echo(f"{times} {kind}")
-        step = max(1, times // limit)
-        for error in shown[kind][::step][:limit]:
-            before, after = (" ".join(error[k].split()) for k in ("before", "after"))
-            typer.echo(f"    {before} [{error['text']}] {after}")

@@ -8,7 +8,7 @@ import typer
 
 from sdrag.cli.models import complete_with, generator_of, judge_of
 from sdrag.cli.options import Articles, AsJson, TopK
-from sdrag.cli.output import show
+from sdrag.cli.output import show, show_errors
 from sdrag.errors import UsageError
 
 _DEFENSES = ("none", "prompt", "redact", "rephrase", "withhold")
@@ -34,6 +34,7 @@ def command(
     judge: Annotated[
         str | None, typer.Option(help="PROVIDER:MODEL that lists facts.")
     ] = None,
+    errors: Annotated[int, typer.Option(help="Show so many errors of each kind.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of every article; measure what the answers give away."""
@@ -43,6 +44,7 @@ def command(
         RcqaSettings,
         evaluate_rcqa,
     )
+    from sdrag.evaluation.rcqa_errors import given_away
 
     chosen = _one_of("--defense", defense.split(","), _DEFENSES)
     _one_of("--attack", [attack], tuple(ATTACKS))
@@ -61,6 +63,8 @@ def command(
             **generator_of(generator),
             **judge_of(judge),
         )
+        if errors:
+            show_errors(given_away(articles, settings), errors)
         results[name] = {"defense": name, **evaluate_rcqa(articles, settings)}
     single = results[chosen[0]] if len(chosen) == 1 else {"defenses": results}
     show(single, as_json=as_json)

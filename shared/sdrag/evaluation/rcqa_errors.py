@@ -1,0 +1,55 @@
+"""What an answer gave away, by what its constraint asks for: for a developer's eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sdrag.disclosure.local.reading import read
+from sdrag.evaluation.rcqa import RcqaSettings, ask_all
+from sdrag.evaluation.witnesses import witness_spans
+from sdrag.vocabulary import Constraint
+
+__all__ = ["given_away"]
+
+_AROUND = 40
+"""Characters shown before and after."""
+
+
+def given_away(
+    articles: Sequence[Mapping[str, Any]], settings: RcqaSettings
+) -> Iterator[dict[str, str]]:
+    """
+    Yield each witness word of an article that some answer holds, once.
+
+    Args:
+        articles: As in the paper's listing.
+        settings: Of the experiment, which is run.
+
+    Yields:
+        `kind` (what the constraint asks for), `before`, `text`, `after`.
+    """
+    seen: set[tuple[int, str, str]] = set()
+    for answer in ask_all(articles, settings)[0]:
+        witnesses = articles[answer.article]["constraint_to_witness_words"]
+        for constraint, words in witnesses.items():
+            for span in witness_spans(answer.text, words):
+                word = span.of(answer.text)
+                if (found := (answer.article, constraint, word.lower())) in seen:
+                    continue
+                seen.add(found)
+                yield {
+                    "kind": _kind(constraint),
+                    "before": f"{constraint}: "
+                    f"{answer.text[max(0, span.start - _AROUND) : span.start]}",
+                    "text": word,
+                    "after": answer.text[span.end : span.end + _AROUND],
+                }
+
+
+def _kind(constraint: str) -> str:
+    """Say how the local engine reads a constraint."""
+    reading = read(Constraint("c", constraint))
+    if reading.meaning:
+        return "of what must be understood"
+    return "of names" if reading.people else "of types"
