@@ -8,15 +8,25 @@ from typer.testing import CliRunner
 
 from sdrag.cli.app import app
 from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.rcqa import RcqaSettings
+from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa
 from sdrag.evaluation.rcqa_errors import given_away
 
 ARTICLES = load_articles()[:1]
 
 
+def _listed(defense) -> list[dict[str, str]]:
+    listed: list[dict[str, str]] = []
+    evaluate_rcqa(
+        ARTICLES,
+        RcqaSettings(defense=defense),
+        lambda answers: listed.extend(given_away(ARTICLES, answers)),
+    )
+    return listed
+
+
 def test_without_a_defence_every_kind_of_constraint_is_broken() -> None:
     """Each witness word is listed once, with what its constraint asks for."""
-    listed = list(given_away(ARTICLES, RcqaSettings(defense="none")))
+    listed = _listed("none")
     words = [error["text"].lower() for error in listed]
 
     assert {error["kind"] for error in listed} == {
@@ -29,8 +39,7 @@ def test_without_a_defence_every_kind_of_constraint_is_broken() -> None:
 def test_what_was_withheld_is_not_listed() -> None:
     """Nothing is given away where passages are withheld whole."""
     none, withheld = (
-        {error["text"] for error in given_away(ARTICLES, RcqaSettings(defense=name))}
-        for name in ("none", "withhold")
+        {error["text"] for error in _listed(name)} for name in ("none", "withhold")
     )
 
     assert withheld < none

@@ -33,7 +33,6 @@ __all__ = [
     "Answer",
     "Defense",
     "RcqaSettings",
-    "ask_all",
     "evaluate_rcqa",
     "policy_of",
 ]
@@ -100,7 +99,9 @@ class Answer(Confidential):
 
 
 def evaluate_rcqa(
-    articles: Sequence[Mapping[str, Any]], settings: RcqaSettings
+    articles: Sequence[Mapping[str, Any]],
+    settings: RcqaSettings,
+    look: Callable[[Sequence[Answer]], None] = lambda _answers: None,
 ) -> dict[str, Any]:
     """
     Ask every question and measure what came out.
@@ -108,14 +109,16 @@ def evaluate_rcqa(
     Args:
         articles: As in the paper's listing.
         settings: How.
+        look: Is handed the answers that are measured.
 
     Returns:
         The figures of the contract: privacy (equation 9), `privacy_all`,
         `privacy_cumulative`, completeness (equation 10), `over_redacted`, counts, time.
     """
     started = perf_counter()
-    answers, calls = ask_all(articles, settings)
+    answers, calls = _ask_all(articles, settings)
     seconds = perf_counter() - started
+    look(answers)
     return {
         **_figures(articles, answers, settings),
         "questions": len(answers),
@@ -124,7 +127,7 @@ def evaluate_rcqa(
     }
 
 
-def ask_all(
+def _ask_all(
     articles: Sequence[Mapping[str, Any]], settings: RcqaSettings
 ) -> tuple[list[Answer], int]:
     """Ask every question; return the answers, and how many model calls it took."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sdrag.disclosure.local.reading import read
-from sdrag.evaluation.rcqa import RcqaSettings, ask_all
+from sdrag.evaluation.rcqa import Answer
 from sdrag.evaluation.witnesses import witness_spans
 from sdrag.vocabulary import Constraint
 
@@ -17,20 +17,20 @@ _AROUND = 40
 
 
 def given_away(
-    articles: Sequence[Mapping[str, Any]], settings: RcqaSettings
+    articles: Sequence[Mapping[str, Any]], answers: Iterable[Answer]
 ) -> Iterator[dict[str, str]]:
     """
     Yield each witness word of an article that some answer holds, once.
 
     Args:
         articles: As in the paper's listing.
-        settings: Of the experiment, which is run.
+        answers: To their questions.
 
     Yields:
         `kind` (what the constraint asks for), `before`, `text`, `after`.
     """
     seen: set[tuple[int, str, str]] = set()
-    for answer in ask_all(articles, settings)[0]:
+    for answer in answers:
         witnesses = articles[answer.article]["constraint_to_witness_words"]
         for constraint, words in witnesses.items():
             for span in witness_spans(answer.text, words):

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sdrag.cli.options import AsJson
+from sdrag.cli.options import AsJson, Errors
 from sdrag.cli.output import show, show_errors
 from sdrag.detectors import Detector
 
@@ -27,7 +27,7 @@ def command(
     data: Annotated[Path, typer.Option(help="Annotated texts, JSON or JSON lines.")],
     engine: Annotated[str, typer.Option(help="The detector: local.")] = "local",
     part: Annotated[Part, typer.Option(help="Which documents.")] = Part.all,
-    errors: Annotated[int, typer.Option(help="Show so many errors of each kind.")] = 0,
+    errors: Errors = 0,
     *,
     as_json: AsJson = False,
 ) -> None:

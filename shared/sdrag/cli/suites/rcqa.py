@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from sdrag.cli.models import complete_with, generator_of, judge_of
-from sdrag.cli.options import Articles, AsJson, TopK
+from sdrag.cli.options import Articles, AsJson, Errors, TopK
 from sdrag.cli.output import show, show_errors
 from sdrag.errors import UsageError
+
+if TYPE_CHECKING:
+    from sdrag.evaluation.rcqa import Answer
 
 _DEFENSES = ("none", "prompt", "redact", "rephrase", "withhold")
 
@@ -34,17 +39,12 @@ def command(
     judge: Annotated[
         str | None, typer.Option(help="PROVIDER:MODEL that lists facts.")
     ] = None,
-    errors: Annotated[int, typer.Option(help="Show so many errors of each kind.")] = 0,
+    errors: Errors = 0,
     as_json: AsJson = False,
 ) -> None:
     """Ask every question of every article; measure what the answers give away."""
     from sdrag.evaluation.articles_check import load_articles
-    from sdrag.evaluation.rcqa import (
-        ATTACKS,
-        RcqaSettings,
-        evaluate_rcqa,
-    )
-    from sdrag.evaluation.rcqa_errors import given_away
+    from sdrag.evaluation.rcqa import ATTACKS, RcqaSettings, evaluate_rcqa
 
     chosen = _one_of("--defense", defense.split(","), _DEFENSES)
     _one_of("--attack", [attack], tuple(ATTACKS))
@@ -63,11 +63,19 @@ def command(
             **generator_of(generator),
             **judge_of(judge),
         )
-        if errors:
-            show_errors(given_away(articles, settings), errors)
-        results[name] = {"defense": name, **evaluate_rcqa(articles, settings)}
+        figures = evaluate_rcqa(articles, settings, partial(_list, articles, errors))
+        results[name] = {"defense": name, **figures}
     single = results[chosen[0]] if len(chosen) == 1 else {"defenses": results}
     show(single, as_json=as_json)
+
+
+def _list(
+    articles: Sequence[Mapping[str, Any]], limit: int, answers: Sequence[Answer]
+) -> None:
+    from sdrag.evaluation.rcqa_errors import given_away
+
+    if limit:
+        show_errors(given_away(articles, answers), limit)
 
 
 def _one_of(option: str, given: list[str], known: tuple[str, ...]) -> list[str]:
