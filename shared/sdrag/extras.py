@@ -9,6 +9,8 @@ from sdrag.errors import MissingExtraError
 
 __all__ = ["needs"]
 
+_OURS = frozenset({"langchain_sdrag", "llamaindex_sdrag", "sdrag"})
+
 
 @contextmanager
 def needs(extra: str, feature: str) -> Iterator[None]:
@@ -17,8 +19,13 @@ def needs(extra: str, feature: str) -> Iterator[None]:
 
     Raises:
         MissingExtraError: A package of the extra is missing.
+        ImportError: What cannot be imported is ours: no extra brings that.
     """
     try:
         yield
+    except MissingExtraError:
+        raise  # the one inside knows better which extra it is
     except ImportError as error:
+        if (error.name or "").partition(".")[0] in _OURS:
+            raise
         raise MissingExtraError(feature, extra) from error

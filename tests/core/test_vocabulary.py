@@ -171,6 +171,23 @@ def test_a_missing_extra_names_the_command():
     assert isinstance(raised.value, MissingExtraError)
 
 
+def test_a_module_of_ours_that_breaks_is_no_missing_extra():
+    """No command mends a fault of this package, so none is advised."""
+    with pytest.raises(ImportError) as raised, needs("cli", "The command line"):
+        importlib.import_module("sdrag.nothing_by_this_name")
+
+    assert not isinstance(raised.value, MissingExtraError)
+
+
+def test_the_extra_that_is_missing_is_named_by_who_needs_it():
+    """A command that needs one extra does not answer for another."""
+    inner, outer = needs("local", "MiniLM"), needs("cli", "The command line")
+    with pytest.raises(MissingExtraError) as raised, outer, inner:
+        raise ModuleNotFoundError("torch")
+
+    assert raised.value.extra == "local"
+
+
 def test_an_error_can_be_sealed():
     """Nothing of the error below hangs on it any more."""
     try:

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from sdrag.disclosure import local
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.scorer import Scores, score, scores
-from sdrag.disclosure.local.scorer.windows import Tokens
 from sdrag.errors import InternalError, UsageError
 from sdrag.steps import Reply, run
 from sdrag.testing import Scripted, toy_vectors
-from sdrag.vocabulary import Constraint, Passage, Span
+from sdrag.vocabulary import Constraint, Passage
 
 scored_module = import_module("sdrag.disclosure.local.scored")
 
@@ -40,30 +39,6 @@ def _withheld(texts: list[str], constraint: str) -> list[set[str]]:
         for text, outcome in zip(texts, outcomes, strict=True)
         if isinstance(outcome, Reply)
     ]
-
-
-@given(st.lists(st.integers(1, 700), min_size=1, max_size=30))
-def test_every_token_is_read(lengths: list[int]) -> None:
-    """Windows cover a text, go on, and hold what the model can read at once."""
-    numbers = [n for n, length in enumerate(lengths) for _ in range(length)]
-    tokens = Tokens(numbers, [Span(n, n + 1) for n in range(len(numbers))], numbers)
-
-    windows = list(tokens.windows())
-
-    assert {place for window in windows for place in window} == set(range(len(numbers)))
-    assert all(0 < len(window) <= 256 for window in windows)
-    assert all(a.start < b.start for a, b in pairwise(windows))
-
-
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=40))
-def test_sentences_that_fit_are_never_cut(lengths: list[int]) -> None:
-    """A window begins where a sentence does and ends where one does."""
-    numbers = [n for n, length in enumerate(lengths) for _ in range(length)]
-    tokens = Tokens(numbers, [Span(n, n + 1) for n in range(len(numbers))], numbers)
-
-    for window in tokens.windows():
-        inside = {numbers[place] for place in window}
-        assert len(window) == sum(lengths[number] for number in inside)
 
 
 def test_a_text_is_scored_word_by_word() -> None:

@@ -9,25 +9,25 @@ published ones and are not trained.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.nn import GELU, Linear, Module, Parameter
+from torch.nn import GELU, Linear, Parameter
 from torch.nn.functional import normalize, one_hot
+
+from sdrag.minilm.network import Trained
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["TRAINED_LAYERS", "LateInteraction"]
+__all__ = ["LateInteraction"]
 
-TRAINED_LAYERS = 4
+_LAYERS = 4
 _NARROW = 64
 _MASKED = -3e4
 
 
-class LateInteraction(Module):
+class LateInteraction(Trained):
     """
     Scores of tokens for constraints that were read apart from them.
 
@@ -36,11 +36,8 @@ class LateInteraction(Module):
     """
 
     def __init__(self, bert: Any) -> None:
-        super().__init__()
-        layers, width = bert.encoder.layer, bert.config.hidden_size
-        self.embeddings = bert.embeddings
-        self.lower = layers[:-TRAINED_LAYERS]
-        self.upper = copy.deepcopy(layers[-TRAINED_LAYERS:])
+        super().__init__(bert, _LAYERS)
+        width = bert.config.hidden_size
         self.query = Linear(width, width, bias=False)
         self.key = Linear(width, width, bias=False)
         self.narrow_query = Linear(width, _NARROW, bias=False)
@@ -62,32 +59,6 @@ class LateInteraction(Module):
         outputs = (self.together.weight, self.telling.weight, self.telling.bias)
         for zero in (*outputs, self.said.weight):
             torch.nn.init.zeros_(zero)
-        for frozen in (self.embeddings, self.lower):
-            frozen.requires_grad_(requires_grad=False)
-        self.upper.requires_grad_(requires_grad=True)
-
-    def trained(self) -> Iterator[tuple[str, Parameter]]:
-        """Yield the parameters that training changes, by name."""
-        return ((n, p) for n, p in self.named_parameters() if p.requires_grad)
-
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """
-        Read texts.
-
-        Args:
-            ids: Tokens, of shape (texts, tokens).
-            mask: 1 where there is a token, same shape.
-
-        Returns:
-            A vector for each token: (texts, tokens, 384).
-        """
-        reach = (1.0 - mask[:, None, None, :].float()) * _MASKED
-        with torch.no_grad():
-            states = self.embeddings(
-                input_ids=ids, token_type_ids=torch.zeros_like(ids)
-            )
-            states = _through(self.lower, states, reach)
-        return _through(self.upper, states, reach)
 
     def logits(
         self, states: Tensor, sentences: Tensor, asked: Tensor, asked_mask: Tensor
@@ -135,10 +106,3 @@ def _means(states: Tensor, member: Tensor) -> Tensor:
     """Return the mean state of each group: (texts, groups, 384)."""
     sums = torch.einsum("nts,ntd->nsd", member, states)
     return sums / member.sum(1)[..., None].clamp(min=1)
-
-
-def _through(layers: Any, states: Tensor, reach: Tensor) -> Tensor:
-    for layer in layers:
-        output = layer(states, reach)
-        states = output[0] if isinstance(output, tuple) else output
-    return states

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import copy
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import as_file, files
+from importlib.resources import files
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from sdrag.disclosure.local.scorer.windows import Tokens, tokenized
 from sdrag.errors import InternalError, UsageError
 from sdrag.extras import needs
-from sdrag.minilm import installed, load_minilm
+from sdrag.minilm import installed
+from sdrag.minilm.windows import Tokens, padded, tokenized
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
@@ -80,7 +78,7 @@ def score(text: str, constraints: Sequence[str]) -> Scores:
             for window, chances in _read(network, tokenizer, tokens, asked):
                 sums[:, window.start : window.stop] += chances
                 times[window.start : window.stop] += 1
-    return _words(text, tokens, np.divide(sums, np.maximum(times, 1), out=sums))
+    return _words(tokens, np.divide(sums, np.maximum(times, 1), out=sums))
 
 
 def _asked(
@@ -92,7 +90,7 @@ def _asked(
             f"A constraint has {longest} tokens; {_MOST_ASKED} can be read.",
             hint="Say it in fewer words, or in several constraints.",
         )
-    ids, mask = _padded(coded)
+    ids, mask = padded(coded)
     return network(ids, mask), mask
 
 
@@ -107,10 +105,10 @@ def _read(
     for at in range(0, len(windows), _BATCH):
         batch = windows[at : at + _BATCH]
         first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
-        ids, mask = _padded(
+        ids, mask = padded(
             [[first, *tokens.ids[w.start : w.stop], last] for w in batch]
         )
-        sentences, _ = _padded(
+        sentences, _ = padded(
             [[-1, *_from_zero(tokens.sentences[w.start : w.stop]), -1] for w in batch],
             -1,
         )
@@ -125,43 +123,14 @@ def _from_zero(numbers: Sequence[int]) -> list[int]:
     return [number - numbers[0] for number in numbers]
 
 
-def _padded(rows: Sequence[Sequence[int]], filler: int = 0) -> tuple[Tensor, Tensor]:
-    """Return rows as one tensor, and 1 where a row has something."""
-    import torch  # noqa: PLC0415 -- see score
-
-    tensors = [torch.tensor(row) for row in rows]
-    there = [torch.ones(len(row), dtype=torch.long) for row in rows]
-    pad = torch.nn.utils.rnn.pad_sequence
-    return (
-        pad(tensors, batch_first=True, padding_value=filler),
-        pad(there, batch_first=True),
-    )
-
-
-def _words(text: str, tokens: Tokens, chances: Matrix) -> Scores:
+def _words(tokens: Tokens, chances: Matrix) -> Scores:
     """Join the tokens of a word; a word is as sure as its surest token."""
     import numpy as np  # noqa: PLC0415 -- see score
 
-    starts: list[int] = []
-    words: list[Span] = []
-    for place, span in enumerate(tokens.spans):
-        if words and words[-1].end == span.start and _joined(text, span.start):
-            words[-1] = Span(words[-1].start, span.end)
-        else:
-            starts.append(place)
-            words.append(span)
+    words, starts = tokens.words()
     if not words:
         return Scores((), chances)
-    return Scores(tuple(words), np.maximum.reduceat(chances, starts, axis=1))
-
-
-def _joined(text: str, place: int) -> bool:
-    return _in_word(text[place - 1]) and _in_word(text[place])
-
-
-def _in_word(character: str) -> bool:
-    """Say whether words are made of it: letters, digits and the marks on them."""
-    return character.isalnum() or unicodedata.category(character).startswith("M")
+    return Scores(words, np.maximum.reduceat(chances, starts, axis=1))
 
 
 def _loaded() -> tuple[LateInteraction, Any]:
@@ -172,17 +141,8 @@ def _loaded() -> tuple[LateInteraction, Any]:
 @lru_cache(maxsize=1)
 def _load() -> tuple[LateInteraction, Any]:
     with needs("local", "The trained scorer"):
-        from safetensors.torch import load_file  # noqa: PLC0415 -- see score
-
         from sdrag.disclosure.local.scorer.network import (  # noqa: PLC0415
             LateInteraction,
         )
-    transformer: Any = load_minilm()[0]
-    network = LateInteraction(transformer.auto_model)
-    with as_file(_WEIGHTS) as path:
-        weights = {name: value.float() for name, value in load_file(path).items()}
-    if weights.keys() != dict(network.trained()).keys():
-        raise InternalError("The weights are not those of the scorer's network.")
-    network.load_state_dict(weights, strict=False)
-    # A copy of its own: a tokenizer keeps padding as state, and threads share it.
-    return network.eval(), copy.deepcopy(transformer.tokenizer)
+        from sdrag.minilm.network import load_trained  # noqa: PLC0415 -- see score
+    return load_trained(LateInteraction, _WEIGHTS)

@@ -1,0 +1,40 @@
+"""Texts in windows, as MiniLM reads them: nothing is skipped, no sentence is torn."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdrag.minilm.windows import Tokens
+from sdrag.vocabulary import Span
+
+
+def _tokens(lengths: list[int]) -> Tokens:
+    """Sentences of so many tokens, of a character each."""
+    numbers = [n for n, length in enumerate(lengths) for _ in range(length)]
+    spans = [Span(place, place + 1) for place in range(len(numbers))]
+    return Tokens("x" * len(numbers), numbers, spans, numbers)
+
+
+@given(st.lists(st.integers(1, 700), min_size=1, max_size=30))
+def test_every_token_is_read(lengths: list[int]) -> None:
+    """Windows cover a text, go on, and hold what the model can read at once."""
+    tokens = _tokens(lengths)
+
+    windows = list(tokens.windows())
+
+    assert {place for window in windows for place in window} == set(range(sum(lengths)))
+    assert all(0 < len(window) <= 256 for window in windows)
+    assert all(a.start < b.start for a, b in pairwise(windows))
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=40))
+def test_sentences_that_fit_are_never_cut(lengths: list[int]) -> None:
+    """A window begins where a sentence does and ends where one does."""
+    tokens = _tokens(lengths)
+
+    for window in tokens.windows():
+        inside = {tokens.sentences[place] for place in window}
+        assert len(window) == sum(lengths[number] for number in inside)
