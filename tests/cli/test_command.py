@@ -150,3 +150,26 @@ def test_an_unknown_choice_is_refused(
     """The error says what the option takes."""
     with pytest.raises(SdragError, match="takes"):
         typed("eval", "rcqa", "--data", str(articles), *arguments)
+
+
+@pytest.mark.parametrize(("engine", "recall"), [("rules", 0.0), ("local", 1.0)])
+def test_entities_measures_the_engine_that_is_asked_for(
+    tmp_path: Path, engine: str, recall: float
+) -> None:
+    """By default all that is installed; the rules alone do not know this farm."""
+    text = "The applicant ran a mushroom farm with his two brothers."
+    start = text.index("mushroom")
+    gold = {
+        "start_offset": start,
+        "end_offset": start + len("mushroom farm"),
+        "identifier_type": "QUASI",
+        "entity_id": "1",
+    }
+    path = tmp_path / "cases.jsonl"
+    path.write_text(json.dumps({"text": text, "entities": [gold]}))
+
+    output = typed(
+        "eval", "entities", "--data", str(path), "--engine", engine, "--json"
+    )
+
+    assert json.loads(output.splitlines()[-1])["recall_token"] == recall

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
+from sdrag.detectors.tagger import TaggerDetector
 from sdrag.errors import UsageError
 from sdrag.evaluation.entities import (
     Annotated,
@@ -98,11 +100,17 @@ def test_another_format_is_a_clear_error(tmp_path: Path) -> None:
     assert "secret" not in str(error.value)
 
 
+CASES = "spia/tab_entities.jsonl"
+POSTS = "spia/panorama_entities.jsonl"
+SENTENCES = "presidio_research/synth_dataset_v2.json"
+
+
 @pytest.mark.parametrize(
-    ("file", "floors"),
+    ("detector", "file", "floors"),
     [
         (
-            "spia/tab_entities.jsonl",
+            LocalDetector(),
+            CASES,
             {
                 "recall_direct": 1.0,
                 "recall_quasi": 0.91,
@@ -110,18 +118,32 @@ def test_another_format_is_a_clear_error(tmp_path: Path) -> None:
                 "precision_token": 0.70,
             },
         ),
-        ("spia/panorama_entities.jsonl", {"recall_direct": 0.95}),
-        ("presidio_research/synth_dataset_v2.json", {"f2": 0.93, "f2_typed": 0.85}),
+        (LocalDetector(), POSTS, {"recall_direct": 0.95}),
+        (LocalDetector(), SENTENCES, {"f2": 0.93, "f2_typed": 0.85}),
+        (
+            TaggerDetector(),
+            CASES,
+            {
+                "recall_direct": 1.0,
+                "recall_quasi": 0.93,
+                "recall_token": 0.925,
+                "precision_token": 0.70,
+            },
+        ),
+        (TaggerDetector(), POSTS, {"recall_direct": 0.95, "recall_token": 0.92}),
+        (TaggerDetector(), SENTENCES, {"recall_token": 0.98, "f2_typed": 0.85}),
     ],
 )
-def test_the_local_detector_holds_its_figures(file: str, floors: dict) -> None:
+def test_a_detector_holds_its_figures(
+    detector: Detector, file: str, floors: dict[str, float]
+) -> None:
     """On documents kept aside from tuning, every third, quality does not fall."""
     path = DATA / file
     if not path.exists():
         pytest.skip(f"{file} is not here; set SDRAG_DATA")
     documents = read_annotated(path)[2::3]
 
-    result = measure(LocalDetector(), documents, PortPerformer(Ports()))
+    result = measure(detector, documents, PortPerformer(Ports()))
 
     for name, floor in floors.items():
         assert result[name] >= floor, name

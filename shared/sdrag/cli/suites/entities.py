@@ -23,9 +23,16 @@ class Part(StrEnum):
     aside = "aside"
 
 
+class Which(StrEnum):
+    """The local engine with all that is installed of it, or its rules alone."""
+
+    local = "local"
+    rules = "rules"
+
+
 def command(
     data: Annotated[Path, typer.Option(help="Annotated texts, JSON or JSON lines.")],
-    engine: Annotated[str, typer.Option(help="The detector: local.")] = "local",
+    engine: Annotated[Which, typer.Option(help="The detector.")] = Which.local,
     part: Annotated[Part, typer.Option(help="Which documents.")] = Part.all,
     errors: Errors = 0,
     *,
@@ -50,10 +57,11 @@ def command(
     show(measure(chosen, documents, performer), as_json=as_json)
 
 
-def _chosen(name: str) -> Detector:
+def _chosen(engine: Which) -> Detector:
     """Return the detector of that name."""
     from sdrag.detectors.local import LocalDetector
+    from sdrag.detectors.tagger import TaggerDetector, available
 
-    if name == "local":
-        return LocalDetector()
-    raise typer.BadParameter("The detectors are: local.")
+    if engine is Which.local and available():
+        return TaggerDetector()
+    return LocalDetector()

@@ -1,0 +1,204 @@
+"""The tagger: what a trained network adds to the rules, and what it may doubt."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.detectors import tagger
+from sdrag.detectors.local import LocalDetector, mentions
+from sdrag.detectors.tagger import TaggerDetector, tagging
+from sdrag.detectors.tagger.tagging import Tag
+from sdrag.errors import InternalError
+from sdrag.sentences import words
+from sdrag.steps import Failure, Reply, compute, run
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Mention
+
+CASE = (
+    "The applicant was born in 1962 and lives in Gdynia. He ran a mushroom farm with"
+    " his two brothers and lost it in a fire. On 3 May 1999 the Gdynia Regional Court"
+    " ordered that he be examined by two psychiatrists."
+)
+
+
+def _found(text: str, detector=None) -> tuple[Mention, ...]:
+    (outcome,) = run((detector or TaggerDetector()).detect([text]), Scripted())
+    assert isinstance(outcome, Reply)
+    return outcome.value
+
+
+def _masked(found: tuple[Mention, ...], text: str) -> set[str]:
+    return {
+        span.of(text)
+        for span in words(text)
+        if any(m.confidence >= 0.5 and m.span.overlaps(span) for m in found)
+    }
+
+
+def _seeing(monkeypatch, chance: float) -> None:
+    """Let the network say the same of every word."""
+
+    def same(text: str) -> tuple[Tag, ...]:
+        return tuple(Tag(span, chance) for span in words(text))
+
+    monkeypatch.setattr(tagger, "tags", same)
+
+
+def test_what_no_form_gives_away_is_found() -> None:
+    """A farm has no capital, no digit and no unit, and there are few of the kind."""
+    assert "mushroom" not in _masked(mentions(CASE), CASE)
+    assert "mushroom" in _masked(_found(CASE), CASE)
+
+
+def test_everything_the_rules_found_is_still_there() -> None:
+    """The network adds and doubts; it removes nothing."""
+    kept = {(m.span, m.type) for m in _found(CASE)}
+
+    assert {(m.span, m.type) for m in mentions(CASE)} <= kept
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Write to Jonathan Meyers.", "Meyers"),
+        ("Write to ann@example.org.", "ann"),
+        ("It was on 3 May 1999.", "1999"),
+        ("Her number is 0770 555 0143.", "0143"),
+        ("They met in Gdynia.", "Gdynia"),
+    ],
+)
+def test_what_names_somebody_is_never_doubted(monkeypatch, text, word) -> None:
+    """However sure the network is that a name, a date or a code is harmless."""
+    _seeing(monkeypatch, 0.0)
+
+    assert word in _masked(_found(text), text)
+
+
+def test_what_many_share_is_doubted(monkeypatch) -> None:
+    """A nationality that the network takes for harmless is no longer masked."""
+    text = "The Polish authorities replied."
+    assert "Polish" in _masked(mentions(text), text)
+
+    _seeing(monkeypatch, 0.0)
+
+    assert "Polish" not in _masked(_found(text), text)
+
+
+def test_what_the_rules_know_keeps_their_type(monkeypatch) -> None:
+    """The network adds no second mention where a sure one stands."""
+    _seeing(monkeypatch, 1.0)
+    text = "Jonathan Meyers slept."
+
+    found = _found(text)
+
+    assert [m.type for m in found if m.span.of(text).startswith("Jonathan")] == [
+        "PERSON"
+    ]
+    assert "slept" in _masked(found, text)
+
+
+def test_words_in_a_row_are_one_mention(monkeypatch) -> None:
+    """A sign between them parts two; signs and the commonest words are none alone."""
+    _seeing(monkeypatch, 0.9)
+    text = "red lamp, the ... parish cow"
+
+    assert [m.span.of(text) for m in _found(text)] == ["red lamp", "parish cow"]
+
+
+@pytest.mark.parametrize(("chance", "masked"), [(0.05, False), (0.95, True)])
+def test_only_what_is_likely_is_a_mention(monkeypatch, chance, masked) -> None:
+    """A mention is as sure as the network is."""
+    _seeing(monkeypatch, chance)
+
+    assert bool(_masked(_found("a red lamp"), "a red lamp")) is masked
+
+
+def test_a_long_text_is_read_to_its_end() -> None:
+    """What stands behind many windows is found as what stands first is."""
+    filler = "Nothing was said about it on that day by anybody there. " * 200
+
+    assert "mushroom" in _masked(_found(filler + CASE), filler + CASE)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n"])
+def test_nothing_to_read_is_read(text: str) -> None:
+    """An empty text has no words."""
+    assert _found(text) == ()
+
+
+class _Broken:
+    """A detector that cannot read."""
+
+    def detect(self, texts):
+        def fail(_text):
+            raise InternalError("It broke.")
+
+        return (yield from compute(fail, texts))
+
+
+def test_a_text_the_rules_could_not_read_is_a_failure() -> None:
+    """What they would have found is not known."""
+    (outcome,) = run(TaggerDetector(_Broken()).detect(["Ann slept."]), Scripted())
+
+    assert isinstance(outcome, Failure)
+
+
+def test_a_text_the_network_could_not_read_is_a_failure(monkeypatch) -> None:
+    """A number that is none would compare as if it were harmless."""
+    _, tokenizer = tagging._loaded()
+    broken = SimpleNamespace(
+        logits=lambda ids, mask: torch.full((*ids.shape, 9), float("nan"))
+    )
+    monkeypatch.setattr(tagging, "_loaded", lambda: (broken, tokenizer))
+
+    (outcome,) = run(TaggerDetector().detect([CASE]), Scripted())
+
+    assert isinstance(outcome, Failure)
+    assert isinstance(outcome.error, InternalError)
+
+
+def test_without_the_weights_it_is_not_available(monkeypatch, tmp_path) -> None:
+    """The rules are then what the local engine has."""
+    monkeypatch.setattr(tagging, "_WEIGHTS", tmp_path / "none.safetensors")
+
+    assert not tagger.available()
+
+
+def test_a_text_reads_the_same_on_every_thread() -> None:
+    """Nothing of a request is kept on the network."""
+    texts = [CASE, CASE * 3, "A single line."] * 3
+    alone = [tagging.tags(text) for text in texts]
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(tagging.tags, texts))
+
+    for one, other in zip(alone, together, strict=True):
+        assert [tag.span for tag in one] == [tag.span for tag in other]
+        assert np.allclose(
+            [tag.chance for tag in one], [tag.chance for tag in other], atol=1e-5
+        )
+
+
+BLOCKS = ((0x300, 48), (0x900, 64), (0x1100, 32), (0x200B, 5), (0xD800, 4), (0xDC00, 4))
+ODD = "".join(chr(first + n) for first, count in BLOCKS for n in range(count))
+
+
+@settings(deadline=None)  # the first example loads the model
+@given(st.text(st.sampled_from(ODD + "abc .,0A"), max_size=40))
+def test_whatever_the_script_mentions_lie_in_the_text(text: str) -> None:
+    """Sorted by span, within the text, and with the rules' mentions among them."""
+    found = _found(text)
+
+    assert all(m.span.end <= len(text) for m in found)
+    assert all(a.span <= b.span for a, b in pairwise(found))
+    assert {(m.span, m.type) for m in _found(text, LocalDetector())} <= {
+        (m.span, m.type) for m in found
+    }
