@@ -56,6 +56,14 @@ def test_types_make_candidates():
     assert run(candidates_by_type([passage], rules), Scripted()) == {"names"}
 
 
+def test_what_identifies_can_stand_anywhere():
+    """Who asks for whatever identifies is a candidate for a chunk without a form."""
+    rules = [Constraint("all", "Mask personal data"), Constraint("names", "Hide names")]
+    passage = Passage("p", "the owner of the mushroom farm left.")
+
+    assert run(candidates_by_type([passage], rules), Scripted()) == {"all"}
+
+
 def test_measures():
     """Recall and average precision, normalised by what could be found at K."""
     assert recall(["a", "x", "b"], {"a", "b"}, 2) == pytest.approx(0.5)

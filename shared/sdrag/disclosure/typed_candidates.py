@@ -2,7 +2,9 @@
 Candidates by type: what a chunk holds against what a constraint names.
 
 A chunk with a person in it makes every constraint on names a candidate, whatever their
-embeddings say of one another. A chunk that could not be read holds every type.
+embeddings say of one another. A chunk that could not be read holds every type. What
+identifies somebody can stand in any chunk and have no form, so whoever asks for
+whatever identifies is always a candidate.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sdrag.detectors.local import LocalDetector
+from sdrag.detectors.tagger import IDENTIFYING
 from sdrag.disclosure.local.reading import read
 from sdrag.steps import Failure, Steps
 from sdrag.vocabulary import Constraint, Passage
@@ -47,7 +50,7 @@ def named_types_held(
         1 or 0, and nan for a constraint that names no type, shape (constraints,).
     """
     wanted = [read(rule).types for rule in constraints]
-    held: set[str] = set()
+    held: set[str] = {IDENTIFYING}
     if any(wanted):
         texts = [passage.text for passage in passages]
         for outcome in (yield from LocalDetector().detect(texts)):

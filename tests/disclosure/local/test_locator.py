@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sdrag.detectors.tagger import tagging
 from sdrag.disclosure import local
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.reading import read
@@ -59,6 +60,62 @@ def test_types_named_in_a_constraint_go(constraint, text, gone, kept) -> None:
 
     assert gone not in left
     assert kept in left
+
+
+FILE = (
+    "The applicant, Ines Tavares, born on 4 February 1962, ran a mushroom farm. Write"
+    " to ines@example.org or ring 0770 555 0143. It rained for most of the day."
+)
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        "Remove all identifying details",
+        "Mask personal data",
+        "Leave out anything that could identify the applicant",
+        "Whatever identifies a person must go",
+        "Anonymise the document",
+        "No PII in answers",
+        "Personal information of applicants is confidential",
+    ],
+)
+def test_whatever_identifies_goes_where_that_is_asked_for(constraint) -> None:
+    """Names, dates, addresses and what no form gives away; the weather stays."""
+    (left,) = _left([FILE], constraint)
+
+    for told in ("Tavares", "1962", "mushroom", "ines@", "0143"):
+        assert told not in left
+    assert "It rained for most of the day." in left
+
+
+def test_without_the_tagger_whatever_has_a_form_goes(monkeypatch, tmp_path) -> None:
+    """The rules still find names, dates and addresses."""
+    monkeypatch.setattr(tagging, "_WEIGHTS", tmp_path / "none.safetensors")
+
+    (left,) = _left([FILE], "Mask personal data")
+
+    for told in ("Tavares", "1962", "ines@", "0143"):
+        assert told not in left
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        "The performers are to be anonymised",
+        "Witnesses must not be identifiable by name",
+    ],
+)
+def test_who_wants_names_alone_gone_keeps_the_dates(constraint) -> None:
+    """To anonymise somebody is no order to anonymise the text."""
+    assert "DATE" not in read(Constraint("c", constraint)).types
+
+
+def test_nobody_in_office_is_spared_where_the_text_is_anonymised() -> None:
+    """A judge is a person, too."""
+    (left,) = _left(["Judge Aurelio Stamm heard the case."], "Anonymise the text")
+
+    assert "Stamm" not in left
 
 
 def test_a_name_introduced_in_one_passage_is_found_in_another() -> None:

@@ -22,10 +22,10 @@ from sdrag.detectors.tagger.tagging import Tag, available, tags
 from sdrag.steps import Failure, Outcome, Reply, Steps, compute
 from sdrag.vocabulary import Mention, Span
 
-__all__ = ["TYPE", "TaggerDetector", "available"]
+__all__ = ["IDENTIFYING", "TaggerDetector", "available"]
 
-TYPE = "IDENTIFYING"
-"""Of what the network finds: of the types it was taught it is not sure elsewhere."""
+IDENTIFYING = "IDENTIFYING"
+"""The type of what the network finds; those it was taught hold less well elsewhere."""
 
 _LIKELY = 0.15
 """From this probability on, a word is a mention's."""
@@ -125,4 +125,4 @@ def _mention(run: Sequence[Tag]) -> Mention:
     chance = max(tag.chance for tag in run)
     confidence = 0.5 + (chance - _LIKELY) / (1 - _LIKELY) / 2
     span = Span(run[0].span.start, run[-1].span.end)
-    return Mention(span, TYPE, confidence, "tagger")
+    return Mention(span, IDENTIFYING, confidence, "tagger")

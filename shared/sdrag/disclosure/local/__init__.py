@@ -3,7 +3,8 @@ From a constraint's words to spans, without a language model.
 
 The passages are read as one text, so that what one of them says about a name holds in
 the others. Types named in a constraint are looked up among the mentions a detector
-found. What needs understanding is marked by the trained scorer, or without it by
+found; where it asks for whatever identifies somebody, the tagger finds what has no
+type. What needs understanding is marked by the trained scorer, or without it by
 sentences close in meaning. The question is never seen.
 """
 
@@ -12,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sdrag.detectors import Detector
+from sdrag.detectors import Detector, tagger
 from sdrag.detectors.local import LocalDetector
+from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.local.dossier import Dossier, gather
 from sdrag.disclosure.local.reading import Reading, read
 from sdrag.disclosure.local.scored import CAUTIONS, Caution, scored
@@ -28,7 +30,7 @@ __all__ = ["LocalLocator"]
 
 _LONG = 100_000
 """Characters from which on a constraint that names types and little else is left to
-them: the scorer reads some ten kilobytes a second."""
+them, and the tagger asked no more: each network reads some ten kilobytes a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,11 @@ class LocalLocator:
         if not passages or not constraints:
             return [Reply(()) for _ in passages]
         dossier = gather(passages)
-        (outcome,) = yield from self.detector.detect([dossier.text])
+        readings = [read(constraint) for constraint in constraints]
+        detector = _detector(self.detector, dossier, readings)
+        (outcome,) = yield from detector.detect([dossier.text])
         if isinstance(outcome, Failure):
             return [outcome for _ in passages]
-        readings = [read(constraint) for constraint in constraints]
         mentions = outcome.value
         meant = yield from _meant(dossier, readings, CAUTIONS[self.caution])
         if isinstance(meant, Failure):
@@ -72,6 +75,14 @@ class LocalLocator:
         found = [*typed(dossier, mentions, readings), *meant.value]
         kept = sparing_officials(found, dossier, mentions, readings)
         return [Reply(findings) for findings in dossier.divide(kept)]
+
+
+def _detector(own: Detector, dossier: Dossier, readings: Sequence[Reading]) -> Detector:
+    """Add the tagger where a constraint asks for whatever identifies somebody."""
+    asked = any(reading.identifying for reading in readings)
+    if asked and tagger.available() and len(dossier.text) <= _LONG:
+        return TaggerDetector(own)
+    return own
 
 
 def _meant(

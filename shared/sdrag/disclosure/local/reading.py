@@ -2,9 +2,10 @@
 What a constraint asks for, read from its own words.
 
 A constraint names types ("exact doses of medicine"), people by role ("names of
-witnesses"), or something that needs understanding ("how the safe was opened"). The
-words decide, by closed tables; a constraint that names no type is one to understand,
-so a wording nobody foresaw withholds by meaning instead of passing.
+witnesses"), whatever identifies ("personal data"), or something that needs
+understanding ("how the safe was opened"). The words decide, by closed tables; a
+constraint that names no type is one to understand, so a wording nobody foresaw
+withholds by meaning instead of passing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sdrag.detectors.tagger import IDENTIFYING
 from sdrag.vocabulary import Confidential, Constraint
 
 __all__ = ["Reading", "read"]
@@ -20,7 +22,20 @@ _MONEY = ("MONEY", "NUMBER")
 _COUNTS = ("NUMBER", "QUANTITY")
 _CODES = ("CODE", "IBAN_CODE", "CREDIT_CARD", "US_SSN", "NUMBER", "ZIP_CODE")
 _PLACES = ("ADDRESS", "LOCATION", "ZIP_CODE", "COORDINATES")
+_PERSONAL = (
+    *("PERSON", "USERNAME", "AGE", "DATE", "NATIONALITY", "RELIGION", "ORIENTATION"),
+    *("APPEARANCE", "EDUCATION", "JOB_TITLE", "RELATION", "CONDITION", "TREATMENT"),
+    *("PHONE_NUMBER", "EMAIL_ADDRESS", "IP_ADDRESS", "URL", "DOMAIN_NAME"),
+    *("ORGANIZATION", "ADDRESS", "LOCATION", "ZIP_CODE", "COORDINATES", "CREDENTIAL"),
+    *("CODE", "IBAN_CODE", "CREDIT_CARD", "US_SSN", IDENTIFYING),
+)
 _TYPES: dict[str, tuple[str, ...]] = {
+    r"identifying (?:details|information|data|facts|features|particulars|words)\b"
+    r"|(?:could|can|may|might|would|that|anything|everything|whatever)"
+    r" (?:\w+ ){0,2}identif(?:y|ies)\b|PII\b|de-?identif|identifiable (?:data|inform)"
+    r"|(?:personal|private) (?:data|details|information|particulars|identifiers)\b"
+    r"|anonymi[sz]e (?:(?:the|this|all|every) )?(?:text|document|passage|answer|report"
+    r"|case|record|file|letter|note|data)s?\b": _PERSONAL,
     r"dos(?:e|es|age|ages|ing)\b": ("DOSE", "QUANTITY"),
     r"(?:tele)?phones?\b|mobile numbers?\b|contact numbers?|fax": ("PHONE_NUMBER",),
     r"e-?mails?\b|mail address": ("EMAIL_ADDRESS",),
@@ -171,6 +186,11 @@ class Reading(Confidential):
     meaning: bool
     plain: bool
     subject: str
+
+    @property
+    def identifying(self) -> bool:
+        """Whether it asks for whatever identifies somebody."""
+        return IDENTIFYING in self.types
 
 
 def read(constraint: Constraint) -> Reading:

@@ -57,7 +57,7 @@ def sparing_officials(
     private = {
         reading.constraint.id
         for reading in readings
-        if not speaks_of_officials(reading.subject)
+        if not (reading.identifying or speaks_of_officials(reading.subject))
     }
     for finding in findings:
         if finding.constraint_id not in private or finding.span.start not in named:
