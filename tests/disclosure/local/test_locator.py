@@ -52,6 +52,15 @@ def _left(texts: list[str], *constraints: str) -> list[str]:
         ("Suppress what was charged", "It went for ninety, to one buyer.", "ninety",
          "one"),
         ("Prices stay secret", "I would take two hundred, he said.", "hundred", "said"),
+        ("Redact contact information", "Write to ann@b.org soon.", "ann@b.org", "soon"),
+        ("Hide bank details", "to DE89370400440532013000 today", "DE89", "today"),
+        ("Mask card data", "paid by 4111 1111 1111 1111 then", "4111", "paid"),
+        ("Remove SSNs", "it was 123-45-6789 then", "6789", "was"),
+        ("Remove DOBs", "born on 4 May 1980 there", "1980", "there"),
+        ("Hide GPS data", "at 59.91N 10.75E it sank", "59.91", "sank"),
+        ("Remove postcodes", "Send it to OX1 2JD now.", "2JD", "now"),
+        ("No handles", "ask @jonmeyers about it", "jonmeyers", "about"),
+        ("Hide medical information", "He has diabetes and a dog.", "diabetes", "has"),
     ],
 )  # fmt: skip
 def test_types_named_in_a_constraint_go(constraint, text, gone, kept) -> None:

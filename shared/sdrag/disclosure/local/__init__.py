@@ -17,6 +17,7 @@ from sdrag.detectors import Detector, tagger
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.local.dossier import Dossier, gather
+from sdrag.disclosure.local.named import is_name, named
 from sdrag.disclosure.local.reading import Reading, read
 from sdrag.disclosure.local.scored import CAUTIONS, Caution, scored
 from sdrag.disclosure.local.scorer import available
@@ -69,10 +70,15 @@ class LocalLocator:
         if isinstance(outcome, Failure):
             return [outcome for _ in passages]
         mentions = outcome.value
-        meant = yield from _meant(dossier, readings, CAUTIONS[self.caution])
+        others = [reading for reading in readings if not is_name(reading)]
+        meant = yield from _meant(dossier, others, CAUTIONS[self.caution])
         if isinstance(meant, Failure):
             return [meant for _ in passages]
-        found = [*typed(dossier, mentions, readings), *meant.value]
+        found = [
+            *typed(dossier, mentions, readings),
+            *named(dossier, mentions, readings),
+            *meant.value,
+        ]
         kept = sparing_officials(found, dossier, mentions, readings)
         return [Reply(findings) for findings in dossier.divide(kept)]
 

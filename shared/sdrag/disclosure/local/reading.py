@@ -32,16 +32,25 @@ _PERSONAL = (
 _TYPES: dict[str, tuple[str, ...]] = {
     r"identifying (?:details|information|data|facts|features|particulars|words)\b"
     r"|(?:could|can|may|might|would|that|anything|everything|whatever)"
-    r" (?:\w+ ){0,2}identif(?:y|ies)\b|PII\b|de-?identif|identifiable (?:data|inform)"
+    r" (?:\w+ ){0,2}identif(?:y|ies)\b|PII\b|PHI\b|protected health information"
+    r"|de-?identif|identifiable (?:data|information)"
     r"|(?:personal|private) (?:data|details|information|particulars|identifiers)\b"
     r"|anonymi[sz]e (?:(?:the|this|all|every) )?(?:text|document|passage|answer|report"
     r"|case|record|file|letter|note|data)s?\b": _PERSONAL,
     r"dos(?:e|es|age|ages|ing)\b": ("DOSE", "QUANTITY"),
     r"(?:tele)?phones?\b|mobile numbers?\b|contact numbers?|fax": ("PHONE_NUMBER",),
     r"e-?mails?\b|mail address": ("EMAIL_ADDRESS",),
-    r"contact details": ("PHONE_NUMBER", "EMAIL_ADDRESS", "ADDRESS"),
+    r"contact (?:details|information|data)": (
+        *("PHONE_NUMBER", "EMAIL_ADDRESS", "ADDRESS", "USERNAME"),
+    ),
+    r"user ?names?\b|screen names?\b|handles?\b": ("USERNAME",),
+    r"post(?:al )?codes?\b": ("ZIP_CODE", "CODE", "ADDRESS"),
+    r"(?:bank(?:ing)?|account|card|payment|passport|licen[cs]e) (?:details|data|inform)"
+    r"|IBANs?\b|SSNs?\b|passports?\b|(?:credit|debit|bank|payment|identity) cards?\b"
+    r"|(?:driver'?s|driving) licen[cs]es?\b|tax IDs?\b": _CODES,
+    r"GPS\b": ("COORDINATES", "CODE"),
     r"dates?\b|(?:which|what) (?:day|month|year)s?\b|birthdays?\b|when\b"
-    r"|anniversar|deadlines?\b|years? of (?:birth|death)|days of\b": ("DATE",),
+    r"|DOBs?\b|anniversar|deadlines?\b|years? of (?:birth|death)|days of\b": ("DATE",),
     r"(?:hours?|times?)\b(?! (?:off|being))|clock|when\b": ("TIME",),
     r"how long|durations?\b|lengths? of": ("DURATION",),
     r"ages?\b|how old": ("AGE", "YEARS"),
@@ -100,7 +109,11 @@ _IN_PART: dict[str, tuple[str, ...]] = {
     r"diagnos|illness|disease|conditions?\b|ailment|injur|symptom|allerg|suffer": (
         "CONDITION",
     ),
-    r"treat|therap|medicines?\b|medications?\b|drugs?\b|surger|operations?\b": (
+    r"(?:health|medical|clinical) (?:inform|data|details|records?|histor|status)": (
+        *("CONDITION", "TREATMENT", "SUBSTANCE", "DOSE"),
+    ),
+    r"marital|family (?:status|members|relations)": ("RELATION",),
+    r"prescri|treat|therap|medicines?\b|medications?\b|drugs?\b|surger|operations?\b": (
         "TREATMENT",
         "SUBSTANCE",
     ),
@@ -139,7 +152,7 @@ _LEAD = re.compile(
     r"(?:(?:do not|don't|never|refuse to|avoid|no) )?"
     r"(?:(?:remove|mask|reveal|withhold|keep(?: back| out| secret| quiet)?|disclose"
     r"|hide|leave out|leave unmentioned|suppress|conceal|say(?: anything)?"
-    r"|explain|omit|name"
+    r"|explain|omit|name|speak|talk|refer to"
     r"|strike out|give out|give away|give|hold back|tell|print|mention|bring up|quote"
     r"|protect|blank out|identify|redact|describe|state|show|share|cut|delete|drop"
     r"|release|discuss|hint at|let out)(?:ing)? )?(?:about |of |the fact )?",
