@@ -209,6 +209,36 @@ def test_the_subject_is_the_constraint_without_the_order(text, subject) -> None:
     assert read(Constraint("c", text)).subject == (subject or text)
 
 
+STATED = "Nobody may learn that Meyers has diabetes"
+
+
+def test_a_secret_that_the_constraint_states_goes() -> None:
+    """Its own words are spared only where they are not what must not be said."""
+    (left,) = _left(["Meyers has diabetes and a dog."], STATED)
+
+    assert "diabetes" not in left
+
+
+@pytest.mark.parametrize(
+    ("constraint", "statement"),
+    [
+        (STATED, "Meyers has diabetes"),
+        ("Do not reveal that he is married", "he is married"),
+        ("Keep it secret that the firm sells rope", "the firm sells rope"),
+        ("Never hint at the fact that she left", "she left"),
+        ("Do not say whether he was paid", "he was paid"),
+        ("Take out the years that were forged", ""),
+        ("Keep back how the safe was opened", ""),
+        ("Conceal the drug that was given", ""),
+    ],
+)
+def test_what_a_constraint_states_is_told_from_what_it_speaks_of(
+    constraint, statement
+) -> None:
+    """A `that` after a verb of telling begins a statement."""
+    assert read(Constraint("c", constraint)).statement.strip() == statement
+
+
 def test_nothing_to_do_asks_for_nothing() -> None:
     """Without constraints every passage is released as it is."""
     assert run(LocalLocator().locate([Passage("a", "x")], []), EMBED) == [Reply(())]

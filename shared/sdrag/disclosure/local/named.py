@@ -61,7 +61,8 @@ def is_name(reading: Reading) -> bool:
     Words that everybody uses may be a title in capitals: they are understood besides.
     """
     names = [] if _EVERYTHING.match(reading.subject) else _names(reading)
-    return bool(names) and all(any(map(_rare, _said(name))) for name in names)
+    capital = all(word[0].isupper() for name in names for word in _said(name))
+    return bool(names) and capital and all(any(map(_rare, _said(n))) for n in names)
 
 
 def _names(reading: Reading) -> list[str]:
@@ -75,11 +76,14 @@ def _names(reading: Reading) -> list[str]:
 
 
 def _reads_as_name(text: str, ordered: bool) -> bool:  # noqa: FBT001 -- told apart once
-    """Say whether all words have a capital, which no start of a sentence gave them."""
+    """Say whether no dictionary has its words, or all have a capital of their own."""
     said = _said(text)
-    if not said or len(said) > _MOST or not all(word[0].isupper() for word in said):
+    if not said or len(said) > _MOST:
         return False
-    return ordered or len(said) > 1 or said[0].lower() not in common_words()
+    if not any(word.lower() in common_words() for word in said):
+        return True
+    own = ordered or len(said) > 1  # the first word of a sentence has one anyway
+    return own and all(word[0].isupper() for word in said)
 
 
 def _rare(word: str) -> bool:

@@ -146,6 +146,13 @@ _MEANING = re.compile(
     r"|where|whereabouts|hiding|hidden|passwords?|passphrases?)\b",
     re.IGNORECASE,
 )
+_STATED = re.compile(
+    r"\bthe fact that\b|^(?:that|whether)\b|\b(?:reveal|say|disclose|mention|learn|know"
+    r"|known|tell|told|hint|admit|state|suggest|hide|conceal|withhold|secret|public"
+    r"|find out|explain|discuss)(?:ing|s|ed)?"
+    r"(?: (?:it|at|to|anyone|anybody|him|her|them|us)){0,2} (?:that|whether)\b",
+    re.IGNORECASE,
+)
 _FEW = 3
 _LEAD = re.compile(
     r"^(?:please |you must |it is forbidden to |nothing (?:may|must|should) be said )?"
@@ -191,6 +198,8 @@ class Reading(Confidential):
         meaning: It must be understood.
         plain: It names types and next to nothing besides.
         subject: The constraint without the order it gives.
+        statement: What it says itself that must not be said ("that Meyers is ill");
+            empty where it only says what that is about.
     """
 
     constraint: Constraint
@@ -199,6 +208,7 @@ class Reading(Confidential):
     meaning: bool
     plain: bool
     subject: str
+    statement: str
 
     @property
     def identifying(self) -> bool:
@@ -228,7 +238,13 @@ def read(constraint: Constraint) -> Reading:
         meaning,
         understood and not meaning and _few_words(subject),
         subject,
+        _statement(text),
     )
+
+
+def _statement(text: str) -> str:
+    begun = _STATED.search(text)
+    return text[begun.end() :] if begun else ""
 
 
 def _few_words(subject: str) -> bool:

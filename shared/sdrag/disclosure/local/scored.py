@@ -5,10 +5,11 @@ How sure is enough depends on the constraint: a share of what it is of the sures
 so that a text full of what is nearly meant does not go as a whole, and more where the
 constraint names types, which are looked up besides. Both are asked document by
 document, so that nobody can plant a passage beside which another one looks harmless.
-Words of little meaning hold a sentence together and stay, as do those that the
-constraint itself says. A word that is withheld in one place and is rare enough to be
-known again is withheld everywhere: what was cut out of the sentence that tells a secret
-must not stand in the next one.
+Words of little meaning hold a sentence together and stay. So do those that the
+constraint itself says, unless it says the secret ("that Meyers is ill"): then they are
+what has to go. A word that is withheld in one place and is rare enough to be known
+again is withheld everywhere: what was cut out of the sentence that tells a secret must
+not stand in the next one.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ __all__ = ["CAUTIONS", "Caution", "scored"]
 _LEAST_WHERE_PLAIN = 0.5
 _PLAIN_BESIDE_TYPES = 1000
 """So many of the most frequent English words tell nothing beside types."""
+
+_LITTLE = 200
+"""So many of the most frequent English words state nothing."""
 
 _RARE = 8000
 """From this rank on, a word is known again wherever it stands."""
@@ -149,7 +153,7 @@ def _withheld(
     listed: Sequence[_Word], chances: Chances, reading: Reading, caution: Caution
 ) -> dict[int, float]:
     """Return the places of the words to withhold, and how sure that is."""
-    said = {_stem(span.of(reading.subject)) for span in words(reading.subject)}
+    said = _stems(reading.subject)
     least, plain = _asked_of(reading, caution)
     told: dict[int, float] = {}
     for places in _by_document(listed):
@@ -167,6 +171,12 @@ def _withheld(
         listed[place].text: chance
         for place, chance in told.items()
         if listed[place].known_again
+    }
+    stated = _stems(reading.statement)
+    told |= {
+        place: 1.0
+        for place, word in enumerate(listed)
+        if _stem(word.text) in stated and word.tells(_LITTLE)
     }
     return _everywhere(listed, again) | told
 
@@ -221,6 +231,10 @@ def _runs(
         run = (place, place)
     if run:
         yield run
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(_stem(span.of(text)) for span in words(text))
 
 
 def _stem(word: str) -> str:

@@ -75,12 +75,13 @@ def _found(
 ) -> Iterator[Finding]:
     for reading, row in zip(readings, scores, strict=True):
         for place in np.flatnonzero(row >= max(_FLOOR, row.max() - _MARGIN)):
-            for span in _telling(text, spans[int(place)], reading.subject):
+            for span in _telling(text, spans[int(place)], reading):
                 yield Finding(span, reading.constraint.id, "similar", 0.5)
 
 
-def _telling(text: str, sentence: Span, subject: str) -> Iterator[Span]:
-    """Yield the words of a sentence that carry meaning the constraint lacks."""
+def _telling(text: str, sentence: Span, reading: Reading) -> Iterator[Span]:
+    """Yield the words of a sentence that carry meaning which is not given away yet."""
+    subject = "" if reading.statement else reading.subject
     said = {word.lower() for word in _WORD.findall(subject)}
     ranks = common_words()
     for match in _WORD.finditer(text, sentence.start, sentence.end):
