@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sdrag.disclosure.local import LocalLocator
+from sdrag.disclosure.local.named import is_name
+from sdrag.disclosure.local.reading import read
 from sdrag.steps import Reply, run
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
@@ -70,6 +72,21 @@ def test_a_name_among_other_words_is_no_secret() -> None:
 def test_capitals_do_not_make_a_name(constraint) -> None:
     """A constraint written as a title is understood as it is without capitals."""
     assert "stethoscope" not in _left("He opened it by stethoscope.", constraint)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "name"),
+    [
+        ("Remove Jonathan Meyers", True),
+        ("Entferne Namen von Zeugen", False),
+        ("Jonathan Meyers", False),
+        ("remove jonathan meyers", False),
+        ("Everything about Meyers is secret", False),
+    ],
+)
+def test_only_what_is_surely_a_name_is_not_understood_besides(constraint, name) -> None:
+    """Words of another language have no place in a dictionary either."""
+    assert is_name(read(Constraint("c", constraint))) is name
 
 
 def test_part_of_a_word_is_no_name() -> None:

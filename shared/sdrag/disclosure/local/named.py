@@ -10,6 +10,7 @@ stays.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from sdrag.detectors.local.lexicon import ORGANISATION_HEADS, ORGANISATION_SUFFIXES
@@ -44,12 +45,13 @@ def named(
 ) -> Iterator[Finding]:
     """Yield a finding wherever a name stands that a constraint consists of."""
     whole = sentences(dossier.text)
+    starts = [sentence.start for sentence in whole]
     for reading in readings:
         everything = _EVERYTHING.match(reading.subject) is not None
         for name in _names(reading):
             spans = {*_standing(name, dossier.text), *_borne(name, dossier, mentions)}
             if everything:
-                spans |= {s for s in whole if any(map(s.overlaps, spans))}
+                spans |= {whole[bisect_right(starts, s.start) - 1] for s in spans}
             for span in sorted(spans):
                 yield Finding(span, reading.constraint.id, "named")
 
@@ -58,11 +60,15 @@ def is_name(reading: Reading) -> bool:
     """
     Say whether a constraint is a name and nothing else, so nothing to understand.
 
-    Words that everybody uses may be a title in capitals: they are understood besides.
+    Words that everybody uses may be a title in capitals, and words without an order
+    that was read may be of another language: they are understood besides.
     """
-    names = [] if _EVERYTHING.match(reading.subject) else _names(reading)
-    capital = all(word[0].isupper() for name in names for word in _said(name))
-    return bool(names) and capital and all(any(map(_rare, _said(n))) for n in names)
+    ordered = len(reading.subject) < len(reading.constraint.text.strip(" .,"))
+    if not ordered or _EVERYTHING.match(reading.subject):
+        return False
+    names = [_said(name) for name in _names(reading)]
+    capital = all(word[0].isupper() for name in names for word in name)
+    return bool(names) and capital and all(any(map(_rare, name)) for name in names)
 
 
 def _names(reading: Reading) -> list[str]:
