@@ -4,9 +4,9 @@ The rules of the local detector, and a network that learned what they cannot say
 The network is the packaged MiniLM with low-rank updates, trained on court cases in
 which people marked what identifies somebody (the Text Anonymization Benchmark). It adds
 what no form gives away ("a municipal day-care centre"), and doubts what rules find too
-often: nationalities, offices and sums that name nobody. Names, dates and codes it never
-doubts, for what it learned of courts need not hold elsewhere. Data, training script and
-limits: benchmarks/tagger/.
+often: nationalities, offices and quantities that name nobody. Names, dates and codes it
+never doubts, for what it learned of courts need not hold elsewhere. Data, training
+script and limits: benchmarks/tagger/.
 """
 
 from __future__ import annotations
@@ -72,25 +72,29 @@ def _united(
         return ruled
     if isinstance(tagged, Failure):
         return tagged
-    rules = list(_doubted(ruled.value, tagged.value))
-    sure = [mention.span for mention in rules if mention.confidence > _DOUBTED]
-    new = [tag for tag in tagged.value if not any(map(tag.span.overlaps, sure))]
-    found = [*rules, *_likely(text, new)]
+    found: list[Mention] = []
+    known: set[Tag] = set()
+    for mention, words in _said(ruled.value, tagged.value):
+        surest = max((tag.chance for tag in words), default=1.0)
+        if mention.type in _DOUBTFUL and surest < _UNLIKELY:
+            doubted = min(mention.confidence, _DOUBTED)
+            found.append(replace(mention, confidence=doubted))
+        else:
+            found.append(mention)
+            known.update(words if mention.confidence > _DOUBTED else ())
+    found += _likely(text, [tag for tag in tagged.value if tag not in known])
     return Reply(tuple(sorted(found, key=lambda mention: mention.span)))
 
 
-def _doubted(mentions: Sequence[Mention], tagged: Sequence[Tag]) -> Iterator[Mention]:
-    """Yield what rules found, less sure of what the network knows to be harmless."""
+def _said(
+    mentions: Sequence[Mention], tagged: Sequence[Tag]
+) -> Iterator[tuple[Mention, Sequence[Tag]]]:
+    """Yield each mention with its words."""
     starts = [tag.span.start for tag in tagged]
     ends = [tag.span.end for tag in tagged]
     for mention in mentions:
         first = bisect_right(ends, mention.span.start)
-        last = bisect_left(starts, mention.span.end)
-        surest = max((tag.chance for tag in tagged[first:last]), default=1.0)
-        if mention.type in _DOUBTFUL and surest < _UNLIKELY:
-            yield replace(mention, confidence=min(mention.confidence, _DOUBTED))
-        else:
-            yield mention
+        yield mention, tagged[first : bisect_left(starts, mention.span.end)]
 
 
 def _likely(text: str, tagged: Sequence[Tag]) -> Iterator[Mention]:
