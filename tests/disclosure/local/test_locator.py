@@ -183,6 +183,9 @@ def test_a_failed_embedding_withholds(monkeypatch) -> None:
         ("Remove names of witnesses", {"PERSON"}, False),
         ("Keep back how the safe was opened", set(), True),
         ("Let nothing slip about the affair", set(), True),
+        ("Conceal what the guard handles at night", set(), True),
+        ("Private details of the marriage stay out", set(), True),
+        ("Conceal what the passport was swapped for", set(), True),
     ],
 )
 def test_a_wording_nobody_foresaw_is_understood(text, types, meaning) -> None:

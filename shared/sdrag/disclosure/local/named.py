@@ -14,7 +14,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from sdrag.detectors.local.lexicon import ORGANISATION_HEADS, ORGANISATION_SUFFIXES
-from sdrag.detectors.local.tables import common_words
+from sdrag.detectors.local.tables import (
+    common_words,
+    countries,
+    first_names,
+    places,
+    surnames,
+)
 from sdrag.disclosure.local.dossier import Dossier
 from sdrag.disclosure.local.reading import Reading
 from sdrag.sentences import sentences
@@ -67,8 +73,7 @@ def is_name(reading: Reading) -> bool:
     if not ordered or _EVERYTHING.match(reading.subject):
         return False
     names = [_said(name) for name in _names(reading)]
-    capital = all(word[0].isupper() for name in names for word in name)
-    return bool(names) and capital and all(any(map(_rare, name)) for name in names)
+    return bool(names) and all(map(_surely_name, names))
 
 
 def _names(reading: Reading) -> list[str]:
@@ -78,10 +83,10 @@ def _names(reading: Reading) -> list[str]:
     subject = _EVERYTHING.sub("", _MENTIONS.sub("", reading.subject)).strip(_QUOTES)
     ordered = not reading.constraint.text.startswith(subject)
     names = _JOINED.split(subject)
-    return names if all(_reads_as_name(name, ordered) for name in names) else []
+    return names if all(_reads_as_name(name, ordered=ordered) for name in names) else []
 
 
-def _reads_as_name(text: str, ordered: bool) -> bool:  # noqa: FBT001 -- told apart once
+def _reads_as_name(text: str, *, ordered: bool) -> bool:
     """Say whether no dictionary has its words, or all have a capital of their own."""
     said = _said(text)
     if not said or len(said) > _MOST:
@@ -90,6 +95,18 @@ def _reads_as_name(text: str, ordered: bool) -> bool:  # noqa: FBT001 -- told ap
         return True
     own = ordered or len(said) > 1  # the first word of a sentence has one anyway
     return own and all(word[0].isupper() for word in said)
+
+
+def _surely_name(said: Sequence[str]) -> bool:
+    """Say whether its words can be nothing else; an unlisted word is no proof."""
+    lists = (surnames(), first_names(), places(), countries())
+    alone = said[0].isupper() or any(said[0] in names for names in lists)
+    own = (_rare(word) or word in ORGANISATION_SUFFIXES for word in said)
+    return (
+        (len(said) > 1 or alone)
+        and all(word[0].isupper() for word in said)
+        and all(own)
+    )
 
 
 def _rare(word: str) -> bool:

@@ -34,7 +34,7 @@ _TYPES: dict[str, tuple[str, ...]] = {
     r"|(?:could|can|may|might|would|that|anything|everything|whatever)"
     r" (?:\w+ ){0,2}identif(?:y|ies)\b|PII\b|PHI\b|protected health information"
     r"|de-?identif|identifiable (?:data|information)"
-    r"|(?:personal|private) (?:data|details|information|particulars|identifiers)\b"
+    r"|personal (?:data|details|information|particulars|identifiers)\b"
     r"|anonymi[sz]e (?:(?:the|this|all|every) )?(?:text|document|passage|answer|report"
     r"|case|record|file|letter|note|data)s?\b": _PERSONAL,
     r"dos(?:e|es|age|ages|ing)\b": ("DOSE", "QUANTITY"),
@@ -43,11 +43,10 @@ _TYPES: dict[str, tuple[str, ...]] = {
     r"contact (?:details|information|data)": (
         *("PHONE_NUMBER", "EMAIL_ADDRESS", "ADDRESS", "USERNAME"),
     ),
-    r"user ?names?\b|screen names?\b|handles?\b": ("USERNAME",),
+    r"user ?names?\b|screen names?\b|handles\.?$": ("USERNAME",),
     r"post(?:al )?codes?\b": ("ZIP_CODE", "CODE", "ADDRESS"),
     r"(?:bank(?:ing)?|account|card|payment|passport|licen[cs]e) (?:details|data|inform)"
-    r"|IBANs?\b|SSNs?\b|passports?\b|(?:credit|debit|bank|payment|identity) cards?\b"
-    r"|(?:driver'?s|driving) licen[cs]es?\b|tax IDs?\b": _CODES,
+    r"|IBANs?\b|SSNs?\b|(?:credit|debit|bank|payment) cards?\b": _CODES,
     r"GPS\b": ("COORDINATES", "CODE"),
     r"dates?\b|(?:which|what) (?:day|month|year)s?\b|birthdays?\b|when\b"
     r"|DOBs?\b|anniversar|deadlines?\b|years? of (?:birth|death)|days of\b": ("DATE",),
