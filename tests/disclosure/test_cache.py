@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from sdrag.cache import MemoryCache, SqliteCache
+from sdrag.detectors.tagger import tagging
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.steps import run
 from sdrag.testing import Scripted, canary
@@ -85,3 +86,22 @@ def test_no_raw_text_on_disk(tmp_path):
     assert one.text == two.text
     assert dict(one.metadata) == dict(two.metadata)
     assert not any(name.encode() in f.read_bytes() for f in tmp_path.iterdir())
+
+
+def test_what_less_was_installed_for_is_not_remembered(tmp_path):
+    """A release made without a network does not outlive its installation."""
+    passage = Passage("p", "The applicant ran a mushroom farm with his two brothers.")
+
+    def released():
+        engine = Engine.build(
+            {"constraints": ["Mask personal data"]}, cache=tmp_path / "cache.db"
+        )
+        return run(disclose([passage], Request("?"), engine), Scripted()).passages
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tagging, "_WEIGHTS", tmp_path / "none.safetensors")
+        (before,) = released()
+    (after,) = released()
+
+    assert "mushroom" in before.text
+    assert "mushroom" not in after.text

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from sdrag.disclosure.candidates import Candidates, candidates
 from sdrag.disclosure.extraction import Extraction, extract
 from sdrag.disclosure.fingerprints import audience, fingerprint
+from sdrag.disclosure.local import networks
 from sdrag.disclosure.monotone import ROUNDS, Before, OvertakenError, keep, recall
 from sdrag.disclosure.periphrasis import periphrasis
 from sdrag.disclosure.picking import picked
@@ -120,6 +121,7 @@ class _Ask(Confidential):
             fingerprint(self.passages, setup.keys, policy, cache),
             setup.model_id,
             str(setup.has_model),
+            networks(),
             *audience(principal),
         ]
 

@@ -27,7 +27,7 @@ from sdrag.policy import CautionName
 from sdrag.steps import Failure, Outcome, Reply, Steps
 from sdrag.vocabulary import Constraint, Finding, Passage
 
-__all__ = ["LocalLocator"]
+__all__ = ["LocalLocator", "networks"]
 
 _LONG = 100_000
 """Characters from which on a constraint that names types and little else is left to
@@ -83,12 +83,18 @@ class LocalLocator:
         return [Reply(findings) for findings in dossier.divide(kept)]
 
 
+def networks() -> str:
+    """Name the networks that are installed: what is found depends on them."""
+    names = {"scorer": available(), "tagger": tagger.available()}
+    return ",".join(name for name, there in names.items() if there)
+
+
 def _detector(own: Detector, dossier: Dossier, readings: Sequence[Reading]) -> Detector:
     """Add the tagger where a constraint asks for whatever identifies somebody."""
     asked = any(reading.identifying for reading in readings)
-    if asked and tagger.available() and len(dossier.text) <= _LONG:
-        return TaggerDetector(own)
-    return own
+    if not asked or isinstance(own, TaggerDetector) or len(dossier.text) > _LONG:
+        return own
+    return TaggerDetector(own) if tagger.available() else own
 
 
 def _meant(
