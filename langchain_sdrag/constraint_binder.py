@@ -64,7 +64,7 @@ class ConstraintBinder(BaseDocumentTransformer):
         limits: Limits | None = None,
     ) -> None:
         self._policy = Policy.read(policy)
-        self._engine = Engine.build(self._policy, has_model=False, bindings=bindings)
+        self._engine = Engine.build(self._policy, bindings=bindings, releasing=False)
         ports = Ports(embed=embedding(embeddings))
         self._hook = Hook.build("bind", self._policy, ports, audit=audit, limits=limits)
 
@@ -81,7 +81,9 @@ class ConstraintBinder(BaseDocumentTransformer):
             HostError: The embeddings or the sidecar failed; nothing was bound.
         """
         named = [named_document(document) for document in documents]
-        self._hook.perform(bind(passages_of(named), self._engine), self._cover())
+        passages = passages_of(named)
+        self._hook.perform(bind(passages, self._engine), self._cover())
+        self._hook.warn_of_keys(passages)
         return named
 
     async def atransform_documents(
@@ -89,8 +91,9 @@ class ConstraintBinder(BaseDocumentTransformer):
     ) -> Sequence[Document]:
         """Bind the constraints without blocking the event loop."""
         named = [named_document(document) for document in documents]
-        steps = bind(passages_of(named), self._engine)
-        await self._hook.aperform(steps, self._cover())
+        passages = passages_of(named)
+        await self._hook.aperform(bind(passages, self._engine), self._cover())
+        self._hook.warn_of_keys(passages)
         return named
 
     def bind_constraint(self, constraint_id: str, retriever: HostRetriever) -> int:

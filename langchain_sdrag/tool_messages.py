@@ -15,8 +15,7 @@ from hashlib import blake2b
 from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 
-from sdrag.hosting import metadata_of_any
-from sdrag.policy import Policy
+from sdrag.policy import Policy, metadata_of_any
 from sdrag.vocabulary import Principal
 
 __all__ = ["NOTHING", "mark_of", "put_together", "retrieved_in", "seen_by"]

@@ -100,6 +100,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
             escalate=escalate,
             audit=audit,
             limits=limits,
+            releasing=False,
         )
         check_answering(setup.policy, judges, has_model=llm is not None)
         self._synthesizer = synthesizer

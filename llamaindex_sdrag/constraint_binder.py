@@ -82,6 +82,7 @@ class ConstraintBinder(TransformComponent):
             bindings=bindings,
             audit=audit,
             limits=limits,
+            releasing=False,
         )
         place = str(bindings) if isinstance(bindings, (str, Path)) else repr(bindings)
         fields: dict[str, Any] = {
@@ -107,8 +108,10 @@ class ConstraintBinder(TransformComponent):
         Raises:
             HostError: The embeddings or the sidecar failed; nothing was bound.
         """
-        steps = bind(tuple(map(passage_of, nodes)), self._setup.engine)
+        passages = tuple(map(passage_of, nodes))
+        steps = bind(passages, self._setup.engine)
         self._setup.hook.perform(steps, cover(self._setup.policy))
+        self._setup.hook.warn_of_keys(passages)
         return nodes
 
     # A span would hold the nodes.
@@ -118,8 +121,10 @@ class ConstraintBinder(TransformComponent):
         self, nodes: Sequence[BaseNode], **kwargs: Any
     ) -> Sequence[BaseNode]:
         """Bind the constraints without blocking the event loop."""
-        steps = bind(tuple(map(passage_of, nodes)), self._setup.engine)
+        passages = tuple(map(passage_of, nodes))
+        steps = bind(passages, self._setup.engine)
         await self._setup.hook.aperform(steps, cover(self._setup.policy))
+        self._setup.hook.warn_of_keys(passages)
         return nodes
 
     def bind_constraint(self, constraint_id: str, retriever: BaseRetriever) -> int:

@@ -28,9 +28,9 @@ from sdrag.disclosure.bindings import Bindings
 from sdrag.disclosure.history import Kept
 from sdrag.errors import HostError, SdragError, UsageError, cut_off
 from sdrag.guardrails.withheld import WithheldForms
-from sdrag.hosting import Audit, Authorizer, Escalate, metadata_of_any
+from sdrag.hosting import Audit, Authorizer, Escalate
 from sdrag.judges import Scorer
-from sdrag.policy import PolicySource
+from sdrag.policy import PolicySource, metadata_of_any
 
 __all__ = ["NOTHING", "guard_tool"]
 

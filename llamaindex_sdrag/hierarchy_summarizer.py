@@ -117,6 +117,7 @@ class HierarchySummarizer(Unpickled, TransformComponent):
             bindings=bindings,
             audit=audit,
             limits=limits,
+            releasing=False,
         )
         place = str(bindings) if isinstance(bindings, (str, Path)) else repr(bindings)
         # The ingestion cache goes by the fields.

@@ -99,6 +99,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
             embeddings=embeddings,
             audit=audit,
             limits=limits,
+            releasing=False,
         )
         rules = self._setup.policy
         has_model = llm is not None

@@ -67,6 +67,7 @@ class Setup:
         escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
+        releasing: bool = True,
     ) -> Setup:
         """
         Read the policy, and make the engine and the hook.
@@ -85,6 +86,7 @@ class Setup:
             authorize=authorize is not None,
             classifier=given.get("injection") is not None,
             withheld=withheld,
+            releasing=releasing,
         )
         ports = Ports(
             complete=completing(llm),

@@ -3,6 +3,7 @@ Every error sdrag raises, and whose fault it is.
 
     SdragError
     ├── PolicyError              the author of the policy
+    │   └── ConstraintNotUnderstoodError   ... or whoever gave no model to understand it
     ├── UsageError               the developer of the host application
     │   ├── MissingExtraError    ... who has not installed an extra (an ImportError)
     │   ├── InputTooLargeError   ... who handed in more than a limit allows
@@ -18,9 +19,12 @@ An error carries ids, lengths and a hint. It never carries the text that was bei
 worked on, nor the message of an error below it, since those quote their input.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Self, TypeVar
 
 __all__ = [
+    "ConstraintNotUnderstoodError",
     "HostError",
     "InputTooLargeError",
     "InternalError",
@@ -91,6 +95,26 @@ class PolicyError(SdragError):
         super().__init__(f"{place}: {message}" if place else message, hint=hint)
         self.line = line
         self.key = key
+
+
+class ConstraintNotUnderstoodError(PolicyError):
+    """
+    Constraints need a model to be understood, and none was given.
+
+    Args:
+        reasons: Why each is not understood, by its id, in a sentence that quotes
+            nothing.
+    """
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        listed = " ".join(f"{name}: {reason}" for name, reason in reasons.items())
+        super().__init__(
+            f"Constraints are not understood without a model. {listed}",
+            key="constraints",
+            hint="Pass a model (`llm=`), reword them, or say `when_not_understood:"
+            " withhold` to withhold every passage for which they hold.",
+        )
+        self.reasons = MappingProxyType(dict(reasons))
 
 
 class UsageError(SdragError):

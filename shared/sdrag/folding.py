@@ -60,12 +60,14 @@ class Folded(Confidential):
         origins: Where that piece starts in the original.
         lengths: How many original characters it stands for; -1 where each folded
             character stands for one.
+        original: The text as it was.
     """
 
     text: str
     starts: tuple[int, ...]
     origins: tuple[int, ...]
     lengths: tuple[int, ...]
+    original: str
 
     def span(self, start: int, end: int) -> Span:
         """Return the original characters behind `text[start:end]`."""
@@ -118,7 +120,7 @@ def fold(text: str) -> Folded:
         pieces.add(folded, start, end - start)
         done = end
     pieces.add_block(text[done:], done)
-    return pieces.folded()
+    return pieces.folded(text)
 
 
 def fold_text(text: str) -> str:
@@ -167,12 +169,13 @@ class _Pieces:
         """Add what a stretch of the original was folded to."""
         self._add(folded.lstrip(" ") if self._spaced else folded, origin, length)
 
-    def folded(self) -> Folded:
+    def folded(self, original: str) -> Folded:
         return Folded(
             "".join(self._texts),
             tuple(self._starts),
             tuple(self._origins),
             tuple(self._lengths),
+            original,
         )
 
     def _add(self, text: str, origin: int, length: int) -> None:

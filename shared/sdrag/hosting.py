@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from inspect import isawaitable, iscoroutinefunction
 from time import perf_counter
 from typing import Any, NoReturn, Self, TypeVar
@@ -23,7 +23,9 @@ from sdrag.audit import AuditEvent, AuditSink, emit, log_event
 from sdrag.calls import Limits, Port
 from sdrag.errors import InternalError, SdragError, UsageError, cut_off
 from sdrag.guardrails.contradictions import Escalate, escalates
+from sdrag.operator_warnings import OperatorWarnings
 from sdrag.performing import Metered, PortPerformer, Ports
+from sdrag.pipeline import Disclosure
 from sdrag.policy import Policy
 from sdrag.questions import EmbedPort, HostSearch, embedding_once
 from sdrag.steps import Authorize, Embed, Steps, arun, run
@@ -38,7 +40,6 @@ __all__ = [
     "asks_again",
     "authorizing",
     "local_embeddings",
-    "metadata_of_any",
 ]
 
 T = TypeVar("T")
@@ -72,6 +73,7 @@ class Hook:
         limits: The bounds of its model calls.
         sinks: Who is told what was decided.
         escalate: Told where a contradiction has withheld the answer.
+        warnings: What it has warned of, once for all requests.
     """
 
     stage: str
@@ -80,6 +82,7 @@ class Hook:
     limits: Limits
     sinks: tuple[AuditSink, ...] = (log_event,)
     escalate: Escalate | None = None
+    warnings: OperatorWarnings = field(default_factory=OperatorWarnings, compare=False)
 
     def __repr__(self) -> str:
         return f"Hook({self.stage!r}, {self.policy.hash})"
@@ -152,6 +155,10 @@ class Hook:
             raise cut_off(fault)
         return result, self._told(result, performer, start)
 
+    def warn_of_keys(self, passages: Sequence[Passage]) -> None:
+        """Warn of a `where` that names what no passage of a corpus carries."""
+        self.warnings.of_keys(self.policy.rules, passages)
+
     def _performer(self, search: HostSearch | None) -> Metered:
         ports = self.ports
         given: dict[str, Any] = {}
@@ -173,6 +180,8 @@ class Hook:
             performer.prompts,
         )
         emit(event, self.sinks)
+        nothing_left = isinstance(result, Disclosure) and not result.passages
+        self.warnings.of_event(event, nothing_left=nothing_left)
         if self.escalate is not None and escalates(decisions):
             self.escalate(decisions)
         return event
@@ -196,19 +205,6 @@ def local_embeddings() -> EmbedPort:
         return embed_texts(effect.items)  # type: ignore[return-value]
 
     return Port(call, local=True)
-
-
-def metadata_of_any(policy: Policy) -> dict[str, Any]:
-    """
-    Return metadata that the `where` of every constraint matches.
-
-    For text of unknown origin: whatever may be forbidden in it is.
-    """
-    values: dict[str, Any] = {}
-    for rule in policy.rules:
-        for key, allowed in rule.where.items():
-            values.setdefault(key, []).extend(allowed)
-    return values
 
 
 def authorizing(

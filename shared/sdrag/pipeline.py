@@ -24,6 +24,7 @@ from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.history import Kept, open_history
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.setup import DisclosureSetup, Locator, Withheld
+from sdrag.disclosure.understood import check_understood
 from sdrag.guardrails import access, contradictions, injection, relevance, staleness
 from sdrag.guardrails.contradictions import Reconciled
 from sdrag.guardrails.evidence import stamped
@@ -86,6 +87,7 @@ class Engine:
         authorize: bool = False,
         classifier: bool = False,
         withheld: Withheld | None = None,
+        releasing: bool = True,
     ) -> Self:
         """
         Put an engine together.
@@ -97,17 +99,20 @@ class Engine:
             bindings: The sidecar or its path; in memory when missing.
             locator: In place of the local engine.
             cache: Of redactions, or the path of one; in memory when missing.
-            history: Of what was withheld, or its path, for a monotone policy; in
-                memory when missing.
+            history: Of what was withheld, or its path; in memory when missing.
             authorize: Whether the performer can ask the host's authorizer.
             classifier: Whether the performer can score injections with a model.
             withheld: Is told what was cut out, for a guard after the answer.
+            releasing: Whether passages leave through it; a binder releases none.
 
         Raises:
             PolicyError: The policy cannot be read.
+            ConstraintNotUnderstoodError: A constraint needs a model, and there is none.
             UsageError: A history was given to a policy that is not monotone.
         """
         read = Policy.read(policy)
+        if releasing and locator is None:
+            check_understood(read, has_model=has_model)
         setup = DisclosureSetup(
             policy=read,
             bindings=open_bindings(bindings),

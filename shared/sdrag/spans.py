@@ -15,7 +15,7 @@ from sdrag.errors import UsageError
 from sdrag.folding import Folded, fold_text, is_boundary
 from sdrag.vocabulary import Span
 
-__all__ = ["covered", "locate", "merge", "splice", "widen"]
+__all__ = ["covered", "locate", "merge", "shifted", "splice", "widen"]
 
 _FUZZY_LENGTH = 6
 """Shorter quotations must match exactly: one changed letter makes another word."""
@@ -70,6 +70,11 @@ def widen(text: str, span: Span) -> Span:
     while not is_boundary(text, end):
         end += 1
     return Span(start, end)
+
+
+def shifted(span: Span, offset: int) -> Span:
+    """Return a span of a part of a text as a span of the text."""
+    return Span(span.start + offset, span.end + offset)
 
 
 def covered(spans: Iterable[Span]) -> int:

@@ -34,11 +34,15 @@ __all__ = [
     "Principal",
     "Redaction",
     "Span",
+    "WhereMissing",
     "is_unnamed",
 ]
 
 Method = Literal["redact", "rephrase", "withhold"]
 """How a constraint is enforced: cut the spans, say it again without them, or drop."""
+
+WhereMissing = Literal["hold", "skip"]
+"""Whether a constraint holds for a passage without the metadata that `where` names."""
 
 Action = Literal["released", "redacted", "withheld", "dropped", "flagged", "annotated"]
 """What was done with a passage or an answer."""
@@ -142,6 +146,9 @@ class Constraint:
         where: Metadata keys and the values for which it holds; all must match.
         unless: Attributes of principals that it does not bind; any lifts it.
         always: Holds for every passage, without binding or ranking.
+        where_missing: Whether it holds where a key of `where` is missing or empty.
+        spare: What it leaves although its words ask for it, such as
+            `public_officials`.
     """
 
     id: str
@@ -150,6 +157,8 @@ class Constraint:
     where: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NOTHING)
     unless: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NOTHING)
     always: bool = False
+    where_missing: WhereMissing = "hold"
+    spare: str | None = None
 
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():

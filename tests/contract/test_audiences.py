@@ -105,7 +105,7 @@ def _same_names(shown):
 
 @pytest.mark.parametrize("face", RETRIEVERS)
 @given(st.lists(ASKED, min_size=2, max_size=6))
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_cache_never_crosses_principals_or_policies(face, asked):
     """With one cache for all, everybody is shown what they are shown without one."""
     shared = MemoryCache()
@@ -137,9 +137,9 @@ def looking(prompt):
 
 
 WORDS = [canary(f"word {number}") for number in range(3)]
-CHUNK = Passage("p", "see " + " ".join(WORDS))
+CHUNK = Passage("p", "see " + " ".join(WORDS), document_id="d")
 MONOTONE = {
-    "constraints": [{"id": "words", "text": "Conceal the words"}],
+    "constraints": [{"id": "words", "text": "Conceal what the witness saw"}],
     "disclosure": {"monotone": True},
 }
 
@@ -147,9 +147,8 @@ MONOTONE = {
 def beside(*places):
     """The chunk beside a neighbour that has some of its words withheld."""
     neighbour = " ".join(f"look {WORDS[place]}" for place in places)
-    return Scenario(
-        "beside", (CHUNK, Passage("q", f"q {neighbour}")), MONOTONE, reply=looking
-    )
+    other = Passage("q", f"q {neighbour}", document_id="d")
+    return Scenario("beside", (CHUNK, other), MONOTONE, reply=looking)
 
 
 def shown(face, scenario, **shared):

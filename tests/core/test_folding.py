@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.folding import fold, fold_text, is_boundary
-from sdrag.needles import Needles
+from sdrag.needles import Needles, needs_case
 
 ALPHABET = st.sampled_from(
     list("aAbB zZ_-'.19\n\t")
@@ -73,6 +73,7 @@ def test_find_agrees_with_a_naive_search(text, form):
 def test_needles_agree_with_brute_force(text, forms):
     """Many forms in one pass cover what searching each form everywhere covers."""
     folded = fold(text)
+    forms = [form for form in forms if not needs_case(form)]
     covered = {
         place
         for start, end in Needles(forms)._positions(folded)

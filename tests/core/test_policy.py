@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.errors import PolicyError
-from sdrag.policy import MAX_POLICY_BYTES, Policy, applies, binds
+from sdrag.policy import MAX_POLICY_BYTES, Policy, binds
 from sdrag.testing import canary
 from sdrag.vocabulary import Principal
 
@@ -43,6 +43,13 @@ MERGES = "a: &a {x: 1}\n" + "".join(
         ("constraints:\n- text: a\n  metod: redact\n", 3, "constraints.0.metod"),
         ("constraints:\n- text: a\n  method: hide\n", 3, "constraints.0.method"),
         ("constraints:\n- text: a\n  where: {d: []}\n", 3, "constraints.0.where.d"),
+        (
+            "constraints:\n- text: a\n  where_missing: drop\n",
+            3,
+            "constraints.0.where_missing",
+        ),
+        ("constraints:\n- text: a\n  spare: all\n", 3, "constraints.0.spare"),
+        ("when_not_understood: ignore\n", 1, "when_not_understood"),
         ("constraints:\n- text: a\n  id: 'no spaces'\n", 3, "constraints.0.id"),
         ("constraints:\n- {id: x, text: a}\n- {id: x, text: b}\n", 1, "constraints"),
         ("constraints: 5\n", 1, "constraints"),
@@ -89,6 +96,11 @@ def test_broken_policies(text, line, key):
         f"Remove {SECRET} of: witnesses\n",
         f"constraints:\n- 'Remove {SECRET}\n",
         f"constraints:\n- text: {SECRET}\n  always: {SECRET}\n",
+        f"constraints:\n- text: a\n  examples: [{{text: b, hides: [b, {SECRET}]}}]\n",
+        f"constraints:\n- text: a\n  examples: [{{text: a, keeps: {SECRET}}}]\n",
+        f"constraints:\n- text: a\n  examples: [{{text: {SECRET}}}]\n",
+        f"constraints:\n- text: a\n  examples: [{SECRET}]\n",
+        f"constraints:\n- text: a\n  examples: [{{text: a, {SECRET}: a}}]\n",
     ],
 )
 def test_no_word_of_a_constraint_stands_in_an_error(text):
@@ -183,6 +195,9 @@ BASE = {
         (("constraints", 0, "id"), "b"),
         (("constraints", 0, "method"), "withhold"),
         (("constraints", 0, "always"), True),
+        (("constraints", 0, "where_missing"), "skip"),
+        (("constraints", 0, "spare"), "public_officials"),
+        (("when_not_understood",), "withhold"),
         (("constraints", 0, "where"), {"d": [True]}),
         (("constraints", 0, "where"), {"d": ["1"]}),
         (("constraints", 0, "unless"), {"roles": ["y"]}),
@@ -219,26 +234,6 @@ def test_no_repr_shows_a_constraints_text():
 
 
 @pytest.mark.parametrize(
-    ("metadata", "holds"),
-    [
-        ({"d": "cardiology"}, True),
-        ({"d": ["surgery", "cardiology"]}, True),
-        ({"d": "surgery"}, False),
-        ({"d": "Cardiology "}, False),
-        ({"d": []}, False),
-        ({}, False),
-    ],
-)
-def test_where(metadata, holds):
-    """A constraint is limited to metadata that matches, one of a list being enough."""
-    (rule,) = Policy.read(
-        {"constraints": [{"text": "a", "where": {"d": "cardiology"}}]}
-    ).rules
-
-    assert applies(rule, metadata) is holds
-
-
-@pytest.mark.parametrize(
     ("principal", "bound"),
     [
         (None, True),
@@ -256,3 +251,101 @@ def test_unless(principal, bound):
     (rule,) = Policy.read({"constraints": [{"text": "a", "unless": unless}]}).rules
 
     assert binds(rule, principal) is bound
+
+
+EXAMPLE = """\
+constraints:
+- text: a
+  examples:
+  - text: She took 20 mg.
+    {quoted}
+"""
+
+
+@pytest.mark.parametrize(
+    ("quoted", "key"),
+    [
+        ("hides: [20 mg, 30 mg]", "hides"),
+        ("keeps: She slept", "keeps"),
+        ("hides: ''", "hides"),
+        ('hides: ["\\u200b"]', "hides"),
+        ("hides: [5]", "hides.0"),
+        ("hide: 20 mg", "hide"),
+        ("hides: []", ""),
+    ],
+)
+def test_what_an_example_quotes_occurs_in_its_text(quoted, key):
+    """Otherwise the error names the line and the key; which entry, by its number."""
+    with pytest.raises(PolicyError) as raised:
+        Policy.parse(EXAMPLE.format(quoted=quoted))
+
+    place = "constraints.0.examples.0"
+    assert raised.value.key == (f"{place}.{key}" if key else place)
+    assert raised.value.line == (5 if key else 4)
+
+
+@pytest.mark.parametrize(
+    "quoted", ["hides: 20 mg", "hides: [20 MG, she]", "keeps: took"]
+)
+def test_an_example_quotes_folded_or_bare(quoted):
+    """A bare string is a list of one, and neither case nor look-alikes matter."""
+    policy = Policy.parse(EXAMPLE.format(quoted=quoted))
+
+    (example,) = policy.constraints[0].examples
+    assert len(example.hides + example.keeps) == quoted.count(",") + 1
+    assert "20" not in f"{policy.constraints!r} {example!r}"
+
+
+def test_examples_are_no_part_of_the_hash():
+    """They change nothing that is released, so nothing has to be judged anew."""
+    data = copy.deepcopy(BASE)
+    data["constraints"][0]["examples"] = [{"text": "Ann slept.", "hides": "Ann"}]
+
+    assert Policy.read(data).hash == Policy.read(BASE).hash
+
+
+def test_a_copy_with_other_fields_obeys_them():
+    """Nothing that was made of the old ones stays."""
+    policy = Policy.read(BASE)
+    assert policy.rules
+    copied = policy.model_copy(update={"constraints": ()})
+
+    assert copied.rules == ()
+    assert copied.hash == Policy.read({**BASE, "constraints": []}).hash != policy.hash
+
+
+def test_the_core_is_told_all_that_a_constraint_says():
+    """And without it the closed default."""
+    entry = {"text": "a", "where_missing": "skip", "spare": "public_officials"}
+    said, bare = Policy.read({"constraints": [entry, "b"]}).rules
+
+    assert (said.where_missing, said.spare) == ("skip", "public_officials")
+    assert (bare.where_missing, bare.spare) == ("hold", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("disclosur: {}\n", "disclosure"),
+        ("disclosure:\n  bind_top: 5\n", "bind_top_n"),
+        ("linkage:\n  chain_lenght: 2\n", "chain_length"),
+        ("acces: {}\n", "access"),
+        ("access:\n  tennant_key: t\n", "tenant_key"),
+        ("constraints:\n- {text: a, metod: redact}\n", "method"),
+        (EXAMPLE.format(quoted="hide: 20 mg"), "hides"),
+    ],
+)
+def test_a_misspelt_key_is_told_the_nearest_one(text, meant):
+    """Of the section it stands in."""
+    with pytest.raises(PolicyError, match=f"Did you mean `{meant}`"):
+        Policy.parse(text)
+
+
+def test_guards_are_the_sections_that_stand_in_the_file():
+    """Those that are off until then, whichever they are."""
+    assert Policy.read({"disclosure": {}, "highlight": {}}).guards == ()
+    every = {
+        *("access", "relevance", "injection", "staleness", "grounding", "citations"),
+        *("contradictions", "monitoring"),
+    }
+    assert set(Policy.read({name: {} for name in every}).guards) == every

@@ -246,3 +246,16 @@ def test_reprs_and_reasons_hold_no_text() -> None:
 def _seconds(text: str) -> float:
     """Return the best of three: what else the process does comes on top."""
     return min(timeit.repeat(lambda: mentions(text), process_time, number=1, repeat=3))
+
+
+@pytest.mark.parametrize(
+    ("text", "types"),
+    [
+        ("The NHS number 943 476 5919 is his.", {"CODE", "PHONE_NUMBER"}),
+        ("account number 04417550143", {"CODE", "PHONE_NUMBER"}),
+        ("the sort code 12-34-56 of the bank", {"CODE", "DATE"}),
+    ],
+)
+def test_no_surer_type_takes_another_away(text, types) -> None:
+    """What is a code by its cue may still be the number that another rule asks for."""
+    assert types <= {mention.type for mention in mentions(text)}

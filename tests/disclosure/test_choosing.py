@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from sdrag.disclosure.bindings import MemoryBindings, SqliteBindings
@@ -17,6 +19,12 @@ POLICY = {
     ]
 }
 PASSAGES = (Passage("p", "The witness Anna Karlsson came on 3 May 2020."),)
+
+
+def nothing_found(prompt):
+    """A model that finds nothing; bindings decide what it is asked about."""
+    empty = [{"constraint": name, "spans": []} for name in ("names", "dates")]
+    return json.dumps({"verdicts": empty})
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -39,8 +47,8 @@ def read_counter(store, monkeypatch):
 
 
 def test_a_warm_request_does_not_ask_the_sidecar(store, monkeypatch):
-    engine = Engine.build(POLICY, bindings=store)
-    world = Scripted()
+    engine = Engine.build(POLICY, bindings=store, has_model=True)
+    world = Scripted(complete=nothing_found)
     run(bind(PASSAGES, engine), world)
     first = run(disclose(PASSAGES, Request("q"), engine), world)
     reads = read_counter(store, monkeypatch)
@@ -52,8 +60,8 @@ def test_a_warm_request_does_not_ask_the_sidecar(store, monkeypatch):
 
 
 def test_every_write_asks_it_again(store, monkeypatch):
-    engine = Engine.build(POLICY, bindings=store)
-    world = Scripted()
+    engine = Engine.build(POLICY, bindings=store, has_model=True)
+    world = Scripted(complete=nothing_found)
     run(bind(PASSAGES, engine), world)
     run(disclose(PASSAGES, Request("q"), engine), world)
     before = store.stamp()

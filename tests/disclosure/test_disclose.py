@@ -18,7 +18,10 @@ from sdrag.vocabulary import Finding, Passage, Span
 
 SECRET, PUBLIC = canary("secret"), canary("public")
 PASSAGE = Passage("p", f"{PUBLIC} saw {SECRET} there.", {"title": SECRET}, 0.7)
-POLICY = {"constraints": ["Conceal the word"], "metadata": {"allow": ["title"]}}
+POLICY = {
+    "constraints": ["Conceal what the witness saw"],
+    "metadata": {"allow": ["title"]},
+}
 
 
 class Blind:

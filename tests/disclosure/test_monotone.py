@@ -21,7 +21,7 @@ DOSES = Constraint("doses", "Hide doses")
 TEXT = Passage("p", "Anna came home.")
 ANNA, HOME = Span(0, 4), Span(10, 14)
 POLICY = {
-    "constraints": [{"id": "secret", "text": "Conceal the words"}],
+    "constraints": [{"id": "secret", "text": "Conceal what the witness saw"}],
     "disclosure": {"monotone": True},
     "metadata": {"allow": ["title", "year"]},
 }

@@ -16,7 +16,13 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever as LangChainRetriever
 from langchain_core.runnables import RunnableLambda
 from llama_index.core.base.base_retriever import BaseRetriever as LlamaIndexRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import (
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    RelatedNodeInfo,
+    TextNode,
+)
 
 import langchain_sdrag
 import llamaindex_sdrag
@@ -90,7 +96,7 @@ class Nodes(LlamaIndexRetriever):
 
 def documents(scenario: Scenario) -> list[Document]:
     return [
-        Document(id=p.id, page_content=p.text, metadata=dict(p.metadata))
+        Document(id=p.id, page_content=p.text, metadata={**p.metadata, **_of(p)})
         for p in scenario.found()
     ]
 
@@ -98,11 +104,26 @@ def documents(scenario: Scenario) -> list[Document]:
 def nodes(scenario: Scenario) -> list[NodeWithScore]:
     return [
         NodeWithScore(
-            node=TextNode(id_=p.id, text=p.text, metadata=dict(p.metadata)),
+            node=TextNode(
+                id_=p.id,
+                text=p.text,
+                metadata=dict(p.metadata),
+                relationships=_source(p),
+            ),
             score=p.score,
         )
         for p in scenario.found()
     ]
+
+
+def _of(passage: Passage) -> dict[str, str]:
+    return {"document_id": passage.document_id} if passage.document_id else {}
+
+
+def _source(passage: Passage) -> dict[NodeRelationship, RelatedNodeInfo]:
+    if not passage.document_id:
+        return {}
+    return {NodeRelationship.SOURCE: RelatedNodeInfo(node_id=passage.document_id)}
 
 
 def of_documents(released: Sequence[Document]) -> Seen:

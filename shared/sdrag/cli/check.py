@@ -1,41 +1,187 @@
-"""`sdrag check`: read a policy as the package does, and say what it will do."""
+"""`sdrag check`: say what policies do, and whether their examples hold."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sdrag.cli.models import complete_with
+from sdrag.cli.options import AsJson
+from sdrag.errors import PolicyError
 from sdrag.policy import Policy
+
+if TYPE_CHECKING:
+    from sdrag.disclosure.constraint_parser import ParsedConstraint
+    from sdrag.evaluation.examples import ExampleFailure
+    from sdrag.prompts import Prompt
+    from sdrag.vocabulary import Constraint
 
 __all__ = ["check"]
 
-_GUARDS = ("access", "relevance", "injection", "staleness")
+_KINDS = {
+    "types": "asks for mentions of these types",
+    "people": "asks for people",
+    "named": "asks for whom or what it names",
+    "statement": "asks for what it states",
+    "meaning": "asks for what must be understood",
+    "everything": "forbids everything",
+    "only": "forbids all but something",
+}
+_UNTRUE = {
+    "hides": "number {quoted} of its hides is shown",
+    "keeps": "number {quoted} of its keeps is withheld",
+    "refused": "not run, since the constraint is not understood",
+}
 
 
 def check(
-    policy: Annotated[Path, typer.Argument(help="A policy file.")],
+    policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
+    llm: Annotated[
+        str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
+    ] = "local",
+    as_json: AsJson = False,
 ) -> None:
     """
-    Check a policy file; errors name the line and the key.
+    Check policy files: how each constraint is understood, and its examples.
 
-    The constraints' words are confidential and are not printed.
+    The words of constraints and examples are confidential and are not printed. Ends
+    with 1 where an example fails or a constraint would be refused, with 2 where a file
+    is wrong.
     """
-    read = Policy.read(policy)
-    typer.echo(f"{policy}: a valid policy, hash {read.hash}")
-    for rule in read.rules:
-        limits = [
-            name
-            for name, given in (
-                ("where", rule.where),
-                ("unless", rule.unless),
-                ("always", rule.always),
-            )
-            if given
-        ]
-        typer.echo(f"  {rule.id}: {rule.method} {' '.join(limits)}".rstrip())
-    on = [name for name in _GUARDS if getattr(read, name) is not None]
-    typer.echo(f"  guards: {', '.join(on) or 'none'}")
-    if not read.metadata.allow:
-        typer.echo("  metadata: every key stays behind (metadata.allow is empty)")
+    complete = complete_with(llm, "--llm")
+    found = _Found()
+    for path in policies:
+        try:
+            policy = Policy.read(path)
+        except PolicyError as error:
+            found.wrong(path, error)
+            continue
+        typer.echo(f"{path}: a valid policy, hash {policy.hash}")
+        for line in found.told(path, policy, complete):
+            typer.echo(f"  {line}")
+    if as_json:
+        typer.echo(json.dumps(found.result()))
+    raise typer.Exit(found.status())
+
+
+class _Found:
+    """What was found in all the files."""
+
+    def __init__(self) -> None:
+        self.constraints: list[dict[str, Any]] = []
+        self.guards: dict[str, None] = {}
+        self.errors: list[dict[str, Any]] = []
+        self.passed = self.failed = self.refused = 0
+
+    def wrong(self, path: Path, error: PolicyError) -> None:
+        """Note a file that is no policy, and say why in one line."""
+        self.errors.append(
+            {
+                "file": str(path),
+                "line": error.line,
+                "key": error.key,
+                "message": str(error),
+            }
+        )
+        typer.echo(f"sdrag: {path}: {error}", err=True)
+
+    def told(
+        self, path: Path, policy: Policy, complete: Callable[[Prompt], str] | None
+    ) -> Iterator[str]:
+        """Note what a policy does, and yield it line by line."""
+        from sdrag.disclosure.constraint_parser import parse
+        from sdrag.evaluation.examples import run_examples
+
+        refusing = complete is None and policy.when_not_understood == "refuse"
+        for parsed in map(parse, policy.rules):
+            self.constraints.append(_entry(path, parsed))
+            self.refused += refusing and parsed.status == "needs_model"
+            yield _limited(parsed.constraint)
+            yield f"  {_understood(parsed)}"
+            if parsed.status == "needs_model":
+                yield f"  {_without_model(parsed, policy, refusing=refusing)}"
+        self.guards |= dict.fromkeys(policy.guards)
+        yield from _settings(policy)
+        results = run_examples(policy, complete)
+        self.passed += results.passed
+        self.failed += results.failed
+        yield f"examples: {results.passed} passed, {results.failed} failed"
+        yield from map(_failure, results.failures)
+
+    def status(self) -> int:
+        """Return the exit status."""
+        if self.errors:
+            return 2
+        return 1 if self.failed or self.refused else 0
+
+    def result(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        return {
+            "ok": not self.status(),
+            "constraints": self.constraints,
+            "guards": list(self.guards),
+            "errors": self.errors,
+            "examples": {"passed": self.passed, "failed": self.failed},
+        }
+
+
+def _entry(path: Path, parsed: ParsedConstraint) -> dict[str, Any]:
+    return {
+        "file": str(path),
+        "id": parsed.constraint.id,
+        "kind": parsed.kind,
+        "types": sorted(parsed.types),
+        "people": parsed.people,
+        "status": parsed.status,
+        "reason": parsed.reason,
+    }
+
+
+def _limited(rule: Constraint) -> str:
+    """Say how a constraint is enforced, and what limits it."""
+    limits = (
+        ("where", rule.where),
+        ("where_missing: skip", rule.where_missing == "skip"),
+        ("unless", rule.unless),
+        ("always", rule.always),
+        (f"spare: {rule.spare}", rule.spare),
+    )
+    names = [name for name, given in limits if given]
+    return f"{rule.id}: {' '.join((rule.method, *names))}"
+
+
+def _understood(parsed: ParsedConstraint) -> str:
+    types = f" ({', '.join(sorted(parsed.types))})" if parsed.types else ""
+    named = parsed.people and parsed.kind != "people"
+    people = ", with the names of people" if named else ""
+    return f"{_KINDS[parsed.kind]}{types}{people}"
+
+
+def _without_model(parsed: ParsedConstraint, policy: Policy, *, refusing: bool) -> str:
+    if refusing:
+        end = "The wrapper is refused without a model."
+    elif policy.when_not_understood == "withhold":
+        end = "Without a model, all it holds for is withheld."
+    else:
+        end = "The model decides."
+    return f"needs a model: {parsed.reason} {end}"
+
+
+def _settings(policy: Policy) -> Iterator[str]:
+    yield f"guards: {', '.join(policy.guards) or 'none'}"
+    if not policy.metadata.allow:
+        yield "metadata: every key stays behind (metadata.allow is empty)"
+    if policy.disclosure.top_k is not None:
+        yield (
+            "warning: with top_k the question decides which constraints are applied,"
+            " so what one question hides another may show"
+        )
+
+
+def _failure(failure: ExampleFailure) -> str:
+    said = _UNTRUE[failure.kind].format(quoted=failure.quoted)
+    return f"  {failure.constraint_id}, example {failure.example}: {said}"

@@ -15,9 +15,15 @@ __all__ = ["chat_model", "complete_with", "generator_of", "judge_of", "served_mo
 _PREFIX = "langchain:"
 
 
-def complete_with(engine: str) -> Callable[[Prompt], str] | None:
+def complete_with(
+    engine: str, option: str = "--engine"
+) -> Callable[[Prompt], str] | None:
     """
     Return how prompts are completed; `None` for the local engine.
+
+    Args:
+        engine: `local`, or `langchain:PROVIDER:MODEL`.
+        option: Where it was given.
 
     Raises:
         UsageError: The engine's name means nothing.
@@ -25,7 +31,7 @@ def complete_with(engine: str) -> Callable[[Prompt], str] | None:
     if engine == "local":
         return None
     if not engine.startswith(_PREFIX):
-        raise UsageError("--engine takes local, or langchain:PROVIDER:MODEL.")
+        raise UsageError(f"{option} takes local, or langchain:PROVIDER:MODEL.")
     with needs("langchain", "A LangChain model"):
         from langchain_sdrag.effects import completing
     port = completing(chat_model(engine.removeprefix(_PREFIX)))

@@ -1,15 +1,17 @@
 """
 Which constraints are applied to the passages of one question (SD-RAG, III-C1).
 
-The candidates are the union of the constraints bound to the retrieved passages. A
-passage that was never bound, or not against the constraints as they read today, makes
-every constraint a candidate: doubt applies a rule, it never drops one. The hybrid
-strategy adds what a binding by similarity misses: constraints on what the passages'
-documents are about, and on types that the passages hold. A policy may limit how many
-candidates a question has; the question plays no part in which they are, whatever the
-ranking is. Then the policy decides: all candidates, or the top K by its ranking. A
-constraint that is not applied is not enforced, so what was a candidate and not applied
-is reported.
+Every constraint that binds the principal is applied by the local engine, whatever was
+retrieved: what is bound to one passage must not decide what is enforced in another.
+Candidates are what a model is asked about, for it is asked in prompts that cost: the
+union of the constraints bound to the retrieved passages. A passage that was never
+bound, or not against the constraints as they read today, makes every constraint a
+candidate. The hybrid strategy adds what a binding by similarity misses: constraints on
+what the passages' documents are about, and on types that the passages hold.
+
+A policy may limit how many candidates a question has, or apply the top K by a ranking.
+Then what is left out is not enforced at all, so it is reported. The question plays no
+part in the former, whatever the ranking is.
 """
 
 from __future__ import annotations
@@ -53,12 +55,20 @@ class Candidates:
         dropped: Candidates that the policy's top K left out.
         beyond: Candidates that the policy's limit on candidates left out.
         unpicked: Candidates that a model found nothing of in the texts.
+        asked: The ids of those that a model is asked about; all when missing.
     """
 
     applied: tuple[Constraint, ...]
     dropped: tuple[Constraint, ...] = ()
     beyond: tuple[Constraint, ...] = ()
     unpicked: tuple[Constraint, ...] = ()
+    asked: frozenset[str] | None = None
+
+    def to_ask(self) -> frozenset[str]:
+        """Return the ids of the constraints that a model is asked about."""
+        if self.asked is None:
+            return frozenset(rule.id for rule in self.applied)
+        return self.asked
 
     def left_out(self) -> dict[str, tuple[Constraint, ...]]:
         """Return what was a candidate and is not applied, by the audit's reasons."""
@@ -76,6 +86,8 @@ def candidates(
     constraints: Sequence[Constraint],
     store: BindingStore,
     section: DisclosureSection,
+    *,
+    has_model: bool = True,
 ) -> Steps[Candidates]:
     """
     Choose the constraints for these passages.
@@ -85,7 +97,8 @@ def candidates(
     """
     binding = [rule for rule in constraints if binds(rule, principal)]
     rules = [rule for rule in binding if not rule.always]
-    if not passages or not rules:
+    unlimited = section.top_k is None and section.max_candidates is None
+    if not passages or not rules or (unlimited and not has_model):
         return Candidates(tuple(binding))
     (answer,) = yield from compute(lambda found: store.read(found, rules), [passages])
     known = replied(answer)
@@ -94,6 +107,9 @@ def candidates(
         names = {name for scores in known for name in scores or ()}
         if section.rank_by == "hybrid":
             names |= yield from _besides(passages, rules, names, store)
+    if unlimited:
+        asked = frozenset(r.id for r in binding if r.always or r.id in names)
+        return Candidates(tuple(binding), asked=asked)
     left, limit = names, section.max_candidates
     if limit is not None and len(names) > limit:
         left = yield from _limited(rules, names, limit, passages, store)

@@ -22,7 +22,7 @@ from sdrag.disclosure.monotone import ROUNDS, Before, OvertakenError, keep, reca
 from sdrag.disclosure.periphrasis import periphrasis
 from sdrag.disclosure.picking import picked
 from sdrag.disclosure.placeholders import beside_placeholders, placeholders
-from sdrag.disclosure.redaction import cut, sweep
+from sdrag.disclosure.redaction import cut, sweep_documents
 from sdrag.disclosure.release import (
     Judged,
     Release,
@@ -85,7 +85,13 @@ def disclose(
         else:
             section = setup.policy.disclosure
             chosen = yield from candidates(
-                passages, query, principal, setup.policy.rules, setup.bindings, section
+                passages,
+                query,
+                principal,
+                setup.rules,
+                setup.bindings,
+                section,
+                has_model=setup.has_model,
             )
             if setup.has_model and section.candidates_by == "model":
                 texts = ask.texts(chosen)
@@ -131,8 +137,7 @@ class _Ask(Confidential):
 
     def rules(self) -> list[Constraint]:
         """Return the constraints that bind the principal."""
-        rules = self.setup.policy.rules
-        return [rule for rule in rules if binds(rule, self.principal)]
+        return [rule for rule in self.setup.rules if binds(rule, self.principal)]
 
 
 def _shortcut(ask: _Ask) -> bytes | None:
@@ -202,11 +207,11 @@ def _remembered(
     """Look the releases up, or judge and remember them unless one is doubtful."""
     setup, cache = ask.setup, ask.setup.cache
     applied = ",".join(rule.id for rule in chosen.applied)
-    parts = ["releases", applied, *ask.seen]
+    parts = ["releases", applied, ",".join(sorted(chosen.to_ask())), *ask.seen]
     key = cache.key([*parts, *before.key_parts()])
     releases = yield from _found(key, setup)
     if releases is None:
-        judged = yield from _judge(ask.texts(chosen), ask.principal, setup, before)
+        judged = yield from _judge(ask, chosen, before)
         key = cache.key([*parts, *judged.before.key_parts()])
         releases = tuple(release(judged, i) for i in range(len(ask.passages)))
         if setup.withheld is not None:
@@ -231,20 +236,20 @@ def _cut(releases: Sequence[Release]) -> Iterator[Passage]:
 
 def _note(judged: Judged, releases: Sequence[Release], withheld: Withheld) -> None:
     """Tell what was cut out of each passage, in every form that was found."""
-    for one in releases:
+    for one, swept in zip(releases, judged.swept, strict=False):
         for passage in _cut([one]):
-            needles = (judged.swept.needles[name] for name in one.constraint_ids)
+            needles = (swept.needles[name] for name in one.constraint_ids)
             withheld.remember(
                 passage, (form for own in needles for form in own.forms())
             )
 
 
-def _judge(
-    texts: Texts, principal: Principal | None, setup: DisclosureSetup, before: Before
-) -> Steps[Judged]:
+def _judge(ask: _Ask, chosen: Candidates, before: Before) -> Steps[Judged]:
+    texts, setup = ask.texts(chosen), ask.setup
     section, locating = setup.policy.disclosure, _located(texts, setup)
     if setup.has_model:
-        extracting = extract(texts.groups(), section, setup.key)
+        asked = chosen.to_ask() - setup.closed.keys()
+        extracting = extract(texts.groups(asked), section, setup.key)
         extraction, located = yield from beside(extracting, locating)
         findings, doubts = located
         _unite(findings, doubts, extraction)
@@ -256,18 +261,19 @@ def _judge(
     for place, applied in enumerate(texts.applied):
         own = [f for f in findings[place] if f.constraint_id in applied]
         findings[place] = beside_placeholders(plain[place], own, marks)
-    swept = sweep(plain, findings, texts.constraints, said)
+    swept = sweep_documents(texts.all, findings, texts.constraints, said)
     for place in range(len(plain)):
         findings[place] += before.findings(place)
     outcomes = yield from compute(
-        lambda place: cut(plain[place], findings[place], texts.applied[place], swept),
+        lambda place: cut(
+            plain[place], findings[place], texts.applied[place], swept[place]
+        ),
         range(len(plain)),
     )
     cuts = [replied(outcome) for outcome in outcomes]
     if setup.history is not None:
-        rules = [rule for rule in setup.policy.rules if binds(rule, principal)]
-        before = yield from keep(texts, cuts, swept, rules, setup.history)
-    judged = Judged(texts, cuts, doubts, swept, setup.key, before=before)
+        before = yield from keep(texts, cuts, swept, ask.rules(), setup.history)
+    judged = Judged(texts, cuts, doubts, swept, setup.key, setup.closed, before=before)
     if setup.has_model and any(r.method == "rephrase" for r in texts.constraints):
         return (yield from periphrasis(judged, findings, section))
     return judged

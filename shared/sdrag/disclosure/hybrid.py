@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.lexical import overlap
-from sdrag.disclosure.local.reading import read
 from sdrag.steps import Outcome, Steps, embed, replied
 from sdrag.vocabulary import Constraint, Passage
 
@@ -71,7 +71,7 @@ def closeness(
     Raises:
         SdragError: The embeddings failed.
     """
-    subjects = [read(constraint).subject for constraint in constraints]
+    subjects = [parse(constraint).subject for constraint in constraints]
     written = [constraint.text for constraint in constraints]
     outcomes: Sequence[Outcome[Vector]] = yield from embed(
         [*written, *subjects, *texts]

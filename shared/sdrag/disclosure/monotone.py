@@ -118,7 +118,7 @@ def recall(
 def keep(
     texts: Texts,
     cuts: Sequence[Cut],
-    swept: Sweep,
+    swept: Sequence[Sweep],
     rules: Sequence[Constraint],
     history: History,
 ) -> Steps[Before]:
@@ -128,7 +128,7 @@ def keep(
     Args:
         texts: That were judged.
         cuts: One per text.
-        swept: The forms that were found.
+        swept: For each text the forms that were found.
         rules: All that bind the principal.
         history: Where it is kept.
 
@@ -196,19 +196,19 @@ def _holding(text: Passage, spans: Spans, rules: Sequence[Constraint]) -> Spans:
 
 
 def _withheld(
-    texts: Texts, cuts: Sequence[Cut], swept: Sweep, asked: Sequence[Passage]
+    texts: Texts, cuts: Sequence[Cut], swept: Sequence[Sweep], asked: Sequence[Passage]
 ) -> list[Spans]:
     """Say what is withheld of each text, and of each id and plain value."""
     count = len(texts.passages)
     spans = [
-        one.taken if place < count else _of_a_string(text, one, applied, swept)
+        one.taken if place < count else _of_a_string(text, one, applied, swept[place])
         for place, (text, one, applied) in enumerate(
             zip(texts.all, cuts, texts.applied, strict=True)
         )
     ]
     for index, own in enumerate(_leaves(texts)):
         applied = texts.applied[index]
-        spans += [_of_a_leaf(leaf.text, applied, swept) for leaf in own]
+        spans += [_of_a_leaf(leaf.text, applied, swept[index]) for leaf in own]
     assert len(spans) == len(asked)
     return spans
 

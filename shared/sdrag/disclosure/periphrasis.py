@@ -45,12 +45,15 @@ def periphrasis(
 
     def survives(places: Sequence[int], text: str) -> bool:
         folded = fold(text)
-        names = {name for place in places for name in texts.applied[place]}
-        return any(swept.needles[name].occur(folded) for name in names)
+        return any(
+            swept[place].needles[name].occur(folded)
+            for place in places
+            for name in texts.applied[place]
+        )
 
     given = yield from rephrase(sources, section, judged.key, survives)
     mended = yield from compute(
-        lambda place: cut(given.texts[place], (), texts.applied[place], swept),
+        lambda place: cut(given.texts[place], (), texts.applied[place], swept[place]),
         given.texts,
     )
     cuts = list(judged.cuts)
@@ -97,7 +100,9 @@ def _cut_before(
 ) -> Steps[dict[int, Cut]]:
     texts = judged.texts.all
     outcomes = yield from compute(
-        lambda place: cut(texts[place].text, findings[place], names, judged.swept),
+        lambda place: cut(
+            texts[place].text, findings[place], names, judged.swept[place]
+        ),
         places,
     )
     return dict(zip(places, map(replied, outcomes), strict=True))

@@ -70,7 +70,8 @@ def picked(
             prompts, which go out together.
         key: Makes the marks around the text unforgeable.
     """
-    asked = [rule for rule in chosen.applied if not rule.always]
+    candidates = chosen.to_ask()
+    asked = [r for r in chosen.applied if not r.always and r.id in candidates]
     together = [replace(text, document_id="") for text in texts.all]
     sure = yield from candidates_by_type(texts.all, asked)
     asked = [rule for rule in asked if rule.id not in sure]
@@ -85,7 +86,7 @@ def picked(
     )
     return replace(
         chosen,
-        applied=tuple(rule for rule in chosen.applied if rule.id not in left),
+        asked=candidates - left,
         unpicked=tuple(rule for rule in chosen.applied if rule.id in left),
     )
 

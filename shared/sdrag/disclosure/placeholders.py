@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from sdrag.disclosure.local.reading import read
+from sdrag.disclosure.constraint_parser import parse
 from sdrag.policy import DisclosureSection
 from sdrag.vocabulary import Constraint, Finding, Span
 
@@ -81,5 +81,5 @@ def beside_placeholders(
 
 def _phrase(constraint: Constraint) -> str:
     """Take the phrase of the first type that the constraint names."""
-    named = read(constraint).types
+    named = parse(constraint).types
     return next((said for type_, said in _PHRASES.items() if type_ in named), _ANYTHING)

@@ -1,30 +1,41 @@
 """
 Replacing what was found, and proving that it is gone.
 
-All spans are replaced at once, at the end, and every occurrence of a located span goes
-with it: in the text, in the metadata that leaves and in the id. Then the result is
-read again, until no located form stands in it; a text that does not come to rest is
-withheld.
+All spans are replaced at once, at the end, and every occurrence of a located span in
+its document goes with it: in the text, in the metadata that leaves and in the id. Then
+the result is read again, until no located form stands in it; a text that does not come
+to rest is withheld.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
 from urllib.parse import unquote
 
+from sdrag.detectors.local.tables import common_words
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.documents import by_document
 from sdrag.disclosure.forms import name_forms, speaks_of_people
 from sdrag.folding import fold, fold_text
 from sdrag.identities import alias
-from sdrag.needles import Needles
+from sdrag.needles import Needles, needs_case
 from sdrag.spans import merge, splice
-from sdrag.vocabulary import Confidential, Constraint, Finding, Span
+from sdrag.vocabulary import Confidential, Constraint, Finding, Passage, Span
 
-__all__ = ["Cut", "Sweep", "cut", "disguised", "public_id", "sweep"]
+__all__ = [
+    "Cut",
+    "Sweep",
+    "cut",
+    "disguised",
+    "public_id",
+    "sweep",
+    "sweep_documents",
+]
 
 _SEPARATORS = re.compile(r"[\W_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
@@ -67,6 +78,33 @@ class Cut(Confidential):
     taken: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
 
 
+def sweep_documents(
+    texts: Sequence[Passage],
+    findings: Mapping[int, Sequence[Finding]],
+    constraints: Sequence[Constraint],
+    placeholders: Mapping[str, str],
+) -> list[Sweep]:
+    """
+    Sweep every document by itself: what one says of a name is no fact of another.
+
+    Args:
+        texts: What the findings point into.
+        findings: By the text's place in the list.
+        constraints: Those the findings belong to.
+        placeholders: What will stand in their place, for each constraint id.
+
+    Returns:
+        One for each text; texts of one document share it.
+    """
+    swept: dict[int, Sweep] = {}
+    for places in by_document(texts):
+        plain = [texts[place].text for place in places]
+        own = {index: findings[place] for index, place in enumerate(places)}
+        document = sweep(plain, own, constraints, placeholders)
+        swept |= dict.fromkeys(places, document)
+    return [swept[place] for place in range(len(texts))]
+
+
 def sweep(
     texts: Sequence[str],
     findings: Mapping[int, Sequence[Finding]],
@@ -77,24 +115,38 @@ def sweep(
     Collect the surface forms of all findings, with the other forms of names.
 
     Args:
-        texts: What the findings point into.
-        findings: By the text's place in the list.
-        constraints: Those the findings belong to.
-        placeholders: What will stand in their place, for each constraint id.
+        texts: Of one document.
+        findings: As for `sweep_documents`.
+        constraints: The same.
+        placeholders: The same.
     """
     surfaces: dict[str, set[str]] = {constraint.id: set() for constraint in constraints}
     for index, found in findings.items():
         for finding in found:
             surfaces[finding.constraint_id].add(finding.span.of(texts[index]))
     for constraint in constraints:
-        if speaks_of_people(constraint.text):
-            known = surfaces[constraint.id]
+        known = surfaces[constraint.id]
+        if known and _names_people(constraint):
             known |= {form for surface in known for form in name_forms(surface)}
     for known in surfaces.values():
         known.difference_update(placeholders.values())
     return Sweep(
-        {name: Needles(known) for name, known in surfaces.items()}, placeholders
+        {name: Needles(_lasting(known)) for name, known in surfaces.items()},
+        placeholders,
     )
+
+
+def _names_people(constraint: Constraint) -> bool:
+    return "PERSON" in parse(constraint).types or speaks_of_people(constraint.text)
+
+
+def _lasting(surfaces: Iterable[str]) -> list[str]:
+    """Leave out short everyday words: found once, "of" is not to go everywhere."""
+    return [
+        surface
+        for surface in surfaces
+        if not (needs_case(surface) and surface.strip().lower() in common_words())
+    ]
 
 
 def cut(

@@ -103,8 +103,9 @@ class Judged(Confidential):
         texts: What was judged.
         cuts: One per text.
         doubts: What could not be judged.
-        swept: The forms that have to be gone.
+        swept: For each text the forms that have to be gone from it.
         key: Makes aliases of ids.
+        closed: Constraints that withhold whatever they hold for, and why.
         merged: Passages whose content stands in another one's text, and which.
         before: What is withheld because it was before.
     """
@@ -112,8 +113,9 @@ class Judged(Confidential):
     texts: Texts
     cuts: Sequence[Cut]
     doubts: Doubts
-    swept: Sweep
+    swept: Sequence[Sweep]
     key: bytes
+    closed: Mapping[str, str] = field(default_factory=dict)
     merged: Mapping[int, int] = field(default_factory=dict)
     before: Before = field(default_factory=Before)
 
@@ -122,6 +124,8 @@ class Judged(Confidential):
         if place in self.merged:
             return "merged", False
         for name in self.texts.applied[place]:
+            if name in self.closed:
+                return self.closed[name], False
             if (place, name) in self.doubts:
                 return self.doubts[place, name], True
         if self.cuts[place].text is None:
@@ -137,9 +141,9 @@ def release(judged: Judged, index: int) -> Release:
     own, public = judged.cuts[index], _alias_of(judged, index)
     reason, doubtful = judged.why_withheld(index)
     if reason or own.text is None:
-        return Release(
-            public, None, {}, own.constraint_ids, own.spans, reason, doubtful
-        )
+        closed = tuple(n for n in judged.texts.applied[index] if n in judged.closed)
+        names = tuple(dict.fromkeys((*closed, *own.constraint_ids)))
+        return Release(public, None, {}, names, own.spans, reason, doubtful)
     metadata = _metadata(judged, index)
     members = tuple(p for p, into in judged.merged.items() if into == index)
     ids = (public, *(_alias_of(judged, member) for member in members))
@@ -156,9 +160,10 @@ def release(judged: Judged, index: int) -> Release:
 
 def _alias_of(judged: Judged, index: int) -> str:
     identity, applied = judged.texts.passages[index].id, judged.texts.applied[index]
-    if identity in judged.before.hidden(index):
+    closed = not judged.closed.keys().isdisjoint(applied)  # all of it is a secret
+    if closed or identity in judged.before.hidden(index):
         return alias(identity, judged.key)
-    return public_id(identity, applied, judged.swept, judged.key)
+    return public_id(identity, applied, judged.swept[index], judged.key)
 
 
 def written(releases: Sequence[Release]) -> str:
@@ -219,7 +224,7 @@ def decision(redaction: Redaction) -> Decision:
 
 def _metadata(judged: Judged, index: int) -> dict[str, Any]:
     applied, places = judged.texts.applied[index], judged.texts.places[index]
-    hidden = judged.before.hidden(index)
+    hidden, swept = judged.before.hidden(index), judged.swept[index]
 
     def rewrite(value: str) -> str | None:
         place = places.get(value)
@@ -228,8 +233,8 @@ def _metadata(judged: Judged, index: int) -> dict[str, Any]:
         if place is None and value in hidden:
             return None
         known = judged.cuts[place] if place is not None else None
-        own = known or cut(value, (), applied, judged.swept)
-        if own.text is None or disguised(own.text, applied, judged.swept):
+        own = known or cut(value, (), applied, swept)
+        if own.text is None or disguised(own.text, applied, swept):
             return None
         return own.text
 

@@ -8,14 +8,16 @@ it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sdrag.cache import MemoryCache, RedactionCache
 from sdrag.disclosure.binding_store import BindingStore
+from sdrag.disclosure.closed import closed_rules
 from sdrag.disclosure.fingerprints import seen_keys
 from sdrag.disclosure.history import History, MemoryHistory
+from sdrag.disclosure.local import LocalLocator
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.steps import Outcome, Steps
@@ -73,10 +75,21 @@ class DisclosureSetup:
     withheld: Withheld | None = None
     history: History | None = None
     keys: tuple[str, ...] = field(init=False, repr=False)
+    closed: Mapping[str, str] = field(init=False, repr=False)
+    rules: tuple[Constraint, ...] = field(init=False, repr=False)
     conditional: tuple[Constraint, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", seen_keys(self.policy))
+        understands = self.has_model or not isinstance(self.locator, LocalLocator)
+        closed = closed_rules(self.policy.rules, understands=understands)
+        object.__setattr__(self, "closed", closed)
+        # No top K may leave out what withholds everything.
+        rules = tuple(
+            replace(rule, always=True) if rule.id in closed else rule
+            for rule in self.policy.rules
+        )
+        object.__setattr__(self, "rules", rules)
         conditional = tuple(rule for rule in self.policy.rules if rule.unless)
         object.__setattr__(self, "conditional", conditional)
         if not self.policy.disclosure.monotone:

@@ -8,6 +8,7 @@ that several passages of one document share is one text.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.metadata import allowed, strings
@@ -54,8 +55,13 @@ class Texts(Confidential):
     def __repr__(self) -> str:
         return f"Texts({len(self.passages)} passages, {len(self.all)} texts)"
 
-    def groups(self) -> tuple[Group, ...]:
-        """Return the texts by the constraints that hold for them; none, none."""
+    def groups(self, names: Collection[str] | None = None) -> tuple[Group, ...]:
+        """
+        Return the texts by the constraints that hold for them; none, none.
+
+        Args:
+            names: The constraints that are asked for; all of them when missing.
+        """
         rules = {rule.id: rule for rule in self.constraints}
         return tuple(
             Group(
@@ -63,15 +69,18 @@ class Texts(Confidential):
                 texts=tuple(self.all[place] for place in places),
                 constraints=tuple(rules[name] for name in applied),
             )
-            for applied, places in self._grouped().items()
+            for applied, places in self._grouped(names).items()
         )
 
-    def _grouped(self) -> dict[tuple[str, ...], tuple[int, ...]]:
+    def _grouped(
+        self, names: Collection[str] | None
+    ) -> dict[tuple[str, ...], tuple[int, ...]]:
         """Return the places of the texts for which the same constraints hold."""
         places: dict[tuple[str, ...], list[int]] = {}
         for place, applied in enumerate(self.applied):
-            if applied:
-                places.setdefault(applied, []).append(place)
+            asked = tuple(n for n in applied if names is None or n in names)
+            if asked:
+                places.setdefault(asked, []).append(place)
         return {applied: tuple(own) for applied, own in places.items()}
 
     def _applied(self) -> list[tuple[str, ...]]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import IDENTIFYING
-from sdrag.disclosure.local.reading import read
+from sdrag.disclosure.constraint_parser import parse
 from sdrag.steps import Failure, Steps
 from sdrag.vocabulary import Constraint, Passage
 
@@ -49,7 +49,7 @@ def named_types_held(
     Returns:
         1 or 0, and nan for a constraint that names no type, shape (constraints,).
     """
-    wanted = [read(rule).types for rule in constraints]
+    wanted = [parse(rule).types for rule in constraints]
     held: set[str] = {IDENTIFYING}
     if any(wanted):
         texts = [passage.text for passage in passages]

@@ -159,6 +159,7 @@ def policy_of(
         text for article in articles for text in article["constraint_to_witness_words"]
     )
     return {
+        "when_not_understood": "withhold",
         "disclosure": {"placeholders": "phrase", "caution": caution},
         "constraints": [{"text": text, "method": method} for text in texts],
     }

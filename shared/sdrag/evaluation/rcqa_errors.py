@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sdrag.disclosure.local.reading import read
+from sdrag.disclosure.constraint_parser import parse
 from sdrag.evaluation.rcqa import Answer
 from sdrag.evaluation.witnesses import witness_spans
 from sdrag.vocabulary import Constraint
@@ -49,7 +49,7 @@ def given_away(
 
 def _kind(constraint: str) -> str:
     """Say how the local engine reads a constraint."""
-    reading = read(Constraint("c", constraint))
-    if reading.meaning:
+    parsed = parse(Constraint("c", constraint))
+    if parsed.meaning:
         return "of what must be understood"
-    return "of names" if reading.people else "of types"
+    return "of names" if parsed.people else "of types"

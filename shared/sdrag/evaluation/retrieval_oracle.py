@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from sdrag.disclosure.local.reading import read
+from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.setup import Locator
 from sdrag.disclosure.view import redacted_view
 from sdrag.evaluation.completeness import completeness
@@ -127,7 +127,7 @@ def advantage(pairs: Sequence[tuple[float, float]]) -> float:
 def _values(articles: Sequence[Mapping[str, Any]]) -> Iterator[_Value]:
     for number, article in enumerate(articles):
         for text, words in article["constraint_to_witness_words"].items():
-            found = read(Constraint("c", text))
+            found = parse(Constraint("c", text))
             kind = "people" if found.people else ",".join(sorted(found.types))
             for word in dict.fromkeys(words):
                 yield _Value(number, word, kind)

@@ -6,14 +6,14 @@ from sdrag.policy.answers import (
     GroundingSection,
     MonitoringSection,
 )
+from sdrag.policy.constraints import ConstraintSection, ExampleSection
 from sdrag.policy.document import Policy, PolicySource
-from sdrag.policy.matching import applies, binds
+from sdrag.policy.matching import applies, binds, metadata_of_any
 from sdrag.policy.reading import MAX_POLICY_BYTES
 from sdrag.policy.sections import (
     AccessSection,
     ByRisk,
     CautionName,
-    ConstraintSection,
     DisclosureSection,
     HighlightSection,
     InjectionSection,
@@ -35,6 +35,7 @@ __all__ = [
     "ConstraintSection",
     "ContradictionsSection",
     "DisclosureSection",
+    "ExampleSection",
     "GroundingSection",
     "HighlightSection",
     "InjectionSection",
@@ -50,4 +51,5 @@ __all__ = [
     "TracingSection",
     "applies",
     "binds",
+    "metadata_of_any",
 ]

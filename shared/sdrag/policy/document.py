@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -26,10 +24,11 @@ from sdrag.policy.answers import (
     GroundingSection,
     MonitoringSection,
 )
-from sdrag.policy.reading import Lines, Place, dotted, nearest, parsed, text_of
+from sdrag.policy.constraints import ConstraintSection
+from sdrag.policy.explaining import explained
+from sdrag.policy.reading import Lines, parsed, text_of
 from sdrag.policy.sections import (
     AccessSection,
-    ConstraintSection,
     DisclosureSection,
     HighlightSection,
     InjectionSection,
@@ -42,9 +41,6 @@ from sdrag.policy.sections import (
 )
 from sdrag.vocabulary import Constraint
 
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
 __all__ = ["Policy", "PolicySource"]
 
 
@@ -56,6 +52,7 @@ class Policy(Section):
     """
 
     constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
+    when_not_understood: Literal["refuse", "withhold"] = "refuse"
     disclosure: DisclosureSection = DisclosureSection()
     access: AccessSection | None = None
     relevance: RelevanceSection | None = None
@@ -126,14 +123,40 @@ class Policy(Section):
                 where=entry.where,
                 unless=entry.unless,
                 always=entry.always,
+                where_missing=entry.where_missing,
+                spare=entry.spare,
             )
             for entry in self.constraints
         )
 
+    def model_copy(
+        self, *, update: Mapping[str, Any] | None = None, deep: bool = False
+    ) -> Self:
+        """Copy; what was made of the fields is made again."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in ("rules", "hash"):
+            copy.__dict__.pop(name, None)
+        return copy
+
+    @property
+    def guards(self) -> tuple[str, ...]:
+        """The guards that are on: sections that are off until they stand in a file."""
+        return tuple(
+            name
+            for name, field in type(self).model_fields.items()
+            if field.default is None and getattr(self, name) is not None
+        )
+
     @cached_property
     def hash(self) -> str:
-        """Sixteen hex digits that change with anything the policy says."""
-        canonical = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        """
+        Sixteen hex digits that change with anything the policy says.
+
+        The examples of constraints are no part of it: they change nothing that leaves.
+        """
+        examples = {"constraints": {"__all__": {"examples"}}}
+        said = self.model_dump(mode="json", exclude=examples)
+        canonical = json.dumps(said, sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
     def __repr__(self) -> str:
@@ -147,41 +170,8 @@ class Policy(Section):
             return cls.model_validate(value)
         except ValidationError as error:
             problems = error.errors(include_input=False, include_url=False)
-        raise _explained(problems, lines)
+        raise explained(problems, lines, cls)
 
 
 PolicySource = Policy | Mapping[str, Any] | str | Path
 """A policy, a mapping of its shape, or the path of its file."""
-
-
-def _explained(problems: Sequence[ErrorDetails], lines: Lines) -> PolicyError:
-    """Say what is wrong and where, in no word of a constraint."""
-    first = problems[0]
-    place = tuple(first["loc"])
-    line = nearest(lines, place)
-    if first["type"] == "extra_forbidden" and not _may_be_shown(place):
-        return PolicyError(
-            "There is an unknown key here.",
-            line=line,
-            key=dotted(place[:-1]),
-            hint="A text that holds a colon stands in quotes.",
-        )
-    return PolicyError(
-        first["msg"].removeprefix("Value error, ") + ".",
-        line=line,
-        key=dotted(place),
-        hint=f"{len(problems)} problems in all." if len(problems) > 1 else "",
-    )
-
-
-def _may_be_shown(place: Place) -> bool:
-    """
-    Say whether an unknown key can be named in an error.
-
-    A constraint's text that holds a colon reads as a key, so inside `constraints` only
-    a key that looks like a misspelt one is named.
-    """
-    name = str(place[-1])
-    if place[0] == "constraints":
-        return bool(get_close_matches(name, ConstraintSection.model_fields, cutoff=0.7))
-    return re.fullmatch(r"[A-Za-z_]\w{0,39}", name, re.ASCII) is not None

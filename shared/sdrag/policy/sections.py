@@ -18,13 +18,10 @@ from pydantic import (
     model_validator,
 )
 
-from sdrag.vocabulary import Method
-
 __all__ = [
     "AccessSection",
     "ByRisk",
     "CautionName",
-    "ConstraintSection",
     "DisclosureSection",
     "HighlightSection",
     "InjectionSection",
@@ -38,12 +35,13 @@ __all__ = [
 ]
 
 
-def _listed(value: Any) -> Any:
+def listed(value: Any) -> Any:
+    """Take one value as a list of one."""
     return tuple(value) if isinstance(value, (list, tuple, set)) else (value,)
 
 
 Scalar = str | int | float | bool
-Listed = Annotated[tuple[Scalar, ...], BeforeValidator(_listed), Field(min_length=1)]
+Listed = Annotated[tuple[Scalar, ...], BeforeValidator(listed), Field(min_length=1)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]
 MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
@@ -61,37 +59,14 @@ class Section(BaseModel):
     )
 
 
-class ConstraintSection(Section):
-    """One entry of `constraints`; a bare string is enough."""
-
-    text: str = Field(min_length=1, repr=False)
-    id: str | None = Field(default=None, pattern=r"^[\w.:-]{1,64}$")
-    method: Method = "redact"
-    where: dict[str, Listed] = Field(default_factory=dict)
-    unless: dict[str, Listed] = Field(default_factory=dict)
-    always: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare(cls, value: Any) -> Any:
-        return {"text": value} if isinstance(value, str) else value
-
-    @field_validator("text")
-    @classmethod
-    def _says_something(cls, value: str) -> str:
-        if not value.strip():
-            raise ValueError("a constraint needs a text")
-        return value.strip()
-
-
 class DisclosureSection(Section):
     """
     How constraints are bound, ranked and enforced (SD-RAG, section III-C).
 
-    All candidates are applied, unless `max_candidates` limits how many a question has
-    or `top_k` how many are applied; the audit names those that are not. With
-    `candidates_by: model`, a model that has not read the question leaves out those that
-    the retrieved texts have nothing of.
+    Every constraint is applied, unless `max_candidates` limits how many a question has
+    or `top_k` how many are applied; the audit names those that are not. A model is
+    asked about candidates alone; with `candidates_by: model`, one that has not read the
+    question first leaves out those that the retrieved texts have nothing of.
 
     What is cut out is replaced by the text of `placeholder`, by the constraint's label
     or by an indefinite phrase, as `placeholders` says. What was withheld once from whom

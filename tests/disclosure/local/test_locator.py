@@ -6,8 +6,8 @@ import pytest
 
 from sdrag.detectors.tagger import tagging
 from sdrag.disclosure import local
+from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
-from sdrag.disclosure.local.reading import read
 from sdrag.steps import Failure, Reply, run
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
@@ -15,10 +15,12 @@ from sdrag.vocabulary import Constraint, Passage
 EMBED = Scripted(embed=toy_vectors)
 
 
-def _left(texts: list[str], *constraints: str) -> list[str]:
-    """Return what of each text no finding covers."""
-    rules = [Constraint(f"c{n}", text) for n, text in enumerate(constraints)]
-    passages = [Passage(str(n), text) for n, text in enumerate(texts)]
+def _left(texts: list[str], *constraints: str, spare: str | None = None) -> list[str]:
+    """Return what of each text of one document no finding covers."""
+    rules = [
+        Constraint(f"c{n}", text, spare=spare) for n, text in enumerate(constraints)
+    ]
+    passages = [Passage(str(n), text, document_id="d") for n, text in enumerate(texts)]
     outcomes = run(LocalLocator().locate(passages, rules), Scripted(embed=toy_vectors))
     left = []
     for passage, outcome in zip(passages, outcomes, strict=True):
@@ -51,6 +53,7 @@ def _left(texts: list[str], *constraints: str) -> list[str]:
          "thirty-nine", "one"),
         ("Suppress what was charged", "It went for ninety, to one buyer.", "ninety",
          "one"),
+        ("The sums paid are secret", "He was handed 88500 then.", "88500", "then"),
         ("Prices stay secret", "I would take two hundred, he said.", "hundred", "said"),
         ("Redact contact information", "Write to ann@b.org soon.", "ann@b.org", "soon"),
         ("Hide bank details", "to DE89370400440532013000 today", "DE89", "today"),
@@ -60,7 +63,8 @@ def _left(texts: list[str], *constraints: str) -> list[str]:
         ("Hide GPS data", "at 59.91N 10.75E it sank", "59.91", "sank"),
         ("Remove postcodes", "Send it to OX1 2JD now.", "2JD", "now"),
         ("No handles", "ask @jonmeyers about it", "jonmeyers", "about"),
-        ("Hide medical information", "He has diabetes and a dog.", "diabetes", "has"),
+        ("Hide medical information", "He has diabetes. The quay was empty.",
+         "diabetes", "quay"),
     ],
 )  # fmt: skip
 def test_types_named_in_a_constraint_go(constraint, text, gone, kept) -> None:
@@ -117,7 +121,7 @@ def test_without_the_tagger_whatever_has_a_form_goes(monkeypatch, tmp_path) -> N
 )
 def test_who_wants_names_alone_gone_keeps_the_dates(constraint) -> None:
     """To anonymise somebody is no order to anonymise the text."""
-    assert "DATE" not in read(Constraint("c", constraint)).types
+    assert "DATE" not in parse(Constraint("c", constraint)).types
 
 
 def test_nobody_in_office_is_spared_where_the_text_is_anonymised() -> None:
@@ -128,7 +132,7 @@ def test_nobody_in_office_is_spared_where_the_text_is_anonymised() -> None:
 
 
 def test_a_name_introduced_in_one_passage_is_found_in_another() -> None:
-    """The passages are one another's context."""
+    """What a document says of a person holds throughout it."""
     texts = ["The witness, Jonathan Meyers, came.", "Later it was Meyers who wrote."]
 
     _, second = _left(texts, "Remove names of witnesses")
@@ -136,14 +140,37 @@ def test_a_name_introduced_in_one_passage_is_found_in_another() -> None:
     assert "Meyers" not in second
 
 
-def test_somebody_in_office_is_spared() -> None:
-    """The judge is no witness; a name a private person shares is not spared."""
-    texts = ["Judge Aurelio Stamm heard the witness, Farida Qureshi. Stamm nodded."]
+def test_nobody_is_spared_who_was_not_asked_to_be() -> None:
+    """A title takes no finding away."""
+    (left,) = _left(["Judge Aurelio Stamm came."], "Remove names of witnesses")
 
-    (left,) = _left(texts, "Remove names of witnesses")
+    assert "Stamm" not in left
 
-    assert "Stamm" in left
-    assert "Qureshi" not in left
+
+OFFICIAL = "Judge Aurelio Stamm heard the witness, Farida Qureshi."
+
+
+@pytest.mark.parametrize(
+    ("constraint", "texts", "shown"),
+    [
+        ("Remove names of witnesses", [OFFICIAL], True),
+        ("Remove names of witnesses", [OFFICIAL, "He is a judge.", "It rained."], True),
+        ("Remove names of witnesses", [OFFICIAL, "Patient: Aurelio Stamm"], True),
+        ("Remove names of witnesses", ["Aurelio Stamm was a judge."], False),
+        ("Remove names of witnesses", ["He met a Judge", "Aurelio Stamm left."], False),
+        ("Do not mention Aurelio Stamm", [OFFICIAL], False),
+        ("Nobody may learn that Aurelio Stamm came", [OFFICIAL], False),
+        ("Mask personal data", [OFFICIAL], False),
+    ],
+)
+def test_officials_are_spared_by_the_mention_that_bears_the_title(
+    constraint, texts, shown
+) -> None:
+    """Where a policy asks for it, and never where it names whom it hides."""
+    left = _left(texts, constraint, spare="public_officials")
+
+    assert ("Stamm" in left[0]) is shown
+    assert not any("Stamm" in other for other in left[1:])
 
 
 def test_what_must_be_understood_goes_by_meaning() -> None:
@@ -190,10 +217,10 @@ def test_a_failed_embedding_withholds(monkeypatch) -> None:
 )
 def test_a_wording_nobody_foresaw_is_understood(text, types, meaning) -> None:
     """A constraint that names no type is resolved by meaning, never passed over."""
-    reading = read(Constraint("c", text))
+    parsed = parse(Constraint("c", text))
 
-    assert reading.types == types
-    assert reading.meaning is meaning
+    assert parsed.types == types
+    assert parsed.meaning is meaning
 
 
 @pytest.mark.parametrize(
@@ -209,7 +236,7 @@ def test_a_wording_nobody_foresaw_is_understood(text, types, meaning) -> None:
 )
 def test_the_subject_is_the_constraint_without_the_order(text, subject) -> None:
     """What follows the order at length is content, and stays."""
-    assert read(Constraint("c", text)).subject == (subject or text)
+    assert parse(Constraint("c", text)).subject == (subject or text)
 
 
 STATED = "Nobody may learn that Meyers has diabetes"
@@ -239,7 +266,7 @@ def test_what_a_constraint_states_is_told_from_what_it_speaks_of(
     constraint, statement
 ) -> None:
     """A `that` after a verb of telling begins a statement."""
-    assert read(Constraint("c", constraint)).statement.strip() == statement
+    assert parse(Constraint("c", constraint)).statement.strip() == statement
 
 
 def test_nothing_to_do_asks_for_nothing() -> None:

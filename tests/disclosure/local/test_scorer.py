@@ -29,7 +29,7 @@ SAFE = (
 
 
 def _withheld(texts: list[str], constraint: str) -> list[set[str]]:
-    passages = [Passage(str(n), text) for n, text in enumerate(texts)]
+    passages = [Passage(str(n), text, document_id="d") for n, text in enumerate(texts)]
     outcomes = run(
         LocalLocator().locate(passages, [Constraint("c", constraint)]),
         Scripted(embed=toy_vectors),
@@ -43,7 +43,7 @@ def _withheld(texts: list[str], constraint: str) -> list[set[str]]:
 
 def test_a_text_is_scored_word_by_word() -> None:
     """There is a probability for each constraint and each whole word."""
-    found = score(SAFE, ["Keep back how the safe was opened", "Remove the name"])
+    (found,) = score([SAFE], ["Keep back how the safe was opened", "Remove the name"])
 
     assert [span.of(SAFE) for span in found.words][:3] == ["At", "the", "fish"]
     assert "stethoscope" in [span.of(SAFE) for span in found.words]
@@ -54,7 +54,7 @@ def test_a_text_is_scored_word_by_word() -> None:
 @pytest.mark.parametrize(("text", "asked"), [("", ["Hide it"]), ("A text.", [])])
 def test_nothing_to_read_is_read(text: str, asked: list[str]) -> None:
     """An empty text has no words, and no constraint no row."""
-    found = score(text, asked)
+    (found,) = score([text], asked)
 
     assert found.chances.shape == (len(asked), len(found.words))
 
@@ -81,10 +81,10 @@ def test_a_text_scores_the_same_on_every_thread() -> None:
     """Nothing of a request is kept on the network."""
     asked = ["Keep back how the safe was opened"]
     texts = [SAFE, SAFE * 3, "A single line."] * 3
-    alone = [score(text, asked).chances for text in texts]
+    alone = [score([text], asked)[0].chances for text in texts]
 
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda text: score(text, asked).chances, texts))
+        together = list(pool.map(lambda text: score([text], asked)[0].chances, texts))
 
     assert all(
         np.allclose(a, b, atol=1e-5) for a, b in zip(alone, together, strict=True)
@@ -102,7 +102,7 @@ ODD = "".join(
 @given(st.text(st.sampled_from(ODD + "abc .,"), max_size=40))
 def test_whatever_the_script_words_stand_where_they_are_said_to(text: str) -> None:
     """Marks, halves of characters and what cannot be seen leave offsets exact."""
-    found = score(f"Start. {text}", ["Hide it"])
+    (found,) = score([f"Start. {text}"], ["Hide it"])
 
     assert found.words[0].of(f"Start. {text}") == "Start"
     assert all(a.end <= b.start for a, b in pairwise(found.words))
@@ -141,13 +141,14 @@ def test_a_word_of_the_constraint_is_no_secret(monkeypatch, constraint, word) ->
     assert "mattered" in withheld
 
 
-def test_a_planted_passage_hides_no_other(monkeypatch) -> None:
-    """What is sure in one document is measured by that document alone."""
+@pytest.mark.parametrize("document", ["d", "x"])
+def test_a_planted_passage_hides_no_other(monkeypatch, document) -> None:
+    """What a sentence gives away goes, however sure the scorer is of its neighbours."""
     monkeypatch.setattr(scored_module, "score", _sure_of_shouting)
     passages = [
         Passage("real", "The key lay under a flowerpot.", document_id="d"),
         *(
-            Passage(f"p{n}", "FLOWERPOT FLOWERPOTS CHIMNEYS.", document_id=f"x{n}")
+            Passage(f"p{n}", "FLOWERPOT FLOWERPOTS CHIMNEYS.", document_id=document)
             for n in range(5)
         ),
     ]
@@ -177,13 +178,13 @@ def test_a_chance_that_is_no_number_withholds(monkeypatch, chance) -> None:
     monkeypatch.setattr(scores, "_loaded", lambda: (Broken(), tokenizer))
 
     with pytest.raises(InternalError):
-        score(SAFE, ["Hide it"])
+        score([SAFE], ["Hide it"])
 
 
 def test_a_constraint_too_long_to_be_read_is_refused() -> None:
     """None is read in part and enforced as if it were whole."""
     with pytest.raises(UsageError, match="fewer words"):
-        score(SAFE, ["Hide " + "everything about the lock " * 200])
+        score([SAFE], ["Hide " + "everything about the lock " * 200])
 
 
 def test_without_the_model_there_is_no_scorer(monkeypatch) -> None:
@@ -193,15 +194,23 @@ def test_without_the_model_there_is_no_scorer(monkeypatch) -> None:
     assert not scores.available()
 
 
-def _sure_of_everything(text, constraints):
-    found = score(text, constraints)
-    return Scores(found.words, np.full_like(found.chances, 0.9))
+def _sure_of_everything(texts, constraints):
+    return [
+        Scores(found.words, np.full_like(found.chances, 0.9))
+        for found in score(texts, constraints)
+    ]
 
 
-def _sure_of_shouting(text, constraints):
-    found = score(text, constraints)
-    chances = [0.99 if span.of(text).isupper() else 0.35 for span in found.words]
-    return Scores(found.words, np.array([chances] * len(constraints), np.float32))
+def _sure_of_shouting(texts, constraints):
+    return [
+        Scores(found.words, np.array([chances] * len(constraints), np.float32))
+        for text, found in zip(texts, score(texts, constraints), strict=True)
+        if (
+            chances := [
+                0.99 if span.of(text).isupper() else 0.35 for span in found.words
+            ]
+        )
+    ]
 
 
 def test_a_scorer_that_fails_withholds(monkeypatch) -> None:
@@ -235,7 +244,7 @@ def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
     scores._load.cache_clear()
 
     with pytest.raises(InternalError, match="not those"):
-        score(SAFE, ["Hide it"])
+        score([SAFE], ["Hide it"])
 
     scores._load.cache_clear()
 

@@ -55,7 +55,11 @@ def applications(
             local engine redacts.
     """
     documents = [
-        Document(passage.text, metadata=dict(passage.metadata), id=passage.id)
+        Document(
+            passage.text,
+            metadata={**passage.metadata, "source": passage.document_id},
+            id=passage.id,
+        )
         for passage in collection.passages
     ]
     bindings = folder / "bindings.sqlite"

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sdrag.detectors.local.later_forms import later_forms
 from sdrag.detectors.local.scan import mentions
 from sdrag.steps import Outcome, Steps, compute
 from sdrag.vocabulary import Mention
 
-__all__ = ["LocalDetector", "mentions"]
+__all__ = ["LocalDetector", "later_forms", "mentions"]
 
 
 @dataclass(frozen=True, slots=True)

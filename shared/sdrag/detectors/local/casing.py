@@ -1,9 +1,9 @@
 """
-Capitals for a text that has none.
+Capitals for sentences that have none.
 
-Names are found by their capitals. In a message all in lower case, a word that English
-does not have, or that is a given name before it is anything else, gets one. Every
-character keeps its place.
+Names are found by their capitals. In a sentence all in lower case, but for the word I,
+a word that English does not have, or that is a given name before it is anything else,
+gets one. Every character keeps its place, and no sentence looks at another.
 """
 
 from __future__ import annotations
@@ -12,16 +12,30 @@ import re
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.runs import is_common
+from sdrag.sentences import sentences
 
-__all__ = ["capitalised"]
+__all__ = ["capitalised", "has_no_capitals"]
 
 _WORD = re.compile(r"(?<![\w@./:-])[^\W\d_]{3,}(?![\w@/:']|\.\w)")
+_I = re.compile(r"\bI\b")
 _FREQUENT = 3000
 
 
 def capitalised(text: str) -> str:
-    """Return the text with capitals where names may be, if it has none itself."""
-    return _WORD.sub(_cased, text) if text.islower() else text
+    """Return the text with capitals where names may be, in sentences without any."""
+    pieces: list[str] = []
+    done = 0
+    for sentence in sentences(text):
+        said = sentence.of(text)
+        if has_no_capitals(said):
+            pieces += [text[done : sentence.start], _WORD.sub(_cased, said)]
+            done = sentence.end
+    return "".join([*pieces, text[done:]])
+
+
+def has_no_capitals(sentence: str) -> bool:
+    """Say whether all letters are small, but for the word I."""
+    return _I.sub("i", sentence).islower()
 
 
 def _cased(match: re.Match[str]) -> str:

@@ -3,8 +3,11 @@ The second pass: a name seen once in full is found in every shorter form.
 
 A surname or given name of a person, initials ("K.F."), and the acronym of an
 organisation are taken from the first pass and looked for in the whole text, at the
-starts of sentences and in capitals too. A single word takes the type that the surest of
-its mentions has.
+starts of sentences and in capitals too. A word that is a person in one sentence and a
+firm in another is a form of both: no sentence takes a type from another.
+
+Initials are short, so they count in their own case alone, never as a word that
+everybody uses, and without points only where the words around are not in capitals.
 """
 
 from __future__ import annotations
@@ -26,12 +29,12 @@ _NAMED = frozenset(("PERSON", "ORGANIZATION", "LOCATION"))
 
 def forms(tokens: Tokens, first: Iterable[Found]) -> Iterator[Found]:
     """Yield later mentions of the people and organisations of the first pass."""
-    parts: dict[str, tuple[float, str]] = {}
+    parts: dict[tuple[str, str], float] = {}
     initials: set[str] = set()
     for (name, type_), confidence in _surest(tokens.text, first).items():
         words = tokenize(name).words
         for word in _parts(words, type_, confidence):
-            parts[word] = max(parts.get(word, (0.0, "")), (confidence, type_))
+            parts[word, type_] = max(parts.get((word, type_), 0.0), confidence)
         capitals = "".join(word[0] for word in words if word[0].isupper())
         if type_ == "PERSON" and len(capitals) > 1:
             initials.add(capitals)
@@ -74,9 +77,9 @@ def _telling(word: str, confidence: float) -> bool:
     return confidence > 0.8 or not is_common(word)
 
 
-def _seen(tokens: Tokens, parts: dict[str, tuple[float, str]]) -> Iterator[Found]:
+def _seen(tokens: Tokens, parts: dict[tuple[str, str], float]) -> Iterator[Found]:
     """Yield every place of a part, in capitals too."""
-    for part, (confidence, type_) in parts.items():
+    for (part, type_), confidence in parts.items():
         shouted = (part.upper(),) if len(part) > _SHORT and not part.isupper() else ()
         for index in tokens.places((part, *shouted)):
             if tokens.words[index][0].isupper() and len(tokens.words[index]) > 1:
@@ -87,8 +90,10 @@ def _seen(tokens: Tokens, parts: dict[str, tuple[float, str]]) -> Iterator[Found
 def _initials(tokens: Tokens, initials: set[str]) -> Iterator[Found]:
     """Yield K.F., K. F. and KF for Kwabena Frimpong."""
     starts, ends, words = tokens.starts, tokens.ends, tokens.words
-    for index in tokens.places(name for name in initials if len(name) < _SHORT + 1):
-        yield Found(starts[index], ends[index], "PERSON", 0.6, "initials")
+    bare = (name for name in initials if len(name) <= _SHORT and not is_common(name))
+    for index in tokens.places(bare):
+        if not _among_capitals(words, index):
+            yield Found(starts[index], ends[index], "PERSON", 0.6, "initials")
     for index in tokens.places({name[0] for name in initials}):
         if (
             index + 1 < len(words)
@@ -98,3 +103,9 @@ def _initials(tokens: Tokens, initials: set[str]) -> Iterator[Found]:
             end = ends[index + 1]
             end += tokens.text[end : end + 1] == "."
             yield Found(starts[index], end, "PERSON", 0.85, "initials")
+
+
+def _among_capitals(words: list[str], index: int) -> bool:
+    """Say whether a word next to a token is in capitals."""
+    around = words[max(0, index - 1) : index] + words[index + 1 : index + 2]
+    return any(len(word) > 1 and word.isupper() for word in around)

@@ -23,6 +23,8 @@ _CARD = re.compile(
     r"(?<![\w.])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}(?![\w])"
     r"|(?<![\w.])3\d{3}[ -]?\d{6}[ -]?\d{5}(?!\w)"
 )
+# Any grouping, where the check digit holds.
+_GROUPED_CARD = re.compile(r"(?<![\w.])\d(?:[ -]?\d){15,18}(?!\w)")
 _COORDINATES = re.compile(
     r"(?<![\w.])-?\d{1,3}\.\d{3,8}(?:\s?[NS])?,\s?-?\d{1,3}\.\d{3,8}(?:\s?[EW])?"
     r"|\d{1,3}[\u00b0-]\s?\d{1,2}(?:\.\d{1,4})?['\u2032]?(?:\s?\d{1,2}(?:\.\d{1,3})?"
@@ -31,7 +33,7 @@ _COORDINATES = re.compile(
 _SEVERAL = re.compile(r"\d(?:[ ().-]{0,3}\d){6}")
 _PHONE = re.compile(
     r"(?<![\w.,/:$\u20ac\u00a3-])(?:\+|\(\+?|00)?\d(?:[ ().-]{0,2}\d){6,14}"
-    r"(?:\s?(?:x|ext\.?)\s?\d{1,6})?(?![\w])"
+    r"(?:,?\s?(?i:x|ext\.?|extension)\s?\d{1,6})?(?![\w])"
 )
 _TRIM = "#.:@-/,"
 _AROUND = frozenset("#/.:@+-_")
@@ -63,10 +65,17 @@ def _long(text: str, place: int) -> Iterator[Found]:
     if card:
         sure = luhn_holds(card.group())
         yield Found(*card.span(), "CREDIT_CARD", 1.0 if sure else 0.85, "digits")
+    else:
+        card = _GROUPED_CARD.match(text, place)
+        if card and luhn_holds(card.group()):
+            yield Found(*card.span(), "CREDIT_CARD", 0.9, "check-digits")
     start = place
     while start and place - start < 2 and text[start - 1] in "+(":
         start -= 1
     phone = _PHONE.match(text, start)
+    if phone and phone.group()[0] == "(" and address_holds(phone.group()[1:]):
+        # The bracket is the sentence's: what is in it is a machine's address.
+        phone = _PHONE.match(text, start + 1)
     if phone and not _DATED.fullmatch(phone.group()):
         value = phone.group()
         marked = value[0] in "+(0" or any(c in value for c in " -.(x")

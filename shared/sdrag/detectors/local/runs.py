@@ -92,13 +92,12 @@ def is_common(word: str) -> bool:
 
 def runs(tokens: Tokens) -> Iterator[Run]:
     """Yield the candidates of a text, in order."""
-    lowered = frozenset(word for word in tokens.where if word[0].islower())
     end = 0
     for index in tokens.capitals:
         if index < end:
             continue
         end = _end(tokens, index)
-        run = _trimmed(tokens, index, end, lowered)
+        run = _trimmed(tokens, index, end)
         if run is not None:
             yield run
 
@@ -162,12 +161,10 @@ def _shortened(word: str) -> bool:
     return len(word) == 1 or word in _TITLES or word in lexicon.SHORTENED
 
 
-def _trimmed(
-    tokens: Tokens, start: int, end: int, lowered: frozenset[str]
-) -> Run | None:
+def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
     """Leave out titles, openers of sentences and what is no part of a name."""
     words = tokens.words
-    start = _past_openers(tokens, start, end, lowered)
+    start = _past_openers(tokens, start, end)
     first = start
     while start < end - 1 and words[start] in _TITLES:
         start += 1
@@ -175,7 +172,7 @@ def _trimmed(
     if not titles and start and words[start - 1] in _TITLES:
         titles = range(start - 1, start)
     if not titles:
-        start = _past_openers(tokens, start, end, lowered)
+        start = _past_openers(tokens, start, end)
     while end > start and (
         words[end - 1] == "I"
         or (words[end - 1] in _NO_NAME and tokens.gap(end - 1) != "-")
@@ -206,7 +203,7 @@ def _whole(tokens: Tokens, start: int, end: int) -> bool:
     return name in tables.places() or name in tables.countries()
 
 
-def _past_openers(tokens: Tokens, start: int, end: int, lowered: frozenset[str]) -> int:
+def _past_openers(tokens: Tokens, start: int, end: int) -> int:
     words = tokens.words
     while start < end:
         if end - start > 1 and _whole(tokens, start, end):
@@ -221,11 +218,11 @@ def _past_openers(tokens: Tokens, start: int, end: int, lowered: frozenset[str])
         stem = lower.partition("'")[0]
         opener = stem in lexicon.FUNCTION_WORDS or word in _NO_NAME
         if not opener and tokens.opens_sentence(start) and word not in _TITLES:
-            opener = (is_common(word) or lower in lowered) and (
+            opener = is_common(word) and (
                 end - start == 1 or word not in tables.first_names()
             )
             # "Ward 6", "Mercy Hospital": a common word that a name begins with.
-            if opener and end - start > 1 and lower not in lowered:
+            if opener and end - start > 1:
                 opener = tables.common_words().get(lower, 0) < _FREQUENT
         if not opener:
             break

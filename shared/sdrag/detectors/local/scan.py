@@ -18,6 +18,7 @@ from sdrag.detectors.local.nationalities import peoples
 from sdrag.detectors.local.numbered import numbered
 from sdrag.detectors.local.partnerships import partnerships
 from sdrag.detectors.local.quoted import quoted
+from sdrag.detectors.local.schemes import schemes
 from sdrag.detectors.local.terms import terms
 from sdrag.detectors.local.times import times
 from sdrag.detectors.local.tokens import tokenize
@@ -28,6 +29,9 @@ __all__ = ["mentions"]
 
 _SLACK = 0.2
 _RECENT = 8
+_IDENTIFYING = frozenset(
+    ("PERSON", "PHONE_NUMBER", "CODE", "CREDIT_CARD", "IBAN_CODE", "US_SSN", "DATE")
+)
 
 
 def mentions(text: str) -> tuple[Mention, ...]:
@@ -52,6 +56,7 @@ def mentions(text: str) -> tuple[Mention, ...]:
         *peoples(tokens),
         *terms(tokens),
         *counts(tokens),
+        *schemes(tokens),
     ]
     return tuple(
         Mention(plain.span(f.start, f.end), f.type, f.confidence, f.reason)
@@ -60,7 +65,13 @@ def mentions(text: str) -> tuple[Mention, ...]:
 
 
 def settled(found: Iterable[Found]) -> list[Found]:
-    """Drop what lies within something at least as sure; sort the rest."""
+    """
+    Drop what lies within something at least as sure; sort the rest.
+
+    A form of a name seen elsewhere is dropped for its own type alone. So is what may
+    identify somebody, for the same stretch: 943 476 5919, by the words before it an NHS
+    number, is shaped like a telephone number too.
+    """
     kept: list[Found] = []
     reached = 0
     for one in sorted(dict.fromkeys(found), key=_order):
@@ -78,4 +89,8 @@ def _order(found: Found) -> tuple[int, int, float]:
 
 def _holds(other: Found, one: Found) -> bool:
     """Say whether the other says all of it already."""
+    if other.type != one.type:
+        same = (other.start, other.end) == (one.start, one.end)
+        if one.reason == "form" or (same and one.type in _IDENTIFYING):
+            return False
     return other.end >= one.end and other.confidence >= one.confidence - _SLACK

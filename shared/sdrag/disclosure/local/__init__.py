@@ -1,37 +1,41 @@
 """
 From a constraint's words to spans, without a language model.
 
-The passages are read as one text, so that what one of them says about a name holds in
-the others. Types named in a constraint are looked up among the mentions a detector
-found; where it asks for whatever identifies somebody, the tagger finds what has no
-type. What needs understanding is marked by the trained scorer, or without it by
-sentences close in meaning. The question is never seen.
+Documents are read one by one, and within each nothing that is found is taken away: see
+`document_mentions` and `scored`. Types named in a constraint are looked up among the
+mentions a detector found; where it asks for whatever identifies somebody, the tagger
+finds what has no type. What a document says of a known concept goes by the sentence.
+What needs understanding is marked by the trained scorer, or without it by sentences
+close in meaning. The question is never seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from sdrag.detectors import Detector, tagger
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
-from sdrag.disclosure.local.dossier import Dossier, gather
-from sdrag.disclosure.local.named import is_name, named
-from sdrag.disclosure.local.reading import Reading, read
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.documents import by_document
+from sdrag.disclosure.local.cued import cued
+from sdrag.disclosure.local.document_mentions import document_mentions
+from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.disclosure.local.named import named
+from sdrag.disclosure.local.public_officials import spared, titled_officials
 from sdrag.disclosure.local.scored import CAUTIONS, Caution, scored
 from sdrag.disclosure.local.scorer import available
 from sdrag.disclosure.local.similar import similar
-from sdrag.disclosure.local.typed import sparing_officials, typed
+from sdrag.disclosure.local.typed import typed
 from sdrag.policy import CautionName
+from sdrag.spans import shifted
 from sdrag.steps import Failure, Outcome, Reply, Steps
-from sdrag.vocabulary import Constraint, Finding, Passage
+from sdrag.vocabulary import Constraint, Finding, Mention, Passage
 
 __all__ = ["LocalLocator", "networks"]
 
-_LONG = 100_000
-"""Characters from which on a constraint that names types and little else is left to
-them, and the tagger asked no more: each network reads some ten kilobytes a second."""
+Located = Outcome[tuple[Finding, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +54,13 @@ class LocalLocator:
 
     def locate(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
-    ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
+    ) -> Steps[list[Located]]:
         """
         Find, in each passage, what each constraint withholds.
 
         Args:
-            passages: Neighbours of one another: what one says of a person holds in all.
+            passages: Of any documents: what one says of a person holds in the others
+                of its document. One of no known document stands by itself.
             constraints: All that apply.
 
         Returns:
@@ -63,24 +68,20 @@ class LocalLocator:
         """
         if not passages or not constraints:
             return [Reply(()) for _ in passages]
-        dossier = gather(passages)
-        readings = [read(constraint) for constraint in constraints]
-        detector = _detector(self.detector, dossier, readings)
-        (outcome,) = yield from detector.detect([dossier.text])
-        if isinstance(outcome, Failure):
-            return [outcome for _ in passages]
-        mentions = outcome.value
-        others = [reading for reading in readings if not is_name(reading)]
-        meant = yield from _meant(dossier, others, CAUTIONS[self.caution])
-        if isinstance(meant, Failure):
-            return [meant for _ in passages]
-        found = [
-            *typed(dossier, mentions, readings),
-            *named(dossier, mentions, readings),
-            *meant.value,
-        ]
-        kept = sparing_officials(found, dossier, mentions, readings)
-        return [Reply(findings) for findings in dossier.divide(kept)]
+        asked = [parse(constraint) for constraint in constraints]
+        places = by_document(passages)
+        documents = [JoinedText.of([passages[i] for i in own]) for own in places]
+        found = yield from document_mentions(documents, _detector(self.detector, asked))
+        others = [parsed for parsed in asked if not parsed.surely_names]
+        caution = CAUTIONS[self.caution]
+        meant = yield from _meant(documents, others, caution)
+        located: dict[int, Located] = {}
+        for own, document, mentions, understood in zip(
+            places, documents, found, meant, strict=True
+        ):
+            outcomes = _divided(document, asked, mentions, understood, caution)
+            located |= zip(own, outcomes, strict=True)
+        return [located[place] for place in range(len(passages))]
 
 
 def networks() -> str:
@@ -89,20 +90,55 @@ def networks() -> str:
     return ",".join(name for name, there in names.items() if there)
 
 
-def _detector(own: Detector, dossier: Dossier, readings: Sequence[Reading]) -> Detector:
+def _detector(own: Detector, asked: Sequence[ParsedConstraint]) -> Detector:
     """Add the tagger where a constraint asks for whatever identifies somebody."""
-    asked = any(reading.identifying for reading in readings)
-    if not asked or isinstance(own, TaggerDetector) or len(dossier.text) > _LONG:
+    wanted = any(parsed.identifying for parsed in asked)
+    if not wanted or isinstance(own, TaggerDetector):
         return own
     return TaggerDetector(own) if tagger.available() else own
 
 
 def _meant(
-    dossier: Dossier, readings: Sequence[Reading], caution: Caution
-) -> Steps[Outcome[tuple[Finding, ...]]]:
+    documents: Sequence[JoinedText],
+    asked: Sequence[ParsedConstraint],
+    caution: Caution,
+) -> Steps[list[Located]]:
     """Find what types do not tell."""
     if available():
-        long = len(dossier.text) > _LONG
-        asked = [r for r in readings if not (r.plain and long)]
-        return (yield from scored(dossier, asked, caution))
-    return (yield from similar(dossier, [r for r in readings if r.meaning]))
+        return (yield from scored(documents, asked, caution))
+    return (yield from similar(documents, [p for p in asked if p.meaning]))
+
+
+def _divided(
+    document: JoinedText,
+    asked: Sequence[ParsedConstraint],
+    mentions: Outcome[tuple[Mention, ...]],
+    understood: Located,
+    caution: Caution,
+) -> list[Located]:
+    """Unite what was found in a document, and hand it back to its passages."""
+    for outcome in (mentions, understood):
+        if isinstance(outcome, Failure):
+            return [outcome for _ in document.passages]
+    assert isinstance(mentions, Reply)
+    assert isinstance(understood, Reply)
+    findings = spared(
+        [
+            *typed(document.text, mentions.value, asked),
+            *named(document, mentions.value, asked),
+            *_cued(document, asked, caution.plain_in_cued),
+            *understood.value,
+        ],
+        asked,
+        titled_officials(document.text, mentions.value),
+    )
+    return [Reply(own) for own in document.divide(findings)]
+
+
+def _cued(
+    document: JoinedText, asked: Sequence[ParsedConstraint], plain: int
+) -> Iterator[Finding]:
+    """Yield the sentences of each passage that speak of a known concept."""
+    for passage in filter(None, document.passages):
+        for found in cued(passage.of(document.text), asked, plain):
+            yield replace(found, span=shifted(found.span, passage.start))

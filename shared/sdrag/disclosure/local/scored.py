@@ -1,38 +1,39 @@
 """
 What the trained scorer withholds: the words it is sure enough of.
 
-How sure is enough depends on the constraint: a share of what it is of the surest word,
-so that a text full of what is nearly meant does not go as a whole, and more where the
-constraint names types, which are looked up besides. Both are asked document by
-document, so that nobody can plant a passage beside which another one looks harmless.
+Each document is read twice, sentence by sentence and as a whole. What a sentence alone
+gives away is withheld whatever stands around it; reading the whole adds what only its
+context tells. How sure is enough depends on the constraint: a share of what it is of
+the surest word of the same reading, so that a text full of what is nearly meant does
+not go as a whole, and more where the constraint names types, which are looked up too.
+
 Words of little meaning hold a sentence together and stay. So do those that the
 constraint itself says, unless it says the secret ("that Meyers is ill"): then they are
 what has to go. A word that is withheld in one place and is rare enough to be known
-again is withheld everywhere: what was cut out of the sentence that tells a secret must
-not stand in the next one.
+again is withheld throughout its document: what was cut out of the sentence that tells a
+secret must not stand in the next one.
 """
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from sdrag.detectors.local.tables import common_words
-from sdrag.disclosure.local.dossier import Dossier
-from sdrag.disclosure.local.reading import Reading
+from sdrag.disclosure.constraint_parser import ParsedConstraint
+from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.scorer import Scores, score
-from sdrag.sentences import sentences, words
-from sdrag.steps import Failure, Outcome, Reply, Steps, compute
+from sdrag.sentences import words
+from sdrag.steps import Outcome, Reply, Steps, compute
 from sdrag.vocabulary import Confidential, Finding, Span
 
 if TYPE_CHECKING:
     import numpy as np
 
     Chances = np.ndarray[tuple[int], np.dtype[np.float32]]
+    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 __all__ = ["CAUTIONS", "Caution", "scored"]
 
@@ -46,7 +47,6 @@ _LITTLE = 200
 _RARE = 8000
 """From this rank on, a word is known again wherever it stands."""
 
-_ALL = sys.maxsize
 _SHORTEST = 4
 _PLURALS_IN_ES = ("sses", "shes", "ches", "xes")
 _LONE_WORDS = frozenset({"A", "I"})
@@ -63,53 +63,108 @@ class Caution:
         beside_types: The same where types are looked up besides.
         share: Of the surest word's probability.
         plain: So many of the most frequent English words tell nothing.
-        sentences: In how many sentences of a document a constraint is told, those with
-            the most.
+        plain_in_cued: So many of them stay in a sentence that a cue gives away.
     """
 
     least: float
     beside_types: float
     share: float
     plain: int
-    sentences: int = _ALL
+    plain_in_cued: int
 
 
 CAUTIONS: Mapping[str, Caution] = {
-    "high": Caution(least=0.05, beside_types=0.2, share=0.1, plain=300),
+    "high": Caution(
+        least=0.05, beside_types=0.2, share=0.1, plain=300, plain_in_cued=60
+    ),
     "balanced": Caution(
-        least=0.3, beside_types=0.5, share=0.4, plain=2000, sentences=2
+        least=0.3, beside_types=0.5, share=0.4, plain=2000, plain_in_cued=2000
     ),
 }
 """By the names of a policy. Both were chosen on the packaged articles and on those of
-benchmarks/articles, where those kept aside counted by their sums: `balanced` withholds
-at most a tenth of the words that tell no secret."""
+benchmarks/articles, where those kept aside counted by their sums."""
 
 
 def scored(
-    dossier: Dossier, readings: Sequence[Reading], caution: Caution
-) -> Steps[Outcome[tuple[Finding, ...]]]:
-    """Find what constraints withhold; a scorer that cannot run is a `Failure`."""
-    if not readings:
-        return Reply(())
-    texts = [reading.constraint.text for reading in readings]
-    (outcome,) = yield from compute(lambda text: score(text, texts), [dossier.text])
-    if isinstance(outcome, Failure):
-        return outcome
-    return Reply(tuple(_found(dossier, readings, outcome.value, caution)))
+    documents: Sequence[JoinedText],
+    asked: Sequence[ParsedConstraint],
+    caution: Caution,
+) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
+    """Find what constraints withhold; what the scorer cannot read is a `Failure`."""
+    if not asked:
+        return [Reply(()) for _ in documents]
+    texts = [parsed.constraint.text for parsed in asked]
+
+    def found(document: JoinedText) -> tuple[Finding, ...]:
+        parts = [span.of(document.text) for span in document.sentences]
+        if parts == [document.text]:
+            parts = []
+        whole, *alone = score([document.text, *parts], texts)
+        alone = alone or [whole] * len(document.sentences)
+        read = _Read(document, whole, alone)
+        return tuple(_found(read, asked, caution))
+
+    outcomes = yield from compute(found, documents)
+    return list(outcomes)
+
+
+class _Read(Confidential):
+    """
+    A document's words, and the chances of each in both readings.
+
+    Args:
+        document: What was read.
+        whole: Its scores.
+        alone: Those of its sentences.
+    """
+
+    __slots__ = ("alone", "document", "starts", "whole", "words")
+
+    def __init__(
+        self, document: JoinedText, whole: Scores, alone: Sequence[Scores]
+    ) -> None:
+        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+
+        self.document = document
+        self.whole: Matrix = whole.chances
+        self.words = [_Word(document.text, span) for span in whole.words]
+        begins = [word.span.start for word in self.words]
+        # Where each sentence begins among the words, for those that have any.
+        self.starts: list[int] = []
+        self.alone: Matrix = np.zeros_like(self.whole)
+        for sentence, scores in zip(document.sentences, alone, strict=True):
+            for column, span in enumerate(scores.words):
+                own = bisect_right(begins, sentence.start + span.start) - 1
+                if column == 0:
+                    self.starts.append(own)
+                column_here = self.alone[:, own]
+                np.maximum(column_here, scores.chances[:, column], out=column_here)
+
+    def sure(self, row: int, least: float, share: float) -> Chances:
+        """Return the chances of the words that are sure enough in a reading, else 0."""
+        import numpy as np  # noqa: PLC0415 -- as above
+
+        if not self.words:
+            return np.zeros(0, dtype=np.float32)
+        whole, alone = self.whole[row], self.alone[row]
+        surest = np.maximum.reduceat(alone, self.starts)
+        lengths = np.diff([*self.starts, len(self.words)])
+        enough = np.maximum(least, share * np.repeat(surest, lengths))
+        sure = (whole >= max(least, share * whole.max())) | (alone >= enough)
+        return np.where(sure, np.maximum(whole, alone), 0)
 
 
 class _Word(Confidential):
     """A word of the text: where it stands, how it reads, how frequent it is."""
 
-    __slots__ = ("document", "initial", "rank", "sentence", "span", "text")
+    __slots__ = ("initial", "rank", "span", "stem", "text")
 
-    def __init__(self, text: str, span: Span, document: int, sentence: int) -> None:
+    def __init__(self, text: str, span: Span) -> None:
         said = span.of(text)
         self.text = said.lower()
+        self.stem = _stem(said)
         self.initial = len(said) == 1 and said.isupper() and said not in _LONE_WORDS
         self.span = span
-        self.document = document
-        self.sentence = sentence
         ranks = common_words()
         self.rank = ranks.get(self.text, len(ranks))
 
@@ -128,84 +183,51 @@ class _Word(Confidential):
 
 
 def _found(
-    dossier: Dossier, readings: Sequence[Reading], scores: Scores, caution: Caution
+    read: _Read, asked: Sequence[ParsedConstraint], caution: Caution
 ) -> Iterator[Finding]:
-    text = dossier.text
-    starts = [sentence.start for sentence in sentences(text)]
-    listed = [
-        _Word(
-            text,
-            span,
-            dossier.document_at(span.start),
-            bisect_right(starts, span.start),
-        )
-        for span in scores.words
-    ]
-    for reading, chances in zip(readings, scores.chances, strict=True):
-        withheld = _withheld(listed, chances, reading, caution)
+    text, listed = read.document.text, read.words
+    for row, parsed in enumerate(asked):
+        withheld = _withheld(read, row, parsed, caution)
         for first, last in _runs(text, listed, withheld):
             chance = max(withheld[place] for place in range(first, last + 1))
             span = Span(listed[first].span.start, listed[last].span.end)
-            yield Finding(span, reading.constraint.id, "scored", chance)
+            yield Finding(span, parsed.constraint.id, "scored", chance)
 
 
 def _withheld(
-    listed: Sequence[_Word], chances: Chances, reading: Reading, caution: Caution
+    read: _Read, row: int, parsed: ParsedConstraint, caution: Caution
 ) -> dict[int, float]:
     """Return the places of the words to withhold, and how sure that is."""
-    said = _stems(reading.subject)
-    least, plain = _asked_of(reading, caution)
-    told: dict[int, float] = {}
-    for places in _by_document(listed):
-        own = {place: float(chances[place]) for place in places}
-        enough = max(least, caution.share * max(own.values()))
-        sure = {
-            place: chance
-            for place, chance in own.items()
-            if chance >= enough
-            and _stem(listed[place].text) not in said
-            and listed[place].tells(plain)
-        }
-        told |= _in_few_sentences(listed, sure, caution.sentences)
+    listed = read.words
+    said = _stems(parsed.subject)
+    least, plain = _asked_of(parsed, caution)
+    chances = read.sure(row, least, caution.share)
+    told = {
+        place: float(chances[place])
+        for place in map(int, chances.nonzero()[0])
+        if listed[place].stem not in said and listed[place].tells(plain)
+    }
     again = {
         listed[place].text: chance
         for place, chance in told.items()
         if listed[place].known_again
     }
-    stated = _stems(reading.statement)
-    told |= {
-        place: 1.0
-        for place, word in enumerate(listed)
-        if _stem(word.text) in stated and word.tells(_LITTLE)
-    }
+    stated = _stems(parsed.statement)
+    if stated:
+        told |= {
+            place: 1.0
+            for place, word in enumerate(listed)
+            if word.stem in stated and word.tells(_LITTLE)
+        }
     return _everywhere(listed, again) | told
 
 
-def _by_document(listed: Sequence[_Word]) -> Iterable[Sequence[int]]:
-    places: dict[int, list[int]] = {}
-    for place, word in enumerate(listed):
-        places.setdefault(word.document, []).append(place)
-    return places.values()
-
-
-def _asked_of(reading: Reading, caution: Caution) -> tuple[float, int]:
+def _asked_of(parsed: ParsedConstraint, caution: Caution) -> tuple[float, int]:
     """Return the least probability of a word, and the rank from which it tells."""
-    if reading.meaning:
+    if parsed.meaning:
         return caution.least, caution.plain
     plain = max(caution.plain, _PLAIN_BESIDE_TYPES)
-    return (_LEAST_WHERE_PLAIN if reading.plain else caution.beside_types), plain
-
-
-def _in_few_sentences(
-    listed: Sequence[_Word], sure: Mapping[int, float], most: int
-) -> dict[int, float]:
-    """Keep what stands in the sentences that tell most."""
-    told: dict[int, float] = {}
-    for place, chance in sure.items():
-        sentence = listed[place].sentence
-        told[sentence] = told.get(sentence, 0.0) + chance
-    best = set(nlargest(most, told, key=lambda sentence: told[sentence]))
-    return {p: chance for p, chance in sure.items() if listed[p].sentence in best}
+    return (_LEAST_WHERE_PLAIN if parsed.plain else caution.beside_types), plain
 
 
 def _everywhere(listed: Sequence[_Word], again: dict[str, float]) -> dict[int, float]:

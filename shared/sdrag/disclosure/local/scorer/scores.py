@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["Scores", "available", "score"]
 
 _WEIGHTS = files(__package__).joinpath("weights.safetensors")
-_BATCH = 8
+_BATCH = 2048
+"""So many tokens are read at once."""
+_POLICIES = 16
+"""So many sets of constraints are kept as they were read."""
 _MOST_ASKED = 510
 """So many tokens of a constraint the network can read."""
 
@@ -52,12 +55,12 @@ def available() -> bool:
     return _WEIGHTS.is_file() and installed()
 
 
-def score(text: str, constraints: Sequence[str]) -> Scores:
+def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
     """
-    Read a text for all constraints at once.
+    Read texts for all constraints at once.
 
     Args:
-        text: Of any length: it is read in windows that overlap.
+        texts: Each is read apart from the others, in windows that overlap.
         constraints: Their words.
 
     Raises:
@@ -69,21 +72,25 @@ def score(text: str, constraints: Sequence[str]) -> Scores:
         import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load them
         import torch  # noqa: PLC0415
     network, tokenizer = _loaded()
-    tokens = tokenized(text, tokenizer)
-    sums = np.zeros((len(constraints), len(tokens.ids)), dtype=np.float32)
-    times = np.zeros(len(tokens.ids), dtype=np.float32)
-    if constraints and tokens.ids:
+    read = [tokenized(text, tokenizer) for text in texts]
+    sums = [np.zeros((len(constraints), len(t.ids)), dtype=np.float32) for t in read]
+    times = [np.zeros(len(tokens.ids), dtype=np.float32) for tokens in read]
+    if constraints and any(tokens.ids for tokens in read):
         with torch.inference_mode():
-            asked = _asked(network, tokenizer, constraints)
-            for window, chances in _read(network, tokenizer, tokens, asked):
-                sums[:, window.start : window.stop] += chances
-                times[window.start : window.stop] += 1
-    return _words(tokens, np.divide(sums, np.maximum(times, 1), out=sums))
+            asked = _asked(tuple(constraints))
+            for place, window, chances in _read(network, tokenizer, read, asked):
+                sums[place][:, window.start : window.stop] += chances
+                times[place][window.start : window.stop] += 1
+    return [
+        _words(tokens, np.divide(own, np.maximum(count, 1), out=own))
+        for tokens, own, count in zip(read, sums, times, strict=True)
+    ]
 
 
-def _asked(
-    network: LateInteraction, tokenizer: Any, constraints: Sequence[str]
-) -> tuple[Tensor, Tensor]:
+@lru_cache(maxsize=_POLICIES)
+def _asked(constraints: tuple[str, ...]) -> tuple[Tensor, Tensor]:
+    """Read constraints: the same ones are asked about every document."""
+    network, tokenizer = _load()
     coded = [tokenizer(text, verbose=False)["input_ids"] for text in constraints]
     if (longest := max(map(len, coded))) > _MOST_ASKED:
         raise UsageError(
@@ -97,26 +104,46 @@ def _asked(
 def _read(
     network: LateInteraction,
     tokenizer: Any,
-    tokens: Tokens,
+    read: Sequence[Tokens],
     asked: tuple[Tensor, Tensor],
-) -> Iterator[tuple[range, Matrix]]:
-    """Yield each window with a probability for each constraint and token in it."""
-    windows = list(tokens.windows())
-    for at in range(0, len(windows), _BATCH):
-        batch = windows[at : at + _BATCH]
+) -> Iterator[tuple[int, range, Matrix]]:
+    """Yield each text's windows with a chance for each constraint and token in them."""
+    for batch in _batches(read):
         first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
         ids, mask = padded(
-            [[first, *tokens.ids[w.start : w.stop], last] for w in batch]
+            [[first, *read[p].ids[w.start : w.stop], last] for p, w in batch]
         )
         sentences, _ = padded(
-            [[-1, *_from_zero(tokens.sentences[w.start : w.stop]), -1] for w in batch],
+            [
+                [-1, *_from_zero(read[p].sentences[w.start : w.stop]), -1]
+                for p, w in batch
+            ],
             -1,
         )
         logits = network.logits(network(ids, mask), sentences, *asked)
         if not logits.isfinite().all():  # it would compare as if it were harmless
             raise InternalError("The scorer gave something that is no number.")
-        for window, rows in zip(batch, logits.sigmoid(), strict=True):
-            yield window, rows[:, 1 : 1 + len(window)].numpy()
+        for (place, window), rows in zip(batch, logits.sigmoid(), strict=True):
+            yield place, window, rows[:, 1 : 1 + len(window)].numpy()
+
+
+def _batches(read: Sequence[Tokens]) -> Iterator[list[tuple[int, range]]]:
+    """Yield windows of like length together, so that little is padded."""
+    windows = [
+        (place, window)
+        for place, tokens in enumerate(read)
+        if tokens.ids
+        for window in tokens.windows()
+    ]
+    windows.sort(key=lambda one: len(one[1]))
+    batch: list[tuple[int, range]] = []
+    for place, window in windows:
+        if batch and (len(batch) + 1) * len(window) > _BATCH:
+            yield batch
+            batch = []
+        batch.append((place, window))
+    if batch:
+        yield batch
 
 
 def _from_zero(numbers: Sequence[int]) -> list[int]:

@@ -1,34 +1,19 @@
 """
-What a constraint asks for, read from its own words.
+The types that a constraint's words name, by closed tables.
 
-A constraint names types ("exact doses of medicine"), people by role ("names of
-witnesses"), whatever identifies ("personal data"), or something that needs
-understanding ("how the safe was opened"). The words decide, by closed tables; a
-constraint that names no type is one to understand, so a wording nobody foresaw
-withholds by meaning instead of passing.
+A row is a pattern of words and the types of mentions that they stand for. What names
+only types that a detector knows in part must be understood besides.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from sdrag.detectors.tagger import IDENTIFYING
-from sdrag.vocabulary import Confidential, Constraint
+from sdrag.disclosure.constraint_parser.groups import GROUPS
 
-__all__ = ["Reading", "read"]
+__all__ = ["NamedTypes", "named_types"]
 
-_MONEY = ("MONEY", "NUMBER")
-_COUNTS = ("NUMBER", "QUANTITY")
-_CODES = ("CODE", "IBAN_CODE", "CREDIT_CARD", "US_SSN", "NUMBER", "ZIP_CODE")
-_PLACES = ("ADDRESS", "LOCATION", "ZIP_CODE", "COORDINATES")
-_PERSONAL = (
-    *("PERSON", "USERNAME", "AGE", "DATE", "NATIONALITY", "RELIGION", "ORIENTATION"),
-    *("APPEARANCE", "EDUCATION", "JOB_TITLE", "RELATION", "CONDITION", "TREATMENT"),
-    *("PHONE_NUMBER", "EMAIL_ADDRESS", "IP_ADDRESS", "URL", "DOMAIN_NAME"),
-    *("ORGANIZATION", "ADDRESS", "LOCATION", "ZIP_CODE", "COORDINATES", "CREDENTIAL"),
-    *("CODE", "IBAN_CODE", "CREDIT_CARD", "US_SSN", IDENTIFYING),
-)
 _TYPES: dict[str, tuple[str, ...]] = {
     r"identifying (?:details|information|data|facts|features|particulars|words)\b"
     r"|(?:could|can|may|might|would|that|anything|everything|whatever)"
@@ -36,17 +21,15 @@ _TYPES: dict[str, tuple[str, ...]] = {
     r"|de-?identif|identifiable (?:data|information)"
     r"|personal (?:data|details|information|particulars|identifiers)\b"
     r"|anonymi[sz]e (?:(?:the|this|all|every) )?(?:text|document|passage|answer|report"
-    r"|case|record|file|letter|note|data)s?\b": _PERSONAL,
+    r"|case|record|file|letter|note|data)s?\b": GROUPS["personal"],
     r"dos(?:e|es|age|ages|ing)\b": ("DOSE", "QUANTITY"),
     r"(?:tele)?phones?\b|mobile numbers?\b|contact numbers?|fax": ("PHONE_NUMBER",),
     r"e-?mails?\b|mail address": ("EMAIL_ADDRESS",),
-    r"contact (?:details|information|data)": (
-        *("PHONE_NUMBER", "EMAIL_ADDRESS", "ADDRESS", "USERNAME"),
-    ),
+    r"contact (?:details|information|data)": GROUPS["contacts"],
     r"user ?names?\b|screen names?\b|handles\.?$": ("USERNAME",),
     r"post(?:al )?codes?\b": ("ZIP_CODE", "CODE", "ADDRESS"),
     r"(?:bank(?:ing)?|account|card|payment|passport|licen[cs]e) (?:details|data|inform)"
-    r"|IBANs?\b|SSNs?\b|(?:credit|debit|bank|payment) cards?\b": _CODES,
+    r"|IBANs?\b|SSNs?\b|(?:credit|debit|bank|payment) cards?\b": GROUPS["codes"],
     r"GPS\b": ("COORDINATES", "CODE"),
     r"dates?\b|(?:which|what) (?:day|month|year)s?\b|birthdays?\b|when\b"
     r"|DOBs?\b|anniversar|deadlines?\b|years? of (?:birth|death)|days of\b": ("DATE",),
@@ -58,10 +41,10 @@ _TYPES: dict[str, tuple[str, ...]] = {
     r"|turnover|profits?\b|debts?\b|ow(?:es?|ed|ing)\b|budget|rewards?\b|fines?\b"
     r"|settlement|compensation|quota|charged\b|charges? for|earn|income|bills?\b"
     r"|rents?\b|deposits?\b|losses\b|bribes?\b|bids?\b|stakes?\b|donations?\b"
-    r"|pensions?\b|loans?\b|taxe?s?\b|invoices?\b": _MONEY,
+    r"|pensions?\b|loans?\b|taxe?s?\b|invoices?\b": GROUPS["money"],
     r"how (?:many|often|far|big|large|high|deep|heavy|tall|fast)|quantit|weights?\b"
     r"|heights?\b|sizes?\b|percent|per cent|rates?\b|number of|numbers of (?!the\b)"
-    r"|temperatures?\b|distances?\b|speeds?\b|volumes?\b|counts\b": _COUNTS,
+    r"|temperatures?\b|distances?\b|speeds?\b|volumes?\b|counts\b": GROUPS["counts"],
     r"(?:drug|medicine|substance|poison|tablet)s?\b.* (?:amounts?|how much)\b": (
         "DOSE",
         "QUANTITY",
@@ -71,8 +54,9 @@ _TYPES: dict[str, tuple[str, ...]] = {
     r"|(?:account|staff|sample|case|reference|serial|id|file|card|passport|identity"
     r"|personal|licen[cs]e|insurance|social security|patient|badge|ticket|employee"
     r"|member(?:ship)?|chip|ring|lot|batch|order|invoice|claim|policy|inventory|catalogue"
-    r"|flight|room|locker|tag|seal|hull|engine|grant|docket|permit|tax) number\b"
-    r"|identifiers?\b|numbered|\bIDs?\b": _CODES,
+    r"|flight|room|bed|title|payroll|locker|tag|seal|hull|engine|grant|docket|permit"
+    r"|tax) number\b"
+    r"|identifiers?\b|numbered|\bIDs?\b": GROUPS["codes"],
     r"passwords?|credentials?|keys?\b|tokens?\b|pins?\b|logins?\b|passphrases?": (
         "CREDENTIAL",
         "CODE",
@@ -83,9 +67,11 @@ _TYPES: dict[str, tuple[str, ...]] = {
         "URL",
     ),
     r"(?<!network )address(?:es)?\b|where .{0,40}(?:liv|lodg|stay|resid|hid|work)"
-    r"|homes?\b|whereabouts|residences?\b": (*_PLACES, "ORGANIZATION", "CODE"),
+    r"|homes?\b|whereabouts|residences?\b": (*GROUPS["places"], "ORGANIZATION", "CODE"),
     r"places?\b|locations?\b|towns?\b|villages?\b|cit(?:y|ies)\b|countr(?:y|ies)\b"
-    r"|where\b|venues?\b|destinations?\b|streets?\b|islands?\b|harbours?\b": _PLACES,
+    r"|where\b|venues?\b|destinations?\b|streets?\b|islands?\b|harbours?\b": GROUPS[
+        "places"
+    ],
     r"coordinates|positions? of the|latitude|longitude": ("COORDINATES",),
     r"which (?:\w+ )?(?:compan(?:y|ies)|firms?|hospitals?|clinics?|schools?|banks?"
     r"|universit(?:y|ies)|hotels?|clubs?|branches|agenc(?:y|ies))\b|employers?\b": (
@@ -145,37 +131,6 @@ _MEANING = re.compile(
     r"|where|whereabouts|hiding|hidden|passwords?|passphrases?)\b",
     re.IGNORECASE,
 )
-_STATED = re.compile(
-    r"\bthe fact that\b|^(?:that|whether)\b|\b(?:reveal|say|disclose|mention|learn|know"
-    r"|known|tell|told|hint|admit|state|suggest|hide|conceal|withhold|secret|public"
-    r"|find out|explain|discuss)(?:ing|s|ed)?"
-    r"(?: (?:it|at|to|anyone|anybody|him|her|them|us)){0,2} (?:that|whether)\b",
-    re.IGNORECASE,
-)
-_FEW = 3
-_LEAD = re.compile(
-    r"^(?:please |you must |it is forbidden to |nothing (?:may|must|should) be said )?"
-    r"(?:(?:do not|don't|never|refuse to|avoid|no) )?"
-    r"(?:(?:remove|mask|reveal|withhold|keep(?: back| out| secret| quiet)?|disclose"
-    r"|hide|leave out|leave unmentioned|suppress|conceal|say(?: anything)?"
-    r"|explain|omit|name|speak|talk|refer to"
-    r"|strike out|give out|give away|give|hold back|tell|print|mention|bring up|quote"
-    r"|protect|blank out|identify|redact|describe|state|show|share|cut|delete|drop"
-    r"|release|discuss|hint at|let out)(?:ing)? )?(?:about |of |the fact )?",
-    re.IGNORECASE,
-)
-_TAIL = re.compile(
-    r",? (?:(?:must|shall|should|may|can|is to|are to"
-    r"|has to|have to|ought to|needs? to)"
-    r"(?: not| never| no longer| still| always)?"
-    r" (?:be|stay|remain|appear|come|leave|go|become)(?: \w+){0,5}"
-    r"|(?:is|are|stays?|remains?) (?:protected|sealed|secret|confidential|private"
-    r"|not for|internal|out).*|stays? out|out(?: of the answers?)?|secret"
-    r"|confidential)\.?$",
-    re.IGNORECASE,
-)
-"""An order at the end. What comes after many words is content: "must not learn where
-the hives stand" gives no order that could be left out."""
 _RULES, _PARTIAL_RULES = (
     tuple(
         (re.compile(rf"\b(?:{words})", re.IGNORECASE), types)
@@ -185,39 +140,25 @@ _RULES, _PARTIAL_RULES = (
 )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Reading(Confidential):
+class NamedTypes(NamedTuple):
     """
-    A constraint, read.
+    What a wording names.
 
     Args:
-        constraint: What was read.
-        types: Types of mentions it names.
+        types: Types of mentions.
         people: It asks for names.
-        meaning: It must be understood.
-        plain: It names types and next to nothing besides.
-        subject: The constraint without the order it gives.
-        statement: What it says itself that must not be said ("that Meyers is ill");
-            empty where it only says what that is about.
+        known: A type that a detector knows whole is among them.
+        meaning: It must be understood besides.
     """
 
-    constraint: Constraint
     types: frozenset[str]
     people: bool
+    known: bool
     meaning: bool
-    plain: bool
-    subject: str
-    statement: str
-
-    @property
-    def identifying(self) -> bool:
-        """Whether it asks for whatever identifies somebody."""
-        return IDENTIFYING in self.types
 
 
-def read(constraint: Constraint) -> Reading:
-    """Read a constraint."""
-    text = constraint.text
+def named_types(text: str) -> NamedTypes:
+    """Return the types that a wording names."""
     types = {type_ for rule, found in _RULES if rule.search(text) for type_ in found}
     people = _NAMES.search(text) is not None
     if people:
@@ -226,30 +167,7 @@ def read(constraint: Constraint) -> Reading:
             types |= {"ORGANIZATION", "LOCATION"}
         if _ALIASES.search(text):
             types.add("TERM")
-    understood = bool(types)
+    known = bool(types)
     types |= {t for rule, found in _PARTIAL_RULES if rule.search(text) for t in found}
-    meaning = not understood or _MEANING.search(text) is not None
-    subject = _subject(text)
-    return Reading(
-        constraint,
-        frozenset(types),
-        people,
-        meaning,
-        understood and not meaning and _few_words(subject),
-        subject,
-        _statement(text),
-    )
-
-
-def _statement(text: str) -> str:
-    begun = _STATED.search(text)
-    return text[begun.end() :] if begun else ""
-
-
-def _few_words(subject: str) -> bool:
-    return len(subject.split()) <= _FEW
-
-
-def _subject(text: str) -> str:
-    subject = _TAIL.sub("", _LEAD.sub("", text.strip(), count=1), count=1).strip(" .,")
-    return subject or text
+    meaning = not known or _MEANING.search(text) is not None
+    return NamedTypes(frozenset(types), people, known, meaning)

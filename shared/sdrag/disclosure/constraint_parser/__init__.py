@@ -1,0 +1,8 @@
+"""What each constraint of a policy is understood as, and whether it is."""
+
+from __future__ import annotations
+
+from sdrag.disclosure.constraint_parser.parse import parse
+from sdrag.disclosure.constraint_parser.parsed import Kind, ParsedConstraint, Status
+
+__all__ = ["Kind", "ParsedConstraint", "Status", "parse"]

@@ -1,0 +1,134 @@
+"""
+What people in an office mean by the terms of their trade: one table for each domain.
+
+A table is an INI file, a concept a section of it with up to three keys:
+
+    [legal privilege]
+    asked = privileg*; legal advice; advice of counsel
+    found = solicitor*; barrister*; prospects of success
+    types = MONEY; codes
+
+`asked` holds what a constraint says, `found` what a text says that tells it, and
+`types` which mentions tell it, by type or by the name of a group. What is asked for is
+also looked for in the text, except in a concept without `found`. A `*` stands for any
+ending of a word; the last word of a phrase may stand in the plural; a hyphen may be a
+space or be missing. In `asked`, `(a|b)` and `?` mean what they do in patterns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from configparser import ConfigParser
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from itertools import product
+
+from sdrag.disclosure.constraint_parser.dictionary import beginning_with
+from sdrag.disclosure.constraint_parser.groups import GROUPS
+
+__all__ = ["Concept", "concepts", "concepts_in", "surface_forms", "table_words"]
+
+_HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
+_RULE = re.compile(r"[()|?\[.]")
+_DOMAINS = ("legal", "clinical", "personnel", "security", "finance", "privacy")
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """
+    Something that constraints speak of.
+
+    Args:
+        asked: Phrases of constraints.
+        found: Phrases of texts; empty where types tell everything.
+        types: Types of mentions that tell it.
+    """
+
+    asked: tuple[str, ...]
+    found: tuple[str, ...]
+    types: frozenset[str]
+
+
+def concepts_in(topic: str) -> Iterator[tuple[Concept, str]]:
+    """Yield the concepts that a folded text speaks of, and by which of its words."""
+    for concept, rule in _rules():
+        if said := rule.search(topic):
+            yield concept, said.group()
+
+
+@lru_cache(maxsize=1)
+def concepts() -> tuple[Concept, ...]:
+    """Return every concept of every domain."""
+    return tuple(concept for domain in _DOMAINS for concept in _table(domain))
+
+
+@lru_cache(maxsize=4096)
+def surface_forms(phrase: str) -> frozenset[str]:
+    """Return how a phrase of a table may stand in a text; none for a pattern."""
+    if _RULE.search(phrase):
+        return frozenset()
+    ways = [_endings(word, last=False) for word in phrase.split()]
+    ways[-1] = _endings(phrase.rsplit(maxsplit=1)[-1], last=True)
+    forms = {" ".join(words) for words in product(*ways)}
+    hyphened = {form for form in forms if "-" in form}
+    forms |= {form.replace("-", " ") for form in hyphened}
+    return frozenset(forms | {form.replace("-", "") for form in hyphened})
+
+
+@lru_cache(maxsize=1)
+def table_words() -> frozenset[str]:
+    """Return every whole word that the tables use."""
+    phrases = (phrase for c in concepts() for phrase in (*c.asked, *c.found))
+    return frozenset(
+        word
+        for phrase in phrases
+        for word in re.findall(r"[a-z]+(?![a-z*])", phrase.lower().replace("'", ""))
+    )
+
+
+def _table(domain: str) -> Iterator[Concept]:
+    parser = ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes="#")
+    parser.read_string((files(__name__) / f"{domain}.ini").read_text(encoding="utf-8"))
+    for section in parser.values():
+        asked = _listed(section.get("asked", ""))
+        if asked:
+            found = _listed(section.get("found", ""))
+            yield Concept(asked, found, _types(_listed(section.get("types", ""))))
+
+
+def _listed(cell: str) -> tuple[str, ...]:
+    joined = " ".join(cell.split()).replace("| ", "|")
+    phrases = (phrase.strip() for phrase in joined.split(";"))
+    return tuple(phrase for phrase in phrases if phrase)
+
+
+def _types(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(type_ for name in names for type_ in GROUPS.get(name, (name,)))
+
+
+@lru_cache(maxsize=1)
+def _rules() -> tuple[tuple[Concept, re.Pattern[str]], ...]:
+    return tuple((c, re.compile(_pattern(c.asked))) for c in concepts())
+
+
+def _pattern(phrases: tuple[str, ...]) -> str:
+    rules = (
+        _HYPHEN.sub("[ -]?", phrase.lower()).replace("*", r"\w*") for phrase in phrases
+    )
+    return rf"(?<![\w-])(?:{'|'.join(rules)})(?:s|(?<=[sxh])es)?(?!\w)"
+
+
+def _endings(word: str, *, last: bool) -> tuple[str, ...]:
+    """Return the forms of a word, every one of them a word."""
+    if word.endswith("*"):
+        stem = word.removesuffix("*")
+        lead, dash, tail = stem.rpartition("-")
+        known = [f"{lead}{dash}{form}" for form in beginning_with(tail)]
+        return (stem, *known)
+    if not last or not word.isalpha():
+        return (word,)
+    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
+        return word, f"{word[:-1]}ies"
+    return word, f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"

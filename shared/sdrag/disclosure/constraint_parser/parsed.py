@@ -1,0 +1,69 @@
+"""What a constraint was understood as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sdrag.detectors.tagger import IDENTIFYING
+from sdrag.vocabulary import Confidential, Constraint
+
+__all__ = ["Kind", "ParsedConstraint", "Status"]
+
+Kind = Literal["types", "people", "named", "statement", "meaning", "everything", "only"]
+"""What a constraint asks for: mentions of types, people by role, whom or what it names
+itself, what it states, what must be understood, all there is, or all but something."""
+
+Status = Literal["understood", "needs_model"]
+"""Whether the local engine can enforce it."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ParsedConstraint(Confidential):
+    """
+    A constraint, understood.
+
+    Args:
+        constraint: What was parsed.
+        kind: What it asks for, above all.
+        types: Types of mentions it names.
+        people: It asks for names.
+        meaning: It must be understood besides.
+        plain: It names types and next to nothing besides.
+        subject: The constraint without the order it gives, folded.
+        names: Whom or what it names itself, where it consists of names.
+        about_names: It asks for everything about them.
+        surely_names: Its names can be nothing else, so there is nothing to understand.
+        statement: What it says itself that must not be said ("that Meyers is ill");
+            empty where it only says what that is about.
+        cues: Words and phrases, folded, whose sentences tell what it speaks of.
+        language: ISO 639-1 code; `und` where it is of no language that is known here.
+        unknown_words: Which of its words are in no dictionary, counted from 1.
+        status: Whether the local engine can enforce it.
+        reason: Why not, in plain words that quote nothing; empty if it can.
+    """
+
+    constraint: Constraint
+    kind: Kind
+    types: frozenset[str] = frozenset()
+    people: bool = False
+    meaning: bool = False
+    plain: bool = False
+    subject: str = ""
+    names: tuple[str, ...] = ()
+    about_names: bool = False
+    surely_names: bool = False
+    statement: str = ""
+    cues: frozenset[str] = frozenset()
+    language: str = "en"
+    unknown_words: tuple[int, ...] = ()
+    status: Status = "understood"
+    reason: str = ""
+
+    @property
+    def identifying(self) -> bool:
+        """Whether it asks for whatever identifies somebody."""
+        return IDENTIFYING in self.types
+
+    def __repr__(self) -> str:
+        return f"ParsedConstraint(id={self.constraint.id!r}, kind={self.kind!r})"

@@ -1,0 +1,104 @@
+"""
+Which words of a constraint nobody knows.
+
+A word is known if it stands in the dictionary, in a table of concepts or among the
+lists of names. Any other capitalised word may still be a name, unless every word of the
+constraint has a capital and it is one slip away from a word that constraints are made
+of.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rapidfuzz.distance import OSA
+
+from sdrag.detectors.local.lexicon import listed
+from sdrag.disclosure.constraint_parser.concepts import table_words
+from sdrag.disclosure.constraint_parser.dictionary import (
+    is_abbreviation,
+    is_listed_name,
+    is_word,
+)
+from sdrag.folding import fold_text
+
+__all__ = ["Words", "is_term"]
+
+_CRUCIAL = listed(
+    """names name address addresses dates birth phone telephone numbers number email
+    emails mail account accounts codes passwords password salaries salary diagnosis
+    witnesses witness victims victim patients patient clients client identities
+    identity personal medical amounts prices document documents information details
+    employees children minors suspects informants locations payments treatment
+    disclose withhold redact remove reveal mention nothing everything confidential
+    anything anyone criminal financial settlement customer customers dobs ssns mrns
+    ibans pins urls"""
+)
+_PARTS = listed("co ex anti bi de e hr it non sub judice tlp re vis via pre x")
+"""Parts of hyphened words and of set phrases."""
+_SHORTEST = 4
+_WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
+
+
+class Words:
+    """
+    The words of a constraint.
+
+    Args:
+        text: In plain characters.
+    """
+
+    __slots__ = ("listed",)
+
+    def __init__(self, text: str) -> None:
+        self.listed: tuple[str, ...] = tuple(_WORD.findall(text))
+
+    @property
+    def unknown(self) -> tuple[int, ...]:
+        """The places of words in no list, counted from 1, capitals or not."""
+        return self._places(names=False)
+
+    @property
+    def misspelt(self) -> tuple[int, ...]:
+        """The places of those that cannot be names."""
+        return self._places(names=True)
+
+    def _places(self, *, names: bool) -> tuple[int, ...]:
+        return tuple(
+            place
+            for place, word in enumerate(self.listed, start=1)
+            if not _is_known(word) and not (names and _may_be_name(word))
+        )
+
+
+def is_term(name: str) -> bool:
+    """Say whether what looks like a name is a word, an abbreviation, or of a trade."""
+    words = _WORD.findall(name)
+    known = name.islower() and all(is_word(w) and not is_listed_name(w) for w in words)
+    return known or all(
+        is_abbreviation(word) or fold_text(word) in table_words() for word in words
+    )
+
+
+def _is_known(word: str) -> bool:
+    if any(c.isdigit() for c in word) or is_word(word):
+        return True
+    bare = fold_text(word).replace("'s", "").replace("'", "").replace(".", "")
+    if bare in _PARTS:
+        return True
+    return (
+        bare in table_words()
+        or bare.removesuffix("s") in table_words()
+        or (is_listed_name(word))
+    )
+
+
+def _may_be_name(word: str) -> bool:
+    return word[0].isupper() and not _is_slip(fold_text(word))
+
+
+def _is_slip(word: str) -> bool:
+    """Say whether a word is one slip away from one that constraints are made of."""
+    return len(word) >= _SHORTEST and any(
+        OSA.distance(word, crucial, score_cutoff=1) <= 1 for crucial in _CRUCIAL
+    )

@@ -1,0 +1,91 @@
+"""
+The passages of one document as one text, and its findings handed back to each.
+
+A finding is a fact about a passage of a document. So what is found is found in a
+passage or in one of its sentences by itself, where no neighbour can take it away, and
+only the scorer reads the whole document besides, to find more.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Self
+
+from sdrag.sentences import sentences
+from sdrag.spans import shifted
+from sdrag.vocabulary import Confidential, Finding, Passage, Span
+
+__all__ = ["JoinedText"]
+
+_JOINT = "\n\n"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JoinedText(Confidential):
+    """
+    The texts of one document.
+
+    Args:
+        text: All of them, a blank line between each two.
+        passages: Where each stands; `None` for an empty one.
+        sentences: Where the sentences of each stand, in order.
+    """
+
+    text: str
+    passages: tuple[Span | None, ...]
+    sentences: tuple[Span, ...]
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage]) -> Self:
+        """Join the texts of passages."""
+        whole: list[Span | None] = []
+        parts: list[Span] = []
+        start = 0
+        for passage in passages:
+            end = start + len(passage.text)
+            whole.append(Span(start, end) if passage.text else None)
+            parts += (shifted(span, start) for span in sentences(passage.text))
+            start = end + len(_JOINT)
+        text = _JOINT.join(passage.text for passage in passages)
+        return cls(text, tuple(whole), tuple(parts))
+
+    def alone(self) -> tuple[Span, ...]:
+        """Return what is read by itself: every passage and every sentence, once."""
+        whole = (span for span in self.passages if span is not None)
+        return tuple(dict.fromkeys([*whole, *self.sentences]))
+
+    def sentence_at(self, offset: int) -> Span:
+        """Return the sentence that a character of a word stands in."""
+        after = bisect_right(self.sentences, offset, key=attrgetter("start"))
+        return self.sentences[max(0, after - 1)]
+
+    def divide(self, findings: Iterable[Finding]) -> list[tuple[Finding, ...]]:
+        """Return the findings of each passage, in its own offsets, without repeats."""
+        divided: list[dict[Finding, None]] = [{} for _ in self.passages]
+        places = [
+            (span, own)
+            for span, own in zip(self.passages, divided, strict=True)
+            if span is not None
+        ]
+        starts = [span.start for span, _ in places]
+        for finding in findings:
+            first = max(0, bisect_right(starts, finding.span.start) - 1)
+            for place in range(first, len(places)):
+                whole, own = places[place]
+                if whole.start >= finding.span.end:
+                    break
+                if whole.overlaps(finding.span):
+                    own[_within(finding, whole)] = None
+        return [tuple(sorted(own, key=lambda f: f.span)) for own in divided]
+
+
+def _within(finding: Finding, whole: Span) -> Finding:
+    """Return what of a finding lies within a passage, in the passage's offsets."""
+    start = max(finding.span.start, whole.start) - whole.start
+    end = min(finding.span.end, whole.end) - whole.start
+    return Finding(
+        Span(start, end), finding.constraint_id, finding.reason, finding.confidence
+    )

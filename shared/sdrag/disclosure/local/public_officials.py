@@ -1,0 +1,60 @@
+"""
+People who act in an office, for a policy that spares them: `spare: public_officials`.
+
+A mention is spared only where it bears the title of an office itself. What is found
+without a title in the same document is withheld in every form, the titled one included,
+so sparing never shows a name that somebody without an office bears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sdrag.detectors.local.lexicon import listed
+from sdrag.disclosure.constraint_parser import ParsedConstraint
+from sdrag.vocabulary import Finding, Mention, Span
+
+__all__ = ["spared", "titled_officials"]
+
+_OFFICES = listed(
+    """
+    Judge Justice Magistrate Constable Constables Inspector Superintendent Detective
+    Sergeant Commissioner Ambassador Minister President Chancellor Governor Mayor
+    """
+)
+
+
+def titled_officials(text: str, mentions: Sequence[Mention]) -> tuple[Span, ...]:
+    """Return where people are named under the title of an office."""
+    offices = {
+        mention.span.end
+        for mention in mentions
+        if mention.type == "TITLE" and mention.span.of(text) in _OFFICES
+    }
+    return tuple(
+        mention.span
+        for mention in mentions
+        if mention.type == "PERSON"
+        and mention.span.start - 1 in offices
+        and text[mention.span.start - 1] == " "
+    )
+
+
+def spared(
+    findings: Iterable[Finding],
+    asked: Sequence[ParsedConstraint],
+    officials: Sequence[Span],
+) -> list[Finding]:
+    """Leave out titled officials where a constraint asks for that, and names nobody."""
+    lenient = {
+        parsed.constraint.id
+        for parsed in asked
+        if parsed.constraint.spare == "public_officials"
+        and not (parsed.names or parsed.statement or parsed.identifying)
+    }
+    return [
+        finding
+        for finding in findings
+        if finding.constraint_id not in lenient
+        or not any(official.contains(finding.span) for official in officials)
+    ]

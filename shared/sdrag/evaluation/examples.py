@@ -1,0 +1,146 @@
+"""
+The examples of a policy's constraints, run as tests of what the constraints mean.
+
+Each example is one passage for which its constraint holds, and goes through the whole
+of disclosure control with every other constraint of the policy. Guards and limits are
+off: an example asks what the words withhold, not whether its text is fresh or ranks
+high. A constraint that would be refused is left out, and its examples fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+from sdrag.calls import Port
+from sdrag.disclosure.understood import not_understood
+from sdrag.folding import fold_text
+from sdrag.hosting import local_embeddings
+from sdrag.performing import PortPerformer, Ports
+from sdrag.pipeline import Engine, Request, disclose
+from sdrag.policy import ConstraintSection, ExampleSection, Policy
+from sdrag.prompts import Prompt
+from sdrag.steps import run
+from sdrag.vocabulary import Passage
+
+__all__ = ["ExampleFailure", "ExampleResults", "run_examples"]
+
+Complete = Callable[[Prompt], str]
+Release = Callable[[ConstraintSection, str, ExampleSection], str]
+"""Returns what is shown of an example of a constraint; the name is its passage's."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleFailure:
+    """
+    What an example says that is not so; numbers count from 1.
+
+    Args:
+        constraint_id: Whose example it is.
+        example: Its number.
+        kind: `hides`: it was shown; `keeps`: it was withheld; `refused`: the
+            constraint is not understood.
+        quoted: Which entry of `hides` or `keeps`; 0 where it is none.
+    """
+
+    constraint_id: str
+    example: int
+    kind: Literal["hides", "keeps", "refused"]
+    quoted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleResults:
+    """How many examples hold, how many do not, and why not."""
+
+    passed: int = 0
+    failed: int = 0
+    failures: tuple[ExampleFailure, ...] = ()
+
+
+def run_examples(policy: Policy, complete: Complete | None = None) -> ExampleResults:
+    """
+    Run every example of a policy.
+
+    Args:
+        policy: Whose constraints' examples.
+        complete: The model; the local engine when missing.
+    """
+    if not any(entry.examples for entry in policy.constraints):
+        return ExampleResults()
+    refused: set[str] = set()
+    if complete is None and policy.when_not_understood == "refuse":
+        refused = set(not_understood(policy))
+    release = _releasing(policy, refused, complete)
+    outcomes = [
+        tuple(_failures(entry, number, refused, release))
+        for entry in policy.constraints
+        for number in range(1, len(entry.examples) + 1)
+    ]
+    failed = sum(map(bool, outcomes))
+    return ExampleResults(
+        len(outcomes) - failed, failed, tuple(chain.from_iterable(outcomes))
+    )
+
+
+def _failures(
+    entry: ConstraintSection, number: int, refused: Collection[str], release: Release
+) -> Iterator[ExampleFailure]:
+    """Yield what of an example is not so."""
+    name, example = entry.id or "", entry.examples[number - 1]
+    if name in refused:
+        yield ExampleFailure(name, number, "refused")
+        return
+    shown = release(entry, f"{name} {number}", example)
+    for kind, quoted in _untrue(example, shown):
+        yield ExampleFailure(name, number, kind, quoted)
+
+
+def _untrue(
+    example: ExampleSection, shown: str
+) -> Iterator[tuple[Literal["hides", "keeps"], int]]:
+    text = fold_text(shown)
+    for number, quoted in enumerate(example.hides, start=1):
+        if fold_text(quoted) in text:
+            yield "hides", number
+    for number, quoted in enumerate(example.keeps, start=1):
+        if fold_text(quoted) not in text:
+            yield "keeps", number
+
+
+def _releasing(
+    policy: Policy, refused: Collection[str], complete: Complete | None
+) -> Release:
+    """Return what releases the text of an example of a constraint."""
+    engine = Engine.build(_bare(policy, refused), has_model=complete is not None)
+    ports = Ports(
+        complete=Port(complete) if complete else None, embed=local_embeddings()
+    )
+    performer = PortPerformer(ports)
+
+    def release(entry: ConstraintSection, name: str, example: ExampleSection) -> str:
+        metadata = {key: list(values) for key, values in entry.where.items()}
+        passage = Passage(name, example.text, metadata)
+        shown = run(disclose([passage], Request(""), engine), performer)
+        return "\n".join(one.text for one in shown.passages)
+
+    return release
+
+
+def _bare(policy: Policy, refused: Collection[str]) -> Policy:
+    """Return a policy's constraints without guards, limits and refused ones."""
+    unlimited = {
+        "apply": "all_candidates",
+        "top_k": None,
+        "max_candidates": None,
+        "monotone": False,
+    }
+    return policy.model_copy(
+        update={
+            **dict.fromkeys(policy.guards),
+            "constraints": tuple(c for c in policy.constraints if c.id not in refused),
+            "disclosure": policy.disclosure.model_copy(update=unlimited),
+        }
+    )

@@ -1,0 +1,236 @@
+"""`sdrag check`: what policies do, and whether their examples hold."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from sdrag.cli import models
+from sdrag.cli.app import app
+from sdrag.disclosure import constraint_parser, understood
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.errors import UsageError
+from sdrag.testing import canary
+from sdrag.vocabulary import Constraint
+
+SECRET = canary("constraint")
+NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}
+TEXT = "The witness, Anna Karlsson, saw a grey van."
+HOLDS = {"text": TEXT, "hides": ["Anna", "karlsson"], "keeps": ["grey van", "WITNESS"]}
+SHOWN = {"text": TEXT, "hides": ["Anna", "grey van"]}
+CUT = {"text": TEXT, "keeps": ["saw", "Anna"]}
+UNKNOWN = {"id": "unknown", "text": f"Xyz {SECRET}"}
+
+
+@pytest.fixture(autouse=True)
+def _a_parser_that_knows_no_xyz(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the real one understands is another test's."""
+
+    def understand(constraint: Constraint) -> ParsedConstraint:
+        parsed = parse(constraint)
+        if constraint.text.startswith("Xyz"):
+            return replace(parsed, status="needs_model", reason="It is gibberish.")
+        return replace(parsed, status="understood", reason="")
+
+    monkeypatch.setattr(constraint_parser, "parse", understand)
+    monkeypatch.setattr(understood, "parse", understand)
+
+
+def written(folder: Path, policy: Any, name: str = "policy.yaml") -> str:
+    path = folder / name
+    said = policy if isinstance(policy, str) else yaml.safe_dump(policy)
+    path.write_text(said, encoding="utf-8")
+    return str(path)
+
+
+def checked(*arguments: str) -> tuple[int, str, dict[str, Any]]:
+    """Return the status, all that was printed, and the object of the last line."""
+    ran = CliRunner().invoke(app, ["check", *arguments, "--json"])
+    assert ran.exception is None or isinstance(ran.exception, SystemExit)
+    return ran.exit_code, ran.output, json.loads(ran.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ("policy", "status", "passed", "failed"),
+    [
+        ({"constraints": [NAMES]}, 0, 0, 0),
+        ({"constraints": [{**NAMES, "examples": [HOLDS]}]}, 0, 1, 0),
+        ({"constraints": [{**NAMES, "examples": [HOLDS, SHOWN]}]}, 1, 1, 1),
+        ({"constraints": [{**NAMES, "examples": [SHOWN, CUT]}]}, 1, 0, 2),
+        ({"constraints": [{**NAMES, "examples": [SHOWN, HOLDS, HOLDS]}]}, 1, 2, 1),
+        ({"constraints": [UNKNOWN]}, 1, 0, 0),
+        (
+            {
+                "constraints": [
+                    {**NAMES, "examples": [HOLDS]},
+                    {**UNKNOWN, "examples": [HOLDS]},
+                ]
+            },
+            1,
+            1,
+            1,
+        ),
+        ({"constraints": [UNKNOWN], "when_not_understood": "withhold"}, 0, 0, 0),
+    ],
+)
+def test_the_status_says_whether_all_is_well(tmp_path, policy, status, passed, failed):
+    """1 where an example fails, or a constraint would be refused."""
+    code, _, result = checked(written(tmp_path, policy))
+
+    assert code == status
+    assert result["ok"] is (status == 0)
+    assert result["examples"] == {"passed": passed, "failed": failed}
+    assert result["errors"] == []
+
+
+def test_a_failing_example_is_named_by_numbers(tmp_path):
+    """By its constraint, its place, and which of its entries is not so."""
+    policy = {"constraints": [{**NAMES, "examples": [HOLDS, SHOWN, CUT]}]}
+    _, output, _ = checked(written(tmp_path, policy))
+
+    assert "names, example 2: number 2 of its hides is shown" in output
+    assert "names, example 3: number 2 of its keeps is withheld" in output
+    assert "example 1" not in output
+
+
+def test_no_word_of_a_constraint_or_example_is_printed(tmp_path):
+    """Not even where something fails."""
+    example = {"text": f"Ann said {SECRET}.", "hides": SECRET}
+    policy = {"constraints": [{**NAMES, "examples": [example]}, UNKNOWN]}
+    _, output, _ = checked(written(tmp_path, policy))
+
+    assert SECRET not in output
+    assert "Ann" not in output
+
+
+GUARDED = {
+    "access": {},
+    "relevance": {"min_score": 0.99},
+    "staleness": {},
+    "injection": {},
+    "contradictions": {"strategy": "decline"},
+    "disclosure": {"apply": "top_k", "top_k": 1, "monotone": True},
+}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        GUARDED,
+        {"when_not_understood": "withhold"},
+        {"disclosure": {"placeholders": "phrase"}},
+    ],
+)
+def test_examples_ask_what_the_words_withhold(tmp_path, more):
+    """Not whether their text is fresh, ranks high, or is anybody's."""
+    others = [{"text": "Hide dates"}, {"text": "Remove e-mail addresses"}]
+    entry = {**NAMES, "always": False, "examples": [HOLDS, HOLDS]}
+    policy = {"constraints": [*others, entry], **more}
+
+    code, output, _ = checked(written(tmp_path, policy))
+
+    assert code == 0, output
+
+
+@pytest.mark.parametrize("missing", ["hold", "skip"])
+def test_an_example_is_text_for_which_its_constraint_holds(tmp_path, missing):
+    """Whatever its `where` asks for."""
+    limits = {"where": {"ward": ["north"], "year": 2}, "where_missing": missing}
+    policy = {"constraints": [{**NAMES, **limits, "examples": [HOLDS]}]}
+
+    assert checked(written(tmp_path, policy))[0] == 0
+
+
+def test_each_constraint_says_how_it_is_understood(tmp_path):
+    """By id, kind, types and people; and what limits it."""
+    entries = [
+        NAMES,
+        {"id": "mail", "text": "Remove e-mail addresses", "where_missing": "skip"},
+        UNKNOWN,
+    ]
+    policy = {"constraints": entries, "access": {}, "grounding": {}}
+    _, output, result = checked(written(tmp_path, policy))
+
+    names, mail, unknown = result["constraints"]
+    assert (names["id"], names["people"], names["status"]) == (
+        "names",
+        True,
+        "understood",
+    )
+    assert mail["kind"] == "types"
+    assert "EMAIL_ADDRESS" in mail["types"]
+    assert (unknown["status"], unknown["reason"]) == ("needs_model", "It is gibberish.")
+    assert result["guards"] == ["access", "grounding"]
+    assert "names: redact always" in output
+    assert "mail: redact where_missing: skip" in output
+    assert "guards: access, grounding" in output
+    assert "The wrapper is refused without a model." in output
+
+
+def test_every_policy_is_checked(tmp_path):
+    """A wrong one does not keep the others from being read; then the status is 2."""
+    wrong = written(tmp_path, "constraints: []\ndisclosur: {}\n", "wrong.yaml")
+    failing = written(tmp_path, {"constraints": [UNKNOWN]}, "failing.yaml")
+    gone = str(tmp_path / "gone.yaml")
+
+    code, output, result = checked(wrong, failing, gone)
+
+    assert code == 2
+    assert result["ok"] is False
+    assert [one["id"] for one in result["constraints"]] == ["unknown"]
+    first, second = result["errors"]
+    assert (first["file"], first["line"], first["key"]) == (wrong, 2, "disclosur")
+    assert "Did you mean `disclosure`" in first["message"]
+    assert (second["file"], second["line"], second["key"]) == (gone, None, "")
+    assert "cannot be read" in output
+
+
+def test_a_ranking_that_the_question_steers_is_warned_of(tmp_path):
+    """What one question hides, another may show."""
+    section = {"apply": "top_k", "top_k": 1}
+    _, output, _ = checked(written(tmp_path, {"disclosure": section}))
+
+    assert "warning: with top_k" in output
+
+
+class Model:
+    """Stands for a hosted model; finds the name, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, prompt: Any) -> str:
+        self.asked += 1
+        found = {"constraint": "unknown", "spans": ["Anna Karlsson"]}
+        return json.dumps({"verdicts": [found]})
+
+
+def test_a_model_understands_the_rest(tmp_path, monkeypatch):
+    """It is asked what the constraint means, so nothing is refused."""
+    model = Model()
+    monkeypatch.setattr(models, "chat_model", lambda name: name)
+    monkeypatch.setattr("sdrag.cli.check.complete_with", lambda *_: model)
+    policy = {"constraints": [{**UNKNOWN, "examples": [HOLDS]}]}
+
+    code, output, result = checked(
+        written(tmp_path, policy), "--llm", "langchain:some:model"
+    )
+
+    assert code == 0, output
+    assert result["constraints"][0]["status"] == "needs_model"
+    assert model.asked
+    assert "The model decides." in output
+
+
+def test_a_model_that_means_nothing(tmp_path):
+    """The error names the option."""
+    ran = CliRunner().invoke(app, ["check", written(tmp_path, {}), "--llm", "magic"])
+
+    assert isinstance(ran.exception, UsageError)
+    assert "--llm takes" in str(ran.exception)

@@ -1,0 +1,210 @@
+"""`where`: a constraint holds wherever the metadata does not say that it does not."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdrag.folding import fold_text
+from sdrag.policy import Policy, applies, metadata_of_any
+from sdrag.vocabulary import Constraint, WhereMissing
+
+MISSING = object()
+WORDS = ("cardiology", "Heart Surgery")
+NAN = float("nan")
+
+CASES: list[tuple[tuple[Any, ...], Any, bool, bool]] = [
+    # what is listed, the value, whether it holds, whether with `where_missing: skip`
+    (WORDS, MISSING, True, False),
+    (WORDS, None, True, False),
+    (WORDS, "", True, False),
+    (WORDS, "  \t\n", True, False),
+    (WORDS, "\u200b\u00ad", True, False),
+    (WORDS, [], True, False),
+    (WORDS, (), True, False),
+    (WORDS, set(), True, False),
+    (WORDS, [None], True, False),
+    (WORDS, [""], True, False),
+    (WORDS, ["surgery", " "], True, False),
+    (WORDS, ["surgery", None], True, False),
+    (WORDS, "cardiology", True, True),
+    (WORDS, "Cardiology ", True, True),
+    (WORDS, "CARDIOLOGY", True, True),
+    (WORDS, "\tcardiology\n", True, True),
+    (WORDS, "cardio\u200blogy", True, True),
+    (WORDS, "cardio\u00adlogy", True, True),
+    (WORDS, "ｃａｒｄｉｏｌｏｇｙ", True, True),
+    (WORDS, "heart  surgery", True, True),
+    (WORDS, "heart\u00a0surgery", True, True),
+    (WORDS, "surgery", False, False),
+    (WORDS, "cardiology department", False, False),
+    (WORDS, "cardio", False, False),
+    (WORDS, "1", False, False),
+    (WORDS, ["surgery"], False, False),
+    (WORDS, ["surgery", "oncology"], False, False),
+    (WORDS, ["surgery", "Cardiology"], True, True),
+    (WORDS, ("cardiology",), True, True),
+    (WORDS, {"surgery"}, False, False),
+    (WORDS, frozenset({"surgery", "cardiology"}), True, True),
+    (WORDS, 1, True, True),
+    (WORDS, 1.5, True, True),
+    (WORDS, True, True, True),
+    (WORDS, NAN, True, True),
+    (WORDS, {}, True, True),
+    (WORDS, {"name": "surgery"}, True, True),
+    (WORDS, b"surgery", True, True),
+    (WORDS, object(), True, True),
+    (WORDS, dt.date(2030, 1, 1), True, True),
+    (WORDS, Decimal(1), True, True),
+    (WORDS, ["surgery", 1], True, True),
+    (WORDS, ["surgery", ["surgery"]], True, True),
+    (WORDS, ["surgery", {}], True, True),
+    ((1, 2.5), 1, True, True),
+    ((1, 2.5), 1.0, True, True),
+    ((1, 2.5), 2.5, True, True),
+    ((1, 2.5), 3, False, False),
+    ((1, 2.5), 10**400, False, False),
+    ((1, 2.5), float("inf"), False, False),
+    ((1, 2.5), NAN, True, True),
+    ((1, 2.5), True, True, True),
+    ((1, 2.5), "1", True, True),
+    ((1, 2.5), "surgery", True, True),
+    ((1, 2.5), "", True, False),
+    ((1, 2.5), [3, 4], False, False),
+    ((1, 2.5), [3, 1.0], True, True),
+    ((1, 2.5), [3, NAN], True, True),
+    ((True,), True, True, True),
+    ((True,), False, False, False),
+    ((True,), 1, True, True),
+    ((True,), "true", True, True),
+    ((0,), False, True, True),
+    (("north", 1), "south", False, False),
+    (("north", 1), 2, False, False),
+    (("north", 1), True, True, True),
+    (("north", 1), ["south", 2], False, False),
+]
+
+
+def rule(where_missing: WhereMissing = "hold", **where: tuple[Any, ...]) -> Constraint:
+    return Constraint("c", "Hide doses", where=where, where_missing=where_missing)
+
+
+def carrying(value: Any) -> dict[str, Any]:
+    return {} if value is MISSING else {"key": value}
+
+
+@pytest.mark.parametrize(("listed", "value", "holds", "skipping"), CASES)
+def test_a_value_decides(listed, value, holds, skipping):
+    """What can be compared and equals nothing listed; doubt never opens."""
+    assert applies(rule(key=listed), carrying(value)) is holds
+    assert applies(rule("skip", key=listed), carrying(value)) is skipping
+
+
+@pytest.mark.parametrize(
+    ("metadata", "holds"),
+    [
+        ({"ward": "a", "year": 1}, True),
+        ({"ward": "a"}, True),
+        ({"year": 1}, True),
+        ({}, True),
+        ({"ward": "a", "year": 2}, False),
+        ({"ward": "b", "year": 1}, False),
+        ({"ward": "b"}, False),
+        ({"year": "one"}, True),
+    ],
+)
+def test_all_keys_must_hold(metadata, holds):
+    """One key that says otherwise is enough."""
+    assert applies(rule(ward=("a",), year=(1,)), metadata) is holds
+
+
+def test_without_where_it_holds_everywhere() -> None:
+    """There is nothing to look at."""
+    assert applies(rule(), {"ward": "b"})
+
+
+COMPARABLE = st.text() | st.integers() | st.floats() | st.booleans()
+ITEMS = COMPARABLE | st.none() | st.binary() | st.dictionaries(st.text(), st.text())
+VALUES = ITEMS | st.lists(ITEMS, max_size=4) | st.lists(ITEMS, max_size=4).map(tuple)
+LISTED = st.lists(
+    st.text() | st.integers() | st.floats(allow_nan=False) | st.booleans(),
+    min_size=1,
+    max_size=4,
+).map(tuple)
+
+
+def kind_of(value: Any) -> str:
+    if isinstance(value, (bool, str)):
+        return type(value).__name__
+    is_number = isinstance(value, (int, float)) and not math.isnan(value)
+    return "number" if is_number else ""
+
+
+def clears(value: Any, listed: tuple[Any, ...]) -> bool:
+    """Say whether a value is comparable, of a listed kind, and equals none of them."""
+    same = [one for one in listed if kind_of(one) == kind_of(value)]
+    if isinstance(value, str):
+        value, same = fold_text(value), [fold_text(one) for one in same]
+    return bool(same) and value != "" and value not in same
+
+
+@given(value=VALUES, listed=LISTED)
+def test_it_holds_unless_the_value_clears_it(
+    value: Any, listed: tuple[Any, ...]
+) -> None:
+    """A comparable value of the same kind that equals none of the listed ones."""
+    items = value if isinstance(value, (list, tuple)) else [value]
+    cleared = bool(items) and all(clears(item, listed) for item in items)
+
+    assert applies(rule(key=listed), {"key": value}) is not cleared
+
+
+@given(value=VALUES, listed=LISTED)
+def test_skipping_only_opens_what_is_missing_or_empty(
+    value: Any, listed: tuple[Any, ...]
+) -> None:
+    """A value that says something is treated alike, whether `skip` or `hold`."""
+    items = value if isinstance(value, (list, tuple)) else [value]
+    says = [item for item in items if item is not None]
+    says = [item for item in says if not isinstance(item, str) or fold_text(item)]
+
+    strict, open_ = rule(key=listed), rule("skip", key=listed)
+    if says and len(says) == len(items):
+        assert applies(open_, {"key": value}) is applies(strict, {"key": value})
+    else:
+        assert applies(strict, {"key": value}) >= applies(open_, {"key": value})
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.dictionaries(st.sampled_from("abc"), LISTED, min_size=1),
+            st.sampled_from(["hold", "skip"]),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_for_text_of_unknown_origin_every_constraint_holds(
+    limits: list[tuple[dict[str, tuple[Any, ...]], WhereMissing]],
+) -> None:
+    """Whatever may be forbidden in it is, also by those that skip what is missing."""
+    entries = [
+        {"text": "Hide doses", "where": where, "where_missing": missing}
+        for where, missing in limits
+        if all(
+            one == one and one not in {float("inf"), float("-inf")}  # noqa: PLR0124
+            for listed in where.values()
+            for one in listed
+        )
+    ]
+    policy = Policy.read({"constraints": entries})
+    metadata = metadata_of_any(policy)
+
+    assert all(applies(one, metadata) for one in policy.rules)

@@ -1,0 +1,392 @@
+"""What a constraint is understood as, and whether it is."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.local.cued import cued
+from sdrag.folding import fold_text
+from sdrag.vocabulary import Constraint
+
+BLANKET = [
+    "Nothing may be disclosed",
+    "Withhold the whole document",
+    "Withhold this record in full",
+    "Do not release any part of this",
+    "Keep everything confidential",
+    "No information may leave",
+    "No information may leave the company",
+    "Everything in here is strictly confidential",
+    "Not a word of this may get out",
+    "Redact the document in its entirety",
+    "Do not share this with anyone",
+    "The entire file is classified",
+    "Refuse to disclose any content of these files",
+    "All contents are secret",
+    "Under no circumstances may any information be given to third parties",
+    "Full redaction required",
+    "Complete confidentiality applies to the whole file",
+    "Don't let anyone see this file",
+]
+ALLOWING = [
+    "Only the verdict may be disclosed",
+    "Disclose nothing but the outcome",
+    "Everything except the outcome is confidential",
+    "All but the date must be removed",
+    "Nothing other than the verdict may be released",
+    "Do not withhold names",
+    "Never redact the judge's name",
+    "Names need not be masked",
+    "Nobody needs to redact the dates",
+    "There is no need to hide the price",
+    "There is nothing to hide here",
+    "Withhold nothing",
+    "Names may be shared",
+    "Keep the dates, remove the rest",
+    "Dates can stay; everything else goes",
+    "Release only the summary",
+    "Show the dates of birth only",
+    "You may disclose the diagnosis",
+    "Feel free to mention the witnesses",
+    "The price is not confidential",
+    "Addresses are public and should be shown",
+    "Limit disclosure to the abstract",
+    "Leave the addresses in",
+]
+FOREIGN = [
+    ("Supprimer les noms des témoins", "fr"),
+    ("Ne pas divulguer le prix", "fr"),
+    ("Entferne alle Namen von Zeugen", "de"),
+    ("Diagnose nicht nennen", "de"),
+    ("Ocultar los nombres de los testigos", "es"),
+    ("Rimuovere i nomi dei testimoni", "it"),
+    ("Verwijder de namen van getuigen", "nl"),
+    ("Remover os nomes das testemunhas", "pt"),
+    ("Usuń nazwiska świadków", "pl"),
+    ("Скрыть имена свидетелей", "ru"),
+    ("隐藏证人的姓名", "zh"),
+    ("証人の名前を隠す", "ja"),
+    ("목격자의 이름을 숨기세요", "ko"),
+    ("أخف أسماء الشهود", "ar"),
+    ("Απόκρυψε τα ονόματα", "el"),
+]
+SLIPS = [
+    ("Remove the nmaes of witneses", 3),
+    ("Hide adresses", 2),
+    ("Remove Adresses", 2),
+    ("Redact the diagnossis", 3),
+    ("Hide phnoe numbers", 2),
+    ("Conceal slaary details", 2),
+    ("Remove DOBz", 2),
+]
+EMPTY = [
+    "...",
+    "\u200b-",
+    "12345",
+    "asdf qwer zxcv",
+    "banana",
+    "Purple monkey dishwasher",
+    "Colourless green ideas sleep furiously",
+    "Handle with care",
+    "Nothing",
+    "None",
+    "Please",
+    "Be nice",
+    "Withhold the frobnication",
+]
+TYPED = [
+    ("Remove names of witnesses", "people", {"PERSON"}),
+    ("Hide dates of birth", "types", {"DATE"}),
+    ("Hide the exact doses of medicine", "types", {"DOSE"}),
+    ("Suppress private telephone numbers", "types", {"PHONE_NUMBER"}),
+    ("Conceal e\u2011mail addresses", "types", {"EMAIL_ADDRESS"}),
+    ("Mask card numbers", "types", {"CREDIT_CARD"}),
+    ("Remove MRNs", "types", {"CODE"}),
+    ("Mask NHS numbers", "types", {"CODE"}),
+    ("Remove sort codes and account numbers", "types", {"CODE", "IBAN_CODE"}),
+    ("Do not disclose the quantum of damages", "types", {"MONEY"}),
+    ("Redact the consideration paid", "types", {"MONEY"}),
+    ("Do not disclose the date of knowledge", "types", {"DATE"}),
+    ("Remove DOBs", "meaning", {"DATE"}),
+    ("Hide passport numbers", "types", {"CODE"}),
+    ("Remove employee ID numbers", "types", {"CODE"}),
+    ("Complainant's identity must be protected", "people", {"PERSON"}),
+    ("Strip all HIPAA identifiers", "people", {"PERSON", "DATE", "CODE"}),
+    ("Mask personal data", "people", {"PERSON", "EMAIL_ADDRESS"}),
+    ("Data subjects must not be identifiable", "people", {"PERSON"}),
+    ("Hide bank details", "types", {"IBAN_CODE"}),
+    ("Remove home addresses of staff", "types", {"ADDRESS"}),
+    ("Remove usernames and social media handles", "people", {"USERNAME"}),
+]
+TRADES = [
+    "Withhold matters under seal",
+    "Redact privileged advice",
+    "Do not reveal settlement terms",
+    "Keep without prejudice offers confidential",
+    "Protect informants and sources",
+    "Remove criminal convictions",
+    "Litigation strategy must not be disclosed",
+    "Withhold plea negotiations",
+    "Witness statements are confidential",
+    "Redact next of kin",
+    "Do not disclose HIV status",
+    "Termination of pregnancy must never be mentioned",
+    "Hide genetic test results",
+    "Do not reveal the prognosis",
+    "Withhold mental health information",
+    "Safeguarding concerns are not for release",
+    "Do not disclose substance use treatment",
+    "Patient's location must not be revealed",
+    "Do not mention cause of death",
+    "Do not disclose disciplinary records",
+    "Redundancy list is confidential",
+    "Withhold sickness absence",
+    "Trade union membership must not be revealed",
+    "Redact immigration status",
+    "Layoffs must stay secret",
+    "Do not mention grievances",
+    "Remove performance ratings",
+    "Do not disclose political opinions",
+    "Protect religious beliefs",
+    "Sexual orientation must not be disclosed",
+    "Racial or ethnic origin must not be disclosed",
+    "Do not reveal vulnerabilities",
+    "Withhold indicators of compromise",
+    "Network topology must not be disclosed",
+    "Redact encryption keys",
+    "Patrol schedules must not be released",
+    "Do not reveal intelligence sources and methods",
+    "Hide the earn-out",
+    "Hide the earnout",
+    "Bid strategy is confidential",
+    "Withhold board discussions",
+    "Inside information must not be disclosed",
+    "Redact trade secrets",
+    "Do not reveal the formula",
+    "Merger plans must not leak",
+    "Suspicious activity reports must not be mentioned",
+    "Remove special category data",
+    "Hide browsing history",
+    "Redact family relationships",
+    "Redact biometric identifiers",
+]
+PROSE = [
+    "Keep back how the safe was opened",
+    "Why the co-founder is leaving shall not be told",
+    "Never let slip why the bride's mother stays away",
+    "The location of the workshop is sub judice",
+    "Ratings are to be taken out",
+    "Let nothing slip about the affair",
+    "Nobody may learn that Meyers has diabetes",
+    "Do not reveal that he is married",
+]
+NAMED = [
+    "Remove Jonathan Meyers",
+    "Do not mention ACME Corp",
+    "Any reference to Meyers or ACME",
+    "Jonathan Meyers",
+    "Meyers must stay out of it",
+    "Redact everything about Jonathan Meyers",
+]
+EXCEPTING = [
+    ("Remove all names except the judge's", {"PERSON"}),
+    ("Hide dates unless the witness consents", {"DATE"}),
+    ("Mask addresses, other than those of the court", {"ADDRESS"}),
+    ("Remove names but keep the judge's", {"PERSON"}),
+]
+
+
+def _parsed(text: str) -> ParsedConstraint:
+    return parse(Constraint("c", text))
+
+
+@pytest.mark.parametrize("text", BLANKET)
+def test_a_blanket_constraint_asks_for_everything(text) -> None:
+    """It has no topic, so there is nothing to look for: all of it goes."""
+    parsed = _parsed(text)
+
+    assert (parsed.kind, parsed.status) == ("everything", "understood")
+
+
+@pytest.mark.parametrize("text", ALLOWING)
+def test_what_may_be_disclosed_is_not_understood(text) -> None:
+    """An allow-list, a permission and a forbidden redaction need a model."""
+    parsed = _parsed(text)
+
+    assert (parsed.kind, parsed.status) == ("only", "needs_model")
+    assert parsed.reason == "It says what may be disclosed, not what must not."
+
+
+@pytest.mark.parametrize(("text", "language"), FOREIGN)
+def test_another_language_is_not_understood(text, language) -> None:
+    """It is told by its little words or by its script."""
+    parsed = _parsed(text)
+
+    assert (parsed.language, parsed.status) == (language, "needs_model")
+    assert parsed.reason == "It is not in English."
+
+
+@pytest.mark.parametrize(("text", "place"), SLIPS)
+def test_a_slip_of_the_pen_is_not_understood(text, place) -> None:
+    """The reason says which word, and does not quote it."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "needs_model"
+    assert place in parsed.unknown_words
+    assert parsed.reason == f"Word {place} is in no dictionary."
+
+
+@pytest.mark.parametrize("text", EMPTY)
+def test_what_asks_for_nothing_is_not_understood(text) -> None:
+    """Gibberish, place-holders and terms that no table knows are refused."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "needs_model"
+    assert parsed.reason
+
+
+@pytest.mark.parametrize(("text", "kind", "types"), TYPED)
+def test_types_are_understood(text, kind, types) -> None:
+    """What a detector knows by its form is looked up."""
+    parsed = _parsed(text)
+
+    assert (parsed.kind, parsed.status) == (kind, "understood")
+    assert types <= parsed.types
+    assert not parsed.reason
+
+
+@pytest.mark.parametrize("text", TRADES)
+def test_terms_of_a_trade_have_cues_or_types(text) -> None:
+    """What an office writes every day says what to look for in a text."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "understood"
+    assert parsed.cues
+
+
+@pytest.mark.parametrize("text", PROSE)
+def test_plain_english_is_understood(text) -> None:
+    """What happened can be compared with what a text tells."""
+    assert _parsed(text).status == "understood"
+
+
+@pytest.mark.parametrize("text", NAMED)
+def test_a_name_is_understood(text) -> None:
+    """With an order, or if the lists know it."""
+    parsed = _parsed(text)
+
+    assert (parsed.kind, parsed.status) == ("named", "understood")
+
+
+@pytest.mark.parametrize("text", ["Zyltrix Quomb", "Entferne Zeugen"])
+def test_unknown_words_without_an_order_are_no_name(text) -> None:
+    """They may be of any language."""
+    assert _parsed(text).status == "needs_model"
+
+
+@pytest.mark.parametrize(("text", "types"), EXCEPTING)
+def test_an_exception_is_ignored(text, types) -> None:
+    """More is withheld than was asked for, and the reason says so."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "understood"
+    assert types <= parsed.types
+    assert "exception" in parsed.reason
+
+
+@pytest.mark.parametrize("term", ["subrogation", "IBAN", "BMI"])
+def test_a_term_is_no_name(term) -> None:
+    """What no list of names knows is not looked up as if it were somebody's."""
+    parsed = _parsed(f"Withhold {term}")
+
+    assert parsed.status == "understood"
+    assert parsed.cues or parsed.types
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_whatever_is_written_is_parsed(text) -> None:
+    """No text raises, and the reason quotes nothing of what is not understood."""
+    parsed = _parsed(text)
+
+    assert (parsed.status == "understood") or parsed.reason
+
+
+COMMON = [
+    text for text in (*BLANKET, *ALLOWING, *TRADES, *PROSE[:6]) if "-" not in text
+]
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(COMMON), st.integers(0, 60), st.sampled_from("\u200b\u00ad\u2060")
+)
+def test_what_cannot_be_seen_changes_nothing(text, place, invisible) -> None:
+    """A zero-width character or a soft hyphen inside a word is no other word."""
+    place = min(place, len(text))
+    seen, hidden = _parsed(text), _parsed(f"{text[:place]}{invisible}{text[place:]}")
+
+    assert (hidden.kind, hidden.types, hidden.cues) == (
+        seen.kind,
+        seen.types,
+        seen.cues,
+    )
+    assert hidden.status == seen.status
+
+
+@pytest.mark.parametrize("hyphen", "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d")
+@pytest.mark.parametrize("text", ["Hide e-mails", "Hide the earn-out", "Mask MAC-IDs"])
+def test_every_hyphen_is_one(text, hyphen) -> None:
+    """Word processors write what looks like a hyphen."""
+    plain, other = _parsed(text), _parsed(text.replace("-", hyphen))
+
+    assert (other.kind, other.types, other.cues) == (
+        plain.kind,
+        plain.types,
+        plain.cues,
+    )
+
+
+@pytest.mark.parametrize("text", COMMON)
+def test_case_and_compatibility_forms_change_no_status(text) -> None:
+    """Written wide, or folded already, it is the same constraint."""
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
+
+    assert unicodedata.normalize("NFKC", wide) == text
+    assert _parsed(wide).status == _parsed(text).status
+    assert _parsed(fold_text(text)).kind == _parsed(text).kind
+
+
+TEXT = (
+    "He joined in 2015. He received a final written warning for sleeping on shift. He"
+    " had been asleep twice. The canteen was painted."
+)
+
+
+def test_a_sentence_with_a_cue_goes_whole() -> None:
+    """Which of its words is the secret nobody can tell."""
+    parsed = _parsed("Do not disclose disciplinary records")
+
+    gone = {finding.span.of(TEXT) for finding in cued(TEXT, [parsed])}
+
+    assert "He received a final written warning for sleeping on shift." in gone
+    assert "The canteen was painted." not in gone
+
+
+def test_a_sentence_that_carries_on_goes_with_it() -> None:
+    """A pronoun says that the same is spoken of."""
+    text = "The biopsy was on Monday. It has spread. Rain fell on the harbour."
+    parsed = _parsed("Do not reveal the prognosis")
+
+    gone = [finding.span.of(text) for finding in cued(text, [parsed])]
+
+    assert gone == ["The biopsy was on Monday.", "It has spread."]
+
+
+def test_without_cues_nothing_is_cued() -> None:
+    """A constraint that types tell whole takes no sentence."""
+    assert not list(cued(TEXT, [_parsed("Remove names of witnesses")]))

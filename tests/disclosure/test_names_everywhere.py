@@ -1,0 +1,190 @@
+"""A name goes in every form in which people write it, and no everyday word with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.folding import fold_text
+from sdrag.hosting import local_embeddings
+from sdrag.performing import PortPerformer, Ports
+from sdrag.pipeline import Engine, Request, disclose
+from sdrag.steps import run
+from sdrag.vocabulary import Passage
+
+PERFORMER = PortPerformer(Ports(embed=local_embeddings()))
+
+
+def _released(constraint: str, *passages: Passage) -> str:
+    """Return all that leaves of some passages: texts, ids and metadata."""
+    policy = {"constraints": [constraint], "metadata": {"allow": ["author"]}}
+    seen = run(disclose(passages, Request(""), Engine.build(policy)), PERFORMER)
+    return "\n".join(
+        f"{passage.id} {passage.text} {passage.metadata.get('author', '')}"
+        for passage in seen.passages
+    )
+
+
+# Given name, surname and, where it is written otherwise too, the other spelling.
+NAMES = {
+    "English": ("Theresa", "Whitcombe"),
+    "English, a word": ("Anna", "White"),
+    "German": ("Jürgen", "Müller"),
+    "French": ("Élodie", "Lefèvre"),
+    "Spanish": ("Lucía", "Ibáñez"),
+    "Italian": ("Giulia", "Bianchi"),
+    "Polish": ("Łukasz", "Wójcik"),
+    "Turkish": ("Ayşe", "Yıldız"),
+    "Chinese": ("Wei", "Zhang"),
+    "Vietnamese": ("Minh", "Nguyễn"),
+    "Russian": ("Olga", "Sorokina"),
+    "Arabic": ("Layla", "Haddad"),
+}
+CONTEXTS = {
+    "title": "Judge {first} {last} took the envelope.",
+    "surname under a title": "Then Dr. {last} took it.",
+    "surname alone": "Later {last} signed, and the clerk left.",
+    "at the start": "{last} signed it.",
+    "capitals": "{FIRST} {LAST} TOOK THE ENVELOPE.",
+    "surname in capitals": "STATEMENT BY {LAST} OF TODAY",
+    "lower case": "{first_lower} {last_lower} took the envelope",
+    "surname in lower case": "then {last_lower} took the envelope",
+    "possessive": "It was {last}'s envelope.",
+    "typographic possessive": "It was {last}\u2019s envelope.",
+    "reversed": "Present: {last}, {first}.",
+    "initial": "Signed by {initial}. {last} today.",
+    "e-mail": "Write to {plain_first}.{plain_last}@example.org today.",
+    "e-mail without a point": "Write to {plain_last}@example.org today.",
+    "e-mail run together": "Write to {plain_first}{plain_last}@example.org today.",
+    "id": "See the file {plain_last}_{plain_first}_2291 for more.",
+    "hashtag": "Posted under #{plain_first_cap}{plain_last_cap} at noon.",
+    "patient": "Patient: Mayor {first} {last}",
+    "hyphen": "The {last}-led group met.",
+    "no-break space": "It was {first}\u00a0{last} again.",
+    "invisible": "It was {first} {split} again.",
+}
+
+
+def _forms(first: str, last: str) -> dict[str, str]:
+    plain_first, plain_last = fold_text(first), fold_text(last)
+    return {
+        "first": first,
+        "last": last,
+        "FIRST": first.upper(),
+        "LAST": last.upper(),
+        "first_lower": first.lower(),
+        "last_lower": last.lower(),
+        "initial": first[0],
+        "plain_first": plain_first,
+        "plain_last": plain_last,
+        "plain_first_cap": plain_first.capitalize(),
+        "plain_last_cap": plain_last.capitalize(),
+        "split": f"{last[:2]}\u200b{last[2:]}",
+    }
+
+
+@pytest.mark.parametrize("language", NAMES)
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_a_named_person_goes_in_every_context(language, context) -> None:
+    """Nothing of the name is left, in whatever form it stands."""
+    first, last = NAMES[language]
+    text = CONTEXTS[context].format_map(_forms(first, last))
+
+    left = _released(f"Do not mention {first} {last}", Passage("p", text))
+
+    assert fold_text(last) not in fold_text(left)
+    assert "[REDACTED]" in left
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_ids_and_metadata_name_nobody(language) -> None:
+    """What leaves beside the text is text, too."""
+    first, last = NAMES[language]
+    name = fold_text(f"{first}-{last}")
+    passage = Passage(
+        f"{name}-7", f"{first} {last} came.", {"author": f"{first} {last}"}
+    )
+
+    left = _released(f"Do not mention {first} {last}", passage)
+
+    assert fold_text(last) not in fold_text(left)
+
+
+# The fifty commonest of the United States census of 2010 (public domain).
+SURNAMES = """
+    Smith Johnson Williams Brown Jones Garcia Miller Davis Rodriguez Martinez Hernandez
+    Lopez Gonzalez Wilson Anderson Thomas Taylor Moore Jackson Martin Lee Perez Thompson
+    White Harris Sanchez Clark Ramirez Lewis Robinson Walker Young Allen King Wright
+    Scott Torres Nguyen Hill Flores Green Adams Nelson Baker Hall Rivera Campbell
+    Mitchell Carter Roberts
+""".split()  # noqa: SIM905 -- a list of names is read as one
+
+
+@pytest.mark.parametrize("name", SURNAMES)
+def test_a_surname_goes_once_the_document_has_told_whose_it_is(name) -> None:
+    """Also where it is an everyday word, opens a sentence, or stands in capitals."""
+    passages = [
+        Passage("1", f"The witness, Helena {name}, came at nine.", document_id="d"),
+        Passage("2", f"{name} saw the van. Later {name} left.", document_id="d"),
+        Passage("3", f"STATEMENT OF {name.upper()}", document_id="d"),
+        Passage("4", f"It was {name}'s van, said {name}.", document_id="d"),
+    ]
+
+    left = _released("Remove names of witnesses", *passages)
+
+    assert name.lower() not in left.lower()
+
+
+INITIALS = [
+    ("Ms Oona Farrell", "a cup of tea", "A CUP OF TEA AND A BUN"),
+    ("Mr Ivan Sorel", "it is late", "IS IT LATE TODAY"),
+    ("Dr Ada Mason", "I am here", "I AM HERE FOR GOOD"),
+    ("Ms Ilse Tamm", "it rained", "IT RAINED ALL DAY"),
+    ("Mr Noel Odum", "no tea", "NO TEA AND NO BUN"),
+    ("Mr Thomas Henry Evans", "the tea", "THE TEA AND THE BUN"),
+    ("Ms Anna Lena Lund", "all of it", "ALL OF IT"),
+]
+
+
+@pytest.mark.parametrize(("name", "lower", "shouted"), INITIALS)
+def test_initials_take_no_everyday_word_along(name, lower, shouted) -> None:
+    """Neither in the document that introduces the person nor in another."""
+    passages = [
+        Passage("1", f"It was {name} who came. She had {lower}.", document_id="d"),
+        Passage("2", shouted, document_id="d"),
+        Passage("3", f"{lower} for two, then {lower}", document_id="e"),
+    ]
+
+    left = _released("Remove names of witnesses", *passages)
+
+    assert lower in left
+    assert shouted in left
+    assert left.count(lower) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "form", "shown"),
+    [
+        ("Ms Oona Farrell", "Later O.F. signed a cup of tea away.", "O.F.", False),
+        ("Ms Oona Farrell", "Later O. F. signed a cup of tea away.", "O. F.", False),
+        ("Ms Oona Farrell", "Later OF signed a cup of tea away.", "OF", True),
+        ("Mr Kwabena Frimpong", "Later KF signed a cup of tea away.", "KF", False),
+    ],
+)
+def test_initials_go_as_initials(name, text, form, shown) -> None:
+    """In their own case and punctuation, and never as an everyday word."""
+    passage = Passage("1", f"It was {name} who came. {text}")
+
+    left = _released("Remove names of witnesses", passage)
+
+    assert (form in left) is shown
+    assert "cup of tea" in left
+
+
+def test_a_short_surname_goes_in_its_own_case() -> None:
+    """Two letters are a name by their capital."""
+    left = _released(
+        "Do not mention Wei Li", Passage("1", "Then Li left. LI came back.")
+    )
+
+    assert "Li" not in left
+    assert "LI" not in left

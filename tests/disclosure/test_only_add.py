@@ -1,0 +1,274 @@
+"""
+Nothing that stands beside a passage uncovers what a constraint hides in it.
+
+Every word that a passage shows with a neighbour it shows without one too: always where
+the neighbour is of another document, and for what forms, types or the sentence alone
+hide also where it is of the same. So it does not matter what is retrieved beside a
+passage, in which order, joined or split, in capitals or without.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.resources import files
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sdrag.disclosure import local
+from sdrag.disclosure.local import public_officials
+from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.hosting import local_embeddings
+from sdrag.performing import PortPerformer, Ports
+from sdrag.pipeline import Engine, Request, disclose
+from sdrag.sentences import sentences
+from sdrag.steps import run
+from sdrag.vocabulary import Passage, Span
+
+SCORED = import_module("sdrag.disclosure.local.scored")
+PERFORMER = PortPerformer(Ports(embed=local_embeddings()))
+ENGINES: dict[tuple[str, ...], Engine] = {}
+_WORD = re.compile(r"\w+")
+
+CALL = ("Hide telephone numbers", "Call 07705550143 today.")
+ACCOUNT = "account number 40417 and account number 04417550143"
+STREET = "She lives in Lincoln Street 4,"
+CASES = [
+    CALL,
+    ("Remove names of witnesses", "Meyers saw the van turn."),
+    ("Remove names of witnesses", "meyers saw the van"),
+    ("Remove names of witnesses", "Kowalczyk saw it."),
+    ("Remove names of patients", "Patient: Mayor Otto Brandt"),
+    ("Remove names of patients", "Patient Meyers was admitted."),
+    ("Do not mention Jonathan Meyers", "Judge Jonathan Meyers took the envelope."),
+    ("The sums paid are secret", "He was handed 88500"),
+    ("Hide which company was bought", "Northgate was sold to Wexford Ltd."),
+    ("Mask personal data", "The man ran a mushroom farm near Toft."),
+    ("Keep back how the safe was opened", "One man held a stethoscope to the door."),
+    ("Nobody may learn that Meyers has diabetes", "Meyers has diabetes and a dog."),
+    ("Hide exact dates of birth", "She was born on 4 May 1961."),
+]
+PLANTED = [
+    "Judge Meyers presided.",
+    "Mayor Otto Brandt and Judge Jonathan Meyers sat down.",
+    "a brandt is a kind of stove, and meyers are its legs",
+    "She works for Kowalczyk.",
+    "The firm is called Meyers and its address is in Kowalczyk.",
+    ACCOUNT,
+    STREET,
+    "He lives in",
+    "The weather was fine.",
+    "THE JUDGE AND THE MAYOR SAT IN THE CAPITAL.",
+    "everything here is in lower case and nobody is named",
+    "[REDACTED] [REDACTED] [c1] someone some date",
+    "metadata: {author: Meyers, public: true, names: allowed}",
+    "Le juge Meyers a présidé. Die Meyers ist ein Fluss. 88500 ist eine Postleitzahl.",
+    "Meyers is a town in the north, known for its stoves and its safe.",
+    "The safe was opened with a key, a code, a drill, a hammer and a fuse.",
+    "Meyers, n.: a company. Kowalczyk, n.: a street. Brandt, n.: a stove.",
+    "See also Article 88500 of the Brandt Act.",
+]
+VAN = CASES[1]
+SAFE = ("Keep back how the safe was opened", "One man held a stethoscope to the door.")
+PIECES = st.sampled_from([*PLANTED, *(text for _, text in CASES)])
+
+
+def _recased(texts: Sequence[str]) -> st.SearchStrategy[str]:
+    return st.sampled_from([str, str.upper, str.lower, str.title, str.swapcase]).map(
+        lambda recase: recase(" ".join(texts))
+    )
+
+
+NEIGHBOURS = st.one_of(
+    st.lists(PIECES, min_size=1, max_size=3),
+    st.lists(PIECES, min_size=1, max_size=3).map(lambda texts: [" ".join(texts)]),
+    st.lists(PIECES, min_size=1, max_size=2).flatmap(_recased).map(lambda t: [t]),
+    st.integers(10, 400).map(lambda count: ["filler of no interest. " * count]),
+    st.text(max_size=60).map(lambda text: [text]),
+)
+
+
+def _engine(*constraints: str) -> Engine:
+    return ENGINES.setdefault(
+        constraints, Engine.build({"constraints": [*constraints]})
+    )
+
+
+def _shown(engine: Engine, own: str, others: Sequence[Passage] = ()) -> Counter[str]:
+    """Return the words that a passage shows between other passages."""
+    passages = [*others[::2], Passage("p", own, document_id="d"), *others[1::2]]
+    seen = run(disclose(passages, Request(""), engine), PERFORMER)
+    texts = [passage.text for passage in seen.passages if passage.id == "p"]
+    return Counter(_WORD.findall(" ".join(texts).replace("[REDACTED]", " ")))
+
+
+def _uncovered(
+    constraint: str, own: str, planted: Sequence[str], document: str
+) -> Counter[str]:
+    """Return the words that a passage shows only beside what was planted."""
+    engine = _engine(constraint)
+    others = [
+        Passage(f"q{number}", text, {"title": text[:40]}, document_id=document)
+        for number, text in enumerate([*planted, *planted])
+    ]
+    return _shown(engine, own, others) - _shown(engine, own)
+
+
+@pytest.mark.parametrize(("constraint", "own"), CASES)
+def test_every_sentence_has_something_to_uncover(constraint, own) -> None:
+    """Alone, each loses a word, so that the tests below cannot pass for nothing."""
+    assert Counter(_WORD.findall(own)) - _shown(_engine(constraint), own)
+
+
+@pytest.mark.parametrize("document", ["d", "other"])
+@pytest.mark.parametrize(("constraint", "own"), CASES)
+def test_no_planted_passage_uncovers_a_sentence(constraint, own, document) -> None:
+    """Titles, glossaries, capitals, other languages: none takes a word back."""
+    for planted in PLANTED:
+        assert not _uncovered(constraint, own, [planted], document), planted
+
+
+@pytest.mark.parametrize("document", ["d", "other"])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(case=st.sampled_from(CASES), planted=NEIGHBOURS)
+def test_no_neighbour_uncovers_a_sentence(document, case, planted) -> None:
+    """Whatever is joined, split, re-cased, reordered or filled up."""
+    assert not _uncovered(*case, planted, document)
+
+
+ARTICLES = [
+    json.loads(file.read_text(encoding="utf-8"))
+    for file in sorted(
+        files("sdrag.evaluation").joinpath("articles").iterdir(), key=lambda f: f.name
+    )
+    if file.name.endswith(".json")
+]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_no_neighbour_uncovers_a_sentence_of_an_article(data) -> None:
+    """Under all constraints of the article, beside sentences of any article."""
+    article = data.draw(st.sampled_from(ARTICLES))
+    parts = _parts(article["article_text"])
+    own = data.draw(st.sampled_from(parts))
+    other = data.draw(st.sampled_from(ARTICLES))
+    planted = data.draw(
+        st.lists(st.sampled_from(_parts(other["article_text"])), min_size=1, max_size=6)
+    )
+    engine = _engine(*article["constraint_to_witness_words"])
+    document = data.draw(st.sampled_from(["d", "other"]))
+    others = [
+        Passage(f"q{number}", text, document_id=document)
+        for number, text in enumerate(planted)
+    ]
+
+    assert not _shown(engine, own, others) - _shown(engine, own)
+
+
+def _parts(text: str) -> list[str]:
+    return [span.of(text) for span in sentences(text)]
+
+
+TYPED = ["Remove names of witnesses", "The sums paid are secret", "Hide exact dates"]
+SEVERAL = [
+    "The witness, Jonathan Meyers, saw a van. Meyers left on 4 May. He got 88500.",
+    "World Rope Council (WRC) paid 4,900 euros. Then the WRC fell silent.",
+    "brandt came late. otto brandt paid 12 pounds on 3 june",
+]
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(own=st.sampled_from(SEVERAL), planted=NEIGHBOURS)
+def test_what_types_hide_in_a_passage_no_neighbour_of_its_document_uncovers(
+    own, planted
+) -> None:
+    """Findings by type are a passage's own, however many sentences it has."""
+    engine = _engine(*TYPED)
+    others = [
+        Passage(f"q{number}", text, document_id="d")
+        for number, text in enumerate(planted)
+    ]
+
+    assert not _shown(engine, own, others) - _shown(engine, own)
+
+
+def test_nothing_bound_elsewhere_decides_what_is_enforced() -> None:
+    """More constraints than a model would be asked about: all hold all the same."""
+    rules = [f"Hide what was said about matter {number}" for number in range(45)]
+    engine = _engine(*rules, "Remove names of witnesses")
+    alone = _shown(engine, "Meyers saw the van turn.")
+    others = [
+        Passage(f"q{n}", f"Matter {n} was spoken of.", document_id=f"x{n}")
+        for n in range(9)
+    ]
+
+    assert "Meyers" not in alone
+    assert not _shown(engine, "Meyers saw the van turn.", others) - alone
+
+
+class TestHeuristicsPutBack:
+    """Each reading that would take findings away again is seen by these tests."""
+
+    @pytest.fixture(autouse=True)
+    def _nothing_remembered(self, monkeypatch):
+        monkeypatch.setitem(globals(), "ENGINES", {})
+
+    def test_documents_read_as_one(self, monkeypatch) -> None:
+        """A neighbour of another document must not be read along."""
+        monkeypatch.setattr(local, "available", lambda: False)
+        monkeypatch.setattr(local, "by_document", lambda ps: [list(range(len(ps)))])
+        monkeypatch.setattr(JoinedText, "alone", _as_a_whole)
+
+        assert _uncovered(*CALL, [STREET], "other")
+
+    def test_passages_not_read_by_themselves(self, monkeypatch) -> None:
+        """What is said around a word must not make it another's."""
+        monkeypatch.setattr(local, "available", lambda: False)
+        monkeypatch.setattr(JoinedText, "alone", _as_a_whole)
+
+        assert _uncovered(*CALL, [STREET], "d")
+
+    def test_sentences_not_scored_by_themselves(self, monkeypatch) -> None:
+        """The surest word of a document must not make another one harmless."""
+
+        def sure(read, row, least, share):
+            whole = read.whole[row]
+            enough = max(least, share * whole.max(initial=0))
+            return whole * (whole >= enough)
+
+        monkeypatch.setattr(SCORED._Read, "sure", sure)
+
+        assert _uncovered(*SAFE, ["He lives in"], "d")
+
+    def test_officials_spared_unasked(self, monkeypatch) -> None:
+        """A title must not make the same name somebody's who acts in an office."""
+
+        def sparing(findings, asked, officials):
+            return [f for f in findings if not any(map(f.span.overlaps, officials))]
+
+        monkeypatch.setattr(local, "spared", sparing)
+        monkeypatch.setattr(local, "titled_officials", _everywhere)
+
+        assert _uncovered(*VAN, ["Judge Meyers presided."], "d")
+
+
+def _as_a_whole(document: JoinedText) -> tuple[Span, ...]:
+    return (Span(0, len(document.text)),) if document.text else ()
+
+
+def _everywhere(text, mentions):
+    """Return every mention of a name that some mention bears a title with."""
+    titled = public_officials.titled_officials(text, mentions)
+    names = {word for span in titled for word in _WORD.findall(span.of(text))}
+    return [
+        mention.span
+        for mention in mentions
+        if mention.type == "PERSON"
+        and set(_WORD.findall(mention.span.of(text))) <= names
+    ]
