@@ -111,7 +111,7 @@ def retrievers(
     setup = {
         "policy": policy(rules),
         "embeddings": embeddings,
-        "bindings": Path(folder, "bindings.sqlite"),
+        "state": Path(folder, "state.sqlite"),
     }
     langchain_sdrag.ConstraintBinder(**setup).transform_documents(documents)
     bare = store.as_retriever()

@@ -40,7 +40,7 @@ from sdrag.evaluation.retrieval_oracle import ENGINES, evaluate_retrieval_oracle
 from sdrag.evaluation.witnesses import broken, share_kept
 from sdrag.hosting import local_embeddings
 from sdrag.performing import Metered, PortPerformer, Ports
-from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.pipeline import Engine, Request, attach, bind, disclose
 from sdrag.reports.curves import draw_curves
 from sdrag.steps import run
 from sdrag.vocabulary import Passage
@@ -301,7 +301,7 @@ def _timed(
     ports = Ports(complete=model, embed=local_embeddings())
     performer = Metered(PortPerformer(ports, Limits(concurrency=concurrency)))
     engine = Engine.build(policy, has_model=True)
-    run(bind(passages, engine), performer)
+    run(attach(passages, engine), performer)
     started, busy = time.perf_counter(), time.process_time()
     run(disclose(passages, Request("What happened?"), engine), performer)
     wall, cpu = time.perf_counter() - started, time.process_time() - busy
@@ -316,9 +316,9 @@ def _layered(
     ports = Ports(complete=Port(every_second), embed=local_embeddings())
     performer = PortPerformer(ports)
     engine = Engine.build(policy_of([article], "rephrase"))
-    store = engine.disclosure.bindings
+    state = engine.disclosure.state
     run(bind(leaves, engine), performer)
-    summaries = run(add_summaries(leaves, engine.policy, store), performer).passages
+    summaries = run(add_summaries(leaves, engine.policy, state), performer).passages
     for name, (layers, *_) in TABLE_2.items():
         index = SentenceIndex(in_layers([*leaves, *summaries], layers))
         rows = [

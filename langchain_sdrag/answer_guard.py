@@ -27,10 +27,10 @@ from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import Draft, Guarded, guard
 from sdrag.guardrails.facing import draft_of, report_of
-from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Escalate
 from sdrag.judges import Judge, Scorer, check_answering
 from sdrag.policy import Policy, PolicySource
+from sdrag.state import StateSource, open_state
 from sdrag.steps import Steps
 
 __all__ = ["AnswerGuard"]
@@ -57,8 +57,8 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
         entailment: Gives pairs of premise and hypothesis the probability that the one
             implies the other, where a section says `method: nli`.
         contradiction: The same for contradicting.
-        withheld: What redaction withheld, as the retriever remembers it that has the
-            same; the answer is searched for it.
+        state: That the passages were released with, or its path: the answer is
+            searched for what was withheld from them.
         escalate: Told where a contradiction made the guard decline.
         return_report: Give the status and the evidence beside the answer.
         audit: Takes the audit events.
@@ -69,7 +69,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
 
     entailment: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     contradiction: Any = Field(default=None, exclude=True, repr=False, frozen=True)
-    withheld: Any = Field(default=None, exclude=True, repr=False, frozen=True)
+    state: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     return_report: bool = Field(default=False, frozen=True)
 
     def __init__(
@@ -79,7 +79,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
         llm: Model | None = None,
         entailment: Scorer = None,
         contradiction: Scorer = None,
-        withheld: WithheldForms | None = None,
+        state: StateSource = None,
         escalate: Escalate | None = None,
         return_report: bool = False,
         audit: Audit = None,
@@ -91,7 +91,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
             llm=llm,
             entailment=entailment,
             contradiction=contradiction,
-            withheld=withheld,
+            state=None if state is None else open_state(state),
             escalate=escalate,
             return_report=return_report,
             audit=audit,
@@ -161,7 +161,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
 
     def _steps(self, draft: Draft) -> Steps[Guarded]:
         now = datetime.now(UTC)
-        return guard(draft, self.policy, now=now, withheld=self.withheld)
+        return guard(draft, self.policy, now=now, state=self.state)
 
     def _output(self, found: Guarded) -> Output:
         return report_of(found) if self.return_report else found.text

@@ -10,7 +10,6 @@ what its summaries repeat is redacted when they are retrieved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from langchain_core.documents import BaseDocumentTransformer, Document
@@ -21,8 +20,6 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, completing, embedding
 from langchain_sdrag.tracing import cover
 from sdrag.calls import Limits
-from sdrag.disclosure.binding_store import BindingStore
-from sdrag.disclosure.bindings import open_bindings
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     Hierarchy,
@@ -32,6 +29,7 @@ from sdrag.disclosure.hierarchy import (
 from sdrag.hosting import Audit, Hook, Unpickled
 from sdrag.performing import Ports
 from sdrag.policy import Policy, PolicySource
+from sdrag.state import StateSource, open_state
 from sdrag.steps import Steps
 
 __all__ = ["HierarchySummarizer"]
@@ -43,9 +41,9 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
 
     Example:
         ```python
-        binder = ConstraintBinder(policy="policy.yaml", bindings="bindings.sqlite")
+        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.sqlite")
         summarizer = HierarchySummarizer(
-            policy="policy.yaml", bindings="bindings.sqlite", llm=llm
+            policy="policy.yaml", state="sdrag.sqlite", llm=llm
         )
         chunks = binder.transform_documents(chunks)
         store.add_documents(summarizer.transform_documents(chunks))
@@ -56,8 +54,8 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
 
     Args:
         policy: A path, a mapping or a `Policy`.
-        bindings: The sidecar that a `ConstraintBinder` writes, or its path; the
-            retriever is given the same.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
+            nobody has located is located when it is retrieved.
         llm: Writes the summaries; it is given unredacted text.
         embeddings: Finds what belongs together, and binds; MiniLM by default.
         depth: Layers, the chunks included.
@@ -77,7 +75,7 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
         self,
         *,
         policy: PolicySource,
-        bindings: BindingStore | str | Path,
+        state: StateSource,
         llm: Model,
         embeddings: Embeddings | None = None,
         depth: int = 3,
@@ -89,7 +87,7 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
         limits: Limits | None = None,
     ) -> None:
         self._policy = Policy.read(policy)
-        self._store = open_bindings(bindings)
+        self._state = open_state(state)
         self._settings = HierarchySettings(depth, dimensions, threshold, characters)
         self._shown = show_progress
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
@@ -108,7 +106,7 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
             summaries.
 
         Raises:
-            HostError: The embeddings or the sidecar failed.
+            HostError: The embeddings or the state failed.
             ModelError: Not one summary could be made.
             MissingExtraError: The extra `hierarchy` is not installed.
         """
@@ -130,7 +128,7 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
         return add_summaries(
             passages_of(chunks),
             self._policy,
-            self._store,
+            self._state,
             self._settings,
             show_progress=self._shown,
         )

@@ -18,15 +18,13 @@ from langchain_sdrag.constraint_binder import named_document
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, completing, embedding, model_name
 from langchain_sdrag.tracing import cover
-from sdrag.cache import Cached
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import Bindings
-from sdrag.disclosure.history import Kept
 from sdrag.disclosure.view import View, redacted_view
 from sdrag.hosting import Audit, Hook, Unpickled
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
+from sdrag.state import StateSource
 from sdrag.steps import Steps
 from sdrag.vocabulary import Principal
 
@@ -48,10 +46,8 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
         audience: A principal that stands for it; without one, every constraint holds.
         llm: Finds what the constraints mean; without one, the local engine does.
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
-        bindings: The sidecar, or its path.
-        cache: Remembers redactions, or its path. One on disk keeps the aliases of
-            documents the same in every process.
-        history: Keeps what was withheld, or its path, for a monotone policy.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
+            nobody has located is located when it is retrieved.
         audit: Takes the audit events.
         limits: The bounds of model calls.
 
@@ -66,9 +62,7 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
         audience: Principal | None = None,
         llm: Model | None = None,
         embeddings: Embeddings | None = None,
-        bindings: Bindings = None,
-        cache: Cached = None,
-        history: Kept = None,
+        state: StateSource = None,
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
@@ -78,9 +72,7 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
             self._policy,
             has_model=llm is not None,
             model_id=model_name(llm),
-            bindings=bindings,
-            cache=cache,
-            history=history,
+            state=state,
         )
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
         self._hook = Hook.build("view", self._policy, ports, audit=audit, limits=limits)

@@ -27,17 +27,14 @@ from langchain_sdrag.principals import (
     principal_of,
 )
 from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import DisclosingWrapper
-from sdrag.cache import Cached
+from langchain_sdrag.wrapping import DisclosingWrapper, InForce
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import Bindings
-from sdrag.disclosure.history import Kept
 from sdrag.errors import UsageError
-from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate
 from sdrag.judges import Scorer
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import Policy, PolicySource
+from sdrag.state import StateSource
 from sdrag.steps import Steps
 
 __all__ = ["SelectiveDisclosureCompressor"]
@@ -61,19 +58,16 @@ class SelectiveDisclosureCompressor(
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a `PolicyFile`, a mapping or a `Policy`.
         llm: As for `SelectiveDisclosureRetriever`, like all that follow.
         embeddings: Compares constraints with passages.
-        bindings: The sidecar, or its path.
-        cache: Remembers redactions, or its path; in memory by default.
-        history: Keeps what was withheld, or its path, for a monotone policy; in memory
-            by default. Wrappers of one index share one.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
+            nobody has located is located when it is retrieved.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
         escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
@@ -88,14 +82,11 @@ class SelectiveDisclosureCompressor(
         policy: PolicySource,
         llm: Model | None = None,
         embeddings: Embeddings | None = None,
-        bindings: Bindings = None,
-        cache: Cached = None,
-        history: Kept = None,
+        state: StateSource = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
         contradiction: Scorer = None,
-        withheld: WithheldForms | None = None,
         escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
@@ -106,20 +97,18 @@ class SelectiveDisclosureCompressor(
             policy=Policy.read(policy),
             llm=llm,
             embeddings=embeddings,
-            bindings=bindings,
-            cache=cache,
-            history=history,
+            state=state,
             authorize=authorize,
             scorer=scorer,
             classifier=classifier,
             contradiction=contradiction,
-            withheld=withheld,
             escalate=escalate,
             audit=audit,
             limits=limits,
             principal_resolver=principal_resolver,
         )
         super().__init__(**runnable)
+        self._follow(policy)
 
     def compress_documents(
         self,
@@ -129,8 +118,10 @@ class SelectiveDisclosureCompressor(
     ) -> list[Document]:
         """Redact documents that were retrieved for a query."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
-        disclosure, event = self._hook.perform(
-            self._steps(documents, self._request(query)), cover(self.policy, child)
+        force = self._current()
+        disclosure, event = force.hook.perform(
+            self._steps(documents, self._request(query), force),
+            cover(force.policy, child),
         )
         announce(event, child)
         return documents_of(disclosure.passages)
@@ -143,8 +134,10 @@ class SelectiveDisclosureCompressor(
     ) -> list[Document]:
         """Redact documents without blocking the event loop."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
-        disclosure, event = await self._hook.aperform(
-            self._steps(documents, self._request(query)), cover(self.policy, child)
+        force = await self._acurrent()
+        disclosure, event = await force.hook.aperform(
+            self._steps(documents, self._request(query), force),
+            cover(force.policy, child),
         )
         await aannounce(event, child)
         return documents_of(disclosure.passages)
@@ -177,10 +170,10 @@ class SelectiveDisclosureCompressor(
             )
 
     def _steps(
-        self, documents: Sequence[Document], request: Request
+        self, documents: Sequence[Document], request: Request, force: InForce
     ) -> Steps[Disclosure]:
         """Read the documents as a step, so that an error of it leaves without them."""
-        return (yield from disclose(passages_of(documents), request, self._engine))
+        return (yield from disclose(passages_of(documents), request, force.engine))
 
     def _request(self, query: str) -> Request:
         return Request(query, principal_of(None, self.principal_resolver))

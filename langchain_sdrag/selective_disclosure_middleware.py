@@ -6,7 +6,8 @@ answers with what may be disclosed, so the tool's own events carry that.
 
 Before every model call the tool messages of every turn are looked at: one that was not
 redacted under this policy, for this principal, is redacted then. The arguments of tool
-calls are never rewritten.
+calls are never rewritten. A call and what comes of it are under one policy, that of its
+start.
 """
 
 from __future__ import annotations
@@ -24,17 +25,14 @@ from langchain_sdrag.selective_disclosure_compressor import (
     SelectiveDisclosureCompressor,
 )
 from langchain_sdrag.tool_messages import mark_of, put_together, retrieved_in, seen_by
-from sdrag.cache import Cached
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import Bindings
-from sdrag.disclosure.history import Kept
 from sdrag.errors import UsageError
 from sdrag.extras import needs
-from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate
 from sdrag.judges import Scorer
 from sdrag.policy import PolicySource
 from sdrag.principals import acting_as, current_principal
+from sdrag.state import StateSource
 from sdrag.vocabulary import Principal
 
 with needs("agents", "SelectiveDisclosureMiddleware"):
@@ -49,6 +47,7 @@ ContextResolver = Callable[[Any], Principal | None]
 """Takes the runtime context of the agent."""
 
 Found = ToolMessage | Command[Any]
+_Redactor = SelectiveDisclosureCompressor
 
 
 class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
@@ -66,20 +65,17 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a `PolicyFile`, a mapping or a `Policy`.
         tools: The names of the tools that retrieve; by default all are taken to.
         llm: As for `SelectiveDisclosureRetriever`, like all that follow.
         embeddings: Compares constraints with passages.
-        bindings: The sidecar, or its path.
-        cache: Remembers redactions, or its path; in memory by default.
-        history: Keeps what was withheld, or its path, for a monotone policy; in memory
-            by default. Wrappers of one index share one.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
+            nobody has located is located when it is retrieved.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
         escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
@@ -94,14 +90,11 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tools: Collection[str] | None = None,
         llm: Model | None = None,
         embeddings: Embeddings | None = None,
-        bindings: Bindings = None,
-        cache: Cached = None,
-        history: Kept = None,
+        state: StateSource = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
         contradiction: Scorer = None,
-        withheld: WithheldForms | None = None,
         escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
@@ -116,19 +109,33 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             policy=policy,
             llm=llm,
             embeddings=embeddings,
-            bindings=bindings,
-            cache=cache,
-            history=history,
+            state=state,
             authorize=authorize,
             scorer=scorer,
             classifier=classifier,
             contradiction=contradiction,
-            withheld=withheld,
             escalate=escalate,
             audit=audit,
             limits=limits,
             principal_resolver=lambda _: current_principal(),
         )
+
+    @property
+    def policy_hash(self) -> str:
+        """Sixteen digits that change with anything the policy in force says."""
+        return self._redactor.policy_hash
+
+    def reload(self) -> bool:
+        """
+        Read the policy's file again, as `SelectiveDisclosureRetriever.reload` does.
+
+        Returns:
+            Whether the file's policy is in force now.
+
+        Raises:
+            UsageError: The policy comes from no file.
+        """
+        return self._redactor.reload()
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Found]
@@ -137,7 +144,12 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tool = request.tool
         if tool is None or not self._guards(tool.name):
             return handler(request)
-        quiet = self._quiet(tool, redact=lambda found: self._judged(found, request))
+        redactor = self._redactor.fixed()
+
+        def redact(found: Any) -> Any:
+            return self._judged(found, request, redactor)
+
+        quiet = _quiet(tool, redactor, redact=redact)
         return handler(request.override(tool=quiet))
 
     async def awrap_tool_call(
@@ -149,41 +161,40 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tool = request.tool
         if tool is None or not self._guards(tool.name):
             return await handler(request)
-        quiet = self._quiet(tool, aredact=lambda found: self._ajudged(found, request))
+        redactor = await self._redactor.afixed()
+
+        async def aredact(found: Any) -> Any:
+            return await self._ajudged(found, request, redactor)
+
+        quiet = _quiet(tool, redactor, aredact=aredact)
         return await handler(request.override(tool=quiet))
 
     def before_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Redact the tool messages of earlier turns that were not."""
-        unseen = self._unseen(state, runtime)
-        messages = [self._message(message, "", runtime) for message in unseen]
+        redactor = self._redactor.fixed()
+        unseen = self._unseen(state, runtime, redactor)
+        messages = [self._message(one, "", runtime, redactor) for one in unseen]
         return {"messages": messages} if messages else None
 
     async def abefore_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Redact them without blocking the event loop."""
-        unseen = self._unseen(state, runtime)
-        messages = [await self._amessage(message, "", runtime) for message in unseen]
+        redactor = await self._redactor.afixed()
+        unseen = self._unseen(state, runtime, redactor)
+        messages = [await self._amessage(one, "", runtime, redactor) for one in unseen]
         return {"messages": messages} if messages else None
 
     def _guards(self, name: str | None) -> bool:
         return self._names is None or name is None or name in self._names
 
-    def _quiet(self, tool: BaseTool, **hooks: Any) -> QuietTool:
-        return QuietTool(
-            name=tool.name,
-            description=tool.description,
-            args_schema=tool.args_schema,
-            inner=tool,
-            policy=self._redactor.policy,
-            **hooks,
-        )
-
-    def _unseen(self, state: AgentState[Any], runtime: Any) -> list[ToolMessage]:
+    def _unseen(
+        self, state: AgentState[Any], runtime: Any, redactor: _Redactor
+    ) -> list[ToolMessage]:
         """Return the tool messages without the mark of this policy and principal."""
-        mark = mark_of(self._redactor.policy, self._principal(runtime))
+        mark = mark_of(redactor.policy, self._principal(runtime))
         return [
             message
             for message in state["messages"]
@@ -192,36 +203,45 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             and not seen_by(message, mark)
         ]
 
-    def _judged(self, found: Any, request: ToolCallRequest) -> Any:
+    def _judged(self, found: Any, request: ToolCallRequest, redactor: _Redactor) -> Any:
         asked, runtime = _question(request), request.runtime
         if isinstance(found, ToolMessage):
-            return self._message(_named(found, request), asked, runtime)
-        messages = [_named(message, request) for message in _messages(found)]
-        judged = [self._message(message, asked, runtime) for message in messages]
+            return self._message(_named(found, request), asked, runtime, redactor)
+        judged = [
+            self._message(_named(message, request), asked, runtime, redactor)
+            for message in _messages(found)
+        ]
         return Command(graph=found.graph, update={"messages": judged}, goto=found.goto)
 
-    async def _ajudged(self, found: Any, request: ToolCallRequest) -> Any:
+    async def _ajudged(
+        self, found: Any, request: ToolCallRequest, redactor: _Redactor
+    ) -> Any:
         asked, runtime = _question(request), request.runtime
         if isinstance(found, ToolMessage):
-            return await self._amessage(_named(found, request), asked, runtime)
-        messages = [_named(message, request) for message in _messages(found)]
-        judged = [await self._amessage(message, asked, runtime) for message in messages]
+            named = _named(found, request)
+            return await self._amessage(named, asked, runtime, redactor)
+        judged = [
+            await self._amessage(_named(message, request), asked, runtime, redactor)
+            for message in _messages(found)
+        ]
         return Command(graph=found.graph, update={"messages": judged}, goto=found.goto)
 
-    def _message(self, message: ToolMessage, asked: str, runtime: Any) -> ToolMessage:
-        policy, principal = self._redactor.policy, self._principal(runtime)
+    def _message(
+        self, message: ToolMessage, asked: str, runtime: Any, redactor: _Redactor
+    ) -> ToolMessage:
+        policy, principal = redactor.policy, self._principal(runtime)
         with acting_as(principal):
             documents = retrieved_in(message, policy)
-            released = self._redactor.compress_documents(documents, asked)
+            released = redactor.compress_documents(documents, asked)
         return put_together(message, released, mark_of(policy, principal))
 
     async def _amessage(
-        self, message: ToolMessage, asked: str, runtime: Any
+        self, message: ToolMessage, asked: str, runtime: Any, redactor: _Redactor
     ) -> ToolMessage:
-        policy, principal = self._redactor.policy, self._principal(runtime)
+        policy, principal = redactor.policy, self._principal(runtime)
         with acting_as(principal):
             documents = retrieved_in(message, policy)
-            released = await self._redactor.acompress_documents(documents, asked)
+            released = await redactor.acompress_documents(documents, asked)
         return put_together(message, released, mark_of(policy, principal))
 
     def _principal(self, runtime: Any) -> Principal | None:
@@ -232,6 +252,17 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             f"The principal is a {type(found).__name__}.",
             hint="Make it a sdrag.Principal where the user is authenticated.",
         )
+
+
+def _quiet(tool: BaseTool, redactor: _Redactor, **hooks: Any) -> QuietTool:
+    return QuietTool(
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.args_schema,
+        inner=tool,
+        policy=redactor.policy,
+        **hooks,
+    )
 
 
 def _in_context(context: Any) -> Principal | None:

@@ -29,19 +29,16 @@ from langchain_sdrag.principals import OnBehalf, PrincipalResolver, on_behalf
 from langchain_sdrag.searching import FilterTranslator, HostRetriever, searching
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.vector_search import VectorSearch
-from langchain_sdrag.wrapping import DisclosingWrapper
-from sdrag.cache import Cached
+from langchain_sdrag.wrapping import DisclosingWrapper, InForce
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import Bindings
-from sdrag.disclosure.history import Kept
 from sdrag.errors import UsageError
-from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, asks_again
 from sdrag.judges import Scorer
 from sdrag.pipeline import Request, retrieve
 from sdrag.policy import Policy, PolicySource
 from sdrag.principals import current_principal
 from sdrag.questions import HostSearch
+from sdrag.state import StateSource
 
 __all__ = ["SelectiveDisclosureRetriever"]
 
@@ -59,22 +56,18 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
 
     Args:
         base_retriever: A retriever, or any runnable from a question to documents.
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a `PolicyFile`, a mapping or a `Policy`.
         k: How many documents are wanted; the host's own number by default. Can be
             given at call time too.
         llm: Finds what the constraints mean; without one, the local engine does.
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
-        bindings: The sidecar that a `ConstraintBinder` wrote, or its path. Passages
-            that it does not know are bound when they are retrieved.
-        cache: Remembers redactions, or its path; in memory by default.
-        history: Keeps what was withheld, or its path, for a monotone policy; in memory
-            by default. Wrappers of one index share one.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
+            nobody has located is located when it is retrieved.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
         escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events; by default the logger `sdrag.audit` does.
         limits: The bounds of model calls.
@@ -100,14 +93,11 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         k: int | None = None,
         llm: Model | None = None,
         embeddings: Embeddings | None = None,
-        bindings: Bindings = None,
-        cache: Cached = None,
-        history: Kept = None,
+        state: StateSource = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
         contradiction: Scorer = None,
-        withheld: WithheldForms | None = None,
         escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
@@ -126,14 +116,11 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
             k=k,
             llm=llm,
             embeddings=embeddings,
-            bindings=bindings,
-            cache=cache,
-            history=history,
+            state=state,
             authorize=authorize,
             scorer=scorer,
             classifier=classifier,
             contradiction=contradiction,
-            withheld=withheld,
             escalate=escalate,
             audit=audit,
             limits=limits,
@@ -141,6 +128,7 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
             filter_translator=filter_translator,
         )
         super().__init__(**runnable)
+        self._follow(policy)
 
     def invoke(
         self, input: str, config: RunnableConfig | None = None, **kwargs: Any
@@ -165,10 +153,11 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         **options: Any,
     ) -> list[Document]:
         child = run_manager.get_child()
-        disclosure, event = self._hook.perform(
-            retrieve(self._request(query, k), self._engine),
-            cover(self.policy, child),
-            self._searching(options),
+        force = self._current()
+        disclosure, event = force.hook.perform(
+            retrieve(self._request(query, k), force.engine),
+            cover(force.policy, child),
+            self._searching(options, force),
         )
         announce(event, child)
         return documents_of(disclosure.passages)
@@ -182,16 +171,17 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         **options: Any,
     ) -> list[Document]:
         child = run_manager.get_child()
-        disclosure, event = await self._hook.aperform(
-            retrieve(self._request(query, k), self._engine),
-            cover(self.policy, child),
-            self._searching(options),
+        force = await self._acurrent()
+        disclosure, event = await force.hook.aperform(
+            retrieve(self._request(query, k), force.engine),
+            cover(force.policy, child),
+            self._searching(options, force),
         )
         await aannounce(event, child)
         return documents_of(disclosure.passages)
 
-    def _searching(self, options: Mapping[str, Any]) -> HostSearch:
-        again = asks_again(self.policy) and self.policy.tracing.inner == "hidden"
+    def _searching(self, options: Mapping[str, Any], force: InForce) -> HostSearch:
+        again = asks_again(force.policy) and force.policy.tracing.inner == "hidden"
         by_vector = (
             VectorSearch.of(self.base_retriever, self.embeddings) if again else None
         )

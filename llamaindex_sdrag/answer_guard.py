@@ -31,10 +31,10 @@ from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import DECLINED, Draft, Guarded, guard
 from sdrag.guardrails.facing import draft_of, report_of
-from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Escalate, Unpickled
 from sdrag.judges import Judge, Scorer, check_answering
 from sdrag.policy import PolicySource
+from sdrag.state import StateSource, open_state
 from sdrag.steps import Steps
 
 __all__ = ["AnswerGuard"]
@@ -67,8 +67,8 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         entailment: Gives pairs of premise and hypothesis the probability that the one
             implies the other, where a section says `method: nli`.
         contradiction: The same for contradicting.
-        withheld: What redaction withheld, as the retriever remembers it that has the
-            same; the answer is searched for it.
+        state: That the passages were released with, or its path: the answer is
+            searched for what was withheld from them.
         escalate: Told where a contradiction made the guard decline.
         audit: Takes the audit events.
         limits: The bounds of model calls.
@@ -82,7 +82,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         llm: LLM | None = None,
         entailment: Scorer = None,
         contradiction: Scorer = None,
-        withheld: WithheldForms | None = None,
+        state: StateSource = None,
         escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
@@ -106,7 +106,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         self._synthesizer = synthesizer
         self._policy = setup.policy
         self._hook = setup.hook
-        self._withheld = withheld
+        self._state = None if state is None else open_state(state)
 
     def synthesize(
         self,
@@ -174,7 +174,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
 
     def _steps(self, draft: Draft) -> Steps[Guarded]:
         now = datetime.now(UTC)
-        return guard(draft, self._policy, now=now, withheld=self._withheld)
+        return guard(draft, self._policy, now=now, state=self._state)
 
     def _response(self, found: Guarded, given: Given) -> Response:
         report = report_of(found)

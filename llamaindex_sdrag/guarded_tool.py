@@ -4,7 +4,8 @@ Agents: what a tool retrieves is redacted before the agent's model and memory se
 The tool runs out of sight of events and spans. Nodes that it returned are judged with
 their metadata, and its content is made anew of those that are released. Content without
 nodes has no metadata, so it is given all that any constraint's `where` could ask for:
-every constraint holds for it.
+every constraint holds for it. A call and what comes of it are under one policy, that of
+its start.
 """
 
 from __future__ import annotations
@@ -22,17 +23,14 @@ from llamaindex_sdrag.selective_disclosure_postprocessor import (
     SelectiveDisclosurePostprocessor,
 )
 from llamaindex_sdrag.tracing import cover
-from sdrag.cache import Cached
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import Bindings
-from sdrag.disclosure.history import Kept
 from sdrag.errors import HostError, SdragError, UsageError, cut_off
-from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate
 from sdrag.judges import Scorer
-from sdrag.policy import PolicySource, metadata_of_any
+from sdrag.policy import Policy, PolicySource, metadata_of_any
+from sdrag.state import StateSource
 
-__all__ = ["NOTHING", "guard_tool"]
+__all__ = ["NOTHING", "GuardedTool", "guard_tool"]
 
 NOTHING = "Nothing was found that may be disclosed."
 """The content of an output of which nothing may be disclosed."""
@@ -50,19 +48,16 @@ def guard_tool(
     policy: PolicySource,
     llm: LLM | None = None,
     embeddings: BaseEmbedding | None = None,
-    bindings: Bindings = None,
-    cache: Cached = None,
-    history: Kept = None,
+    state: StateSource = None,
     authorize: Authorizer | None = None,
     scorer: Scorer = None,
     classifier: Scorer = None,
     contradiction: Scorer = None,
-    withheld: WithheldForms | None = None,
     escalate: Escalate | None = None,
     audit: Audit = None,
     limits: Limits | None = None,
     principal_resolver: PrincipalResolver | None = None,
-) -> AsyncBaseTool:
+) -> GuardedTool:
     """
     Return a tool that answers with what the policy lets be disclosed.
 
@@ -82,20 +77,17 @@ def guard_tool(
         policy=policy,
         llm=llm,
         embeddings=embeddings,
-        bindings=bindings,
-        cache=cache,
-        history=history,
+        state=state,
         authorize=authorize,
         scorer=scorer,
         classifier=classifier,
         contradiction=contradiction,
-        withheld=withheld,
         escalate=escalate,
         audit=audit,
         limits=limits,
         principal_resolver=principal_resolver,
     )
-    return _Guarded(_async_tool(tool), redactor)
+    return GuardedTool(_async_tool(tool), redactor)
 
 
 def _async_tool(tool: object) -> AsyncBaseTool:
@@ -107,7 +99,7 @@ def _async_tool(tool: object) -> AsyncBaseTool:
     return adapt_to_async_tool(tool)
 
 
-class _Guarded(AsyncBaseTool):
+class GuardedTool(AsyncBaseTool):
     """A tool whose output is redacted."""
 
     def __init__(
@@ -115,19 +107,38 @@ class _Guarded(AsyncBaseTool):
     ) -> None:
         self._inner = inner
         self._redactor = redactor
-        self._policy = redactor.policy
+
+    @property
+    def policy_hash(self) -> str:
+        """Sixteen digits that change with anything the policy in force says."""
+        return self._redactor.policy.hash
+
+    def reload(self) -> bool:
+        """
+        Read the policy's file again, as `SelectiveDisclosurePostprocessor.reload` does.
+
+        Returns:
+            Whether the file's policy is in force now.
+
+        Raises:
+            UsageError: The policy comes from no file.
+        """
+        return self._redactor.reload()
 
     @property
     def metadata(self) -> ToolMetadata:
+        """What the agent is told of the tool, which is what the tool says."""
         return self._inner.metadata
 
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        """Run the tool out of sight, and answer with what may be disclosed."""
         released = self._attempted(args, kwargs)
         if isinstance(released, BaseException):
             raise released
         return released
 
     async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        """Run the tool without blocking the event loop."""
         released = await self._aattempted(args, kwargs)
         if isinstance(released, BaseException):
             raise released
@@ -136,10 +147,11 @@ class _Guarded(AsyncBaseTool):
     def _attempted(self, args: Args, kwargs: Kwargs) -> Attempted:
         """Run the tool in a frame that is gone before an error of it is raised."""
         try:
-            with cover(self._policy):
+            redactor = self._redactor.fixed()
+            with cover(redactor.policy):
                 output = self._inner.call(*args, **kwargs)
-            nodes, bundle = self._judged(output), _question(args, kwargs)
-            released = self._redactor.postprocess_nodes(nodes, bundle)
+            nodes = _judged(output, redactor.policy)
+            released = redactor.postprocess_nodes(nodes, _question(args, kwargs))
             asked = {"args": args, "kwargs": kwargs}
             return self._output(output, released, asked)
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
@@ -148,24 +160,15 @@ class _Guarded(AsyncBaseTool):
     async def _aattempted(self, args: Args, kwargs: Kwargs) -> Attempted:
         """Run the tool without blocking the event loop; as `_attempted`."""
         try:
-            with cover(self._policy):
+            redactor = await self._redactor.afixed()
+            with cover(redactor.policy):
                 output = await self._inner.acall(*args, **kwargs)
-            nodes, bundle = self._judged(output), _question(args, kwargs)
-            released = await self._redactor.apostprocess_nodes(nodes, bundle)
+            nodes = _judged(output, redactor.policy)
+            released = await redactor.apostprocess_nodes(nodes, _question(args, kwargs))
             asked = {"args": args, "kwargs": kwargs}
             return self._output(output, released, asked)
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
             return _replaced(error)
-
-    def _judged(self, output: ToolOutput) -> list[NodeWithScore]:
-        """Return what is to be judged: the nodes, else the text."""
-        found = output.raw_output
-        if _are_nodes(found):
-            return list(found)
-        if not output.content:
-            return []
-        node = TextNode(text=output.content, metadata=metadata_of_any(self._policy))
-        return [NodeWithScore(node=node)]
 
     def _output(
         self, output: ToolOutput, released: list[NodeWithScore], asked: Kwargs
@@ -182,7 +185,7 @@ class _Guarded(AsyncBaseTool):
         )
 
     def __repr__(self) -> str:
-        return f"guard_tool({self.metadata.name!r}, {self._policy.hash!r})"
+        return f"guard_tool({self.metadata.name!r}, {self.policy_hash!r})"
 
 
 def _replaced(error: BaseException) -> BaseException:
@@ -190,6 +193,17 @@ def _replaced(error: BaseException) -> BaseException:
     if isinstance(error, SdragError) or not isinstance(error, Exception):
         return cut_off(error)
     return HostError(f"The tool failed with {type(error).__name__}.")
+
+
+def _judged(output: ToolOutput, policy: Policy) -> list[NodeWithScore]:
+    """Return what is to be judged: the nodes, else the text."""
+    found = output.raw_output
+    if _are_nodes(found):
+        return list(found)
+    if not output.content:
+        return []
+    node = TextNode(text=output.content, metadata=metadata_of_any(policy))
+    return [NodeWithScore(node=node)]
 
 
 def _are_nodes(found: object) -> bool:

@@ -10,7 +10,6 @@ nodes and no question; what its summaries repeat is redacted when they are retri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -30,7 +29,6 @@ from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup
 from sdrag.calls import Limits
-from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     SOURCES_KEY,
@@ -41,6 +39,7 @@ from sdrag.disclosure.hierarchy import (
 )
 from sdrag.hosting import Audit, Unpickled
 from sdrag.policy import PolicySource
+from sdrag.state import StateSource
 from sdrag.steps import Steps
 
 __all__ = ["HierarchySummarizer"]
@@ -52,9 +51,9 @@ class HierarchySummarizer(Unpickled, TransformComponent):
 
     Example:
         ```python
-        binder = ConstraintBinder(policy="policy.yaml", bindings="bindings.sqlite")
+        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.sqlite")
         summarizer = HierarchySummarizer(
-            policy="policy.yaml", bindings="bindings.sqlite", llm=llm
+            policy="policy.yaml", state="sdrag.sqlite", llm=llm
         )
         IngestionPipeline(transformations=[splitter, binder, summarizer, embed_model])
         summaries = MetadataFilter(
@@ -65,8 +64,8 @@ class HierarchySummarizer(Unpickled, TransformComponent):
 
     Args:
         policy: A path, a mapping or a `Policy`.
-        bindings: The sidecar that a `ConstraintBinder` writes, or its path; the
-            retriever is given the same.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
+            nobody has located is located when it is retrieved.
         llm: Writes the summaries; it is given unredacted text.
         embeddings: Finds what belongs together, and binds; MiniLM by default.
         depth: Layers, the chunks included.
@@ -97,7 +96,7 @@ class HierarchySummarizer(Unpickled, TransformComponent):
         self,
         *,
         policy: PolicySource,
-        bindings: BindingStore | str | Path,
+        state: StateSource,
         llm: LLM,
         embeddings: BaseEmbedding | None = None,
         depth: int = 3,
@@ -114,16 +113,15 @@ class HierarchySummarizer(Unpickled, TransformComponent):
             policy,
             llm=llm,
             embeddings=embeddings,
-            bindings=bindings,
+            state=state,
             audit=audit,
             limits=limits,
             releasing=False,
         )
-        place = str(bindings) if isinstance(bindings, (str, Path)) else repr(bindings)
         # The ingestion cache goes by the fields.
         fields: dict[str, Any] = {
             "policy_hash": setup.policy.hash,
-            "engine_id": f"{setup.engine_id}/{place}",
+            "engine_id": f"{setup.engine_id}/{setup.engine.disclosure.state.name}",
             "depth": depth,
             "dimensions": dimensions,
             "threshold": threshold,
@@ -145,7 +143,7 @@ class HierarchySummarizer(Unpickled, TransformComponent):
             New nodes: the given ones, each with its layer, and then the summaries.
 
         Raises:
-            HostError: The embeddings or the sidecar failed.
+            HostError: The embeddings or the state failed.
             ModelError: Not one summary could be made.
             MissingExtraError: The extra `hierarchy` is not installed.
         """
@@ -168,7 +166,7 @@ class HierarchySummarizer(Unpickled, TransformComponent):
         return add_summaries(
             tuple(map(passage_of, nodes)),
             self._setup.policy,
-            self._setup.engine.disclosure.bindings,
+            self._setup.engine.disclosure.state,
             self._settings,
             show_progress=self._shown,
         )

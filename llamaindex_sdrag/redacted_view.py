@@ -27,13 +27,11 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup
-from sdrag.cache import Cached
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import Bindings
-from sdrag.disclosure.history import Kept
 from sdrag.disclosure.view import DOCUMENT_KEY, View, control_keys, redacted_view
 from sdrag.hosting import Audit, Unpickled
 from sdrag.policy import Policy, PolicySource, binds
+from sdrag.state import StateSource
 from sdrag.steps import Steps
 from sdrag.vocabulary import Passage, Principal
 
@@ -55,10 +53,8 @@ class RedactedView(Unpickled, TransformComponent):
         audience: A principal that stands for it; without one, every constraint holds.
         llm: Finds what the constraints mean; without one, the local engine does.
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
-        bindings: The sidecar, or its path.
-        cache: Remembers redactions, or its path. One on disk keeps the aliases of
-            documents the same in every process.
-        history: Keeps what was withheld, or its path, for a monotone policy.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
+            nobody has located is located when it is retrieved.
         audit: Takes the audit events.
         limits: The bounds of model calls.
 
@@ -79,9 +75,7 @@ class RedactedView(Unpickled, TransformComponent):
         audience: Principal | None = None,
         llm: LLM | None = None,
         embeddings: BaseEmbedding | None = None,
-        bindings: Bindings = None,
-        cache: Cached = None,
-        history: Kept = None,
+        state: StateSource = None,
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
@@ -90,9 +84,7 @@ class RedactedView(Unpickled, TransformComponent):
             policy,
             llm=llm,
             embeddings=embeddings,
-            bindings=bindings,
-            cache=cache,
-            history=history,
+            state=state,
             audit=audit,
             limits=limits,
         )

@@ -10,7 +10,7 @@ text back. For those to be of use they stand before this one.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
@@ -23,17 +23,14 @@ from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import Setup
-from sdrag.cache import Cached
+from llamaindex_sdrag.wrapping import Setup, renewed
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import Bindings
-from sdrag.disclosure.history import Kept
 from sdrag.errors import UsageError
-from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, Unpickled
-from sdrag.judges import Judge, Scorer, check_retrieving
+from sdrag.judges import Judge, Scorer
 from sdrag.pipeline import Disclosure, Request, disclose
-from sdrag.policy import Policy, PolicySource
+from sdrag.policy import LivingPolicy, Policy, PolicyFile, PolicySource
+from sdrag.state import StateSource
 from sdrag.steps import Steps
 
 __all__ = ["SelectiveDisclosurePostprocessor"]
@@ -51,19 +48,16 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a `PolicyFile`, a mapping or a `Policy`.
         llm: As for `SelectiveDisclosureRetriever`, like all that follow.
         embeddings: Compares constraints with passages.
-        bindings: The sidecar, or its path.
-        cache: Remembers redactions, or its path; in memory by default.
-        history: Keeps what was withheld, or its path, for a monotone policy; in memory
-            by default. Wrappers of one index share one.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
+            nobody has located is located when it is retrieved.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
         escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
@@ -73,7 +67,7 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
     policy_hash: str
     engine_id: str
 
-    _setup: Setup = PrivateAttr()
+    _living: LivingPolicy[Setup] = PrivateAttr()
     _principal_resolver: PrincipalResolver | None = PrivateAttr(default=None)
 
     def __init__(
@@ -82,14 +76,11 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         policy: PolicySource,
         llm: LLM | None = None,
         embeddings: BaseEmbedding | None = None,
-        bindings: Bindings = None,
-        cache: Cached = None,
-        history: Kept = None,
+        state: StateSource = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
         contradiction: Scorer = None,
-        withheld: WithheldForms | None = None,
         escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
@@ -106,17 +97,14 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
             policy,
             llm=llm,
             embeddings=embeddings,
-            bindings=bindings,
-            cache=cache,
-            history=history,
+            state=state,
             authorize=authorize,
             judges=judges,
-            withheld=withheld,
             escalate=escalate,
             audit=audit,
             limits=limits,
         )
-        check_retrieving(setup.policy, judges, has_model=llm is not None)
+        setup.check(setup.policy)
         unknown = sorted(component.keys() - type(self).model_fields.keys())
         if unknown:
             raise UsageError(
@@ -125,13 +113,38 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
             )
         component.update(policy_hash=setup.policy.hash, engine_id=setup.engine_id)
         super().__init__(**component)
-        self._setup = setup
+        self._living = LivingPolicy(setup, PolicyFile.of(policy))
         self._principal_resolver = principal_resolver
 
     @property
     def policy(self) -> Policy:
         """What must not be disclosed."""
-        return self._setup.policy
+        return self._living.made.policy
+
+    def reload(self) -> bool:
+        """
+        Read the policy's file again; requests that begin from now on are under it.
+
+        A file that cannot be read, or whose policy is refused, changes nothing, and is
+        warned of on the logger `sdrag`.
+
+        Returns:
+            Whether the file's policy is in force now.
+
+        Raises:
+            UsageError: The policy comes from no file.
+        """
+        taken = self._living.reload(renewed)
+        self._tell()
+        return taken
+
+    def fixed(self) -> Self:
+        """Return this hook as it is for a request that begins now."""
+        return self._fixed_to(self._current())
+
+    async def afixed(self) -> Self:
+        """Return it without blocking the event loop."""
+        return self._fixed_to(await self._acurrent())
 
     @classmethod
     def class_name(cls) -> str:
@@ -141,8 +154,10 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        disclosure, event = self._setup.hook.perform(
-            self._steps(nodes, self._request(query_bundle)), cover(self._setup.policy)
+        setup = self._current()
+        disclosure, event = setup.hook.perform(
+            self._steps(nodes, self._request(query_bundle), setup),
+            cover(setup.policy),
         )
         announce(event)
         return nodes_of(disclosure.passages)
@@ -153,19 +168,45 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        disclosure, event = await self._setup.hook.aperform(
-            self._steps(nodes, self._request(query_bundle)), cover(self._setup.policy)
+        setup = await self._acurrent()
+        disclosure, event = await setup.hook.aperform(
+            self._steps(nodes, self._request(query_bundle), setup),
+            cover(setup.policy),
         )
         announce(event)
         return nodes_of(disclosure.passages)
 
-    def _steps(self, nodes: list[NodeWithScore], request: Request) -> Steps[Disclosure]:
+    def _steps(
+        self, nodes: list[NodeWithScore], request: Request, setup: Setup
+    ) -> Steps[Disclosure]:
         """Read the nodes as a step, so that an error of it leaves without them."""
-        return (yield from disclose(passages_of(nodes), request, self._setup.engine))
+        return (yield from disclose(passages_of(nodes), request, setup.engine))
 
     def _request(self, bundle: QueryBundle | None) -> Request:
         principal = principal_of(bundle, self._principal_resolver)
         return Request(bundle.query_str if bundle else "", principal)
+
+    def _current(self) -> Setup:
+        """Return what a request that begins now is under, from its start to its end."""
+        setup = self._living.current(renewed)
+        self._tell()
+        return setup
+
+    async def _acurrent(self) -> Setup:
+        setup = await self._living.acurrent(renewed)
+        self._tell()
+        return setup
+
+    def _tell(self) -> None:
+        """Have the field tell the policy in force; no request reads it."""
+        while self.policy_hash != (told := self._living.made.policy.hash):
+            self.policy_hash = told
+
+    def _fixed_to(self, setup: Setup) -> Self:
+        copy = self.__copy__()
+        copy._living = LivingPolicy(setup)  # noqa: SLF001 -- of this very class
+        copy._tell()  # noqa: SLF001 -- as above
+        return copy
 
     def __repr__(self) -> str:
         return f"{self.class_name()}(policy_hash={self.policy_hash!r})"

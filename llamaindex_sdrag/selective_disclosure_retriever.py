@@ -21,18 +21,15 @@ from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.searching import RetrieverFactory, searching
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.vector_search import VectorSearch
-from llamaindex_sdrag.wrapping import Setup
-from sdrag.cache import Cached
+from llamaindex_sdrag.wrapping import Setup, renewed
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import Bindings
-from sdrag.disclosure.history import Kept
 from sdrag.errors import UsageError
-from sdrag.guardrails.withheld import WithheldForms
 from sdrag.hosting import Audit, Authorizer, Escalate, Unpickled, asks_again
-from sdrag.judges import Judge, Scorer, check_retrieving
+from sdrag.judges import Judge, Scorer
 from sdrag.pipeline import Request, retrieve
-from sdrag.policy import PolicySource
+from sdrag.policy import LivingPolicy, PolicyFile, PolicySource
 from sdrag.questions import HostSearch
+from sdrag.state import StateSource
 
 __all__ = ["SelectiveDisclosureRetriever"]
 
@@ -50,21 +47,17 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
 
     Args:
         base_retriever: The host's own.
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a `PolicyFile`, a mapping or a `Policy`.
         k: How many nodes are wanted; the host's own number by default.
         llm: Finds what the constraints mean; without one, the local engine does.
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
-        bindings: The sidecar that a `ConstraintBinder` wrote, or its path. Passages
-            that it does not know are bound when they are retrieved.
-        cache: Remembers redactions, or its path; in memory by default.
-        history: Keeps what was withheld, or its path, for a monotone policy; in memory
-            by default. Wrappers of one index share one.
+        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
+            nobody has located is located when it is retrieved.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        withheld: Remembers what was cut out, for an `AnswerGuard` that has the same.
         escalate: Told where a contradiction withholds the answer.
         audit: Takes the audit events; by default the logger `sdrag.audit` does.
         limits: The bounds of model calls.
@@ -85,14 +78,11 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
         k: int | None = None,
         llm: LLM | None = None,
         embeddings: BaseEmbedding | None = None,
-        bindings: Bindings = None,
-        cache: Cached = None,
-        history: Kept = None,
+        state: StateSource = None,
         authorize: Authorizer | None = None,
         scorer: Scorer = None,
         classifier: Scorer = None,
         contradiction: Scorer = None,
-        withheld: WithheldForms | None = None,
         escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
@@ -118,48 +108,63 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
             "injection": classifier,
             "contradiction": contradiction,
         }
-        self._setup = Setup.build(
+        setup = Setup.build(
             "retrieve",
             policy,
             llm=llm,
             embeddings=embeddings,
-            bindings=bindings,
-            cache=cache,
-            history=history,
+            state=state,
             authorize=authorize,
             judges=judges,
-            withheld=withheld,
             escalate=escalate,
             audit=audit,
             limits=limits,
         )
-        check_retrieving(self._setup.policy, judges, has_model=llm is not None)
+        setup.check(setup.policy)
+        self._living = LivingPolicy(setup, PolicyFile.of(policy))
 
     @property
     def policy_hash(self) -> str:
-        """Sixteen digits that change with anything the policy says."""
-        return self._setup.policy.hash
+        """Sixteen digits that change with anything the policy in force says."""
+        return self._living.made.policy.hash
+
+    def reload(self) -> bool:
+        """
+        Read the policy's file again; requests that begin from now on are under it.
+
+        A file that cannot be read, or whose policy is refused, changes nothing, and is
+        warned of on the logger `sdrag`.
+
+        Returns:
+            Whether the file's policy is in force now.
+
+        Raises:
+            UsageError: The policy comes from no file.
+        """
+        return self._living.reload(renewed)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        disclosure, event = self._setup.hook.perform(
-            retrieve(self._request(query_bundle), self._setup.engine),
-            cover(self._setup.policy),
-            self._searching(query_bundle),
+        setup = self._living.current(renewed)
+        disclosure, event = setup.hook.perform(
+            retrieve(self._request(query_bundle), setup.engine),
+            cover(setup.policy),
+            self._searching(query_bundle, setup),
         )
         announce(event)
         return nodes_of(disclosure.passages)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        disclosure, event = await self._setup.hook.aperform(
-            retrieve(self._request(query_bundle), self._setup.engine),
-            cover(self._setup.policy),
-            self._searching(query_bundle),
+        setup = await self._living.acurrent(renewed)
+        disclosure, event = await setup.hook.aperform(
+            retrieve(self._request(query_bundle), setup.engine),
+            cover(setup.policy),
+            self._searching(query_bundle, setup),
         )
         announce(event)
         return nodes_of(disclosure.passages)
 
-    def _searching(self, bundle: QueryBundle) -> HostSearch:
-        again = asks_again(self._setup.policy)
+    def _searching(self, bundle: QueryBundle, setup: Setup) -> HostSearch:
+        again = asks_again(setup.policy)
         by_vector = VectorSearch(self._embeddings) if again else None
         return searching(
             self._base_retriever, self._retriever_factory, bundle, by_vector

@@ -5,29 +5,30 @@ LlamaIndex dumps the fields of its components, with the keys of the models in th
 name what its caches hold. So a wrapper keeps the host's objects in a `Setup`, beside
 the fields, and its fields name the policy and the engine: a changed policy never finds
 an old result. A wrapper refuses to be pickled, since its policy is confidential.
+
+A `Setup` never changes. A wrapper whose policy comes from a file makes another one of a
+changed file; each request takes one, at its start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from llamaindex_sdrag.effects import completing, embedding, model_name
-from sdrag.cache import Cached
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import Bindings
-from sdrag.disclosure.history import Kept
-from sdrag.guardrails.withheld import WithheldForms
+from sdrag.errors import SdragError
 from sdrag.hosting import Audit, Authorizer, Escalate, Hook, authorizing
-from sdrag.judges import Judge, Scorer, scoring
+from sdrag.judges import Judge, Scorer, check_retrieving, scoring
 from sdrag.performing import Ports
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
+from sdrag.state import StateSource
 
-__all__ = ["Setup"]
+__all__ = ["Setup", "renewed"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,12 +41,16 @@ class Setup:
         engine: How it is enforced.
         hook: What drives the steps.
         engine_id: Names the models, without their keys.
+        check: Refuses a policy that asks for a judge that the host did not give.
+        limits: The bounds of model calls, where the host gave them.
     """
 
     policy: Policy
     engine: Engine
     hook: Hook
     engine_id: str
+    check: Callable[[Policy], None]
+    limits: Limits | None = None
 
     def __repr__(self) -> str:
         return f"Setup({self.policy.hash!r})"
@@ -58,12 +63,9 @@ class Setup:
         *,
         llm: LLM | None = None,
         embeddings: BaseEmbedding | None = None,
-        bindings: Bindings = None,
-        cache: Cached = None,
-        history: Kept = None,
+        state: StateSource = None,
         authorize: Authorizer | None = None,
         judges: Mapping[Judge, Scorer] | None = None,
-        withheld: WithheldForms | None = None,
         escalate: Escalate | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
@@ -80,12 +82,9 @@ class Setup:
             checked,
             has_model=llm is not None,
             model_id=model_name(llm),
-            bindings=bindings,
-            cache=cache,
-            history=history,
+            state=state,
             authorize=authorize is not None,
             classifier=given.get("injection") is not None,
-            withheld=withheld,
             releasing=releasing,
         )
         ports = Ports(
@@ -98,4 +97,45 @@ class Setup:
             stage, checked, ports, audit=audit, escalate=escalate, limits=limits
         )
         names = (model_name(llm) or "local", model_name(embeddings) or "minilm")
-        return cls(checked, engine, hook, "/".join(names))
+
+        def check(policy: Policy) -> None:
+            check_retrieving(policy, given, has_model=llm is not None)
+
+        return cls(checked, engine, hook, "/".join(names), check, limits)
+
+    def under(self, policy: Policy) -> Setup:
+        """
+        Make the same of another policy; what was located stays located.
+
+        Raises:
+            PolicyError: A constraint of it is not understood.
+            UsageError: It asks for a model that was not handed in.
+        """
+        self.check(policy)
+        disclosure, hook = self.engine.disclosure, self.hook
+        engine = Engine.build(
+            policy,
+            has_model=disclosure.has_model,
+            model_id=disclosure.model_id,
+            state=disclosure.state,
+            authorize=self.engine.authorize,
+            classifier=self.engine.classifier,
+        )
+        hook = Hook.build(
+            hook.stage,
+            policy,
+            hook.ports,
+            audit=hook.sinks,
+            escalate=hook.escalate,
+            limits=self.limits,
+        )
+        return replace(self, policy=policy, engine=engine, hook=hook)
+
+    def warn(self, error: SdragError) -> None:
+        """Warn that it stays in force, since its changed file is not taken."""
+        self.hook.warnings.of_policy(self.hook.stage, self.policy.hash, error)
+
+
+def renewed(policy: Policy, last: Setup) -> Setup:
+    """Make of a changed policy what was made of the last one."""
+    return last.under(policy)

@@ -153,7 +153,16 @@ def logits_of(network: LateInteraction, batch: Batch) -> torch.Tensor:
     with torch.autocast("cpu", torch.bfloat16):
         states = network(batch.passages["input_ids"], batch.passages["attention_mask"])
         asked = network(batch.asked["input_ids"], batch.asked["attention_mask"])
-    return network.logits(states, batch.sentences, asked, batch.asked["attention_mask"])
+    real = batch.sentences >= 0
+    first = torch.arange(len(real))[:, None] * real.shape[1]
+    found = network.logits(
+        states[real],
+        (batch.sentences + first)[real],
+        network.asking(asked, batch.asked["attention_mask"]),
+    )
+    logits = found.new_zeros(*real.shape, len(found))
+    logits[real] = found.T
+    return logits.transpose(1, 2)
 
 
 def batches(texts: Sequence[Text]) -> Iterator[Sequence[Text]]:

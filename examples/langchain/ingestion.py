@@ -10,12 +10,12 @@ from langchain_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
 
 with tempfile.TemporaryDirectory() as folder:
-    sidecar = Path(folder, "bindings.sqlite")
-    binder = ConstraintBinder(policy=POLICY, bindings=sidecar)
+    state = Path(folder, "state.sqlite")
+    binder = ConstraintBinder(policy=POLICY, state=state)
     store = InMemoryVectorStore(LocalEmbeddings())
     store.add_documents(binder.transform_documents(NOTES))
     retriever = SelectiveDisclosureRetriever(
-        base_retriever=store.as_retriever(), policy=POLICY, bindings=sidecar
+        base_retriever=store.as_retriever(), policy=POLICY, state=state
     )
 
     print(format_docs(retriever.invoke(QUESTION)))

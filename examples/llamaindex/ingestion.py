@@ -11,12 +11,12 @@ from llamaindex_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from llamaindex_sdrag.local_embeddings import LocalEmbeddings
 
 with tempfile.TemporaryDirectory() as folder:
-    sidecar = Path(folder, "bindings.sqlite")
-    binder = ConstraintBinder(policy=POLICY, bindings=sidecar)
+    state = Path(folder, "state.sqlite")
+    binder = ConstraintBinder(policy=POLICY, state=state)
     pipeline = IngestionPipeline(transformations=[binder, LocalEmbeddings()])
     index = VectorStoreIndex(pipeline.run(nodes=NOTES), embed_model=LocalEmbeddings())
     retriever = SelectiveDisclosureRetriever(
-        base_retriever=index.as_retriever(), policy=POLICY, bindings=sidecar
+        base_retriever=index.as_retriever(), policy=POLICY, state=state
     )
 
     print([found.text for found in retriever.retrieve(QUESTION)])

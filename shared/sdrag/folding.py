@@ -143,6 +143,22 @@ def is_boundary(text: str, position: int) -> bool:
     return is_unspaced(before) or is_unspaced(after)
 
 
+def is_seen_boundary(text: str, position: int) -> bool:
+    """Say whether no word is cut there, as a reader sees it."""
+    before, after = position - 1, position
+    while before >= 0 and _is_unseen(text[before]):
+        before -= 1
+    while after < len(text) and _is_unseen(text[after]):
+        after += 1
+    if before < 0 or after >= len(text):
+        return True
+    return is_boundary(text[before] + text[after], 1)
+
+
+def _is_unseen(character: str) -> bool:
+    return not character.isspace() and not _character(character)
+
+
 class _Pieces:
     """
     The folded text, as it grows.

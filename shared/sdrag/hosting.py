@@ -21,6 +21,7 @@ from typing import Any, NoReturn, Self, TypeVar
 from sdrag.arguments import require
 from sdrag.audit import AuditEvent, AuditSink, emit, log_event
 from sdrag.calls import Limits, Port
+from sdrag.disclosure.documents import with_documents
 from sdrag.errors import InternalError, SdragError, UsageError, cut_off
 from sdrag.guardrails.contradictions import Escalate, escalates
 from sdrag.operator_warnings import OperatorWarnings
@@ -155,9 +156,11 @@ class Hook:
             raise cut_off(fault)
         return result, self._told(result, performer, start)
 
-    def warn_of_keys(self, passages: Sequence[Passage]) -> None:
-        """Warn of a `where` that names what no passage of a corpus carries."""
+    def warn_of_corpus(self, passages: Sequence[Passage]) -> None:
+        """Warn of what a corpus lacks: documents, and the keys that a `where` names."""
         self.warnings.of_keys(self.policy.rules, passages)
+        keys = self.policy.disclosure.document_keys
+        self.warnings.of_documents(with_documents(passages, keys))
 
     def _performer(self, search: HostSearch | None) -> Metered:
         ports = self.ports

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from sdrag.folding import UNSPACED, Folded, fold_text, is_boundary, is_unspaced
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Needles", "needs_case"]
+__all__ = ["Needles", "in_its_case", "needs_case"]
 
 # A run of letters and digits between two boundaries, as `is_boundary` sees them.
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
@@ -110,10 +110,13 @@ class Needles(Confidential):
         if given is None:
             return True
         span = folded.span(start, end)
-        said = span.of(folded.original)
-        return said in given and not (
-            said.isupper() and said.isalpha() and _among_capitals(folded.original, span)
-        )
+        return span.of(folded.original) in given and in_its_case(folded.original, span)
+
+
+def in_its_case(text: str, span: Span) -> bool:
+    """Say whether a short form in capitals stands where capitals say something."""
+    said = span.of(text)
+    return not (said.isupper() and said.isalpha() and _among_capitals(text, span))
 
 
 def _among_capitals(text: str, span: Span) -> bool:

@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any
 
 from sdrag.audit import AuditEvent
+from sdrag.errors import SdragError
 from sdrag.reasons import WARNED, explain
 from sdrag.vocabulary import Constraint, Decision, Passage
 
@@ -72,6 +73,37 @@ class OperatorWarnings:
                     len(passages),
                     _WHERE_MISSING[rule.where_missing],
                 )
+
+    def of_documents(self, passages: Sequence[Passage]) -> None:
+        """Warn of chunks of which nobody knows what document they are of."""
+        lost = sum(passage.document_id is None for passage in passages)
+        if lost:
+            self._once(
+                "no document",
+                "%d of %d chunks name no document, so each is read by itself: what one"
+                " says of a name is not known in the others. Name the metadata key that"
+                " holds it under `document_keys` in the policy.",
+                lost,
+                len(passages),
+            )
+
+    def of_policy(self, stage: str, policy_hash: str, error: SdragError) -> None:
+        """
+        Warn that a changed policy file was not taken; whoever looked says it once.
+
+        Args:
+            stage: The hook's name in audit events.
+            policy_hash: Of the policy that stays in force.
+            error: Why; it quotes nothing.
+        """
+        _logger.warning(
+            "%s: a changed policy file is not taken (%s), and policy %s stays in"
+            " force. %s",
+            stage,
+            type(error).__name__,
+            policy_hash,
+            error,
+        )
 
     def _of_nothing(self, event: AuditEvent) -> None:
         """Warn that all passages were withheld, unless another warning says why."""

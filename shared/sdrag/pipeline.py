@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Self
 
-from sdrag.cache import Cached, open_cache
-from sdrag.disclosure.binding import bind as attach
-from sdrag.disclosure.bindings import Bindings, open_bindings
+from sdrag.disclosure.binding import bind as attached
 from sdrag.disclosure.disclose import Disclosed
 from sdrag.disclosure.disclose import disclose as enforce
-from sdrag.disclosure.history import Kept, open_history
+from sdrag.disclosure.documents import with_documents
+from sdrag.disclosure.ingest import Ingested, ingest
 from sdrag.disclosure.local import LocalLocator
-from sdrag.disclosure.setup import DisclosureSetup, Locator, Withheld
+from sdrag.disclosure.setup import DisclosureSetup, Locator
 from sdrag.disclosure.understood import check_understood
 from sdrag.guardrails import access, contradictions, injection, relevance, staleness
 from sdrag.guardrails.contradictions import Reconciled
@@ -34,10 +33,20 @@ from sdrag.guardrails.recency import by_recency
 from sdrag.guardrails.screened import Screened
 from sdrag.identities import told
 from sdrag.policy import Policy, PolicySource
+from sdrag.progress import Progress
+from sdrag.state import StateSource, open_state
 from sdrag.steps import Steps, search
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 
-__all__ = ["Disclosure", "Engine", "Request", "bind", "disclose", "retrieve"]
+__all__ = [
+    "Disclosure",
+    "Engine",
+    "Request",
+    "attach",
+    "bind",
+    "disclose",
+    "retrieve",
+]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,19 +83,16 @@ class Engine:
     classifier: bool = False
 
     @classmethod
-    def build(  # noqa: PLR0913 -- what a wrapper is set up with, by keyword
+    def build(
         cls,
         policy: PolicySource,
         *,
         has_model: bool = False,
         model_id: str = "",
-        bindings: Bindings = None,
+        state: StateSource = None,
         locator: Locator | None = None,
-        cache: Cached = None,
-        history: Kept = None,
         authorize: bool = False,
         classifier: bool = False,
-        withheld: Withheld | None = None,
         releasing: bool = True,
     ) -> Self:
         """
@@ -96,32 +102,26 @@ class Engine:
             policy: A path, a mapping or a `Policy`.
             has_model: Whether the performer can complete prompts.
             model_id: Names the model in cache keys.
-            bindings: The sidecar or its path; in memory when missing.
+            state: What is remembered, or its path; in memory when missing.
             locator: In place of the local engine.
-            cache: Of redactions, or the path of one; in memory when missing.
-            history: Of what was withheld, or its path; in memory when missing.
             authorize: Whether the performer can ask the host's authorizer.
             classifier: Whether the performer can score injections with a model.
-            withheld: Is told what was cut out, for a guard after the answer.
             releasing: Whether passages leave through it; a binder releases none.
 
         Raises:
             PolicyError: The policy cannot be read.
             ConstraintNotUnderstoodError: A constraint needs a model, and there is none.
-            UsageError: A history was given to a policy that is not monotone.
+            UsageError: The state is none.
         """
         read = Policy.read(policy)
         if releasing and locator is None:
             check_understood(read, has_model=has_model)
         setup = DisclosureSetup(
             policy=read,
-            bindings=open_bindings(bindings),
+            state=open_state(state),
             locator=locator or LocalLocator(caution=read.disclosure.caution),
             has_model=has_model,
             model_id=model_id,
-            cache=open_cache(cache),
-            history=None if history is None else open_history(history),
-            withheld=withheld,
         )
         return cls(setup, authorize, classifier)
 
@@ -200,7 +200,9 @@ def _after_access(
 ) -> Steps[Disclosure]:
     policy = engine.policy
     fresh = yield from staleness.screen(
-        allowed.passages, policy.staleness, now=request.now
+        with_documents(allowed.passages, policy.disclosure.document_keys),
+        policy.staleness,
+        now=request.now,
     )
     recent = by_recency(fresh.passages, policy.staleness, now=request.now)
     relevant = yield from relevance.screen(recent, request.query, policy.relevance)
@@ -259,14 +261,27 @@ def _reconciled(
     )
 
 
-def bind(passages: Sequence[Passage], engine: Engine) -> Steps[None]:
+def bind(
+    passages: Sequence[Passage], engine: Engine, progress: Progress | None = None
+) -> Steps[Ingested]:
     """
-    Bind the policy's constraints to passages at ingest.
+    Bind the policy's constraints to passages at ingest, and locate what they withhold.
 
     Raises:
-        SdragError: The embeddings or the sidecar failed.
+        SdragError: The embeddings or the state failed.
+    """
+    named = with_documents(passages, engine.policy.disclosure.document_keys)
+    return (yield from ingest(named, engine.disclosure, progress))
+
+
+def attach(passages: Sequence[Passage], engine: Engine) -> Steps[None]:
+    """
+    Bind the policy's constraints to passages, and locate nothing yet.
+
+    Raises:
+        SdragError: The embeddings or the state failed.
     """
     setup = engine.disclosure
-    yield from attach(
-        passages, setup.policy.rules, setup.bindings, setup.policy.disclosure
+    yield from attached(
+        passages, setup.policy.rules, setup.state, setup.policy.disclosure
     )

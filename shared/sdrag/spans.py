@@ -8,15 +8,17 @@ but for their sorting.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 
 from rapidfuzz import fuzz
 
 from sdrag.errors import UsageError
-from sdrag.folding import Folded, fold_text, is_boundary
+from sdrag.folding import Folded, fold_text, is_seen_boundary
 from sdrag.vocabulary import Span
 
 __all__ = ["covered", "locate", "merge", "shifted", "splice", "widen"]
 
+_ENDS = attrgetter("start", "end")
 _FUZZY_LENGTH = 6
 """Shorter quotations must match exactly: one changed letter makes another word."""
 
@@ -31,7 +33,7 @@ def merge(spans: Iterable[Span], text: str | None = None) -> tuple[Span, ...]:
             too, so that neighbours become one replacement.
     """
     merged: list[Span] = []
-    for span in sorted(spans):
+    for span in sorted(spans, key=_ENDS):
         if merged and _adjoin(merged[-1], span, text):
             last = merged.pop()
             merged.append(Span(last.start, max(last.end, span.end)))
@@ -65,9 +67,9 @@ def splice(text: str, spans: Iterable[Span], replace: Callable[[Span], str]) -> 
 def widen(text: str, span: Span) -> Span:
     """Extend a span until it cuts no word."""
     start, end = span.start, span.end
-    while not is_boundary(text, start):
+    while not is_seen_boundary(text, start):
         start -= 1
-    while not is_boundary(text, end):
+    while not is_seen_boundary(text, end):
         end += 1
     return Span(start, end)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import FileIO
 from pathlib import Path
 from threading import RLock
 
@@ -33,13 +32,21 @@ class Database:
         schema: Statements that may be run again and again.
         name: What errors call it, such as `cache`.
         patience: For how many seconds a transaction waits for another to end.
+        version: Of the schema. A file of another version is emptied first: what it
+            holds is not known to be what it seems.
 
     Raises:
         HostError: The schema cannot be laid out there.
     """
 
     def __init__(
-        self, path: str | Path, schema: str, *, name: str, patience: float = 30.0
+        self,
+        path: str | Path,
+        schema: str,
+        *,
+        name: str,
+        patience: float = 30.0,
+        version: int = 0,
     ) -> None:
         self._path, self._name, self._patience = str(path), name, patience
         self._lock = RLock()
@@ -49,7 +56,7 @@ class Database:
         else:
             Path(self._path).touch(mode=0o600)
         with self.transaction() as connection:
-            connection.executescript(schema)
+            _lay_out(connection, schema, version)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -76,24 +83,25 @@ class Database:
                 hint="Is its folder writable, and the file one of sdrag's?",
             ) from None
 
-    def changes(self) -> str:
-        """
-        Return what differs after every write, whoever wrote; it is cheap to ask.
-
-        SQLite counts the transactions that changed a database in bytes 24 to 27 of the
-        file (its file format, section 1.3.9).
-
-        Raises:
-            HostError: The file cannot be read.
-        """
-        if self._only is not None:
-            with self._lock:
-                return str(self._only.total_changes)
-        try:
-            with FileIO(self._path) as file:  # unbuffered: it is asked often
-                return file.read(28)[24:].hex()
-        except OSError:
-            raise HostError(f"The {self._name}'s database cannot be read.") from None
-
     def __repr__(self) -> str:
         return f"Database({self._name!r})"
+
+
+def _lay_out(connection: sqlite3.Connection, schema: str, version: int) -> None:
+    """Make the tables; whoever comes first does it, the others wait for it."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found == version and version:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    (found,) = connection.execute("PRAGMA user_version").fetchone()
+    if found != version:
+        tables = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+            " AND name NOT LIKE 'sqlite_%'"
+        ).fetchall()
+        for (table,) in tables:
+            connection.execute(f'DROP TABLE "{table}"')
+    for statement in schema.split(";"):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {version:d}")

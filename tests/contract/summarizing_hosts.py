@@ -186,7 +186,7 @@ STORES = pytest.mark.parametrize(
 def summarizer(host, sidecar, *, reply=summarize, **options):
     return host.package.HierarchySummarizer(
         policy=POLICY,
-        bindings=sidecar,
+        state=sidecar,
         llm=host.model(reply),
         embeddings=host.embeddings,
         **options,
@@ -196,7 +196,7 @@ def summarizer(host, sidecar, *, reply=summarize, **options):
 def ingested(host, sidecar, **options):
     """Bind, then summarize."""
     binder = host.package.ConstraintBinder(
-        policy=POLICY, bindings=sidecar, embeddings=host.embeddings
+        policy=POLICY, state=sidecar, embeddings=host.embeddings
     )
     chunks = host.transform(binder, host.chunks())
     return host.transform(summarizer(host, sidecar, **options), chunks)
@@ -206,6 +206,6 @@ def wrapped(host, sidecar, layers):
     return host.package.SelectiveDisclosureRetriever(
         base_retriever=host.retriever(layers),
         policy=POLICY,
-        bindings=sidecar,
+        state=sidecar,
         embeddings=host.embeddings,
     )

@@ -39,9 +39,7 @@ RETRIEVERS = [langchain_retriever, llamaindex_retriever]
         ("audit", [3], "A int takes no audit events"),
         ("scorer", 3, "A scorer is a callable"),
         ("escalate", 3, "A int cannot be told of contradictions"),
-        ("cache", 3, "A int is no cache of redactions"),
-        ("bindings", 3, "A int is no store of bindings"),
-        ("history", 3, "A int is no history of what was withheld"),
+        ("state", 3, "A int is no state"),
     ],
 )
 def test_what_cannot_do_its_work_is_refused(build, argument, given, said):
@@ -70,7 +68,7 @@ def test_a_retriever_of_another_kind_is_refused(package, said):
 
 @pytest.mark.parametrize("package", [langchain_sdrag, llamaindex_sdrag])
 def test_embeddings_of_another_kind_are_refused(package, tmp_path):
-    given: Any = {"policy": SCENARIO.policy, "bindings": tmp_path / "b"}
+    given: Any = {"policy": SCENARIO.policy, "state": tmp_path / "state"}
 
     with pytest.raises(UsageError, match=r"A str is no \w+ embedding model"):
         package.ConstraintBinder(**given, embeddings="MiniLM")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.cache import MemoryCache, SqliteCache
-from sdrag.disclosure.history import MemoryHistory, SqliteHistory
-from sdrag.errors import UsageError
 from sdrag.principals import acting_as
+from sdrag.state import open_state
 from sdrag.testing import canary
 from sdrag.vocabulary import Passage, Principal
 
@@ -96,36 +94,74 @@ RETRIEVERS = [by_langchain, by_llamaindex]
 WRAPPERS = [*RETRIEVERS, by_compressor, by_postprocessor]
 
 
-def _same_names(shown):
-    """An id that says too much gets another alias from every wrapper."""
+def _comparable(shown):
+    """Leave out aliases and handles: every state has its own."""
     return [
-        (re.sub(r"^p-[0-9a-f]{16}$", "alias", name), *rest) for name, *rest in shown
+        (
+            re.sub(r"^p-[0-9a-f]{16}$", "alias", name),
+            text,
+            {**metadata, "sdrag": {**metadata.get("sdrag", {}), "document": ""}},
+        )
+        for name, text, metadata in shown
     ]
 
 
 @pytest.mark.parametrize("face", RETRIEVERS)
-@given(st.lists(ASKED, min_size=2, max_size=6))
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_a_cache_never_crosses_principals_or_policies(face, asked):
-    """With one cache for all, everybody is shown what they are shown without one."""
-    shared = MemoryCache()
+@pytest.mark.parametrize("kept", ["memory", "file"])
+@given(asked=st.lists(ASKED, min_size=2, max_size=4))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+def test_nothing_crosses_principals_or_policies(face, kept, asked, tmp_path_factory):
+    """With one state for all, everybody is shown what they are shown without one."""
+    folder = tmp_path_factory.mktemp("state")
+    shared = open_state() if kept == "memory" else folder / "state.db"
     for principal, policy, passages in [*asked, *asked]:
         scenario = Scenario("asked", passages, policy)
         with acting_as(principal):
-            alone, together = face(scenario), face(scenario, cache=shared)
-            assert _same_names(together) == _same_names(alone)
+            alone, together = face(scenario), face(scenario, state=shared)
+            assert _comparable(together) == _comparable(alone)
 
 
 @pytest.mark.parametrize("face", WRAPPERS)
 @pytest.mark.parametrize("order", [1, -1])
-def test_a_cache_on_disk_keeps_two_roles_apart(face, order, tmp_path):
-    """The same question by a physician and a visitor gives two contexts, cached."""
+def test_a_state_keeps_two_roles_apart(face, order, tmp_path):
+    """The same question by a physician and a visitor gives two contexts."""
     scenario = Scenario("doses", PASSAGES, POLICIES[0])
     for _ in range(2):
         for principal in ALIKE[::order]:
             with acting_as(principal):
-                text = str(face(scenario, cache=SqliteCache(tmp_path / "cache.db")))
+                text = str(face(scenario, state=tmp_path / "state.db"))
             assert ("40 mg" in text) == ("physician" in principal.roles)
+
+
+@pytest.mark.parametrize("face", WRAPPERS)
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_state_keeps_two_placeholders_apart(face, order):
+    """Each policy's own stands where something was cut."""
+    shared = open_state()
+    for _ in range(2):
+        for mark in ("[gone]", "***")[::order]:
+            policy = {"constraints": [DOSES], "disclosure": {"placeholder": mark}}
+            text = str(face(Scenario("marks", PASSAGES, policy), state=shared))
+            assert mark in text
+            assert "40 mg" not in text
+
+
+@pytest.mark.parametrize("face", WRAPPERS)
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_state_keeps_two_tenants_apart(face, order):
+    """What is found in a document of one is not known in the other's of that name."""
+    shared = open_state()
+    policy = {"constraints": [NAMES], "access": {"required": []}}
+    told = {
+        "a": Passage("p", "The patient Anna Karlsson rang.", {"tenant": "a"}),
+        "b": Passage("p", "karlsson is a kind of stove.", {"tenant": "b"}),
+    }
+    for tenant in ("a", "b")[::order]:
+        alike = Principal("u", tenant=tenant, roles=frozenset({"clerk"}))
+        scenario = Scenario("tenants", (told[tenant],), policy)
+        with acting_as(alike):
+            alone, together = face(scenario), face(scenario, state=shared)
+        assert _comparable(together) == _comparable(alone)
 
 
 def looking(prompt):
@@ -138,17 +174,14 @@ def looking(prompt):
 
 WORDS = [canary(f"word {number}") for number in range(3)]
 CHUNK = Passage("p", "see " + " ".join(WORDS), document_id="d")
-MONOTONE = {
-    "constraints": [{"id": "words", "text": "Conceal what the witness saw"}],
-    "disclosure": {"monotone": True},
-}
+SEEN = {"constraints": [{"id": "words", "text": "Conceal what the witness saw"}]}
 
 
 def beside(*places):
     """The chunk beside a neighbour that has some of its words withheld."""
     neighbour = " ".join(f"look {WORDS[place]}" for place in places)
     other = Passage("q", f"q {neighbour}", document_id="d")
-    return Scenario("beside", (CHUNK, other), MONOTONE, reply=looking)
+    return Scenario("beside", (CHUNK, other), SEEN, reply=looking)
 
 
 def shown(face, scenario, **shared):
@@ -157,37 +190,27 @@ def shown(face, scenario, **shared):
 
 
 @pytest.mark.parametrize("face", WRAPPERS)
-def test_without_a_history_subtraction_works(face):
-    """What one neighbour withholds the other shows: the leak that is closed below."""
-    plain = replace(beside(0), policy={**MONOTONE, "disclosure": {}})
-    other = replace(beside(1), policy=plain.policy)
-
-    assert shown(face, plain) == {WORDS[1], WORDS[2]}
-    assert shown(face, other) == {WORDS[0], WORDS[2]}
-
-
-@pytest.mark.parametrize("face", WRAPPERS)
-@given(st.lists(st.sampled_from(range(3)), min_size=2, max_size=6))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(range(3)), min_size=2, max_size=5))
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_withheld_once_is_withheld_always(face, places):
     """Whatever stands beside a chunk, nothing comes back that was withheld of it."""
-    history, gone = MemoryHistory(), set()
+    state, gone = open_state(), set()
     for place in places:
-        seen = shown(face, beside(place), history=history)
+        seen = shown(face, beside(place), state=state)
         gone.add(WORDS[place])
         assert not seen & gone
 
 
-def test_a_history_on_disk_joins_frameworks_and_processes(tmp_path):
-    """Wrappers of one index share what was withheld, in whatever framework."""
-    path = tmp_path / "history.db"
+def test_a_file_joins_frameworks_and_processes(tmp_path):
+    """Wrappers of one index share what was found, in whatever framework."""
+    path = tmp_path / "state.db"
 
-    assert WORDS[0] not in shown(by_langchain, beside(0), history=path)
-    assert shown(by_llamaindex, beside(1), history=SqliteHistory(path)) == {WORDS[2]}
+    assert WORDS[0] not in shown(by_langchain, beside(0), state=path)
+    assert shown(by_llamaindex, beside(1), state=open_state(path)) == {WORDS[2]}
 
 
-def test_a_copied_retriever_keeps_its_history():
-    """`model_copy` starts no new history."""
+def test_a_copied_retriever_keeps_its_state():
+    """`model_copy` starts no new one."""
     first = langchain_retriever(beside(0))
     first.invoke("?")
     host = langchain_retriever(beside(1)).base_retriever
@@ -198,9 +221,46 @@ def test_a_copied_retriever_keeps_its_history():
 
 
 @pytest.mark.parametrize("face", WRAPPERS)
-def test_a_history_without_a_monotone_policy_is_refused(face):
-    """Nobody believes in a promise that is not kept."""
-    plain = replace(beside(0), policy={**MONOTONE, "disclosure": {}})
+def test_threads_share_a_state(face, tmp_path):
+    """However many ask at once, each is shown what is theirs."""
+    scenario = Scenario("doses", PASSAGES, POLICIES[0])
 
-    with pytest.raises(UsageError):
-        face(plain, history=MemoryHistory())
+    def ask(number):
+        principal = ALIKE[number % 2]
+        with acting_as(principal):
+            text = str(face(scenario, state=tmp_path / "state.db"))
+        return ("40 mg" in text) == ("physician" in principal.roles)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(ask, range(12)))
+
+
+@pytest.mark.parametrize("face", WRAPPERS)
+def test_no_text_lies_in_the_files(face, tmp_path):
+    """Neither what was withheld, nor what was shown, nor a constraint's words."""
+    face(beside(0), state=tmp_path / "state.db")
+
+    for file in tmp_path.iterdir():
+        data = file.read_bytes().lower()
+        for said in (*WORDS, "conceal", "witness"):
+            assert said.lower().encode() not in data
+        assert not file.stat().st_mode & 0o077
+
+
+@pytest.mark.parametrize("face", WRAPPERS)
+def test_a_second_question_asks_no_model(face):
+    """What was located once is looked up, whoever asks next."""
+    asked = []
+
+    def counting(prompt):
+        asked.append(prompt)
+        return looking(prompt)
+
+    state = open_state()
+    scenario = Scenario("beside", beside(0).passages, SEEN, reply=counting)
+    first = face(scenario, state=state)
+    before = len(asked)
+
+    assert face(scenario, state=state) == first
+    assert before
+    assert len(asked) == before

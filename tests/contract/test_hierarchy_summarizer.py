@@ -17,10 +17,10 @@ from llama_index.core.schema import (
 )
 
 import llamaindex_sdrag
-from sdrag.disclosure import SqliteBindings
 from sdrag.disclosure.hierarchy import LAYER_KEY, SOURCES_KEY
 from sdrag.errors import MissingExtraError, ModelError, UsageError
 from sdrag.policy import Policy
+from sdrag.state import open_state
 from sdrag.vocabulary import Passage
 
 from .summarizing_hosts import (
@@ -127,7 +127,7 @@ def test_a_call_is_held_to_layers(sidecar):
 @pytest.mark.usefixtures("_in_pairs")
 def test_a_summary_is_redacted_under_what_its_sources_are_bound_to(host, sidecar):
     """The constraint's one place went to a chunk; a model asks by the links."""
-    host, store = host(), SqliteBindings(sidecar)
+    host, state = host(), open_state(sidecar)
     chunks = ingested(host, sidecar)
     identity, text, *_ = host.read(chunks[-1])
     host.index(chunks)
@@ -135,11 +135,11 @@ def test_a_summary_is_redacted_under_what_its_sources_are_bound_to(host, sidecar
     ((_, redacted),) = host.ask(wrapped(host, sidecar, [2]))
     rules = Policy.read(POLICY).rules
     summary = Passage(identity, text)
-    (inherited,) = store.read([summary], rules)
-    store.lineage.link([(summary, [])])
-    (unlinked,) = store.read([summary], rules)
+    (inherited,) = state.bindings.read([summary], rules)
+    state.lineage.link([(summary, [])])
+    (unlinked,) = state.bindings.read([summary], rules)
 
-    bound = store.all(rules)
+    bound = state.bindings.all(rules)
     assert [binding.passage_id for binding in bound] == ["c0"]
     assert SECRET not in redacted
     assert "left in the rain" in redacted
@@ -154,10 +154,10 @@ def test_order_of_binder_and_summarizer_does_not_matter(host, sidecar):
     rules = Policy.read(POLICY).rules
     returned = host.transform(summarizer(host, sidecar), host.chunks())
     identity, text, *_ = host.read(returned[-1])
-    store, passage = SqliteBindings(sidecar), Passage(identity, text)
+    store, passage = open_state(sidecar).bindings, Passage(identity, text)
     before = store.read([passage], rules)
     binder = host.package.ConstraintBinder(
-        policy=POLICY, bindings=sidecar, embeddings=host.embeddings
+        policy=POLICY, state=sidecar, embeddings=host.embeddings
     )
 
     host.transform(binder, returned)
@@ -263,7 +263,7 @@ def test_real_clusters_of_real_vectors(host, is_async, sidecar):
     places = ["harbour", "market", "school", "clinic"]
     texts = [f"Fact {n} about the {place}." for place in places for n in range(4)]
     component = host.package.HierarchySummarizer(
-        policy=POLICY, bindings=sidecar, llm=host.model(lambda prompt: prompt[-200:])
+        policy=POLICY, state=sidecar, llm=host.model(lambda prompt: prompt[-200:])
     )
     transform = host.atransform if is_async else host.transform
 
@@ -349,7 +349,7 @@ class TestLlamaIndex:
         model = self.host.model(summarize)
         component = llamaindex_sdrag.HierarchySummarizer(
             policy=POLICY,
-            bindings=sidecar,
+            state=sidecar,
             llm=model,
             embeddings=self.host.embeddings,
         )

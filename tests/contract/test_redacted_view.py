@@ -18,11 +18,11 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.disclosure.history import MemoryHistory
 from sdrag.disclosure.view import redacted_view
-from sdrag.pipeline import Engine
+from sdrag.pipeline import Engine, Request, disclose
 from sdrag.principals import acting_as
-from sdrag.steps import run
+from sdrag.state import open_state
+from sdrag.steps import Embed, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage, Principal
 
@@ -175,19 +175,20 @@ def test_what_is_withheld_whole_is_not_stored():
     assert [one.action for one in view.decisions] == ["withheld", "released"]
 
 
-def test_a_view_teaches_the_history():
-    """What it withheld beside the document, no question shows from then on."""
-    policy = {**POLICY, "disclosure": {"monotone": True}}
-    history = MemoryHistory()
+def test_a_view_locates_for_every_question():
+    """What it found in whole documents, no question has to read again."""
+    state, asking = open_state(), Scripted()
     chunks = [
         Passage("p", "Anna Karlsson saw it.", document_id="d"),
         Passage("q", "See Karlsson.", document_id="d"),
     ]
+    told(chunks, state=state)
 
-    told(chunks, policy, history=history)
+    engine = Engine.build(POLICY, state=state)
+    (late,) = run(disclose(chunks[1:], Request("?"), engine), asking).passages
 
-    known = history.read(chunks, Engine.build(policy).policy.rules)
-    assert [bool(spans) for spans in known] == [True, True]
+    assert "Karlsson" not in late.text
+    assert not any(isinstance(effect, Embed) for effect in asking.effects)
 
 
 def test_both_faces_and_both_clocks():

@@ -130,10 +130,19 @@ def test_metadata_leaves_by_the_allow_list_only(face):
 
 @every_face
 def test_every_face_gives_what_the_core_gives(face):
-    """The frameworks add nothing and lose nothing."""
+    """The frameworks add nothing and lose nothing; a handle is its state's own."""
     for scenario in (*REDACTED, *UNTOUCHED):
         with scenario.acting():
-            assert face(scenario) == core_run(scenario), scenario.name
+            ours, cores = unhandled(face(scenario)), unhandled(core_run(scenario))
+            assert ours == cores, scenario.name
+
+
+def unhandled(seen):
+    """Leave out by what a state knows the documents of what was cut."""
+    for _, _, metadata in seen:
+        if "sdrag" in metadata:
+            metadata["sdrag"] = {**metadata["sdrag"], "document": "handle"}
+    return seen
 
 
 @every_retriever

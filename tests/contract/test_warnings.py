@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from llama_index.core.schema import TextNode
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
 import sdrag.minilm
 from sdrag.calls import Limits
-from sdrag.disclosure.bindings import MemoryBindings
 from sdrag.disclosure.local import LocalLocator
 from sdrag.errors import MissingExtraError
 from sdrag.reasons import REASONS
@@ -236,11 +235,14 @@ def test_a_deep_copy_warns_for_itself(warned):
 
 def langchain_binder(policy: Any, *, is_async: bool) -> Callable[[Any], Any]:
     binder = langchain_sdrag.ConstraintBinder(
-        policy=policy, bindings=MemoryBindings(), embeddings=LangChainToyEmbeddings()
+        policy=policy, state=None, embeddings=LangChainToyEmbeddings()
     )
 
-    def bind(metadata: list[dict[str, Any]]) -> None:
-        chunks = [Document(page_content=QUAY, metadata=one) for one in metadata]
+    def bind(metadata: list[dict[str, Any]], document: str | None = "log") -> None:
+        known = {"source": document} if document else {}
+        chunks = [
+            Document(page_content=QUAY, metadata={**known, **one}) for one in metadata
+        ]
         if is_async:
             asyncio.run(binder.atransform_documents(chunks))
         else:
@@ -251,11 +253,14 @@ def langchain_binder(policy: Any, *, is_async: bool) -> Callable[[Any], Any]:
 
 def llamaindex_binder(policy: Any, *, is_async: bool) -> Callable[[Any], Any]:
     binder = llamaindex_sdrag.ConstraintBinder(
-        policy=policy, bindings=MemoryBindings(), embeddings=LlamaIndexToyEmbedding()
+        policy=policy, state=None, embeddings=LlamaIndexToyEmbedding()
     )
 
-    def bind(metadata: list[dict[str, Any]]) -> None:
+    def bind(metadata: list[dict[str, Any]], document: str | None = "log") -> None:
         chunks = [TextNode(text=QUAY, metadata=one) for one in metadata]
+        for chunk in chunks if document else ():
+            source = RelatedNodeInfo(node_id=str(document))
+            chunk.relationships[NodeRelationship.SOURCE] = source
         if is_async:
             asyncio.run(binder.acall(chunks))
         else:
@@ -320,4 +325,16 @@ def test_a_key_that_is_no_identifier_is_not_named(binder, is_async, warned):
 
     (message,) = warned()
     assert "constraint doses" in message
+    assert "Anna" not in message
+
+
+@every_binder
+def test_chunks_that_name_no_document(binder, is_async, warned):
+    """What one of them says of a name is not known in the next: told once a binder."""
+    bind = binder(POLICY, is_async=is_async)
+    bind([{}, {}], document=None)
+    bind([{}], document=None)
+
+    (message,) = warned()
+    assert "2 of 2 chunks name no document" in message
     assert "Anna" not in message

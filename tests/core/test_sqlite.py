@@ -18,7 +18,7 @@ SECRET = "Anna Karlsson"
 @pytest.fixture(params=["memory", "file"])
 def database(request, tmp_path):
     where = MEMORY if request.param == "memory" else tmp_path / "own.db"
-    return Database(where, SCHEMA, name="history")
+    return Database(where, SCHEMA, name="state")
 
 
 def put(database, value):
@@ -59,7 +59,7 @@ def test_a_failure_names_the_database_and_nothing_in_it(database):
     """It is the host's; neither the statement, the row nor the path is quoted."""
     put(database, SECRET)
 
-    with pytest.raises(HostError, match="history's database") as caught:
+    with pytest.raises(HostError, match="state's database") as caught:
         put(database, SECRET)
 
     error = caught.value
@@ -69,21 +69,12 @@ def test_a_failure_names_the_database_and_nothing_in_it(database):
     assert error.__cause__ is None
 
 
-def test_every_write_changes_the_count_and_no_reading_does(database):
-    before = database.changes()
-    held(database)
-    assert database.changes() == before
-
-    put(database, "a")
-    assert database.changes() != before
-
-
 def test_a_file_is_its_owners_alone(tmp_path):
     path = tmp_path / "own.db"
-    put(Database(path, SCHEMA, name="cache"), "a")
+    put(Database(path, SCHEMA, name="state"), "a")
 
     assert path.stat().st_mode & 0o077 == 0
-    assert held(Database(str(path), SCHEMA, name="cache")) == ["a"]
+    assert held(Database(str(path), SCHEMA, name="state")) == ["a"]
 
 
 def test_what_sqlite_cannot_read_is_the_hosts_fault(tmp_path):
@@ -91,21 +82,36 @@ def test_what_sqlite_cannot_read_is_the_hosts_fault(tmp_path):
     path.write_bytes(b"no database, but long enough to be looked at" * 40)
 
     with pytest.raises(HostError):
-        Database(path, SCHEMA, name="cache")
+        Database(path, SCHEMA, name="state")
 
 
-def test_a_file_that_went_away_says_nothing_of_changes(tmp_path):
-    database = Database(tmp_path / "own.db", SCHEMA, name="bindings")
-    (tmp_path / "own.db").unlink()
+@pytest.mark.parametrize(("version", "left"), [(1, ["a"]), (2, [])])
+def test_a_file_of_another_version_starts_anew(version, left, tmp_path):
+    """What it holds is not known to be what it seems."""
+    path = tmp_path / "own.db"
+    put(Database(path, SCHEMA, name="state", version=1), "a")
 
-    with pytest.raises(HostError, match="bindings"):
-        database.changes()
+    assert held(Database(path, SCHEMA, name="state", version=version)) == left
+
+
+def test_many_may_open_a_file_at_once(tmp_path):
+    """Whoever comes first lays it out, and nobody empties it again."""
+
+    def opened(number):
+        database = Database(tmp_path / "own.db", SCHEMA, name="state", version=1)
+        put(database, str(number))
+        return database
+
+    with ThreadPoolExecutor(8) as pool:
+        first, *_ = pool.map(opened, range(16))
+
+    assert len(held(first)) == 16
 
 
 def test_waiting_for_another_writer_ends(tmp_path):
     """After the patience it was given, with an error, never with half a write."""
     path = tmp_path / "own.db"
-    database = Database(path, SCHEMA, name="cache", patience=0.05)
+    database = Database(path, SCHEMA, name="state", patience=0.05)
     other = sqlite3.connect(path)
     other.execute("BEGIN EXCLUSIVE")
 

@@ -17,7 +17,6 @@ import pytest
 import sdrag
 from sdrag import errors
 from sdrag.audit import AuditEvent, emit, log_event
-from sdrag.cache import MemoryCache
 from sdrag.errors import MissingExtraError, PolicyError, SdragError, UsageError
 from sdrag.extras import needs
 from sdrag.principals import acting_as, current_principal
@@ -42,9 +41,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 WORDS = {
-    "all", "answer", "claim", "constraint", "content", "forms", "function", "items",
+    "all", "answer", "claim", "constraint", "content", "entries", "facts", "forms",
+    "found", "function", "hidden", "items", "judged", "known", "leaves", "lookup",
     "metadata", "needles", "passage", "passages", "pieces", "query", "question",
-    "sentences", "text", "texts", "value", "values", "view", "words",
+    "registers", "rephrased", "sentences", "text", "texts", "value",
+    "values", "view", "words",
 }  # fmt: skip
 
 
@@ -124,7 +125,6 @@ def test_no_repr_shows_text(held):
         lambda: Constraint("id", " \n"),
         lambda: Mention(Span(0, 1), "PERSON", 1.5),
         lambda: Principal("ann", roles="admin"),
-        lambda: MemoryCache(0),
     ],
 )
 def test_an_invalid_noun_does_not_exist(broken):

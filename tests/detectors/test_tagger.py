@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import SimpleNamespace
@@ -46,8 +47,8 @@ def _masked(found: tuple[Mention, ...], text: str) -> set[str]:
 def _seeing(monkeypatch, chance: float) -> None:
     """Let the network say the same of every word."""
 
-    def same(text: str) -> tuple[Tag, ...]:
-        return tuple(Tag(span, chance) for span in words(text))
+    def same(texts: Sequence[str]) -> list[tuple[Tag, ...]]:
+        return [tuple(Tag(span, chance) for span in words(text)) for text in texts]
 
     monkeypatch.setattr(tagger, "tags", same)
 
@@ -153,9 +154,10 @@ def test_a_text_the_rules_could_not_read_is_a_failure() -> None:
 
 def test_a_text_the_network_could_not_read_is_a_failure(monkeypatch) -> None:
     """A number that is none would compare as if it were harmless."""
-    _, tokenizer = tagging._loaded()
+    network, tokenizer = tagging._loaded()
     broken = SimpleNamespace(
-        logits=lambda ids, mask: torch.full((*ids.shape, 9), float("nan"))
+        read=network.read,
+        head=lambda states: torch.full((len(states), 9), float("nan")),
     )
     monkeypatch.setattr(tagging, "_loaded", lambda: (broken, tokenizer))
 
@@ -175,10 +177,10 @@ def test_without_the_weights_it_is_not_available(monkeypatch, tmp_path) -> None:
 def test_a_text_reads_the_same_on_every_thread() -> None:
     """Nothing of a request is kept on the network."""
     texts = [CASE, CASE * 3, "A single line."] * 3
-    alone = [tagging.tags(text) for text in texts]
+    alone = [tagging.tags([text])[0] for text in texts]
 
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(tagging.tags, texts))
+        together = list(pool.map(lambda text: tagging.tags([text])[0], texts))
 
     for one, other in zip(alone, together, strict=True):
         assert [tag.span for tag in one] == [tag.span for tag in other]

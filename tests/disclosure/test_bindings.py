@@ -1,4 +1,4 @@
-"""The sidecar: whatever order and number of writers, the top N of the whole corpus."""
+"""Bindings: whatever order and number of writers, the top N of the whole corpus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from multiprocessing import get_context
 
 import pytest
 
-from sdrag.disclosure import MemoryBindings, SqliteBindings, binding_graph
+from sdrag.disclosure import binding_graph
+from sdrag.errors import UsageError
+from sdrag.state import open_state
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 RULES = (Constraint("a", "Remove names"), Constraint("b", "Hide doses"))
@@ -27,20 +29,17 @@ def write(store, passages, top_n=5, floor=1.0, rules=RULES):
 
 
 def write_at(path, passages):
-    write(SqliteBindings(path), passages)
+    write(open_state(path).bindings, passages)
 
 
 @pytest.fixture(params=["memory", "file"])
 def store(request, tmp_path):
-    return (
-        MemoryBindings()
-        if request.param == "memory"
-        else SqliteBindings(tmp_path / "b.db")
-    )
+    path = None if request.param == "memory" else tmp_path / "state.db"
+    return open_state(path).bindings
 
 
 def whole(top_n=5, floor=1.0):
-    one = MemoryBindings()
+    one = open_state().bindings
     write(one, CORPUS, top_n, floor)
     return one.all(RULES)
 
@@ -66,7 +65,7 @@ def test_several_threads_write_at_once(store):
 
 def test_two_processes_write_at_once(tmp_path):
     """They wait for one another, and share the key of the fingerprints."""
-    path = tmp_path / "b.db"
+    path = tmp_path / "state.db"
     halves = [CORPUS[::2], CORPUS[1::2]]
     context = get_context("fork")
     writers = [context.Process(target=write_at, args=(path, half)) for half in halves]
@@ -76,7 +75,7 @@ def test_two_processes_write_at_once(tmp_path):
         writer.join(30)
 
     assert [writer.exitcode for writer in writers] == [0, 0]
-    assert SqliteBindings(path).all(RULES) == whole()
+    assert open_state(path).bindings.all(RULES) == whole()
 
 
 @pytest.mark.parametrize(
@@ -129,14 +128,35 @@ def test_the_graph_has_two_kinds_of_nodes_and_no_text(store):
     assert "text" not in str(graph.nodes(data=True))
 
 
-def test_the_file_is_its_owners_and_holds_no_text(tmp_path):
-    """Neither a passage's nor a constraint's words stand in it."""
-    path = tmp_path / "b.db"
-    store = SqliteBindings(path)
-    write(store, CORPUS)
+def test_the_files_are_their_owners_and_hold_no_text(tmp_path):
+    """Neither a passage's nor a constraint's words stand in them; the key is apart."""
+    path = tmp_path / "state.db"
+    write(open_state(path).bindings, CORPUS)
 
-    data = path.read_bytes()
-    assert path.stat().st_mode & 0o077 == 0
-    assert b"text 1" not in data
-    assert b"Remove names" not in data
-    assert pickle.loads(pickle.dumps(store)).all(RULES) == store.all(RULES)  # noqa: S301
+    held = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    assert all(file.stat().st_mode & 0o077 == 0 for file in tmp_path.iterdir())
+    assert not any(b"text 1" in data for data in held.values())
+    assert not any(b"Remove names" in data for data in held.values())
+    key = held.pop("state.db.key")
+    assert len(key) == 32
+    assert not any(key in data for data in held.values())
+
+
+def test_another_process_opens_a_file_by_its_path(tmp_path):
+    """A state is pickled as where it lies, and one in memory not at all."""
+    state = open_state(tmp_path / "state.db")
+    write(state.bindings, CORPUS)
+
+    assert pickle.loads(pickle.dumps(state)).bindings.all(RULES) == whole()  # noqa: S301
+    with pytest.raises(UsageError, match="in memory"):
+        pickle.dumps(open_state())
+
+
+def test_without_its_key_a_file_knows_nothing(tmp_path):
+    """A copy of the file alone is no oracle, and a key of another file's is refused."""
+    path = tmp_path / "state.db"
+    write(open_state(path).bindings, CORPUS)
+    path.with_name("state.db.key").unlink()
+
+    with pytest.raises(UsageError, match="key"):
+        open_state(path)

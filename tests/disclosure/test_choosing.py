@@ -1,95 +1,213 @@
-"""Which constraints hold for passages is worked out once, while the sidecar stands."""
+"""What a question enforces, what it asks a model, and what it has to read at all."""
 
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
-from sdrag.disclosure.bindings import MemoryBindings, SqliteBindings
+from sdrag.disclosure import Ingested
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.steps import run
+from sdrag.state import open_state
+from sdrag.steps import Complete, Embed, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage, Principal
 
-POLICY = {
-    "constraints": [
-        {"id": "names", "text": "Remove the names of witnesses"},
-        {"id": "dates", "text": "Hide exact dates", "unless": {"roles": ["judge"]}},
-    ]
-}
-PASSAGES = (Passage("p", "The witness Anna Karlsson came on 3 May 2020."),)
+NAMES = {"id": "names", "text": "Remove the names of witnesses"}
+DATES = {"id": "dates", "text": "Hide exact dates", "unless": {"roles": ["judge"]}}
+POLICY = {"constraints": [NAMES, DATES]}
+LIMITS = {"apply": "top_k", "top_k": 1, "rank_by": "query"}
+PASSAGES = (
+    Passage("p", "The witness Anna Karlsson came on 3 May 2020.", document_id="d"),
+    Passage("q", "Then karlsson left.", document_id="d"),
+    Passage("r", "Nobody else was there.", document_id="e"),
+)
+JUDGE = Principal("j", roles=frozenset({"judge"}))
+
+
+@pytest.fixture(params=["memory", "file"])
+def state(request, tmp_path):
+    return open_state(None if request.param == "memory" else tmp_path / "state.db")
 
 
 def nothing_found(prompt):
     """A model that finds nothing; bindings decide what it is asked about."""
-    empty = [{"constraint": name, "spans": []} for name in ("names", "dates")]
-    return json.dumps({"verdicts": empty})
+    names = [name for name in ("names", "dates") if f"[{name}]" in text_of(prompt)]
+    verdicts = [{"constraint": name, "spans": []} for name in names]
+    return json.dumps({"verdicts": verdicts})
 
 
-@pytest.fixture(params=["memory", "file"])
-def store(request, tmp_path):
-    if request.param == "memory":
-        return MemoryBindings()
-    return SqliteBindings(tmp_path / "bindings.sqlite")
+def text_of(prompt):
+    return "\n".join(message.content.text for message in prompt.messages)
 
 
-def read_counter(store, monkeypatch):
-    reads = []
-    original = type(store).read
-
-    def read(self, *args):
-        reads.append(1)
-        return original(self, *args)
-
-    monkeypatch.setattr(type(store), "read", read)
-    return reads
-
-
-def test_a_warm_request_does_not_ask_the_sidecar(store, monkeypatch):
-    engine = Engine.build(POLICY, bindings=store, has_model=True)
-    world = Scripted(complete=nothing_found)
-    run(bind(PASSAGES, engine), world)
-    first = run(disclose(PASSAGES, Request("q"), engine), world)
-    reads = read_counter(store, monkeypatch)
-
-    again = run(disclose(PASSAGES, Request("another"), engine), world)
-
-    assert reads == []
-    assert [p.text for p in again.passages] == [p.text for p in first.passages]
+def asked(built, passages=PASSAGES, who=None, question="q", complete=nothing_found):
+    world = Scripted(complete=complete)
+    done = run(disclose(passages, Request(question, who), built), world)
+    prompts = [
+        text_of(prompt)
+        for effect in world.effects
+        if isinstance(effect, Complete)
+        for prompt in effect.items
+    ]
+    embedded = [effect for effect in world.effects if isinstance(effect, Embed)]
+    return [one.text for one in done.passages], prompts, embedded
 
 
-def test_every_write_asks_it_again(store, monkeypatch):
-    engine = Engine.build(POLICY, bindings=store, has_model=True)
-    world = Scripted(complete=nothing_found)
-    run(bind(PASSAGES, engine), world)
-    run(disclose(PASSAGES, Request("q"), engine), world)
-    before = store.stamp()
+@pytest.mark.parametrize("has_model", [False, True])
+def test_a_chunk_is_read_once(state, has_model):
+    """Whoever asks what, and whatever is retrieved beside it."""
+    built = Engine.build(POLICY, state=state, has_model=has_model)
+    _, prompts, _ = asked(built)
+    assert bool(prompts) is has_model
 
-    run(bind((Passage("other", "Something else."),), engine), world)
-    reads = read_counter(store, monkeypatch)
-    run(disclose(PASSAGES, Request("q"), engine), world)
-
-    assert store.stamp() != before
-    assert reads == [1]
+    for who in (None, JUDGE):
+        for passages in (PASSAGES, PASSAGES[::-1], PASSAGES[:1], PASSAGES[1:]):
+            _, prompts, embedded = asked(built, passages, who, "another")
+            assert (prompts, embedded) == ([], [])
 
 
-def test_what_was_chosen_for_one_principal_is_not_for_another(store):
-    engine = Engine.build(POLICY, bindings=store)
+def test_only_what_is_new_is_read(state):
+    """A chunk that nobody has looked at is read by itself."""
+    built = Engine.build(POLICY, state=state, has_model=True)
+    asked(built, PASSAGES[:2])
+
+    _, prompts, _ = asked(built)
+
+    assert prompts
+    assert all("Nobody else" in prompt for prompt in prompts)
+    assert not any("came on" in prompt for prompt in prompts)
+
+
+def test_an_edited_chunk_is_read_anew(state):
+    """What was found in its older text says nothing of it."""
+    built = Engine.build(POLICY, state=state, has_model=True)
+    asked(built)
+    edited = Passage("r", "Otto Brandt was there.", document_id="e")
+
+    texts, prompts, _ = asked(built, (edited,))
+
+    assert "Brandt" not in str(texts)
+    assert prompts
+
+
+def test_what_binds_nobody_who_asks_is_looked_for_all_the_same(state):
+    """What is found holds for everybody: the next one's question reads nothing."""
+    built = Engine.build(POLICY, state=state, has_model=True)
+
+    open_, prompts, _ = asked(built, who=JUDGE)
+    closed, more, embedded = asked(built)
+
+    assert any("[dates]" in prompt for prompt in prompts)
+    assert "3 May 2020" in open_[0]
+    assert "3 May 2020" not in closed[0]
+    assert (more, embedded) == ([], [])
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_was_chosen_for_one_principal_is_not_for_another(order, state):
+    """In whatever order they ask."""
+    built = Engine.build(POLICY, state=state)
+
+    for who in (JUDGE, None, JUDGE)[::order]:
+        texts, _, _ = asked(built, who=who, complete=None)
+        assert ("3 May 2020" in texts[0]) == (who is JUDGE)
+        assert "arlsson" not in str(texts)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_name_is_known_in_all_of_its_document(order, state):
+    """Once any chunk that tells it was read, before or after the others."""
+    built = Engine.build(POLICY, state=state)
+    for passage in PASSAGES[:2][::order]:
+        asked(built, (passage,), complete=None)
+
+    (texts, _, _) = asked(built, PASSAGES[1:2], complete=None)
+
+    assert "karlsson" not in texts[0]
+
+
+def test_binding_knows_a_document_whole(state):
+    """So the first question already shows no name that another chunk tells."""
+    built = Engine.build(POLICY, state=state)
+    told = []
+
+    done = run(bind(PASSAGES, built, lambda *one: told.append(one)), Scripted())
+    texts, _, embedded = asked(built, PASSAGES[1:2], complete=None)
+
+    assert done == Ingested(passages=3, located=3, read=3)
+    assert told[-1] == (3, 3)
+    assert "karlsson" not in texts[0]
+    assert embedded == []
+
+
+def test_chunks_that_come_in_batches_complete_their_document(state):
+    """What a later batch tells of a name goes from the chunks of an earlier one too."""
+    built = Engine.build(POLICY, state=state)
+    for passage in PASSAGES[1::-1]:
+        run(bind([passage], built), Scripted())
+
+    texts, _, _ = asked(built, PASSAGES[1:2], complete=None)
+
+    assert "karlsson" not in texts[0]
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(state):
+    """What was bound before is known; only the rest is read."""
+    built = Engine.build(POLICY, state=state)
+    run(bind(PASSAGES[:2], built), Scripted())
+
+    assert run(bind(PASSAGES, built), Scripted()).read == 1
+
+
+def test_what_could_not_be_judged_at_binding_is_judged_when_it_is_retrieved(state):
+    """It is counted, and withheld until somebody can."""
+    built = Engine.build(POLICY, state=state, has_model=True)
+
+    done = run(bind(PASSAGES, built), Scripted(complete=lambda _: "I would rather not"))
+    withheld, _, _ = asked(built, complete=lambda _: "I would rather not")
+    released, _, _ = asked(built)
+
+    assert (done.passages, done.located) == (3, 0)
+    assert withheld == []
+    assert len(released) == 3
+    assert "arlsson" not in str(released)
+
+
+@pytest.mark.parametrize("question", ["Remove the names of witnesses", "Hide dates"])
+def test_a_top_k_chooses_by_the_question(question, state):
+    """And says what it left out; the others' findings are kept all the same."""
+    built = Engine.build({**POLICY, "disclosure": LIMITS}, state=state)
     world = Scripted()
-    judge = Principal("j", roles=frozenset({"judge"}))
 
-    open_, closed = (
-        run(disclose(PASSAGES, Request("q", who), engine), world).passages[0].text
-        for who in (judge, None)
+    done = run(disclose(PASSAGES[:1], Request(question), built), world)
+
+    (left,) = [one for one in done.decisions if one.subject == "constraints"]
+    assert left.reason == "top-k"
+    assert len(left.constraint_ids) == 1
+    assert ("Karlsson" in done.passages[0].text) == (left.constraint_ids == ("names",))
+    assert ("2020" in done.passages[0].text) == (left.constraint_ids == ("dates",))
+
+
+def test_a_limited_policy_leaves_nothing_unlocated_for_another(state):
+    """What a question left out for one policy is enforced by the next one's."""
+    limited = Engine.build({**POLICY, "disclosure": LIMITS}, state=state)
+    asked(limited, question="Hide exact dates", complete=None)
+
+    texts, _, _ = asked(Engine.build(POLICY, state=state), complete=None)
+
+    assert not re.search("arlsson|2020", str(texts))
+
+
+def test_a_model_is_asked_what_a_limit_left_out(state):
+    """What was not asked about counts as not looked for."""
+    limited = {**POLICY, "disclosure": LIMITS}
+    asked(
+        Engine.build(limited, state=state, has_model=True), question="Hide exact dates"
     )
 
-    assert "3 May 2020" in open_
-    assert "3 May 2020" not in closed
+    _, prompts, _ = asked(Engine.build(POLICY, state=state, has_model=True))
 
-
-def test_two_sidecars_never_share_a_stamp(tmp_path):
-    first, second = (SqliteBindings(tmp_path / name) for name in ("a", "b"))
-
-    assert first.stamp() != second.stamp()
-    assert first.stamp() == SqliteBindings(tmp_path / "a").stamp()
+    assert any("[names]" in prompt for prompt in prompts)
+    assert not any("[dates]" in prompt for prompt in prompts)

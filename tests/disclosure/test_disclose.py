@@ -9,11 +9,15 @@ import time
 import pytest
 
 from sdrag.calls import Limits, Port
-from sdrag.disclosure import DisclosureSetup, MemoryBindings, disclose
+from sdrag.detectors.tagger import tagging
+from sdrag.disclosure import DisclosureSetup, disclose
 from sdrag.performing import PortPerformer, Ports
+from sdrag.pipeline import Engine, Request
+from sdrag.pipeline import disclose as disclose_all
 from sdrag.policy import Policy
+from sdrag.state import open_state
 from sdrag.steps import Reply, arun, run
-from sdrag.testing import canary, toy_vectors
+from sdrag.testing import Scripted, canary, toy_vectors
 from sdrag.vocabulary import Finding, Passage, Span
 
 SECRET, PUBLIC = canary("secret"), canary("public")
@@ -26,6 +30,10 @@ POLICY = {
 
 class Blind:
     """A locator that sees nothing."""
+
+    @property
+    def identity(self):
+        return type(self).__name__
 
     def locate(self, passages, constraints):
         yield from ()
@@ -68,9 +76,10 @@ def said(*spans):
     return json.dumps({"verdicts": [{"constraint": "c1", "spans": list(spans)}]})
 
 
-def asked(model, locator, face, passages=(PASSAGE,)):
+def asked(model, locator, face, passages=(PASSAGE,), state=None):
+    state = state or open_state()
     setup = DisclosureSetup(
-        Policy.read(POLICY), MemoryBindings(), locator, has_model=model is not None
+        Policy.read(POLICY), state, locator, has_model=model is not None
     )
     ports = Ports(
         complete=Port(model) if model else None,
@@ -143,3 +152,80 @@ def test_an_explicit_empty_verdict_is_honoured(face):
     (redaction,) = asked(lambda _: said(), Blind(), face).redactions
 
     assert redaction.passage.text == PASSAGE.text
+
+
+@pytest.mark.parametrize(
+    ("model", "locator"),
+    [
+        pytest.param(failing, Blind(), id="model"),
+        pytest.param(lambda _: '{"verdicts": []}', Blind(), id="missing verdict"),
+        pytest.param(lambda _: said(), Broken(), id="locator"),
+    ],
+)
+def test_doubt_is_not_remembered(model, locator, face):
+    """What could not be judged counts as not looked for: it is read once more."""
+    state = open_state()
+    doubted = asked(model, locator, face, state=state)
+
+    again = asked(lambda _: said(SECRET), Seeing(), face, state=state)
+
+    assert doubted.redactions[0].passage is None
+    assert again.redactions[0].passage.text == f"{PUBLIC} saw [REDACTED] there."
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "hides"),
+    [
+        pytest.param(Blind(), Seeing(), True, id="a better locator finds it"),
+        pytest.param(
+            Seeing(), Blind(), True, id="what was found stays in its document"
+        ),
+        pytest.param(Blind(), Blind(), False, id="the same one reads nothing again"),
+    ],
+)
+def test_another_locator_locates_anew(first, second, hides, face):
+    """Findings are kept by who made them; nothing that was found is taken back."""
+    state = open_state()
+    asked(None, first, face, state=state)
+
+    (redaction,) = asked(None, second, face, state=state).redactions
+
+    assert (SECRET not in redaction.passage.text) is hides
+
+
+def test_what_less_was_installed_for_is_located_anew(tmp_path):
+    """What was found without a network does not outlive its installation."""
+    passage = Passage("p", "The applicant ran a mushroom farm with his two brothers.")
+
+    def released():
+        engine = Engine.build(
+            {"constraints": ["Mask personal data"]}, state=tmp_path / "state.db"
+        )
+        return run(disclose_all([passage], Request("?"), engine), Scripted()).passages
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tagging, "_WEIGHTS", tmp_path / "none.safetensors")
+        (before,) = released()
+    (after,) = released()
+
+    assert "mushroom" in before.text
+    assert "mushroom" not in after.text
+
+
+def test_a_title_that_chunks_share_is_judged_for_each():
+    """A constraint that holds for one of them alone is enforced in its title too."""
+    shared = {"title": SECRET}
+    passages = (
+        Passage("open", PUBLIC, {**shared, "ward": "b"}, document_id="d"),
+        Passage("closed", PUBLIC, {**shared, "ward": "a"}, document_id="d"),
+    )
+    policy = {
+        "constraints": [{"text": POLICY["constraints"][0], "where": {"ward": ["a"]}}],
+        "metadata": {"allow": ["title"]},
+    }
+    for order in (passages, passages[::-1]):
+        setup = DisclosureSetup(Policy.read(policy), open_state(), Seeing())
+        redactions = run(disclose(order, "?", None, setup), Scripted()).redactions
+        shown = {r.passage.id: str(dict(r.passage.metadata)) for r in redactions}
+        assert SECRET in shown["open"]
+        assert SECRET not in shown["closed"]

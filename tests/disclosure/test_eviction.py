@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.disclosure import MemoryBindings, bind
+from sdrag.disclosure import bind
 from sdrag.disclosure.candidates import CANDIDATES, candidates
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as bind_all
 from sdrag.policy import DisclosureSection
+from sdrag.state import open_state
 from sdrag.steps import Complete, Embed, Score, Search, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Passage
@@ -23,9 +24,9 @@ CHUNKS = tuple(
     Passage(f"p{n}", f"The {topic} of group {n} were told.", document_id=f"d{n}")
     for n, topic in enumerate(TOPICS)
 )
-STORE = MemoryBindings()
+STATE = open_state()
 NARROW = DisclosureSection(bind_top_n=2, similarity_floor=0.9)
-run(bind(CHUNKS, RULES, STORE, NARROW), Scripted())
+run(bind(CHUNKS, RULES, STATE, NARROW), Scripted())
 
 questions = st.text(max_size=60) | st.sampled_from([rule.text for rule in RULES])
 retrieved = st.lists(
@@ -36,7 +37,7 @@ retrieved = st.lists(
 def chosen(passages, query, **section):
     world = Scripted()
     section = NARROW.model_copy(update=section)
-    found = run(candidates(passages, query, None, RULES, STORE, section), world)
+    found = run(candidates(passages, query, RULES, STATE, section), world)
     return found, world.effects
 
 
@@ -88,10 +89,10 @@ def test_every_candidate_is_applied_or_reported(passages, query, limit, top_k):
 def test_a_small_policy_has_nothing_to_choose():
     """Up to forty constraints, every one is a candidate."""
     few = RULES[:CANDIDATES]
-    store = MemoryBindings()
-    run(bind(CHUNKS, few, store, NARROW), Scripted())
+    state = open_state()
+    run(bind(CHUNKS, few, state, NARROW), Scripted())
 
-    found = run(candidates(CHUNKS[:1], "?", None, few, store, NARROW), Scripted())
+    found = run(candidates(CHUNKS[:1], "?", few, state, NARROW), Scripted())
 
     assert found.applied == few
 

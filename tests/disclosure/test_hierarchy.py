@@ -5,7 +5,7 @@ import uuid
 import numpy as np
 import pytest
 
-from sdrag.disclosure import MemoryBindings, bind
+from sdrag.disclosure import bind
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     SOURCES_KEY,
@@ -18,6 +18,7 @@ from sdrag.disclosure.hierarchy import (
 from sdrag.disclosure.hierarchy.clusters import clusters, fitting_clusters
 from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError, UsageError
 from sdrag.policy import DisclosureSection, Policy
+from sdrag.state import open_state
 from sdrag.steps import Complete, Embed, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Binding, Constraint, Passage
@@ -224,51 +225,51 @@ SECTION = DisclosureSection(bind_top_n=1)
 
 def bound_tree(depth=2):
     """Three chunks, of which the rule is bound to one, and their summaries."""
-    chunks, store = leaves(3), MemoryBindings()
-    run(bind(chunks, [RULE], store, SECTION), Scripted())
+    chunks, state = leaves(3), open_state()
+    run(bind(chunks, [RULE], state, SECTION), Scripted())
     found = run(
         build_hierarchy(chunks, HierarchySettings(depth=depth)),
         Scripted(complete=lambda _: "Nothing."),
     )
-    run(inherit(found.summaries, store), Scripted())
-    return chunks, found.passages, store
+    run(inherit(found.summaries, state), Scripted())
+    return chunks, found.passages, state
 
 
 def test_summaries_inherit_bindings():
     """A summary is bound to whatever its sources are bound to."""
-    _, (summary,), store = bound_tree()
-    store.write([summary], [RULE], [], top_n=1, floor=1.0)
+    _, (summary,), state = bound_tree()
+    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
 
-    assert set(store.read([summary], [RULE])[0]) == {"names"}
+    assert set(state.bindings.read([summary], [RULE])[0]) == {"names"}
 
 
 def test_inherited_bindings_take_no_place():
     """A constraint's N are for chunks that are near to it themselves."""
-    chunks, (summary,), store = bound_tree()
-    store.write([summary], [RULE], [], top_n=1, floor=1.0)
+    chunks, (summary,), state = bound_tree()
+    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
 
-    (binding,) = store.all([RULE])
+    (binding,) = state.bindings.all([RULE])
     assert binding.passage_id in {chunk.id for chunk in chunks}
 
 
 def test_later_constraints_are_inherited():
     """What is bound to a chunk later holds for its summary, as long as it does."""
-    chunks, (summary,), store = bound_tree()
-    store.write([summary], [RULE], [], top_n=1, floor=1.0)
+    chunks, (summary,), state = bound_tree()
+    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
     rule = Constraint("dates", "Hide dates")
-    store.add(rule, chunks[:1], [Binding("dates", chunks[0].id, 1.0)])
+    state.bindings.add(rule, chunks[:1], [Binding("dates", chunks[0].id, 1.0)])
 
-    assert set(store.read([summary], [RULE, rule])[0]) == {"names", "dates"}
-    store.remove(rule)
-    assert store.read([summary], [RULE, rule]) == [None]
-    assert set(store.read([summary], [RULE])[0]) == {"names"}
+    assert set(state.bindings.read([summary], [RULE, rule])[0]) == {"names", "dates"}
+    state.bindings.remove(rule)
+    assert state.bindings.read([summary], [RULE, rule]) == [None]
+    assert set(state.bindings.read([summary], [RULE])[0]) == {"names"}
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda chunks, store: store.forget([chunks[1].id]),
-        lambda chunks, store: store.write(
+        lambda chunks, state: state.bindings.forget([chunks[1].id]),
+        lambda chunks, state: state.bindings.write(
             [Passage(chunks[1].id, "Edited.")], [RULE], [], top_n=1, floor=1.0
         ),
     ],
@@ -276,22 +277,22 @@ def test_later_constraints_are_inherited():
 )
 def test_a_summary_of_what_has_changed_is_in_doubt(change):
     """It may still say what the chunk said, so every constraint holds for it."""
-    chunks, (summary,), store = bound_tree()
-    store.write([summary], [RULE], [], top_n=1, floor=1.0)
-    change(chunks, store)
+    chunks, (summary,), state = bound_tree()
+    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
+    change(chunks, state)
 
-    assert store.read([summary], [RULE]) == [None]
+    assert state.bindings.read([summary], [RULE]) == [None]
 
 
 def test_a_summary_of_what_was_never_bound_is_in_doubt():
     """Once its chunks are bound, it inherits."""
-    chunks, store, policy = leaves(3), MemoryBindings(), Policy.read(ONE_RULE)
+    chunks, state, policy = leaves(3), open_state(), Policy.read(ONE_RULE)
     performer = Scripted(complete=lambda _: "Nothing.")
-    found = run(add_summaries(chunks, policy, store), performer)
+    found = run(add_summaries(chunks, policy, state), performer)
 
-    assert store.read(found.passages, policy.rules) == [None]
-    run(bind(chunks, policy.rules, store, policy.disclosure), performer)
-    assert set(store.read(found.passages, policy.rules)[0]) == {"names"}
+    assert state.bindings.read(found.passages, policy.rules) == [None]
+    run(bind(chunks, policy.rules, state, policy.disclosure), performer)
+    assert set(state.bindings.read(found.passages, policy.rules)[0]) == {"names"}
 
 
 def test_a_summary_of_summaries_inherits_through_them(monkeypatch):
@@ -302,25 +303,25 @@ def test_a_summary_of_summaries_inherits_through_them(monkeypatch):
 
     name = "sdrag.disclosure.hierarchy.building.fitting_clusters"
     monkeypatch.setattr(name, paired)
-    chunks, store, policy = leaves(4), MemoryBindings(), Policy.read(ONE_RULE)
+    chunks, state, policy = leaves(4), open_state(), Policy.read(ONE_RULE)
     performer = Scripted(complete=lambda _: "Nothing.")
-    run(bind(chunks, policy.rules, store, policy.disclosure), performer)
-    found = run(add_summaries(chunks, policy, store), performer)
+    run(bind(chunks, policy.rules, state, policy.disclosure), performer)
+    found = run(add_summaries(chunks, policy, state), performer)
     top = found.passages[-1]
 
     assert [one.metadata[LAYER_KEY] for one in found.passages] == [1, 1, 2]
-    assert set(store.read([top], policy.rules)[0]) == {"names"}
-    store.forget([chunks[0].id])
-    assert store.read([top], policy.rules) == [None]
+    assert set(state.bindings.read([top], policy.rules)[0]) == {"names"}
+    state.bindings.forget([chunks[0].id])
+    assert state.bindings.read([top], policy.rules) == [None]
 
 
 def test_a_forgotten_summary_leaves_no_links():
     """Its id may come back for another."""
-    _, (summary,), store = bound_tree()
-    store.forget([summary.id])
-    store.write([summary], [RULE], [], top_n=1, floor=1.0)
+    _, (summary,), state = bound_tree()
+    state.bindings.forget([summary.id])
+    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
 
-    assert store.read([summary], [RULE]) == [{}]
+    assert state.bindings.read([summary], [RULE]) == [{}]
 
 
 ONE_RULE = {"constraints": [{"id": "names", "text": "Remove names of witnesses"}]}
@@ -342,20 +343,11 @@ def test_what_a_policy_looks_at_stays_apart(policy):
         for n in range(2)
     ]
     found = run(
-        add_summaries(chunks, Policy.read(policy), MemoryBindings()),
+        add_summaries(chunks, Policy.read(policy), open_state()),
         Scripted(complete=lambda _: "A summary."),
     )
 
     assert [one.metadata["teams"] for one in found.passages] == ["a", "b"]
-
-
-def test_a_store_without_links_is_refused():
-    """Before a model is asked."""
-    performer = Scripted(complete=lambda _: "A summary.")
-
-    with pytest.raises(UsageError):
-        run(add_summaries(leaves(3), Policy.read(ONE_RULE), object()), performer)
-    assert performer.effects == []
 
 
 @pytest.mark.parametrize(

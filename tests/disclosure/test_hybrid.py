@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from sdrag.disclosure import MemoryBindings, bind
+from sdrag.disclosure import bind
 from sdrag.disclosure.candidates import CANDIDATES, candidates
 from sdrag.disclosure.hybrid import Votes, document_votes, hybrid_scores
 from sdrag.disclosure.typed_candidates import candidates_by_type
 from sdrag.evaluation.ranking import average_precision, recall
 from sdrag.policy import DisclosureSection
+from sdrag.state import open_state
 from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Passage
@@ -20,9 +21,9 @@ PASSAGES = [
 
 
 def chosen(query, section, found):
-    store = MemoryBindings()
-    run(bind(PASSAGES, RULES, store, section), Scripted())
-    steps = candidates(found, query, None, RULES, store, section)
+    state = open_state()
+    run(bind(PASSAGES, RULES, state, section), Scripted())
+    steps = candidates(found, query, RULES, state, section)
     return run(steps, Scripted())
 
 
@@ -39,11 +40,11 @@ def test_candidates_do_not_depend_on_the_question(query):
 
 def test_few_constraints_are_all_candidates():
     """A small policy has nothing to choose."""
-    store, section = MemoryBindings(), DisclosureSection(bind_top_n=1)
+    state, section = open_state(), DisclosureSection(bind_top_n=1)
     few = RULES[:CANDIDATES]
-    run(bind(PASSAGES, few, store, section), Scripted())
+    run(bind(PASSAGES, few, state, section), Scripted())
 
-    result = run(candidates(PASSAGES[:1], "?", None, few, store, section), Scripted())
+    result = run(candidates(PASSAGES[:1], "?", few, state, section), Scripted())
 
     assert result.applied == tuple(few)
 

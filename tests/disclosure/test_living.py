@@ -1,19 +1,18 @@
 """Policies change while the index stands, and one index serves many audiences."""
 
+from __future__ import annotations
+
 import json
 import re
 
 import pytest
 
-from sdrag.disclosure import (
-    SqliteBindings,
-    bind,
-    bind_constraint,
-    forget_constraint,
-)
+from sdrag.disclosure import bind, bind_constraint, forget_constraint, forget_document
 from sdrag.pipeline import Engine, Request, disclose
+from sdrag.pipeline import bind as ingest
 from sdrag.policy import DisclosureSection
-from sdrag.steps import Embed, Search, run
+from sdrag.state import open_state
+from sdrag.steps import Complete, Embed, Search, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Passage, Principal
 
@@ -23,125 +22,236 @@ TEXTS = ("Call 555-0142 now.", "Jonathan Meyers saw it.", "The van was white.")
 PASSAGES = tuple(
     Passage(f"p{n}", text, score=1.0 - n / 10) for n, text in enumerate(TEXTS)
 )
-SECTION = DisclosureSection(bind_top_n=2, similarity_floor=1.0)
+LIMITS = {"bind_top_n": 2, "similarity_floor": 1.0}
+SECTION = DisclosureSection(**LIMITS)
 
 
-@pytest.fixture
-def store(tmp_path):
-    store = SqliteBindings(tmp_path / "bindings.db")
-    run(bind(PASSAGES, [OLD], store, SECTION), Scripted())
-    return store
+@pytest.fixture(params=["memory", "file"])
+def state(request, tmp_path):
+    state = open_state(None if request.param == "memory" else tmp_path / "state.db")
+    run(bind(PASSAGES, [OLD], state, SECTION), Scripted())
+    return state
 
 
-def added(store, constraint=NEW, found=PASSAGES[:1]):
+def policy(*rules):
+    entries = [{"id": rule.id, "text": rule.text} for rule in rules]
+    return {"constraints": entries, "disclosure": LIMITS}
+
+
+def engine(state, *rules, **options):
+    return Engine.build(policy(*rules), state=state, **options)
+
+
+def added(state, constraint=NEW, found=PASSAGES[:1], **options):
     performer = Scripted(search=lambda _: found)
-    run(bind_constraint(constraint, store, SECTION), performer)
+    setup = engine(state, OLD, constraint, **options).disclosure
+    run(bind_constraint(constraint, setup), performer)
     return performer.effects
 
 
-def test_adding_takes_one_query(store):
-    """A new constraint is bound by one vector query; nothing is embedded again."""
-    effects = added(store)
+def test_adding_takes_one_query(state):
+    """A new constraint is bound by one vector query; no chunk is bound anew."""
+    effects = added(state)
 
     assert len([e for e in effects if isinstance(e, Search)]) == 1
-    assert not any(isinstance(e, Embed) for e in effects)
+    assert not any(isinstance(e, Complete) for e in effects)
 
 
-def test_added_constraint_is_bound_to_what_was_near(store):
+def test_added_constraint_is_bound_to_what_was_near(state):
     """It is bound to its nearest chunks, and the others count as compared."""
-    assert store.read(PASSAGES, [NEW]) == [None, None, None]
+    assert state.bindings.read(PASSAGES, [NEW]) == [None, None, None]
 
-    added(store)
+    added(state)
 
-    assert [set(s) for s in store.read(PASSAGES, [NEW])] == [{"phones"}, set(), set()]
+    known = state.bindings.read(PASSAGES, [NEW])
+    assert [set(scores) for scores in known] == [{"phones"}, set(), set()]
 
 
-def test_edited_chunk_is_in_doubt(store):
+def test_edited_chunk_is_in_doubt(state):
     """A chunk that reads differently today is not served with a stale binding."""
     edited = Passage("p0", "Call 555-0199 now.", score=1.0)
 
-    added(store, found=(edited,))
+    added(state, found=(edited,))
 
-    assert store.read([edited], [NEW]) == [None]
-    assert store.read(PASSAGES[:1], [NEW]) == [{}]
+    assert state.bindings.read([edited], [NEW]) == [None]
+    assert state.bindings.read(PASSAGES[:1], [NEW]) == [{}]
 
 
-def test_reworded_constraint_is_a_new_one(store):
+def test_reworded_constraint_is_a_new_one(state):
     """Bindings of the old words do not serve the new ones."""
     reworded = Constraint("names", "Remove the names of all bystanders")
 
-    assert store.read(PASSAGES, [reworded]) == [None, None, None]
+    assert state.bindings.read(PASSAGES, [reworded]) == [None, None, None]
 
 
-def test_removed_constraint_comes_back_unbound(store):
+def test_removed_constraint_comes_back_unbound(state):
     """What was removed and returns counts as never bound, also beside new chunks."""
-    added(store)
-    run(forget_constraint(NEW, store), Scripted())
+    added(state)
+    run(forget_constraint(NEW, state), Scripted())
     late = Passage("p9", "Ring 555-0177.")
-    run(bind([late], [OLD, NEW], store, SECTION), Scripted())
+    run(bind([late], [OLD, NEW], state, SECTION), Scripted())
 
-    known = store.read([*PASSAGES, late], [NEW])
+    known = state.bindings.read([*PASSAGES, late], [NEW])
 
     assert known[:3] == [None, None, None]
     assert known[3] is not None
 
 
-def test_chunks_bound_later_do_not_inherit_a_comparison(store):
+def test_chunks_bound_later_do_not_inherit_a_comparison(state):
     """A chunk bound without the new constraint is in doubt about it."""
-    added(store)
+    added(state)
     late = Passage("p9", "Ring 555-0177.")
-    run(bind([late], [OLD], store, SECTION), Scripted())
+    run(bind([late], [OLD], state, SECTION), Scripted())
 
-    assert store.read([late], [NEW]) == [None]
+    assert state.bindings.read([late], [NEW]) == [None]
 
 
-def test_ten_thousand_chunks_take_one_query(tmp_path):
-    """Adding a constraint to 10,000 chunks takes one query and embeds nothing."""
-    store = SqliteBindings(tmp_path / "large.db")
+def test_ten_thousand_chunks_take_one_query():
+    """Adding a constraint to 10,000 chunks takes one query, and reads the nearest."""
+    state = open_state()
     chunks = [Passage(f"c{n}", f"Chunk number {n}.") for n in range(10_000)]
-    store.write(chunks, [OLD], [], top_n=50, floor=1.0)
+    state.bindings.write(chunks, [OLD], [], top_n=50, floor=1.0)
 
-    effects = added(store, found=tuple(chunks[:50]))
+    effects = added(state, found=tuple(chunks[:50]))
 
-    assert [type(e).__name__ for e in effects] == ["Search", "Compute"]
-    assert sum(bool(s) for s in store.read(chunks, [NEW])) == 50
+    assert sum(isinstance(effect, Search) for effect in effects) == 1
+    assert all(len(e.items) <= 100 for e in effects if isinstance(e, Embed))
+    assert sum(bool(s) for s in state.bindings.read(chunks, [NEW])) == 50
 
 
-def test_one_index_serves_two_audiences():
-    """The same question gives a physician and a visitor two contexts, cached apart."""
+def shown(built, passages=PASSAGES, performer=None):
+    steps = disclose(passages, Request("?"), built)
+    return [one.text for one in run(steps, performer or Scripted()).passages]
+
+
+def test_a_constraint_holds_from_the_next_question_on(state):
+    """Whether its chunks were near when it was added or not, and then no more."""
+    before, after = engine(state, OLD), engine(state, OLD, NEW)
+    far = Passage("p7", "Or ring 555-0177.")
+    assert "555-0142" in shown(before)[0]
+
+    added(state)
+
+    assert not any("555" in text for text in shown(after, (*PASSAGES, far)))
+    assert "555-0142" in shown(before)[0]
+    assert "Meyers" not in str(shown(before))
+
+
+def test_a_reworded_constraint_is_enforced_as_it_reads_today(state):
+    """What was located for the old words says nothing of the new ones."""
+    assert "555-0142" in shown(engine(state, OLD))[0]
+
+    reworded = Constraint("names", "Suppress private telephone numbers")
+
+    assert "555-0142" not in shown(engine(state, reworded))[0]
+
+
+def test_another_id_for_the_same_words_finds_what_is_known(state):
+    """What was located is known by the words; bindings are by the id too."""
+    shown(engine(state, OLD))
+    renamed = Constraint("witnesses", OLD.text)
+    performer = Scripted()
+
+    texts = shown(engine(state, renamed), performer=performer)
+
+    assert "Meyers" not in str(texts)
+    assert not any(isinstance(effect, Embed) for effect in performer.effects)
+
+
+def test_a_forgotten_document_leaves_nothing(state):
+    """Neither what was found in it, nor its forms, nor its bindings."""
+    first = Passage("a", "The witness Jonathan Meyers came.", document_id="d")
+    second = Passage("b", "Then meyers left.", document_id="d")
+    built = engine(state, OLD)
+    run(ingest([first, second], built), Scripted())
+    (document,) = {built.disclosure.document_of(one) for one in (first, second)}
+    assert state.findings.register([document])[document]
+
+    run(forget_document([first, second], built.disclosure), Scripted())
+
+    assert not state.findings.register([document])[document]
+    assert state.bindings.read([first], [OLD]) == [None]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_one_index_serves_two_audiences(order, state):
+    """The same question gives a physician and a visitor two contexts."""
     rule = {
         "id": "doses",
         "text": "Hide exact doses of medicine",
         "unless": {"roles": ["physician"]},
     }
-    engine = Engine.build({"constraints": [rule]})
+    built = Engine.build({"constraints": [rule]}, state=state)
     passage = Passage("p", "She takes 40 mg of atorvastatin at night.")
     physician = Principal("ann", roles=frozenset({"physician"}))
     visitor = Principal("bob", roles=frozenset({"visitor"}))
 
     def seen(principal):
         request = Request("What does she take?", principal)
-        (one,) = run(disclose([passage], request, engine), Scripted()).passages
+        (one,) = run(disclose([passage], request, built), Scripted()).passages
         return one.text
 
     for _ in range(2):
-        assert "40 mg" in seen(physician)
-        assert "40 mg" not in seen(visitor)
+        for principal in (physician, visitor)[::order]:
+            assert ("40 mg" in seen(principal)) == (principal is physician)
 
 
-def test_second_identical_question_makes_no_model_call():
-    """What was released is remembered; a second identical question asks no model."""
-    rule = {"id": "names", "text": "Remove names of witnesses"}
-    engine = Engine.build({"constraints": [rule]}, has_model=True)
+def nothing_found(prompt):
+    ids = re.findall(r"^\[(\w+)\] ", prompt.messages[-1].content.text, re.MULTILINE)
+    return json.dumps({"verdicts": [{"constraint": i, "spans": []} for i in ids]})
 
-    def complete(prompt):
-        ids = re.findall(r"^\[(\w+)\] ", prompt.messages[-1].content.text, re.MULTILINE)
-        return json.dumps({"verdicts": [{"constraint": i, "spans": []} for i in ids]})
 
-    first, second = Scripted(complete=complete), Scripted(complete=complete)
-    one = run(disclose(PASSAGES, Request("Who?"), engine), first)
-    two = run(disclose(PASSAGES, Request("Who?"), engine), second)
+def test_second_identical_question_asks_no_model_and_reads_nothing(state):
+    """What was located is looked up; it is only cut."""
+    built = engine(state, OLD, has_model=True)
+    first, second = (Scripted(complete=nothing_found) for _ in range(2))
 
-    assert [p.text for p in one.passages] == [p.text for p in two.passages]
-    assert any(type(e).__name__ == "Complete" for e in first.effects)
-    assert not any(type(e).__name__ == "Complete" for e in second.effects)
+    one, two = shown(built, performer=first), shown(built, performer=second)
+
+    assert one == two
+    assert any(isinstance(effect, Complete) for effect in first.effects)
+    assert not any(isinstance(e, (Complete, Embed)) for e in second.effects)
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+def test_no_question_reads_what_was_bound(state, has_model):
+    """Neither the first one, nor in another process: binding has done it."""
+    built = engine(state, OLD, has_model=has_model)
+    binding, asking = (Scripted(complete=nothing_found) for _ in range(2))
+
+    done = run(ingest(PASSAGES, built), binding)
+    texts = shown(engine(state, OLD, has_model=has_model), performer=asking)
+
+    assert (done.passages, done.located, done.read) == (3, 3, 3)
+    assert run(ingest(PASSAGES, built), Scripted()).read == 0
+    assert "Meyers" not in str(texts)
+    assert not any(isinstance(e, (Complete, Embed)) for e in asking.effects)
+
+
+def test_a_model_that_comes_later_is_asked(state):
+    """What the local engine found alone does not pass for a model's answer."""
+    shown(engine(state, OLD))
+    performer = Scripted(complete=nothing_found)
+
+    texts = shown(engine(state, OLD, has_model=True), performer=performer)
+
+    assert any(isinstance(effect, Complete) for effect in performer.effects)
+    assert "Meyers" not in str(texts)
+
+
+def test_another_model_is_asked_for_itself(state):
+    """Findings are kept by the model's name; what both found is united."""
+
+    def finding(prompt):
+        spans = ["white"] if "white" in prompt.messages[-1].content.text else []
+        return json.dumps({"verdicts": [{"constraint": "names", "spans": spans}]})
+
+    one = engine(state, OLD, has_model=True, model_id="one")
+    other = engine(state, OLD, has_model=True, model_id="other")
+    assert "white" not in str(shown(one, performer=Scripted(complete=finding)))
+
+    performer = Scripted(complete=nothing_found)
+    texts = shown(other, performer=performer)
+
+    assert any(isinstance(effect, Complete) for effect in performer.effects)
+    assert "white" not in str(texts)

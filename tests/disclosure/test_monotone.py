@@ -1,283 +1,202 @@
-"""Once withheld, always withheld: a question shows nothing that another withheld."""
+"""Once withheld, always withheld: no question shows what another one withheld."""
 
 from __future__ import annotations
 
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sdrag.disclosure.history import MemoryHistory, SqliteHistory
-from sdrag.errors import HostError, UsageError
 from sdrag.pipeline import Engine, Request, disclose
+from sdrag.state import open_state
 from sdrag.steps import Reply, run
 from sdrag.testing import Scripted, canary
-from sdrag.vocabulary import Constraint, Finding, Passage, Principal, Span
+from sdrag.vocabulary import Finding, Passage, Principal, Span
 
-NAMES = Constraint("names", "Remove names")
-DOSES = Constraint("doses", "Hide doses")
-TEXT = Passage("p", "Anna came home.")
-ANNA, HOME = Span(0, 4), Span(10, 14)
-POLICY = {
-    "constraints": [{"id": "secret", "text": "Conceal what the witness saw"}],
-    "disclosure": {"monotone": True},
-    "metadata": {"allow": ["title", "year"]},
-}
-WORDS = [canary(f"word {number}") for number in range(4)]
+WORDS = [canary(f"word {number}") for number in range(3)]
+RULES = [
+    {"id": f"c{n}", "text": f"Conceal topic {n}", "unless": {"roles": [f"r{n}"]}}
+    for n in range(3)
+]
+TOP_ONE = {"apply": "top_k", "top_k": 1, "rank_by": "query", "monotone": True}
+LIMITED = {"constraints": RULES, "disclosure": TOP_ONE}
+FORGETFUL = {**LIMITED, "disclosure": {**TOP_ONE, "monotone": False}}
+UNLIMITED = {"constraints": RULES}
+CHUNK = Passage("p", " and ".join(WORDS), document_id="d")
+OTHERS = [
+    Passage("q", f"A title: {WORDS[0]}", document_id="d"),
+    Passage("r", "Nothing of interest.", document_id="d"),
+    Passage("s", f"{WORDS[1]} elsewhere", document_id="other"),
+]
+QUESTIONS = st.sampled_from([f"Conceal topic {n}" for n in range(3)])
 
 
-class Moody:
-    """A locator that finds in a passage what its neighbours make it look for."""
+class Topics:
+    """A locator that finds one word for each topic."""
+
+    identity = "topics"
 
     def locate(self, passages, constraints):
         yield from ()
-        wanted = {
-            word
-            for passage in passages
-            for word in WORDS
-            if f"look {word}" in passage.text
-        }
-        return [Reply(tuple(self._found(p, wanted, constraints))) for p in passages]
+        return [Reply(tuple(self._found(p.text, constraints))) for p in passages]
 
-    def _found(self, passage, wanted, constraints):
-        for word in wanted:
-            if passage.text.startswith("see") and word in passage.text:
-                start = passage.text.index(word)
-                for rule in constraints:
-                    yield Finding(Span(start, start + len(word)), rule.id)
+    def _found(self, text, constraints):
+        for rule in constraints:
+            word = WORDS[int(rule.text[-1])]
+            if word in text:
+                start = text.index(word)
+                yield Finding(Span(start, start + len(word)), rule.id, "named")
 
 
-def engine(policy=POLICY, **options):
-    return Engine.build(policy, locator=Moody(), **options)
+@pytest.fixture(params=["memory", "file"])
+def state(request, tmp_path):
+    return open_state(None if request.param == "memory" else tmp_path / "state.db")
 
 
-def shown(passages, built, principal=None, query="?"):
-    request = Request(query, principal)
-    released = run(disclose(passages, request, built), Scripted()).passages
-    return {one.id: one.text for one in released}
+def engine(policy, state=None):
+    return Engine.build(policy, locator=Topics(), state=state)
 
 
-def seeing(*places):
-    return Passage("p", "see " + " ".join(WORDS[place] for place in places))
+def gone(built, question, principal=None, passages=(CHUNK,)):
+    """Return which words the chunk does not show."""
+    steps = disclose(passages, Request(question, principal), built)
+    (text,) = [p.text for p in run(steps, Scripted()).passages if p.id == "p"]
+    return {word for word in WORDS if word not in text}
 
 
-def looking(*places):
-    return Passage("q", " ".join(f"look {WORDS[place]}" for place in places))
+def test_subtraction_works_without(state):
+    """Two questions, two answers, and each shows what the other hides: the leak."""
+    built = engine(FORGETFUL, state)
+
+    assert gone(built, "Conceal topic 0") == {WORDS[0]}
+    assert gone(built, "Conceal topic 1") == {WORDS[1]}
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def history(request, tmp_path):
-    if request.param == "memory":
-        return MemoryHistory()
-    return SqliteHistory(tmp_path / "history.db")
+def test_what_was_taken_once_is_taken_from_then_on(state):
+    """Whatever later questions choose."""
+    built = engine(LIMITED, state)
+
+    assert gone(built, "Conceal topic 0") == {WORDS[0]}
+    assert gone(built, "Conceal topic 1") == {WORDS[0], WORDS[1]}
+    assert gone(built, "Conceal topic 0") == {WORDS[0], WORDS[1]}
 
 
-class TestHistory:
-    def test_keeps_what_was_withheld(self, history):
-        """Spans are known by text and constraint, and only ever grow."""
-        history.add([TEXT], [NAMES], [{"names": (ANNA,)}])
-
-        known = history.add([TEXT], [NAMES, DOSES], [{"doses": (HOME,)}])
-
-        assert known == [{"names": (ANNA,), "doses": (HOME,)}]
-        assert history.read([TEXT], [NAMES]) == [{"names": (ANNA,)}]
-
-    def test_edited_text_and_reworded_constraint_are_others(self, history):
-        """Offsets into an older text, or of an older wording, mean nothing."""
-        history.add([TEXT], [NAMES], [{"names": (ANNA,)}])
-
-        edited = Passage("p", "Bert came home.")
-        reworded = Constraint("names", "Remove all names")
-
-        assert history.read([edited], [NAMES]) == [{}]
-        assert history.read([TEXT], [reworded]) == [{}]
-
-    def test_forgets_a_chunk_that_left_the_index(self, history):
-        history.add([TEXT], [NAMES], [{"names": (ANNA,)}])
-
-        history.forget(["p"])
-
-        assert history.read([TEXT], [NAMES]) == [{}]
-
-    def test_full_history_refuses(self, tmp_path):
-        """Nothing is dropped to make room, and a refused addition leaves no trace."""
-        for small in (MemoryHistory(1), SqliteHistory(tmp_path / "small.db", 1)):
-            small.add([TEXT], [NAMES], [{"names": (ANNA,)}])
-            with pytest.raises(HostError):
-                small.add([TEXT], [DOSES], [{"doses": (HOME,)}])
-            small.add([TEXT], [NAMES], [{"names": (HOME,)}])
-
-            assert small.read([TEXT], [NAMES, DOSES]) == [{"names": (ANNA, HOME)}]
-
-    def test_many_writers_lose_nothing(self, history):
-        """Every addition is there in the end, whoever came first."""
-        spans = [Span(place, place + 1) for place in range(0, 14, 2)]
-
-        def write(span):
-            return history.add([TEXT], [NAMES], [{"names": (span,)}])
-
-        with ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(write, spans * 8))
-
-        assert history.read([TEXT], [NAMES]) == [{"names": tuple(spans)}]
-        assert all(answer[0]["names"] for answer in answers)
-
-    def test_file_outlives_the_process_and_holds_no_text(self, tmp_path):
-        """Another process finds the same; ids, texts and constraints are hashed."""
-        path = tmp_path / "history.db"
-        SqliteHistory(path).add([TEXT], [NAMES], [{"names": (ANNA,)}])
-        again = pickle.loads(pickle.dumps(SqliteHistory(path)))  # noqa: S301 -- our own
-
-        assert again.read([TEXT], [NAMES]) == [{"names": (ANNA,)}]
-        for file in tmp_path.iterdir():
-            assert not file.stat().st_mode & 0o077
-            assert not any(w in file.read_bytes() for w in (b"Anna", b"names"))
-
-    def test_memory_is_not_pickled(self):
-        """An empty history in another process would show what this one withholds."""
-        with pytest.raises(UsageError):
-            pickle.dumps(MemoryHistory())
-
-    def test_broken_file_is_the_hosts_fault(self, tmp_path):
-        path = tmp_path / "history.db"
-        path.write_bytes(b"no database, but long enough to be looked at" * 40)
-
-        with pytest.raises(HostError):
-            SqliteHistory(path)
+@given(st.lists(QUESTIONS, min_size=2, max_size=8), st.data())
+@settings(max_examples=40, deadline=None)
+def test_whatever_is_asked_nothing_comes_back(questions, data):
+    """Over any questions and neighbours, what is withheld of a chunk only grows."""
+    built, before = engine(LIMITED), set()
+    for question in questions:
+        beside = data.draw(st.lists(st.sampled_from(OTHERS), unique_by=lambda p: p.id))
+        now = gone(built, question, passages=(CHUNK, *beside))
+        assert before <= now
+        before = now
 
 
-class TestRedaction:
-    def test_subtraction_works_without(self):
-        """Beside another neighbour the word is shown: that is the leak."""
-        plain = engine({**POLICY, "disclosure": {}})
+@given(st.lists(QUESTIONS, min_size=2, max_size=4), st.data())
+@settings(max_examples=40, deadline=None)
+def test_without_limits_no_question_changes_a_release(questions, data):
+    """The same chunk always leaves the same, whatever is asked and stands beside it."""
+    built = engine(UNLIMITED)
+    for question in questions:
+        beside = data.draw(st.lists(st.sampled_from(OTHERS), unique_by=lambda p: p.id))
+        assert gone(built, question, passages=(CHUNK, *beside)) == set(WORDS)
 
-        first = shown([seeing(0), looking(0)], plain)
-        second = shown([seeing(0), looking(1)], plain)
 
-        assert WORDS[0] not in first["p"]
-        assert WORDS[0] in second["p"]
+def test_two_audiences_are_apart(state):
+    """What was taken for one says nothing of what another may read."""
+    built = engine(LIMITED, state)
+    first = Principal("ann", roles=frozenset({"r2"}))
+    second = Principal("ben", roles=frozenset({"r0", "r1"}))
 
-    def test_withheld_stays_withheld(self):
-        built = engine()
+    assert gone(built, "Conceal topic 0", first) == {WORDS[0]}
+    assert gone(built, "Conceal topic 0", second) == {WORDS[2]}
+    assert gone(built, "Conceal topic 1", first) == {WORDS[0], WORDS[1]}
+    assert gone(built, "Conceal topic 1", second) == {WORDS[2]}
 
-        first = shown([seeing(0), looking(0)], built)
-        second = shown([seeing(0), looking(1)], built)
 
-        assert WORDS[0] not in first["p"] + second["p"]
+def test_an_audience_shares_what_was_taken(state):
+    """All whom the same constraints bind learn no more together than one of them."""
+    built = engine(LIMITED, state)
+    ann, ben = Principal("ann", tenant="a"), Principal("ben", tenant="b", level=2)
 
-    def test_history_does_not_spread(self):
-        """What a chunk withheld beside others is cut out of that chunk alone."""
-        built = engine()
-        shown([seeing(0), looking(0)], built)
+    gone(built, "Conceal topic 0", ann)
 
-        other = Passage("r", f"other {WORDS[0]}")
+    assert gone(built, "Conceal topic 1", ben) == {WORDS[0], WORDS[1]}
 
-        assert WORDS[0] in shown([seeing(0), other], built)["r"]
 
-    def test_top_k_drops_no_constraint_that_withheld(self):
-        """A question worded against a constraint does not bring back what it cut."""
-        rules = [{"id": f"c{n}", "text": f"Conceal topic {n}"} for n in range(3)]
-        limited = {"apply": "top_k", "top_k": 1, "rank_by": "query", "monotone": True}
-        built = engine({"constraints": rules, "disclosure": limited})
-        passages = [seeing(0), looking(0)]
+@pytest.mark.parametrize(
+    "changed",
+    [
+        Passage("p", f"{CHUNK.text} and more", document_id="d"),
+        Passage("p", CHUNK.text, document_id="e"),
+    ],
+    ids=["another text", "another document"],
+)
+def test_another_chunk_is_another_one(changed, state):
+    """What a chunk withheld is kept of that chunk."""
+    built = engine(LIMITED, state)
+    gone(built, "Conceal topic 0")
 
-        for number in range(3):
-            shown(passages, built, query=f"Conceal topic {number}")
+    assert gone(built, "Conceal topic 1", passages=(changed,)) == {WORDS[1]}
 
-        again = run(disclose(passages, Request("Conceal topic 0"), built), Scripted())
-        assert WORDS[0] not in again.passages[0].text
-        assert "dropped" not in {one.action for one in again.decisions}
 
-    def test_title_year_and_id_stay_withheld(self):
-        """Metadata and ids are held to it like texts."""
-        built = engine()
-        chunk = Passage(
-            f"id-{WORDS[0]}", f"see {WORDS[0]}", {"title": f"see {WORDS[0]}"}
-        )
-        first = run(disclose([chunk, looking(0)], Request("?"), built), Scripted())
-        second = run(disclose([chunk, looking(1)], Request("?"), built), Scripted())
+def test_metadata_and_ids_are_held_to_it():
+    """A title and an id stay withheld like the text."""
+    built = engine({**LIMITED, "metadata": {"allow": ["title"]}})
+    chunk = Passage(f"id-{WORDS[0]}", f"see {WORDS[0]}", {"title": f"see {WORDS[0]}"})
 
-        for released in (first.passages[0], second.passages[0]):
-            assert WORDS[0] not in released.id + released.text
-            assert WORDS[0] not in str(dict(released.metadata))
+    for question in ("Conceal topic 0", "Conceal topic 1"):
+        (one,) = run(disclose([chunk], Request(question), built), Scripted()).passages
+        assert WORDS[0] not in f"{one.id} {one.text} {dict(one.metadata)}"
 
-    def test_constraint_lifted_for_a_principal_withholds_nothing(self):
-        """An audience is whom the same constraints bind; all its members share."""
-        rule = {**POLICY["constraints"][0], "unless": {"roles": ["judge"]}}
-        built = engine({**POLICY, "constraints": [rule]})
-        judge = Principal("j", roles=frozenset({"judge"}))
-        ann, ben = Principal("ann"), Principal("ben", tenant="other")
 
-        shown([seeing(0), looking(0)], built, ann)
+def test_a_file_joins_processes(tmp_path):
+    """Wrappers of one state share what was taken, and the file holds no text."""
+    path = tmp_path / "state.db"
 
-        assert WORDS[0] not in shown([seeing(0)], built, ben)["p"]
-        assert WORDS[0] in shown([seeing(0)], built, judge)["p"]
+    assert gone(engine(LIMITED, path), "Conceal topic 0") == {WORDS[0]}
+    assert gone(engine(LIMITED, path), "Conceal topic 1") == {WORDS[0], WORDS[1]}
+    for file in tmp_path.iterdir():
+        assert not any(word.encode() in file.read_bytes() for word in WORDS)
+        assert not file.stat().st_mode & 0o077
 
-    def test_second_identical_question_is_remembered(self):
-        """The cache holds beside a history: no second judging."""
-        built, calls = engine(), []
 
-        class Counting(Moody):
-            def locate(self, passages, constraints):
-                calls.append(1)
-                return (yield from super().locate(passages, constraints))
+@settings(
+    max_examples=3, deadline=None, suppress_health_check=list(HealthCheck)
+)  # each makes threads
+@given(st.permutations(range(12)))
+def test_questions_side_by_side_take_nothing_back(order):
+    """Whoever answers first: in the end all that was ever taken is taken."""
+    built = engine(LIMITED)
 
-        built = Engine.build(POLICY, locator=Counting())
-        for _ in range(3):
-            shown([seeing(0), looking(0)], built)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: gone(built, f"Conceal topic {n % 3}"), order))
 
-        assert calls == [1]
+    assert gone(built, "Conceal topic 0") == set(WORDS)
 
-    def test_full_history_withholds(self):
-        """What cannot be remembered does not leave."""
-        built = engine(history=MemoryHistory(1))
-        shown([seeing(0), looking(0)], built)
 
-        other = Passage("r", f"see {WORDS[1]}")
+def test_a_state_that_fails_releases_nothing(monkeypatch, state):
+    """What cannot be kept does not leave."""
+    built = engine(LIMITED, state)
 
-        assert shown([other, looking(1)], built) == {}
+    def fail(*_):
+        raise OSError(WORDS[0])
 
-    def test_history_needs_a_monotone_policy(self):
-        """A history that nobody would look at is refused, not ignored."""
-        with pytest.raises(UsageError):
-            engine({**POLICY, "disclosure": {}}, history=MemoryHistory())
+    monkeypatch.setattr(type(state.enforced), "add", fail)
+    done = run(disclose([CHUNK], Request("Conceal topic 0"), built), Scripted())
 
-    @given(
-        st.lists(
-            st.tuples(
-                st.lists(st.sampled_from(range(4)), max_size=4),
-                st.booleans(),
-                st.booleans(),
-            ),
-            min_size=2,
-            max_size=8,
-        )
-    )
-    @settings(max_examples=60, deadline=None)
-    def test_whatever_is_asked_nothing_comes_back(self, questions):
-        """Over any questions, the set of words withheld from a chunk only grows."""
-        built = engine()
-        chunk = seeing(0, 1, 2, 3)
-        gone: set[str] = set()
-        for places, first, twice in questions:
-            passages = [chunk, looking(*places)]
-            passages = passages if first else passages[::-1]
-            for _ in range(1 + twice):
-                text = shown(passages, built)["p"]
-                assert not any(word in text for word in gone)
-                gone |= {word for word in WORDS if word not in text}
+    assert done.passages == ()
+    assert not any(word in repr(done.decisions) for word in WORDS)
 
-    def test_questions_side_by_side_take_nothing_back(self, history):
-        """Whatever was kept before a question ended its judging, it withholds."""
-        built = engine(history=history)
-        chunk = seeing(0, 1, 2, 3)
 
-        def ask(number):
-            return shown([chunk, looking(number % 4)], built)["p"]
+def test_a_reworded_constraint_is_another_one(state):
+    """What the old words took, the new ones need not take."""
+    first, *others = RULES
+    reworded = {**first, "text": "Please conceal topic 0"}
+    gone(engine(LIMITED, state), "Conceal topic 0")
 
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(ask, range(32)))
+    built = engine({**LIMITED, "constraints": [reworded, *others]}, state)
 
-        assert not any(word in ask(0) for word in WORDS)
+    assert gone(built, "Conceal topic 1") == {WORDS[1]}

@@ -236,11 +236,13 @@ class TestHeuristicsPutBack:
 
     def test_sentences_not_scored_by_themselves(self, monkeypatch) -> None:
         """The surest word of a document must not make another one harmless."""
+        both = SCORED._Read.sure
 
-        def sure(read, row, least, share):
-            whole = read.whole[row]
-            enough = max(least, share * whole.max(initial=0))
-            return whole * (whole >= enough)
+        def sure(read, row, alone_enough, whole_enough):
+            if len(read.document.sentences) == 1:
+                return both(read, row, alone_enough, whole_enough)
+            whole, (least, share) = read.whole[row], whole_enough
+            return whole * (whole >= max(least, share * whole.max(initial=0)))
 
         monkeypatch.setattr(SCORED._Read, "sure", sure)
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.disclosure import bind
 from sdrag.errors import PolicyError
-from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.pipeline import Engine, Request, disclose
 from sdrag.prompts import Label
 from sdrag.steps import Complete, run
 from sdrag.testing import Scripted
@@ -50,9 +51,15 @@ def replying(pick):
     return complete
 
 
+def bound(passages, engine):
+    """Bind alone, so that what is retrieved is located when it is asked for."""
+    state, settings = engine.disclosure.state, engine.policy
+    run(bind(passages, settings.rules, state, settings.disclosure), Scripted())
+
+
 def asked(pick, passages=PASSAGES, question=QUESTION, **section):
     engine, world = Engine.build(policy(**section), has_model=True), Scripted()
-    run(bind(passages, engine), world)
+    bound(passages, engine)
     world.complete = replying(pick)
     done = run(disclose(passages, Request(question), engine), world)
     prompts = [
@@ -156,9 +163,9 @@ def test_the_question_is_in_no_prompt_and_changes_none(one, other):
 
 
 def test_a_second_identical_question_asks_no_model():
-    """What was picked is remembered with what was released, and told again."""
+    """What a model found nothing of counts as looked for; only the first is told."""
     engine, world = Engine.build(policy(), has_model=True), Scripted()
-    run(bind(PASSAGES, engine), world)
+    bound(PASSAGES, engine)
     world.complete = replying('{"left_out": ["motive"]}')
     first = run(disclose(PASSAGES, Request(QUESTION), engine), world)
     world.complete = None
@@ -166,8 +173,8 @@ def test_a_second_identical_question_asks_no_model():
     second = run(disclose(PASSAGES, Request(QUESTION), engine), world)
 
     assert second.passages == first.passages
-    assert second.decisions == first.decisions
-    assert "not-picked" in [one.reason for one in second.decisions]
+    assert "not-picked" in [one.reason for one in first.decisions]
+    assert "not-picked" not in [one.reason for one in second.decisions]
 
 
 def test_without_a_model_every_candidate_stays():

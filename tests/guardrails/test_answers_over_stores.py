@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sdrag.guardrails.answer import DECLINED
-from sdrag.guardrails.withheld import WithheldForms
+from sdrag.state import open_state
 
 from .corpus import OPPOSED, ORDER, QUESTION, SAID, SOURCES
 from .hosts import ids
@@ -168,45 +168,59 @@ NAMES = {"constraints": [{"id": "n", "text": "Remove the names of witnesses"}]}
 class TestWithheld:
     """What redaction cut out does not come back by another way."""
 
-    def test_a_name_that_reappears_is_cut(self, host):
-        """The retriever and the guard share what was withheld, and nothing of it."""
-        app, withheld = host(WITNESS), WithheldForms()
-        retriever = app.retriever(NAMES, withheld=withheld)
-        answer = "It was Ms Karlsson's crates that two men unloaded."
+    ANSWER = "It was Ms Karlsson's crates that two men unloaded."
+
+    def test_a_name_that_reappears_is_cut(self, host, tmp_path):
+        """The retriever and the guard share a state, which holds no word of it."""
+        app, path = host(WITNESS), tmp_path / "state.sqlite"
+        retriever = app.retriever(NAMES, state=path)
 
         text, told = app.answer(
-            retriever, "Who saw the crates?", answer, {}, withheld=withheld
+            retriever, "Who saw the crates?", self.ANSWER, NAMES, state=path
         )
 
         assert "Karlsson" not in text
         assert "[REDACTED]" in text
         assert "withheld:reappeared" in told["reasons"]
-        assert "arlsson" not in str(vars(withheld)).lower()
+        for file in tmp_path.glob("state.sqlite*"):
+            assert b"arlsson" not in file.read_bytes().lower()
 
-    def test_what_was_remembered_is_remembered_again(self, host):
-        """A release from the cache is judged anew once its forms are forgotten."""
-        app, now = host(WITNESS), [0.0]
-        withheld = WithheldForms(seconds=10, clock=lambda: now[0])
-        retriever = app.retriever(NAMES, withheld=withheld)
-        app.find(retriever, "crates")
-        now[0] = 60.0
+    def test_what_was_bound_is_found_by_a_guard_that_came_later(self, host, tmp_path):
+        """One retriever has asked, another one and its guard are set up after it."""
+        app, path = host(WITNESS), tmp_path / "state.sqlite"
+        app.find(app.retriever(NAMES, state=path), "crates")
 
         text, _ = app.answer(
-            retriever, "Who saw the crates?", "Anna Karlsson.", {}, withheld=withheld
+            app.retriever(NAMES, state=str(path)),
+            "Who saw the crates?",
+            "Anna Karlsson.",
+            NAMES,
+            state=open_state(path),
         )
 
-        assert "Karlsson" not in text
+        assert text == "[REDACTED]."
 
-    def test_a_guard_that_knows_nothing_says_so(self, host):
-        """Another store than the retriever's leaves the answer unchecked."""
+    def test_a_state_in_memory_is_shared_as_an_object(self, host):
+        """Nothing has to be written for it."""
+        app, state = host(WITNESS), open_state()
+        retriever = app.retriever(NAMES, state=state)
+
+        text, _ = app.answer(
+            retriever, "Who saw the crates?", "Anna Karlsson.", NAMES, state=state
+        )
+
+        assert text == "[REDACTED]."
+
+    def test_a_guard_that_knows_nothing_says_so(self, host, tmp_path):
+        """Another state than the retriever's leaves the answer unchecked."""
         app = host(WITNESS)
 
         _, told = app.answer(
-            app.retriever(NAMES),
+            app.retriever(NAMES, state=tmp_path / "one"),
             "Who saw the crates?",
             "Two men unloaded crates.",
-            {},
-            withheld=WithheldForms(),
+            NAMES,
+            state=tmp_path / "two",
         )
 
         assert told["status"] == "annotated"

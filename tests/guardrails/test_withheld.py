@@ -1,135 +1,464 @@
-"""What redaction withheld is found when it reappears, and kept nowhere."""
+"""What redaction withheld is found in the answer, by the register of its document."""
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import replace
+import sqlite3
+import subprocess
+import sys
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sdrag import Principal
 from sdrag.guardrails.answer import Draft, guard
-from sdrag.guardrails.withheld import WithheldForms
+from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
-from sdrag.vocabulary import Passage
+from sdrag.state import open_state
+from sdrag.steps import Reply, run
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Finding, Passage, Span
 
-from .answers import ENTAILED, FERRY, HARBOUR, NOW
+from .answers import NOW
 
-NAMES = st.lists(
+CODES = {"constraints": [{"id": "codes", "text": "Hide the code words"}]}
+LOG = Passage("log", "Elspeth Moor built the harbour of Lorne.", document_id="log")
+DIARY = Passage("diary", "Ailsa Craig was in the ferry's bar.", document_id="diary")
+WORDS = st.lists(
     st.from_regex(r"[a-z0-9]{1,8}", fullmatch=True), min_size=1, max_size=5
 )
 
 
-def gone(answer, *forms, passage=HARBOUR):
-    """Return what an answer holds of forms that were cut out of a passage."""
-    store = WithheldForms()
-    store.remember(passage, forms)
-    return [span.of(answer) for span in store.find([passage], answer)]
+@dataclass(frozen=True)
+class Looking:
+    """Finds strings wherever they stand, and says how it came to them."""
+
+    strings: tuple[str, ...]
+    reason: str = "local"
+
+    @property
+    def identity(self) -> str:
+        return f"looking for {self.strings}, {self.reason}"
+
+    def locate(self, passages, constraints):
+        yield from ()
+        return [Reply(tuple(self._found(one, constraints))) for one in passages]
+
+    def _found(self, passage, constraints):
+        for constraint in constraints:
+            for string in self.strings:
+                for match in re.finditer(re.escape(string), passage.text):
+                    yield Finding(Span(*match.span()), constraint.id, self.reason)
 
 
-def test_what_was_withheld_is_cut_when_it_reappears(ask):
-    """The answer is checked once more, for what its own passages lost and no others."""
-    store = WithheldForms()
-    store.remember(HARBOUR, ["Captain Elspeth Moor", "x"])
-    answer = "It was captain elspeth MOOR who built it."
+def released(state, *passages, hidden, reason="local", policy=CODES, principal=None):
+    """Return what a retriever over this state hands on."""
+    engine = Engine.build(policy, state=state, locator=Looking((*hidden,), reason))
+    steps = disclose(passages, Request("Who was it?", principal), engine)
+    return run(steps, Scripted()).passages
 
-    def done(*passages):
-        steps = guard(
-            Draft("q", answer, passages), Policy.read({}), now=NOW, withheld=store
+
+def checked(answer, passages, state, policy=CODES):
+    """Return an answer after the guard, which knows the state and no corpus."""
+    draft = Draft("Who was it?", answer, tuple(passages))
+    steps = guard(draft, Policy.read(policy), now=NOW, state=open_state(state))
+    return run(steps, Scripted())
+
+
+def reasons(guarded):
+    """Return what the guard has decided, without what it released."""
+    return [one.reason for one in guarded.decisions if one.action != "released"]
+
+
+def gone(answer, form, *, reason="local", policy=CODES):
+    """Say whether a form that was withheld is cut out of an answer."""
+    state = open_state()
+    passage = Passage("p", f"It was {form} there.", document_id="d")
+    context = released(state, passage, hidden=[form], reason=reason, policy=policy)
+    assert form not in context[0].text
+    return checked(answer, context, state, policy).text != answer.strip()
+
+
+def test_what_was_withheld_is_cut_when_it_reappears():
+    """The answer is read once more, for what was cut out of its own sources."""
+    state = open_state()
+    context = released(state, LOG, hidden=["Elspeth Moor"])
+
+    done = checked("It was elspeth MOOR who built it.", context, state)
+
+    assert done.text == "It was [REDACTED] who built it."
+    assert done.status == "annotated"
+    assert reasons(done) == ["reappeared"]
+
+
+def test_what_was_not_withheld_is_left_alone():
+    """Neither the rest of the passage, nor what another one of its document lost."""
+    state = open_state()
+    context = released(state, LOG, hidden=["Elspeth Moor"])
+
+    done = checked("The harbour of Lorne was built.", context, state)
+
+    assert done.text == "The harbour of Lorne was built."
+    assert done.status == "checked"
+
+
+def test_a_form_of_another_document_is_left_alone():
+    """A secret of the log is none in an answer from the diary, and the other way."""
+    state, hidden = open_state(), ["Elspeth Moor", "Ailsa Craig"]
+    log = released(state, LOG, hidden=hidden)
+    diary = released(state, DIARY, hidden=hidden)
+    answer = "It was Elspeth Moor or Ailsa Craig."
+
+    assert checked(answer, log, state).text == "It was [REDACTED] or Ailsa Craig."
+    assert checked(answer, diary, state).text == "It was Elspeth Moor or [REDACTED]."
+    assert checked(answer, [*log, *diary], state).text == (
+        "It was [REDACTED] or [REDACTED]."
+    )
+
+
+def test_a_passage_without_a_document_is_one_of_its_own():
+    """What was cut out of it is found for it, and for no other passage."""
+    state, hidden = open_state(), ["Elspeth Moor", "Ailsa Craig"]
+    log, diary = (replace(one, document_id=None) for one in (LOG, DIARY))
+    context = released(state, log, diary, hidden=hidden)
+    answer = "It was Elspeth Moor or Ailsa Craig."
+
+    assert checked(answer, context[:1], state).text == (
+        "It was [REDACTED] or Ailsa Craig."
+    )
+    assert checked(answer, context[1:], state).text == (
+        "It was Elspeth Moor or [REDACTED]."
+    )
+
+
+def test_a_document_is_searched_for_all_that_was_located_in_it():
+    """Chunk nine says who it was; an answer from chunk one may not say it either."""
+    state = open_state()
+    chunks = [
+        Passage("1", "Agent Swallow came at nine.", document_id="d"),
+        Passage("9", "Swallow was Elspeth Moor.", document_id="d"),
+    ]
+    first, _ = released(state, *chunks, hidden=["Swallow", "Elspeth Moor"])
+
+    assert checked("Elspeth Moor came.", [first], state).text == "[REDACTED] came."
+
+
+def test_a_document_of_one_tenant_is_none_of_another():
+    """Two tenants may call their documents the same."""
+    state, hidden = open_state(), ["Elspeth Moor", "Swallow"]
+    policy = {**CODES, "access": {}}
+    texts = {"a": "Elspeth Moor came.", "b": "Swallow came."}
+    contexts = {
+        tenant: released(
+            state,
+            Passage(tenant, text, {"tenant": tenant}, document_id="log"),
+            hidden=hidden,
+            policy=policy,
+            principal=Principal("u", tenant=tenant),
         )
-        return ask(steps)
+        for tenant, text in texts.items()
+    }
 
-    assert done(HARBOUR).text == "It was [REDACTED] who built it."
-    assert done(HARBOUR).status == "annotated"
-    assert done(FERRY).text == answer
-    assert done(replace(HARBOUR, id="elsewhere")).text == answer
-    assert done(replace(HARBOUR, text="Another release.")).text == answer
+    said = checked("Elspeth Moor or Swallow?", contexts["b"], state, policy)
+
+    assert said.text == "Elspeth Moor or [REDACTED]?"
+
+
+@pytest.mark.parametrize(
+    ("roles", "said"),
+    [
+        ({"judge"}, "Anna Karlsson saw it on [REDACTED]."),
+        (set(), "[REDACTED] saw it on [REDACTED]."),
+    ],
+)
+def test_what_somebody_may_read_they_may_be_told(roles, said):
+    """A constraint that was lifted withheld nothing from them."""
+    names = {"text": "Remove the names of witnesses", "unless": {"roles": ["judge"]}}
+    policy = {"constraints": [names, "Remove all dates"]}
+    text = "The witness Anna Karlsson saw it on 4 May 2021."
+    request = Request("Who saw it?", Principal("u", roles=frozenset(roles)))
+    state = open_state()
+    passages = [Passage("log", text, document_id="log")]
+    steps = disclose(passages, request, Engine.build(policy, state=state))
+    context = run(steps, Scripted()).passages
+
+    done = checked("Anna Karlsson saw it on 4 May 2021.", context, state, policy)
+
+    assert done.text == said
 
 
 @pytest.mark.parametrize(
     "answer",
     [
+        "Elspeth Moor",
+        "elspeth moor",
         "Elspeth Moor's",
         "ELSPETH-MOOR",
+        "Elspeth_Moor",
         "ElspethMoor",
+        "Elspeth, Moor",
+        "Elspeth\nMoor",
         "Elspeth\u200b  Moor",
+        "Els\u00adpeth Moor",
         "Ｅlspeth Moor",
+        "Elspéth Moor",
     ],
 )
 def test_a_form_is_found_however_it_is_written(answer):
-    """Case, hyphens, possessives, invisible and full-width letters change nothing."""
+    """Case, accents, hyphens, invisible and full-width letters change nothing."""
     assert gone(f"So says {answer} here.", "Elspeth Moor")
 
 
 @pytest.mark.parametrize(
     ("answer", "form"),
-    [("Elspeth Moorland", "Elspeth Moor"), ("Moor", "Elspeth Moor"), ("It is x.", "x")],
+    [
+        ("It was Elspeth Moorland.", "Elspeth Moor"),
+        ("It was Moor.", "Elspeth Moor"),
+        ("It was on the moor, said Elspeth.", "Elspeth Moor"),
+        ("We li low.", "Li"),
+    ],
 )
 def test_other_words_are_left_alone(answer, form):
-    """A longer word, a part of the form and a form too short are no finding."""
+    """A longer word, a part of the form and a short form in another case."""
     assert not gone(answer, form)
 
 
-@given(st.text(max_size=60), st.text(max_size=60), NAMES)
+@pytest.mark.parametrize(
+    "answer",
+    ["Moor", "E. Moor", "Moor, Elspeth", "Captain Moor", "Elspeth"],
+)
+def test_a_constraint_on_people_withholds_other_forms_of_a_name(answer):
+    """The surname alone and the initial are the person too."""
+    people = {"constraints": ["Remove the names of witnesses"]}
+
+    assert gone(f"It was {answer}, they say.", "Elspeth Moor", policy=people)
+
+
+@given(st.text(max_size=60), st.text(max_size=60), WORDS)
 def test_a_form_between_spaces_is_always_found(before, after, words):
     """Whatever stands around it, a form with enough letters is found."""
     assume(len("".join(words)) >= 3)
+    answer = f"{before} {' '.join(words)} {after}"
+    state = open_state()
+    form = "-".join(words)
+    passage = Passage("p", f"It was {form} there.", document_id="d")
+    context = released(state, passage, hidden=[form])
 
-    assert gone(f"{before} {' '.join(words)} {after}", "-".join(words))
+    done = checked(answer, context, state)
+
+    if done.status == "declined":
+        assert reasons(done) == ["malformed"]
+    else:
+        assert "reappeared" in reasons(done)
 
 
 def test_a_form_of_a_script_without_spaces_is_found():
     """Two characters are a name there."""
-    assert gone("昨日は東京湾で", "東京湾") == ["東京湾"]
+    assert gone("昨日は東京湾で", "東京湾")
+    assert gone("昨日は東京で", "東京")
 
 
-def test_withheld_forms_are_kept_nowhere():
-    """Neither forms nor texts, nor anything they could be guessed from, are stored."""
-    store, other = WithheldForms(), WithheldForms()
-    for one in (store, other):
-        one.remember(HARBOUR, ["Elspeth Moor"])
-
-    assert not {"Elspeth", "Lorne", "harbour"} & set(
-        re.findall(r"\w+", str(vars(store)))
-    )
-    assert set(store._held) != set(other._held)
-    (held,), (others,) = store._held.values(), other._held.values()
-    assert held.digests != others.digests
-
-
-def test_the_store_is_bounded_and_forgets():
-    """What was used longest ago goes first, and everything goes with time."""
-    now = [0.0]
-    store = WithheldForms(seconds=10, capacity=2, clock=lambda: now[0])
-    first, second, third = (Passage(name, "text") for name in "abc")
-    store.remember(first, ["Elspeth Moor"])
-    store.remember(second, ["Elspeth Moor"])
-    assert store.recall(first)
-    store.remember(third, ["Elspeth Moor"])
-
-    assert not store.recall(second)
-    now[0] = 9.0
-    assert store.recall(first)
-    now[0] = 11.0
-    assert len(store.find([first], "Elspeth Moor")) == 1
-    assert store.find([third], "Elspeth Moor") == ()
-    now[0] = 20.0
-    assert not store.recall(first)
-    assert len(store) == 0
+@pytest.mark.parametrize(
+    ("word", "reason", "is_form"),
+    [
+        ("lamp", "scored", False),
+        ("lamp", "cue", False),
+        ("lamp", "similar", False),
+        ("theodolite", "scored", True),
+        ("theodolite", "cue", True),
+        ("lamp", "local", True),
+        ("lamp", "model", True),
+    ],
+)
+def test_a_word_hidden_for_its_meaning_is_no_form_unless_it_is_rare(
+    word, reason, is_form
+):
+    """A lamp is a secret where it was stolen; elsewhere it is a lamp."""
+    assert gone(f"Bring a {word}.", word, reason=reason) is is_form
 
 
-def test_what_is_no_longer_known_leaves_the_answer_unchecked(ask):
+def test_a_word_hidden_for_its_meaning_leaves_no_doubt():
+    """The document is known; there is no form to look for, and nothing is unchecked."""
+    state = open_state()
+    context = released(state, LOG, hidden=["built"], reason="scored")
+
+    done = checked("Boats are built there.", context, state)
+
+    assert done.status == "checked"
+
+
+def test_withheld_forms_are_written_nowhere(tmp_path):
+    """The state holds no word of any text, and no two states hold the same."""
+    paths = [tmp_path / "one.sqlite", tmp_path / "two.sqlite"]
+    for path in paths:
+        released(path, LOG, DIARY, hidden=["Elspeth Moor", "Ailsa Craig"])
+
+    files = [one for one in tmp_path.iterdir() if one.is_file()]
+    words = re.findall(r"\w{4,}", f"{LOG.text} {DIARY.text}".lower())
+    for file in files:
+        held = file.read_bytes().lower()
+        assert not [word for word in words if word.encode() in held]
+    one, two = (set(_rows(path)) for path in paths)
+    assert one
+    assert one.isdisjoint(two)
+
+
+def _rows(path):
+    """Return documents and their forms, as they are written."""
+    connection = sqlite3.connect(path)
+    try:
+        table = connection.execute("SELECT document, forms FROM register").fetchall()
+    finally:
+        connection.close()
+    return [value for row in table for value in row]
+
+
+def test_the_handle_of_a_document_says_nothing(tmp_path):
+    """It is keyed: with another key the same document has another one."""
+    handles = set()
+    for name in ("one", "two"):
+        (context,) = released(tmp_path / name, LOG, hidden=["Elspeth Moor"])
+        handle = context.metadata["sdrag"]["document"]
+        assert re.fullmatch(r"[0-9a-f]{16}", handle)
+        handles.add(handle)
+
+    assert len(handles) == 2
+
+
+class TestAnyoneWhoOpensTheState:
+    """What one retriever withheld, the guard of any other process finds."""
+
+    ANSWER = "It was Elspeth Moor who built it."
+    SAID = "It was [REDACTED] who built it."
+
+    def test_another_object(self, tmp_path):
+        """A state is opened by its path, as often as anybody likes."""
+        path = tmp_path / "state.sqlite"
+        context = released(path, LOG, hidden=["Elspeth Moor"])
+
+        for where in (path, str(path), open_state(path)):
+            assert checked(self.ANSWER, context, where).text == self.SAID
+
+    def test_another_process(self, tmp_path):
+        """It has the path, and the passages as they were sent to it."""
+        path = tmp_path / "state.sqlite"
+        context = released(path, LOG, hidden=["Elspeth Moor"])
+        sent = [(one.id, one.text, dict(one.metadata)) for one in context]
+        program = (
+            "import json, sys\n"
+            "from datetime import UTC, datetime\n"
+            "from sdrag.guardrails.answer import Draft, guard\n"
+            "from sdrag.policy import Policy\n"
+            "from sdrag.state import open_state\n"
+            "from sdrag.steps import run\n"
+            "from sdrag.testing import Scripted\n"
+            "from sdrag.vocabulary import Passage\n"
+            "path, policy, answer, sent = map(json.loads, sys.argv[1:])\n"
+            "draft = Draft('Who?', answer, tuple(Passage(*one) for one in sent))\n"
+            "policy, now = Policy.read(policy), datetime.now(UTC)\n"
+            "steps = guard(draft, policy, now=now, state=open_state(path))\n"
+            "print(run(steps, Scripted()).text)\n"
+        )
+        given = map(json.dumps, (str(path), CODES, self.ANSWER, sent))
+
+        done = subprocess.run(
+            [sys.executable, "-c", program, *given],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+        assert done.stdout.strip() == self.SAID
+
+    def test_what_was_located_later(self, tmp_path):
+        """A guard that is set up already learns what is located from then on."""
+        path = tmp_path / "state.sqlite"
+        early = open_state(path)
+        context = released(path, LOG, hidden=["Elspeth Moor"])
+
+        assert checked(self.ANSWER, context, early).text == self.SAID
+
+    def test_another_policy_with_the_same_constraint(self, tmp_path):
+        """A constraint is known by its words; its policy may say more."""
+        path = tmp_path / "state.sqlite"
+        context = released(path, LOG, hidden=["Elspeth Moor"])
+        longer = {**CODES, "disclosure": {"placeholder": "[CUT]"}, "staleness": {}}
+
+        done = checked(self.ANSWER, context, path, longer)
+
+        assert done.text == self.SAID.replace("[REDACTED]", "[CUT]")
+
+
+class TestUnchecked:
     """A passage that says something was cut, of which nothing is known, is doubt."""
-    cut = replace(HARBOUR, metadata={"sdrag": {"constraints": ["names"], "spans": 1}})
-    steps = guard(
-        Draft("q", ENTAILED, (cut,)),
-        Policy.read({}),
-        now=NOW,
-        withheld=WithheldForms(),
+
+    SAID = "The harbour was built."
+
+    def said(self, document):
+        facts = {"constraints": ["codes"], "spans": 1}
+        if document is not None:
+            facts["document"] = document
+        return replace(LOG, text="[REDACTED] built it.", metadata={"sdrag": facts})
+
+    @pytest.mark.parametrize("document", [None, "", "zz", "00", "00" * 8, 7, ["00"]])
+    def test_a_document_that_the_state_does_not_know(self, document):
+        """Whatever stands where its handle should."""
+        done = checked(self.SAID, [self.said(document)], open_state())
+
+        assert done.text == self.SAID
+        assert done.status == "annotated"
+        assert reasons(done) == ["unchecked"]
+
+    def test_another_state_than_the_retrievers(self, tmp_path):
+        """It has never heard of the document."""
+        context = released(tmp_path / "one", LOG, hidden=["Elspeth Moor"])
+
+        done = checked(self.SAID, context, tmp_path / "two")
+
+        assert reasons(done) == ["unchecked"]
+
+    def test_a_document_that_was_forgotten(self):
+        """What left the index took its register along."""
+        state = open_state()
+        context = released(state, LOG, hidden=["Elspeth Moor"])
+        handle = bytes.fromhex(context[0].metadata["sdrag"]["document"])
+        state.findings.forget([handle])
+
+        assert reasons(checked(self.SAID, context, state)) == ["unchecked"]
+
+    def test_one_unknown_passage_among_known_ones(self):
+        """The known ones are searched all the same."""
+        state = open_state()
+        context = released(state, LOG, hidden=["Elspeth Moor"])
+
+        done = checked("Elspeth Moor.", [*context, self.said("00" * 8)], state)
+
+        assert done.text == "[REDACTED]."
+        assert reasons(done) == ["reappeared", "unchecked"]
+
+    @pytest.mark.parametrize(
+        "policy",
+        [
+            {},
+            {"constraints": [{"id": "codes", "text": "Hide the ports"}]},
+            {"constraints": [{"id": "others", "text": "Hide the code words"}]},
+        ],
+        ids=["none", "reworded", "renamed"],
     )
+    def test_a_policy_without_the_constraint(self, policy):
+        """The guard cannot tell what it withheld: it finds it, or says so."""
+        state = open_state()
+        context = released(state, LOG, hidden=["Elspeth Moor"])
 
-    held = ask(steps)
+        done = checked("It was Elspeth Moor.", context, state, policy)
 
-    assert held.status == "annotated"
-    assert [one.reason for one in held.decisions] == ["unchecked"]
+        assert set(reasons(done)) & {"reappeared", "unchecked"}
+
+    def test_nothing_was_cut(self):
+        """Then nothing could reappear, and no state has to know the passage."""
+        done = checked(self.SAID, [LOG], open_state())
+
+        assert done.status == "checked"

@@ -66,7 +66,7 @@ def _langchain_retriever(folder: Path) -> Runnable[Any, Any]:
         base_retriever=_chatty(),
         policy=SETTINGS,
         llm=LangChainModel(reply=reply),
-        bindings=folder / "bindings.sqlite",
+        state=folder / "state.sqlite",
     )
 
 
@@ -75,7 +75,7 @@ def _langchain_compressor(folder: Path) -> Runnable[Any, Any]:
         base_compressor=langchain_sdrag.SelectiveDisclosureCompressor(
             policy=SETTINGS,
             llm=LangChainModel(reply=reply),
-            bindings=folder / "bindings.sqlite",
+            state=folder / "state.sqlite",
         ),
         base_retriever=_chatty(),
     )
@@ -83,7 +83,9 @@ def _langchain_compressor(folder: Path) -> Runnable[Any, Any]:
 
 def _langchain_binder(folder: Path) -> Any:
     return langchain_sdrag.ConstraintBinder(
-        policy=SETTINGS, bindings=folder / "bindings.sqlite"
+        policy=SETTINGS,
+        llm=LangChainModel(reply=reply),
+        state=folder / "state.sqlite",
     )
 
 
@@ -94,7 +96,9 @@ def _highlighting(folder: Path) -> Runnable[Any, Any]:
 
 
 def _guarding(folder: Path) -> Runnable[Any, Any]:
-    guard = langchain_sdrag.AnswerGuard(policy={**SETTINGS, "grounding": {}})
+    guard = langchain_sdrag.AnswerGuard(
+        policy={**SETTINGS, "grounding": {}}, state=folder / "state.sqlite"
+    )
     context = _langchain_retriever(folder)
     given = {"context": context, "question": RunnablePassthrough()}
     answered = RunnablePassthrough.assign(answer=lambda found: str(found["context"]))
@@ -111,7 +115,7 @@ def _agent(folder: Path) -> Any:
     middleware = langchain_sdrag.SelectiveDisclosureMiddleware(
         policy=SETTINGS,
         llm=LangChainModel(reply=reply),
-        bindings=folder / "bindings.sqlite",
+        state=folder / "state.sqlite",
     )
     search = create_retriever_tool(
         _chatty(), "search", "Searches.", response_format="content_and_artifact"
@@ -127,7 +131,7 @@ def _langchain_summarizer(folder: Path) -> Any:
     return langchain_sdrag.HierarchySummarizer(
         policy=SETTINGS,
         llm=LangChainModel(reply=verbatim),
-        bindings=folder / "bindings.sqlite",
+        state=folder / "state.sqlite",
         show_progress=True,
     )
 
@@ -136,7 +140,7 @@ def _langchain_view(folder: Path) -> Any:
     return langchain_sdrag.RedactedView(
         policy=SETTINGS,
         llm=LangChainModel(reply=reply),
-        cache=folder / "cache.sqlite",
+        state=folder / "state.sqlite",
     )
 
 

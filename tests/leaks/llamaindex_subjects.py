@@ -54,7 +54,7 @@ def _llamaindex_retriever(folder: Path) -> Any:
             base_retriever=PlantedRetriever(),
             policy=SETTINGS,
             llm=LlamaIndexModel(reply),
-            bindings=folder / "bindings.sqlite",
+            state=folder / "state.sqlite",
         )
     )
 
@@ -63,14 +63,16 @@ def _llamaindex_postprocessor(folder: Path) -> Any:
     hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(
         policy=SETTINGS,
         llm=LlamaIndexModel(reply),
-        bindings=folder / "bindings.sqlite",
+        state=folder / "state.sqlite",
     )
     return _engine(PlantedRetriever(), node_postprocessors=[hook])
 
 
 def _llamaindex_binder(folder: Path) -> Any:
     return llamaindex_sdrag.ConstraintBinder(
-        policy=SETTINGS, bindings=folder / "bindings.sqlite"
+        policy=SETTINGS,
+        llm=LlamaIndexModel(reply),
+        state=folder / "state.sqlite",
     )
 
 
@@ -78,7 +80,7 @@ def _llamaindex_summarizer(folder: Path) -> Any:
     return llamaindex_sdrag.HierarchySummarizer(
         policy=SETTINGS,
         llm=LlamaIndexModel(verbatim),
-        bindings=folder / "bindings.sqlite",
+        state=folder / "state.sqlite",
         show_progress=True,
     )
 
@@ -87,7 +89,7 @@ def _llamaindex_view(folder: Path) -> Any:
     return llamaindex_sdrag.RedactedView(
         policy=SETTINGS,
         llm=LlamaIndexModel(reply),
-        cache=folder / "cache.sqlite",
+        state=folder / "state.sqlite",
     )
 
 
@@ -104,7 +106,7 @@ def _llamaindex_highlighting(folder: Path) -> Any:
             base_retriever=PlantedRetriever(),
             policy=SETTINGS,
             llm=LlamaIndexModel(reply),
-            bindings=folder / "bindings.sqlite",
+            state=folder / "state.sqlite",
         )
         return RetrieverQueryEngine(retriever, answering)
 
@@ -133,13 +135,15 @@ def _llamaindex_guarding(folder: Path) -> Any:
             llm=LlamaIndexModel(verbatim), streaming=streaming
         )
         guard = llamaindex_sdrag.AnswerGuard(
-            answering, policy={**SETTINGS, "grounding": {}}
+            answering,
+            policy={**SETTINGS, "grounding": {}},
+            state=folder / "state.sqlite",
         )
         retriever = llamaindex_sdrag.SelectiveDisclosureRetriever(
             base_retriever=PlantedRetriever(),
             policy=SETTINGS,
             llm=LlamaIndexModel(reply),
-            bindings=folder / "bindings.sqlite",
+            state=folder / "state.sqlite",
         )
         return RetrieverQueryEngine(retriever, guard)
 
@@ -151,7 +155,7 @@ def _llamaindex_tool(folder: Path) -> Any:
         RetrieverTool.from_defaults(PlantedRetriever(), name="search"),
         policy=SETTINGS,
         llm=LlamaIndexModel(reply),
-        bindings=folder / "bindings.sqlite",
+        state=folder / "state.sqlite",
     )
 
 

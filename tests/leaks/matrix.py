@@ -53,7 +53,7 @@ def found(subject: Subject, mode: str, folder: Path) -> dict[str, set[str]]:
     """Return the canaries that were seen, by surface."""
     seen = observe(subject, mode, folder)
     names = {surface: leaked(values) for surface, values in seen.items()}
-    names["files"] -= {IDENTITY}  # the sidecar finds bindings by the host's own ids
+    names["files"] -= {IDENTITY}  # the state finds bindings by the host's own ids
     for surface in subject.carries_policy:
         names[surface] -= {POLICY}
     if not subject.releases:  # at ingest, the host's store gets the host's own ids

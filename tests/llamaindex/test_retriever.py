@@ -46,8 +46,8 @@ from llamaindex_sdrag import (
     SelectiveDisclosureRetriever,
 )
 from sdrag import Policy, Principal, acting_as
-from sdrag.disclosure.bindings import MemoryBindings, SqliteBindings
 from sdrag.errors import UsageError
+from sdrag.state import open_state
 from sdrag.testing import verbatim
 
 from ..support.doubles import LlamaIndexModel, LlamaIndexToyEmbedding
@@ -322,15 +322,15 @@ class TestIngestion:
     def files(self, tmp_path):
         policy = tmp_path / "policy.yaml"
         policy.write_text("constraints: [Remove the names of witnesses]")
-        return {"policy": str(policy), "bindings": str(tmp_path / "bindings.sqlite")}
+        return {"policy": str(policy), "state": str(tmp_path / "state.sqlite")}
 
     def bound(self, files, ids):
-        store = SqliteBindings(files["bindings"])
+        store = open_state(files["state"]).bindings
         rules = Policy.read(files["policy"]).rules
         return {binding.passage_id for binding in store.all(rules)} & set(ids)
 
     def test_a_pipeline_with_cache_and_docstore(self, files):
-        """A second run finds the cache; the sidecar has the bindings of the first."""
+        """A second run finds the cache; the state has the bindings of the first."""
         nodes = [node(str(n), f"{TEXT} {n}") for n in range(3)]
         pipeline = IngestionPipeline(
             transformations=[ConstraintBinder(**files)], docstore=SimpleDocumentStore()
@@ -344,7 +344,7 @@ class TestIngestion:
     def test_a_changed_policy_never_finds_the_old_cache(self, files):
         first = ConstraintBinder(**files)
         second = ConstraintBinder(
-            policy={"constraints": ["Hide dates"]}, bindings=files["bindings"]
+            policy={"constraints": ["Hide dates"]}, state=files["state"]
         )
 
         assert first.to_dict() != second.to_dict()
@@ -352,7 +352,7 @@ class TestIngestion:
 
     @pytest.mark.slow
     def test_worker_processes_bind_one_corpus(self, files):
-        """Each binds its shard into the same sidecar."""
+        """Each binds its shard into the same state."""
         nodes = [node(str(n)) for n in range(4)]
 
         IngestionPipeline(transformations=[ConstraintBinder(**files)]).run(
@@ -363,7 +363,7 @@ class TestIngestion:
 
     def test_workers_need_files(self):
         with pytest.raises(UsageError, match="files"):
-            pickle.dumps(ConstraintBinder(policy=POLICY, bindings=MemoryBindings()))
+            pickle.dumps(ConstraintBinder(policy=POLICY, state=open_state()))
 
     async def test_async_binds_the_same(self, files):
         nodes = [node(str(n)) for n in range(3)]

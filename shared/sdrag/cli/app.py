@@ -8,6 +8,7 @@ from importlib import import_module
 import typer
 
 from sdrag.cli import suites
+from sdrag.cli.bind import bind
 from sdrag.cli.build_rcqa import build_rcqa
 from sdrag.cli.check import check
 from sdrag.cli.demo.command import demo
@@ -28,6 +29,7 @@ evaluate = typer.Typer(
 app.add_typer(evaluate, name="eval")
 app.command()(demo)
 app.command()(check)
+app.command()(bind)
 app.command()(mask)
 app.command()(build_rcqa)
 

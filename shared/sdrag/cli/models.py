@@ -10,7 +10,18 @@ from sdrag.errors import UsageError
 from sdrag.extras import needs
 from sdrag.prompts import Prompt
 
-__all__ = ["chat_model", "complete_with", "generator_of", "judge_of", "served_model"]
+__all__ = [
+    "LOCAL",
+    "chat_model",
+    "complete_with",
+    "generator_of",
+    "judge_of",
+    "model_name_of",
+    "served_model",
+]
+
+LOCAL = "local"
+"""The engine without a model."""
 
 _PREFIX = "langchain:"
 
@@ -28,7 +39,7 @@ def complete_with(
     Raises:
         UsageError: The engine's name means nothing.
     """
-    if engine == "local":
+    if engine == LOCAL:
         return None
     if not engine.startswith(_PREFIX):
         raise UsageError(f"{option} takes local, or langchain:PROVIDER:MODEL.")
@@ -36,6 +47,15 @@ def complete_with(
         from langchain_sdrag.effects import completing
     port = completing(chat_model(engine.removeprefix(_PREFIX)))
     return port.call if port else None
+
+
+def model_name_of(engine: str) -> str:
+    """Return how a wrapper with the same model names it; empty for the local engine."""
+    if engine == LOCAL:
+        return ""
+    from langchain_sdrag.effects import model_name
+
+    return model_name(chat_model(engine.removeprefix(_PREFIX)))
 
 
 def chat_model(name: str) -> Any:

@@ -1,23 +1,23 @@
-"""SD-RAG: bind constraints to passages, rank them, and redact before the answer."""
+"""SD-RAG: bind constraints to passages, locate what they withhold, and cut it out."""
 
 from sdrag.disclosure.binding import bind
-from sdrag.disclosure.binding_store import BindingStore
-from sdrag.disclosure.bindings import MemoryBindings, SqliteBindings
 from sdrag.disclosure.disclose import Disclosed, disclose
 from sdrag.disclosure.graph import binding_graph
+from sdrag.disclosure.ingest import Ingested, forget_document, ingest, locate
 from sdrag.disclosure.living import bind_constraint, forget_constraint
 from sdrag.disclosure.setup import DisclosureSetup, Locator
 
 __all__ = [
-    "BindingStore",
     "Disclosed",
     "DisclosureSetup",
+    "Ingested",
     "Locator",
-    "MemoryBindings",
-    "SqliteBindings",
     "bind",
     "bind_constraint",
     "binding_graph",
     "disclose",
     "forget_constraint",
+    "forget_document",
+    "ingest",
+    "locate",
 ]

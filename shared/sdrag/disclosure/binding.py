@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from sdrag.disclosure.affinities import Affinities
-from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.hybrid import closeness
 from sdrag.policy import DisclosureSection
+from sdrag.state import State
 from sdrag.steps import Outcome, Steps, compute, replied
 from sdrag.vocabulary import Binding, Constraint, Passage
 
@@ -29,16 +28,16 @@ Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 def bind(
     passages: Sequence[Passage],
     constraints: Sequence[Constraint],
-    store: BindingStore,
+    state: State,
     section: DisclosureSection,
 ) -> Steps[None]:
     """
     Attach constraints to their most similar passages and keep the scores.
 
     Args:
-        passages: A batch of the corpus; the store closes over all batches.
+        passages: A batch of the corpus; the state closes over all batches.
         constraints: All of the policy's. Those marked `always` need no binding.
-        store: Where bindings live.
+        state: Where bindings live.
         section: Gives N and the similarity floor.
 
     Raises:
@@ -49,18 +48,16 @@ def bind(
         return
     close = yield from closeness(rules, [passage.text for passage in passages])
     bindings = _best(close.dense, passages, rules, section)
-    affinities: Affinities | None = getattr(store, "affinities", None)
 
     def write(found: Sequence[Binding]) -> None:
-        store.write(
+        state.bindings.write(
             passages,
             rules,
             found,
             top_n=section.bind_top_n,
             floor=section.similarity_floor,
         )
-        if affinities is not None:
-            affinities.note(passages, rules, close.joined.tolist())
+        state.affinities.note(passages, rules, close.joined.tolist())
 
     (written,) = yield from compute(write, [bindings])
     replied(written)

@@ -21,9 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdrag.disclosure.affinities import Affinities
 from sdrag.disclosure.binding import stacked
-from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.hybrid import (
     Votes,
     closeness,
@@ -32,9 +30,10 @@ from sdrag.disclosure.hybrid import (
 )
 from sdrag.disclosure.ranking import STRATEGIES, Similarities, rank
 from sdrag.disclosure.typed_candidates import candidates_by_type, named_types_held
-from sdrag.policy import DisclosureSection, binds
+from sdrag.policy import DisclosureSection
+from sdrag.state import State
 from sdrag.steps import Steps, compute, embed, replied
-from sdrag.vocabulary import Constraint, Passage, Principal
+from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["CANDIDATES", "Candidates", "candidates", "ranking"]
 
@@ -82,40 +81,37 @@ class Candidates:
 def candidates(
     passages: Sequence[Passage],
     query: str,
-    principal: Principal | None,
-    constraints: Sequence[Constraint],
-    store: BindingStore,
+    binding: Sequence[Constraint],
+    state: State,
     section: DisclosureSection,
-    *,
-    has_model: bool = True,
 ) -> Steps[Candidates]:
     """
-    Choose the constraints for these passages.
+    Choose the constraints for these passages, among those that bind.
 
     Raises:
-        SdragError: The store or the embeddings failed.
+        SdragError: The state or the embeddings failed.
     """
-    binding = [rule for rule in constraints if binds(rule, principal)]
     rules = [rule for rule in binding if not rule.always]
-    unlimited = section.top_k is None and section.max_candidates is None
-    if not passages or not rules or (unlimited and not has_model):
+    if not passages or not rules:
         return Candidates(tuple(binding))
-    (answer,) = yield from compute(lambda found: store.read(found, rules), [passages])
+    (answer,) = yield from compute(
+        lambda found: state.bindings.read(found, rules), [passages]
+    )
     known = replied(answer)
     names = {rule.id for rule in rules}
     if all(scores is not None for scores in known):
         names = {name for scores in known for name in scores or ()}
         if section.rank_by == "hybrid":
-            names |= yield from _besides(passages, rules, names, store)
-    if unlimited:
+            names |= yield from _besides(passages, rules, names, state)
+    if not section.limited:
         asked = frozenset(r.id for r in binding if r.always or r.id in names)
         return Candidates(tuple(binding), asked=asked)
     left, limit = names, section.max_candidates
     if limit is not None and len(names) > limit:
-        left = yield from _limited(rules, names, limit, passages, store)
+        left = yield from _limited(rules, names, limit, passages, state)
     kept = left
     if section.top_k is not None and len(left) > section.top_k:
-        ranked = yield from ranking(rules, passages, query, store, section.rank_by)
+        ranked = yield from ranking(rules, passages, query, state, section.rank_by)
         order = [name for name, _ in ranked if name in left]
         kept = set(order[: section.top_k])
     return Candidates(
@@ -134,14 +130,14 @@ def _limited(
     names: set[str],
     limit: int,
     passages: Sequence[Passage],
-    store: BindingStore,
+    state: State,
 ) -> Steps[set[str]]:
     """
     Keep so many of the named, which are more.
 
     All rules are compared, for what is usual shows only beside the others.
     """
-    scores = yield from _hybrid(rules, passages, store)
+    scores = yield from _hybrid(rules, passages, state)
     order = [rules[place].id for place in np.argsort(-scores, kind="stable")]
     left = [name for name in order if name in names]
     return set(left[:limit])
@@ -151,12 +147,12 @@ def _besides(
     passages: Sequence[Passage],
     rules: Sequence[Constraint],
     names: set[str],
-    store: BindingStore,
+    state: State,
 ) -> Steps[set[str]]:
     """Find candidates that no binding shows: by documents, and by types."""
     if len(rules) <= CANDIDATES:
         return {rule.id for rule in rules}
-    votes = yield from _voted(passages, rules, store)
+    votes = yield from _voted(passages, rules, state)
     heard = np.argsort(-votes.total, kind="stable") if votes.total.any() else ()
     found = {rules[place].id for place in heard[:CANDIDATES]}
     left = [rule for rule in rules if rule.id not in names | found]
@@ -164,20 +160,17 @@ def _besides(
 
 
 def _voted(
-    passages: Sequence[Passage], rules: Sequence[Constraint], store: BindingStore
+    passages: Sequence[Passage], rules: Sequence[Constraint], state: State
 ) -> Steps[Votes]:
     """Let the retrieved documents speak; silence where the store knows of none."""
-    affinities: Affinities | None = getattr(store, "affinities", None)
-    if affinities is None:
-        return document_votes(passages, rules, {})
-    (answer,) = yield from compute(affinities.read, [rules])
+    (answer,) = yield from compute(state.affinities.read, [rules])
     return document_votes(passages, rules, replied(answer))
 
 
 def _hybrid(
-    rules: Sequence[Constraint], passages: Sequence[Passage], store: BindingStore
+    rules: Sequence[Constraint], passages: Sequence[Passage], state: State
 ) -> Steps[Vector]:
-    votes = yield from _voted(passages, rules, store)
+    votes = yield from _voted(passages, rules, state)
     close = yield from closeness(rules, [passage.text for passage in passages])
     typed = yield from named_types_held(passages, rules)
     return hybrid_scores(votes, close.joined, typed)
@@ -187,7 +180,7 @@ def ranking(
     rules: Sequence[Constraint],
     passages: Sequence[Passage],
     query: str,
-    store: BindingStore,
+    state: State,
     rank_by: str,
 ) -> Steps[tuple[tuple[str, float], ...]]:
     """
@@ -199,7 +192,7 @@ def ranking(
     ids = tuple(rule.id for rule in rules)
     texts = [passage.text for passage in passages]
     if rank_by == "hybrid":
-        scores = yield from _hybrid(rules, passages, store)
+        scores = yield from _hybrid(rules, passages, state)
         return rank(scores, ids)
     outcomes = yield from embed(
         [*(rule.text for rule in rules), *texts, "\n".join(texts)]

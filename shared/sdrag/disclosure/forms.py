@@ -14,8 +14,9 @@ import re
 from sdrag.detectors.local.lexicon import listed
 from sdrag.detectors.local.tables import common_words
 from sdrag.folding import fold_text
+from sdrag.needles import needs_case
 
-__all__ = ["name_forms", "speaks_of_people", "spellings"]
+__all__ = ["lasts", "name_forms", "speaks_of_people", "spellings"]
 
 _PEOPLE = re.compile(
     r"\b(?:names?|named|who|whom|whose|identit\w+|identif\w+|person\w*|people|wit"
@@ -44,6 +45,11 @@ _PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "æ": "a
 _DIGRAPH = re.compile("(?<=[aou])e")
 
 
+def lasts(form: str) -> bool:
+    """Say whether a form may go wherever it stands: "of", found once, may not."""
+    return not (needs_case(form) and form.strip().lower() in common_words())
+
+
 def speaks_of_people(constraint_text: str) -> bool:
     """Say whether a constraint's words are about persons or their names."""
     return _PEOPLE.search(constraint_text) is not None
@@ -63,7 +69,7 @@ def name_forms(surface: str) -> tuple[str, ...]:
         return ()
     if not all(part[0].isupper() for part in core):
         return ()
-    forms = set(core) if len(core) == 1 else {part for part in core if _lasts(part)}
+    forms = set(core) if len(core) == 1 else {part for part in core if _enough(part)}
     if len(core) > 1:
         first, last = core[0], core[-1]
         initials = "".join(part[0] for part in core)
@@ -93,7 +99,7 @@ def spellings(form: str) -> frozenset[str]:
     return frozenset((form, *(other for other in others if other != lower)))
 
 
-def _lasts(part: str) -> bool:
+def _enough(part: str) -> bool:
     """Say whether a part of a name stands for it: a short one, unless it is a word."""
     return len(part) >= _SHORTEST or (
         len(part) > 1 and part.lower() not in common_words()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sdrag.disclosure.binding_store import BindingStore
+from sdrag.state import BindingStore
 from sdrag.vocabulary import Constraint
 
 if TYPE_CHECKING:

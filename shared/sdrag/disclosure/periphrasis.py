@@ -3,119 +3,192 @@ Rephrasing among the other methods: before it come the cuts, after it the proof.
 
 Constraints that are enforced by cutting are enforced first, so the model that rephrases
 sees less. What it gives back is read like any redacted text: every form that was found
-for any constraint is cut out of it, wherever it stands, and a text that does not come
-to rest is withheld. Without a model the cuts alone enforce the constraint.
+for any constraint is cut out of it, wherever it stands. Without a model the cuts alone
+enforce the constraint. The chunks of a document are rephrased together, as in the
+paper: it is the one release that is made for a question, so it is remembered by exactly
+what it was made from.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from sdrag.disclosure.redaction import Cut, cut
+from sdrag.disclosure.closing import closed
+from sdrag.disclosure.cutting import Cut, cut
+from sdrag.disclosure.forms import lasts
 from sdrag.disclosure.release import Judged
-from sdrag.disclosure.rephrase import Source, rephrase
-from sdrag.disclosure.texts import Texts
+from sdrag.disclosure.rephrase import Rephrased, Source, rephrase
+from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.folding import fold
-from sdrag.policy import DisclosureSection
-from sdrag.steps import Steps, compute, replied
-from sdrag.vocabulary import Finding
+from sdrag.needles import Needles
+from sdrag.state.register import Register
+from sdrag.steps import Reply, Steps, compute, replied
+from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["periphrasis"]
 
 
-def periphrasis(
-    judged: Judged,
-    findings: Mapping[int, Sequence[Finding]],
-    section: DisclosureSection,
-) -> Steps[Judged]:
+def periphrasis(judged: Judged, setup: DisclosureSetup) -> Steps[Judged]:
     """
     Enforce the constraints whose method is to rephrase.
 
-    Args:
-        judged: What extraction made of passages and metadata; the latter stays so.
-        findings: What was found in each text, by its place.
-        section: Gives the token budget and the batch size.
-
     Returns:
-        The same with the rephrased passages in place of the cut ones.
+        The same with rephrased passages in place of the cut ones.
     """
-    texts, swept = judged.texts, judged.swept
-    sources, before = yield from _sources(judged, findings)
-
-    def survives(places: Sequence[int], text: str) -> bool:
-        folded = fold(text)
-        return any(
-            swept[place].needles[name].occur(folded)
-            for place in places
-            for name in texts.applied[place]
-        )
-
-    given = yield from rephrase(sources, section, judged.key, survives)
+    sources, before = _sources(judged)
+    if not sources:
+        return judged
+    section, store = setup.policy.disclosure, setup.state.replies
+    key = store.key(_made_from(judged, sources, setup))
+    places = [place for source in sources for place in source.places]
+    proof = yield from _proof(judged, places, setup)
+    (known,) = yield from compute(store.get, [key])
+    if isinstance(known, Reply) and known.value is not None:
+        given = _read(known.value)
+    else:
+        given = yield from rephrase(sources, section, setup.key, proof.survives)
+    # What is remembered is proved again: more may be known of its document today.
     mended = yield from compute(
-        lambda place: cut(given.texts[place], (), texts.applied[place], swept[place]),
-        given.texts,
+        lambda place: proof.mended(place, given.texts[place]), given.texts
     )
-    cuts = list(judged.cuts)
-    for place, outcome in zip(given.texts, mended, strict=True):
-        cuts[place] = _joined(texts, place, before[place], replied(outcome))
+    texts = dict(zip(given.texts, map(replied, mended), strict=True))
+    if not given.doubts:
+        kept = replace(given, texts=texts)
+        yield from compute(lambda them: store.put(key, _written(them)), [kept])
+    cuts = {
+        place: _joined(judged, place, before[place], text)
+        for place, text in texts.items()
+    }
     merged = {p: into for p, into in given.merged.items() if p not in given.texts}
-    doubts = {**judged.doubts, **given.doubts}
-    return replace(judged, cuts=cuts, doubts=doubts, merged=merged)
+    return replace(judged, rephrased=cuts, merged=merged, failed=given.doubts)
 
 
-def _sources(
-    judged: Judged, findings: Mapping[int, Sequence[Finding]]
-) -> Steps[tuple[list[Source], dict[int, Cut]]]:
+def _sources(judged: Judged) -> tuple[list[Source], dict[int, Cut]]:
     """Cut what other methods cut, and gather what is to be rephrased together."""
-    texts = judged.texts
-    softened = {rule.id for rule in texts.constraints if rule.method == "rephrase"}
+    softened = {n for n, method in judged.methods.items() if method == "rephrase"}
+    wanted = {
+        index: softened.intersection(applied)
+        for index, applied in enumerate(judged.applied)
+        if not softened.isdisjoint(applied) and not judged.why_withheld(index)[0]
+    }
     sources: list[Source] = []
     before: dict[int, Cut] = {}
-    for group in texts.groups():
-        rules = tuple(rule for rule in group.constraints if rule.id in softened)
-        others = [rule.id for rule in group.constraints if rule.id not in softened]
-        places = [
-            place
-            for place in group.places
-            if place < len(texts.passages) and not judged.why_withheld(place)[0]
-        ]
-        if not rules or not places:
-            continue
-        cuts = yield from _cut_before(judged, findings, places, others)
-        before |= cuts
-        kept = tuple(place for place in places if cuts[place].text is not None)
+    for group in judged.texts.groups(wanted):
+        kept: list[int] = []
+        for place in group.places:
+            others = [n for n in judged.applied[place] if n not in softened]
+            before[place] = judged.cut_before(place, others)
+            if before[place].text is not None:
+                kept.append(place)
         held = tuple(
-            replace(texts.all[place], text=cuts[place].text or "") for place in kept
+            replace(judged.texts.all[place], text=before[place].text or "")
+            for place in kept
         )
-        sources.append(Source(kept, held, rules))
+        if kept:
+            sources.append(Source(tuple(kept), held, group.constraints))
     return sources, before
 
 
-def _cut_before(
-    judged: Judged,
-    findings: Mapping[int, Sequence[Finding]],
-    places: Sequence[int],
-    names: Sequence[str],
-) -> Steps[dict[int, Cut]]:
-    texts = judged.texts.all
-    outcomes = yield from compute(
-        lambda place: cut(
-            texts[place].text, findings[place], names, judged.swept[place]
-        ),
-        places,
+def _made_from(
+    judged: Judged, sources: Sequence[Source], setup: DisclosureSetup
+) -> list[str]:
+    """Return everything that a rephrasing depends on."""
+    parts = ["rephrased", setup.model_id, setup.policy.hash]
+    for source in sources:
+        parts += [",".join(rule.id for rule in source.constraints)]
+        for place, text in zip(source.places, source.texts, strict=True):
+            parts += [
+                str(place),
+                str(text.document_id),
+                text.text,
+                judged.texts.all[place].text,
+                ",".join(judged.applied[place]),
+                repr([(sorted(by), own) for by, own in judged.facts.taken[place]]),
+            ]
+    return parts
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Proof(Confidential):
+    """What must not stand in a rephrased text, for each place it was made from."""
+
+    judged: Judged
+    registers: Mapping[int, Register]
+    rules: Mapping[str, bytes]
+    needles: Mapping[int, Mapping[str, Needles]]
+
+    def spans(self, place: int, text: str) -> dict[str, tuple[Span, ...]]:
+        """Return what stands in a text and must not, by constraint."""
+        folded = fold(text)
+        known = closed(text, {}, self.registers[place])
+        found = {}
+        for name in self.judged.applied[place]:
+            own = set(known.get(self.rules[name], ()))
+            if name in self.needles[place]:
+                own |= set(self.needles[place][name].find(folded))
+            if own:
+                found[name] = tuple(sorted(own))
+        return found
+
+    def survives(self, places: Sequence[int], text: str) -> bool:
+        """Say whether anything withheld from the places stands in a text."""
+        return any(self.spans(place, text) for place in places)
+
+    def mended(self, place: int, text: str) -> str:
+        """Cut out of a rephrased text whatever survived."""
+        spans = self.spans(place, text)
+        names = self.judged.applied[place]
+        taken = tuple((frozenset((name,)), own) for name, own in spans.items())
+        return cut(text, taken, names, self.judged.placeholders).text or ""
+
+
+def _proof(
+    judged: Judged, places: Sequence[int], setup: DisclosureSetup
+) -> Steps[_Proof]:
+    handles = {place: judged.facts.handles[place] for place in places}
+    (answer,) = yield from compute(
+        setup.state.findings.register, [set(handles.values())]
     )
-    return dict(zip(places, map(replied, outcomes), strict=True))
+    known = replied(answer)
+    keys = setup.state.keys
+    return _Proof(
+        judged,
+        {place: known[handle] for place, handle in handles.items()},
+        {rule.id: keys.rule(rule) for rule in judged.texts.constraints},
+        {place: _needles(judged, place) for place in places},
+    )
 
 
-def _joined(texts: Texts, place: int, before: Cut, after: Cut) -> Cut:
-    """Say of a passage what was cut before, and what rephrasing and mending took."""
-    changed = after.text != texts.all[place].text
-    softened = {rule.id for rule in texts.constraints if rule.method == "rephrase"}
-    taken = {*before.constraint_ids, *after.constraint_ids}
+def _needles(judged: Judged, place: int) -> dict[str, Needles]:
+    """Return what was taken from a passage, as forms to search for."""
+    text = judged.texts.all[place].text
+    forms: dict[str, set[str]] = {}
+    for by, spans in judged.facts.taken[place]:
+        for name in by:
+            forms.setdefault(name, set()).update(span.of(text) for span in spans)
+    return {name: Needles(filter(lasts, own)) for name, own in forms.items()}
+
+
+def _joined(judged: Judged, place: int, before: Cut, text: str) -> Cut:
+    """Say of a passage what was cut before, and that the rest was said again."""
+    changed = text != judged.texts.all[place].text
+    softened = {n for n, method in judged.methods.items() if method == "rephrase"}
+    found = (by for by, _ in judged.facts.taken[place])
+    taken = frozenset(before.constraint_ids).union(*found)
     names = tuple(
         name
-        for name in texts.applied[place]
-        if name in taken or (changed and name in softened)
+        for name in judged.applied[place]
+        if (name in taken and name not in softened) or (changed and name in softened)
     )
-    return Cut(after.text or None, names, max(before.spans + after.spans, int(changed)))
+    return Cut(text or None, names, max(before.spans, int(changed)))
+
+
+def _written(given: Rephrased) -> str:
+    return json.dumps([list(given.texts.items()), list(given.merged.items())])
+
+
+def _read(text: str) -> Rephrased:
+    texts, merged = json.loads(text)
+    return Rephrased(texts=dict(texts), merged=dict(merged))

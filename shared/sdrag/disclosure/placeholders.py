@@ -9,13 +9,14 @@ A phrase says no more than its constraint does: which kind of thing is not told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.policy import DisclosureSection
-from sdrag.vocabulary import Constraint, Finding, Span
+from sdrag.vocabulary import Constraint
 
-__all__ = ["beside_placeholders", "placeholders"]
+__all__ = ["any_of", "marks_of", "placeholders"]
 
 _PHRASES = {
     "PERSON": "someone",
@@ -59,24 +60,18 @@ def placeholders(
     return {rule.id: section.placeholder for rule in constraints}
 
 
-def beside_placeholders(
-    text: str, findings: Sequence[Finding], marks: Iterable[str]
-) -> list[Finding]:
-    """
-    Leave out findings within a placeholder that already stands in a text.
+def marks_of(
+    constraints: Sequence[Constraint], section: DisclosureSection
+) -> tuple[str, ...]:
+    """Return every placeholder that may stand in a text already."""
+    said = placeholders(constraints, section).values()
+    return tuple(dict.fromkeys((section.placeholder, *said)))
 
-    Args:
-        text: What the findings point into.
-        findings: Of any constraints.
-        marks: Placeholders.
-    """
-    pattern = re.compile("|".join(map(re.escape, dict.fromkeys(marks))))
-    standing = [Span(*match.span()) for match in pattern.finditer(text)]
-    return [
-        finding
-        for finding in findings
-        if not any(mark.contains(finding.span) for mark in standing)
-    ]
+
+@lru_cache(maxsize=64)
+def any_of(marks: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what finds any of some placeholders."""
+    return re.compile("|".join(map(re.escape, marks)))
 
 
 def _phrase(constraint: Constraint) -> str:

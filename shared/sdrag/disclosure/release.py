@@ -1,21 +1,21 @@
 """
-What becomes of each text once all findings are in.
+What becomes of each passage once it is known what is in it.
 
-A passage is withheld when a constraint that holds for it could not be judged, when a
-constraint of the method `withhold` found something in it, or when a located form could
-not be removed. A metadata value that cannot be judged is left out; its passage stays.
+A passage is withheld when a constraint that holds for it could not be judged, or when a
+constraint of the method `withhold` takes something out of it. A metadata value that
+cannot be judged is left out; its passage stays. All of it is a function of the passage,
+what is known of it and the constraints that are enforced.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sdrag.disclosure.cutting import Cut, cut
+from sdrag.disclosure.known import Facts
 from sdrag.disclosure.metadata import rewritten
-from sdrag.disclosure.monotone import Before
-from sdrag.disclosure.redaction import Cut, Sweep, cut, disguised, public_id
 from sdrag.disclosure.texts import Texts
 from sdrag.identities import alias
 from sdrag.vocabulary import (
@@ -27,181 +27,170 @@ from sdrag.vocabulary import (
     Redaction,
 )
 
-__all__ = [
-    "Doubts",
-    "Judged",
-    "Release",
-    "decision",
-    "read",
-    "release",
-    "withheld",
-    "written",
-]
-
-Doubts = Mapping[tuple[int, str], str]
-"""Why a constraint could not be judged on a text, by the text's place and its id."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Release(Confidential):
-    """
-    What becomes of a passage, apart from its score: that belongs to the query.
-
-    Where it stands for several, `members` are the others' places and `ids` all ids.
-    """
-
-    id: str
-    text: str | None
-    metadata: Mapping[str, Any]
-    constraint_ids: tuple[str, ...]
-    spans: int
-    reason: str = ""
-    doubtful: bool = False
-    members: tuple[int, ...] = ()
-    ids: tuple[str, ...] = ()
-
-    def of(self, passage: Passage, passages: Sequence[Passage]) -> Redaction:
-        """
-        Make the redaction of the passage it was made from.
-
-        Args:
-            passage: That passage.
-            passages: All: one that stands for several takes their best score.
-        """
-        kept = None
-        if self.text is not None:
-            scores = [
-                one.score
-                for one in (passage, *(passages[place] for place in self.members))
-                if one.score is not None
-            ]
-            best = max(scores) if scores else None
-            metadata = {**self.metadata, **self._evidence()}
-            kept = Passage(self.id, self.text, metadata, best)
-        ids = self.ids or (self.id,)
-        return Redaction(kept, ids, self.constraint_ids, self.spans, self.reason)
-
-    def _evidence(self) -> dict[str, Any]:
-        """Say what was done to the passage, in ids and counts."""
-        if not self.spans:
-            return {}
-        said: dict[str, Any] = {
-            "constraints": list(self.constraint_ids),
-            "spans": self.spans,
-        }
-        if self.members:
-            said["passages"] = list(self.ids)
-        return {EVIDENCE_KEY: said}
+__all__ = ["Judged", "decision", "release", "withheld"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Judged(Confidential):
     """
-    All texts, what was cut from each, and what stayed in doubt.
+    All texts of a request, what is known of them, and what is enforced.
 
     Args:
-        texts: What was judged.
-        cuts: One per text.
-        doubts: What could not be judged.
-        swept: For each text the forms that have to be gone from it.
+        texts: As retrieved.
+        facts: What is known of them.
+        applied: The constraints enforced on each passage, in the policy's order.
+        placeholders: What stands in the place of what they take.
         key: Makes aliases of ids.
         closed: Constraints that withhold whatever they hold for, and why.
+        methods: How each constraint is enforced.
+        marks: Placeholders that may stand in a text already.
+        rephrased: What a model made of passages, in place of the cuts.
         merged: Passages whose content stands in another one's text, and which.
-        before: What is withheld because it was before.
+        failed: Why rephrasing failed for a constraint on a passage, as codes.
     """
 
     texts: Texts
-    cuts: Sequence[Cut]
-    doubts: Doubts
-    swept: Sequence[Sweep]
+    facts: Facts
+    applied: Sequence[tuple[str, ...]]
+    placeholders: Mapping[str, str]
     key: bytes
-    closed: Mapping[str, str] = field(default_factory=dict)
+    closed: Mapping[str, str]
+    methods: Mapping[str, str]
+    marks: tuple[str, ...] = ()
+    rephrased: Mapping[int, Cut] = field(default_factory=dict)
     merged: Mapping[int, int] = field(default_factory=dict)
-    before: Before = field(default_factory=Before)
+    failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
+    _cuts: dict[tuple[int, tuple[str, ...]], Cut] = field(default_factory=dict)
 
-    def why_withheld(self, place: int) -> tuple[str, bool]:
+    def cut_of(self, index: int) -> Cut:
+        """Return what is left of the passage at `index`."""
+        if index in self.rephrased:
+            return self.rephrased[index]
+        return self._cut(index, self.applied[index])
+
+    def cut_before(self, index: int, names: Sequence[str]) -> Cut:
+        """Return what the named constraints leave of the passage."""
+        return self._cut(index, tuple(n for n in self.applied[index] if n in names))
+
+    def string_of(self, index: int, place: int) -> str | None:
+        """Return what is left of a metadata string of the passage, if it may leave."""
+        names = self.applied[index]
+        if self._doubt(place, names):
+            return None
+        own = self._cut(place, names)
+        if any(self.methods[name] == "withhold" for name in own.constraint_ids):
+            return None
+        return own.text
+
+    def hidden(self, index: int) -> frozenset[str]:
+        """Return the id and the plain values that the passage must not show."""
+        names = set(self.applied[index])
+        return frozenset(
+            leaf
+            for leaf, by in self.facts.hidden[index].items()
+            if not names.isdisjoint(by)
+        )
+
+    def taking(self, index: int) -> set[str]:
+        """Return the ids of all constraints that take something out of a passage."""
+        names: set[str] = set()
+        for place in (index, *self.texts.places[index].values()):
+            for by, _ in self.facts.taken[place]:
+                names |= by
+        for by in self.facts.hidden[index].values():
+            names |= by
+        return names
+
+    def why_withheld(self, index: int) -> tuple[str, bool]:
         """Return the reason's code, empty for none, and whether it may pass."""
-        if place in self.merged:
+        if index in self.merged:
             return "merged", False
-        for name in self.texts.applied[place]:
+        for name in self.applied[index]:
             if name in self.closed:
                 return self.closed[name], False
-            if (place, name) in self.doubts:
-                return self.doubts[place, name], True
-        if self.cuts[place].text is None:
+        if doubt := self._doubt(index, self.applied[index]):
+            return doubt, True
+        own = self.cut_of(index)
+        if own.text is None:
             return "still-present", True
-        dropping = {r.id for r in self.texts.constraints if r.method == "withhold"}
-        if dropping & set(self.cuts[place].constraint_ids):
+        if any(self.methods[name] == "withhold" for name in own.constraint_ids):
             return "withheld-by-constraint", False
         return "", False
 
+    def _cut(self, place: int, names: tuple[str, ...]) -> Cut:
+        known = self._cuts.get((place, names))
+        if known is None:
+            text, taken = self.texts.all[place].text, self.facts.taken[place]
+            known = cut(text, taken, names, self.placeholders, self.marks)
+            self._cuts[place, names] = known
+        return known
 
-def release(judged: Judged, index: int) -> Release:
+    def _doubt(self, place: int, names: Sequence[str]) -> str:
+        for name in names:
+            for known in (self.facts.doubts, self.failed):
+                if code := known.get((place, name)):
+                    return code
+        return ""
+
+
+def release(judged: Judged, index: int) -> Redaction:
     """Decide on the passage at `index`."""
-    own, public = judged.cuts[index], _alias_of(judged, index)
-    reason, doubtful = judged.why_withheld(index)
+    public = _alias_of(judged, index)
+    reason, _ = judged.why_withheld(index)
+    own = judged.cut_of(index)
     if reason or own.text is None:
-        closed = tuple(n for n in judged.texts.applied[index] if n in judged.closed)
+        closed = tuple(n for n in judged.applied[index] if n in judged.closed)
         names = tuple(dict.fromkeys((*closed, *own.constraint_ids)))
-        return Release(public, None, {}, names, own.spans, reason, doubtful)
-    metadata = _metadata(judged, index)
-    members = tuple(p for p, into in judged.merged.items() if into == index)
+        return Redaction(None, (public,), names, own.spans, reason)
+    members = [place for place, into in judged.merged.items() if into == index]
     ids = (public, *(_alias_of(judged, member) for member in members))
-    return Release(
-        public,
-        own.text,
-        metadata,
-        own.constraint_ids,
-        own.spans,
-        members=members,
-        ids=ids,
-    )
+    metadata = {**_metadata(judged, index), **_evidence(judged, index, own, ids)}
+    scores = [
+        score
+        for place in (index, *members)
+        if (score := judged.texts.passages[place].score) is not None
+    ]
+    best = max(scores) if scores else None
+    kept = Passage(public, own.text, metadata, best)
+    return Redaction(kept, ids, own.constraint_ids, own.spans)
+
+
+def _evidence(
+    judged: Judged, index: int, own: Cut, ids: tuple[str, ...]
+) -> dict[str, Any]:
+    """Say what was done to the passage, in ids and counts."""
+    taking = judged.taking(index).union(own.constraint_ids)
+    names = [name for name in judged.applied[index] if name in taking]
+    if not names:
+        return {}
+    said: dict[str, Any] = {
+        "constraints": names,
+        "spans": own.spans,
+        "document": judged.facts.handles[index].hex(),
+    }
+    if len(ids) > 1:
+        said["passages"] = list(ids)
+    return {EVIDENCE_KEY: said}
 
 
 def _alias_of(judged: Judged, index: int) -> str:
-    identity, applied = judged.texts.passages[index].id, judged.texts.applied[index]
-    closed = not judged.closed.keys().isdisjoint(applied)  # all of it is a secret
-    if closed or identity in judged.before.hidden(index):
+    identity = judged.texts.passages[index].id
+    closed = not judged.closed.keys().isdisjoint(judged.applied[index])
+    if closed or identity in judged.hidden(index):  # closed: all of it is a secret
         return alias(identity, judged.key)
-    return public_id(identity, applied, judged.swept[index], judged.key)
+    return identity
 
 
-def written(releases: Sequence[Release]) -> str:
-    """Write releases down, for a cache: what may leave, and nothing else."""
-    return json.dumps(
-        [
-            [
-                one.id,
-                one.text,
-                one.metadata,
-                ",".join(one.constraint_ids),
-                one.spans,
-                one.reason,
-                one.members,
-                one.ids,
-            ]
-            for one in releases
-        ]
-    )
+def _metadata(judged: Judged, index: int) -> dict[str, Any]:
+    places, hidden = judged.texts.places[index], judged.hidden(index)
 
+    def rewrite(value: str) -> str | None:
+        place = places.get(value)
+        if place is not None:
+            return judged.string_of(index, place)
+        return None if value in hidden else value
 
-def read(text: str) -> tuple[Release, ...]:
-    """Read what `written` wrote."""
-    return tuple(
-        Release(
-            id=identity,
-            text=kept,
-            metadata=metadata,
-            constraint_ids=tuple(names.split(",")) if names else (),
-            spans=spans,
-            reason=reason,
-            members=tuple(members),
-            ids=tuple(ids),
-        )
-        for identity, kept, metadata, names, spans, reason, members, ids in json.loads(
-            text
-        )
-    )
+    return rewritten(judged.texts.metadata[index], rewrite)
 
 
 def withheld(identity: str, reason: str) -> Redaction:
@@ -220,22 +209,3 @@ def decision(redaction: Redaction) -> Decision:
         constraint_ids=redaction.constraint_ids,
         spans=redaction.spans,
     )
-
-
-def _metadata(judged: Judged, index: int) -> dict[str, Any]:
-    applied, places = judged.texts.applied[index], judged.texts.places[index]
-    hidden, swept = judged.before.hidden(index), judged.swept[index]
-
-    def rewrite(value: str) -> str | None:
-        place = places.get(value)
-        if place is not None and judged.why_withheld(place)[0]:
-            return None
-        if place is None and value in hidden:
-            return None
-        known = judged.cuts[place] if place is not None else None
-        own = known or cut(value, (), applied, swept)
-        if own.text is None or disguised(own.text, applied, swept):
-            return None
-        return own.text
-
-    return rewritten(judged.texts.metadata[index], rewrite)

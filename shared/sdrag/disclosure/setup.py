@@ -7,44 +7,32 @@ it.
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from sdrag.cache import MemoryCache, RedactionCache
-from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.closed import closed_rules
-from sdrag.disclosure.fingerprints import seen_keys
-from sdrag.disclosure.history import History, MemoryHistory
 from sdrag.disclosure.local import LocalLocator
-from sdrag.errors import UsageError
 from sdrag.policy import Policy
+from sdrag.state import State
 from sdrag.steps import Outcome, Steps
 from sdrag.vocabulary import Constraint, Finding, Passage
 
-__all__ = ["DisclosureSetup", "Locator", "Withheld"]
+__all__ = ["DisclosureSetup", "Locator"]
 
 
 class Locator(Protocol):
     """Finds what constraints withhold, without a language model."""
 
+    @property
+    def identity(self) -> str:
+        """What changes with whatever it finds; another one locates anew."""
+        ...
+
     def locate(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
     ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
         """Return, for each passage, the findings in its own text."""
-        ...
-
-
-class Withheld(Protocol):
-    """Remembers, without keeping it, what was cut out of a released passage."""
-
-    def remember(self, passage: Passage, forms: Iterable[str]) -> None:
-        """Take note of the forms that were cut out of a passage."""
-        ...
-
-    def recall(self, passage: Passage) -> bool:
-        """Say whether that is still known, and keep it for longer."""
         ...
 
 
@@ -55,32 +43,24 @@ class DisclosureSetup:
 
     Args:
         policy: What must not be disclosed.
-        bindings: The sidecar.
+        state: Everything that is remembered.
         locator: The local engine.
         has_model: Whether a model is asked too.
         model_id: Names the model in cache keys.
-        cache: Remembers what was released.
-        key: Makes marks and aliases unforgeable.
-        withheld: Is told what was cut out; what it has forgotten is judged anew.
-        history: Keeps what was withheld, for a policy that is monotone.
     """
 
     policy: Policy
-    bindings: BindingStore
+    state: State
     locator: Locator
     has_model: bool = False
     model_id: str = ""
-    cache: RedactionCache = field(default_factory=MemoryCache)
-    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    withheld: Withheld | None = None
-    history: History | None = None
-    keys: tuple[str, ...] = field(init=False, repr=False)
+    key: bytes = field(init=False, repr=False)
     closed: Mapping[str, str] = field(init=False, repr=False)
     rules: tuple[Constraint, ...] = field(init=False, repr=False)
-    conditional: tuple[Constraint, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keys", seen_keys(self.policy))
+        # Makes marks and aliases that nobody can forge, the same in every process.
+        object.__setattr__(self, "key", self.state.keys.of("aliases", size=32))
         understands = self.has_model or not isinstance(self.locator, LocalLocator)
         closed = closed_rules(self.policy.rules, understands=understands)
         object.__setattr__(self, "closed", closed)
@@ -90,13 +70,14 @@ class DisclosureSetup:
             for rule in self.policy.rules
         )
         object.__setattr__(self, "rules", rules)
-        conditional = tuple(rule for rule in self.policy.rules if rule.unless)
-        object.__setattr__(self, "conditional", conditional)
-        if not self.policy.disclosure.monotone:
-            if self.history is not None:
-                raise UsageError(
-                    "A history is kept for a monotone policy only.",
-                    hint="Say `disclosure: {monotone: true}`.",
-                )
-        elif self.history is None:
-            object.__setattr__(self, "history", MemoryHistory())
+
+    def document_of(self, text: Passage) -> bytes:
+        """Return the key of the document of a text; one of none is its own."""
+        access = self.policy.access
+        tenant = None
+        if access is not None and access.tenant_key is not None:
+            tenant = repr(text.metadata.get(access.tenant_key))
+        name = text.document_id
+        if name is None:
+            name = f"passage {text.id}"
+        return self.state.keys.document(tenant, name)

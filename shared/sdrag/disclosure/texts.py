@@ -1,19 +1,21 @@
 """
-The texts of one question: its passages, then the strings of their metadata.
+Texts to be judged: passages, then the strings of their metadata.
 
 A title or an author is disclosed like any sentence, so the strings among the allowed
 metadata are judged as texts of their own, beside the passages they belong to. A string
-that several passages of one document share is one text.
+that several passages of one document share under the same constraints is one text. What
+is no text but may hold a form, an id or a number, is a leaf.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from sdrag.disclosure.metadata import allowed, strings
+from sdrag.disclosure.metadata import allowed, plain_values, strings
 from sdrag.policy import applies
-from sdrag.vocabulary import Confidential, Constraint, Passage
+from sdrag.vocabulary import Confidential, Constraint, Passage, is_unnamed
 
 __all__ = ["Group", "Texts"]
 
@@ -37,7 +39,15 @@ class Texts(Confidential):
         keys: Of the metadata that may leave.
     """
 
-    __slots__ = ("all", "applied", "constraints", "metadata", "passages", "places")
+    __slots__ = (
+        "all",
+        "applied",
+        "constraints",
+        "leaves",
+        "metadata",
+        "passages",
+        "places",
+    )
 
     def __init__(
         self,
@@ -49,39 +59,36 @@ class Texts(Confidential):
         self.constraints = constraints
         self.metadata = [allowed(passage.metadata, keys) for passage in passages]
         self.all = [_of_a_document(passage) for passage in passages]
-        self.places = self._with_strings()
         self.applied = self._applied()
+        self.places = self._with_strings()
+        self.leaves = [
+            _leaves(passage, metadata)
+            for passage, metadata in zip(passages, self.metadata, strict=True)
+        ]
 
     def __repr__(self) -> str:
         return f"Texts({len(self.passages)} passages, {len(self.all)} texts)"
 
-    def groups(self, names: Collection[str] | None = None) -> tuple[Group, ...]:
+    def groups(self, wanted: Mapping[int, Collection[str]]) -> tuple[Group, ...]:
         """
-        Return the texts by the constraints that hold for them; none, none.
+        Return texts by the constraints they are to be judged under; none, none.
 
         Args:
-            names: The constraints that are asked for; all of them when missing.
+            wanted: The ids of those constraints, by the text's place.
         """
         rules = {rule.id: rule for rule in self.constraints}
+        places: dict[tuple[str, ...], list[int]] = {}
+        for place, names in wanted.items():
+            if asked := tuple(n for n in self.applied[place] if n in names):
+                places.setdefault(asked, []).append(place)
         return tuple(
             Group(
-                places=places,
-                texts=tuple(self.all[place] for place in places),
-                constraints=tuple(rules[name] for name in applied),
+                places=tuple(own),
+                texts=tuple(self.all[place] for place in own),
+                constraints=tuple(rules[name] for name in asked),
             )
-            for applied, places in self._grouped(names).items()
+            for asked, own in places.items()
         )
-
-    def _grouped(
-        self, names: Collection[str] | None
-    ) -> dict[tuple[str, ...], tuple[int, ...]]:
-        """Return the places of the texts for which the same constraints hold."""
-        places: dict[tuple[str, ...], list[int]] = {}
-        for place, applied in enumerate(self.applied):
-            asked = tuple(n for n in applied if names is None or n in names)
-            if asked:
-                places.setdefault(asked, []).append(place)
-        return {applied: tuple(own) for applied, own in places.items()}
 
     def _applied(self) -> list[tuple[str, ...]]:
         """Return the ids of the constraints that hold for each text, in order."""
@@ -97,17 +104,26 @@ class Texts(Confidential):
     def _with_strings(self) -> list[dict[str, int]]:
         """Add the metadata's strings; return, for each passage, where they stand."""
         places: list[dict[str, int]] = []
-        shared: dict[tuple[str | None, str], int] = {}
-        for passage, metadata in zip(tuple(self.all), self.metadata, strict=True):
+        shared: dict[tuple[str | None, str, tuple[str, ...]], int] = {}
+        for passage, metadata, applied in zip(
+            tuple(self.all), self.metadata, tuple(self.applied), strict=True
+        ):
             own: dict[str, int] = {}
             for value in strings(metadata):
-                group = (passage.document_id, value)
+                group = (passage.document_id, value, applied)
                 if group not in shared:
                     shared[group] = len(self.all)
                     self.all.append(_as_text(passage, value))
+                    self.applied.append(applied)
                 own[value] = shared[group]
             places.append(own)
         return places
+
+
+def _leaves(passage: Passage, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the id, where the host gave one, and how every plain value is spelt."""
+    own = () if is_unnamed(passage) else (passage.id,)
+    return tuple(dict.fromkeys((*own, *plain_values(metadata))))
 
 
 def _of_a_document(passage: Passage) -> Passage:

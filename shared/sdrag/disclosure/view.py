@@ -6,18 +6,18 @@ for a name sees by ids and scores whether the corpus holds it. In an index of th
 nothing of what is withheld has left a trace, at the price that a question which names
 it finds its passages less well.
 
-Each document is redacted as a whole, under every constraint that binds the audience:
-no question is there to rank them, and no neighbour of another document. Where a history
-is kept, what the view withholds of a chunk is withheld from then on, whatever a
-question puts beside it.
+Each document is located as a whole and redacted under every constraint that binds the
+audience: no question is there to rank them, and no neighbour of another document.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.disclose import disclose
+from sdrag.disclosure.documents import by_document
+from sdrag.disclosure.ingest import locate
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.policy import Policy
 from sdrag.steps import Steps
@@ -55,11 +55,13 @@ def redacted_view(
         audience: For whom; without one, every constraint holds.
         setup: The engine. Its limits on constraints do not hold here.
     """
-    unlimited = replace(setup, policy=_unlimited(setup.policy))
+    unlimited = replace(setup, policy=setup.policy.without_limits())
+    yield from locate(passages, setup)
     keys = control_keys(setup.policy)
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    for document in _documents(passages):
+    for places in by_document(passages):
+        document = [passages[place] for place in places]
         found = yield from disclose(document, "", audience, unlimited)
         decisions += found.decisions
         for passage, redaction in zip(document, found.redactions, strict=True):
@@ -82,27 +84,6 @@ def control_keys(policy: Policy) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for key in named if key is not None))
 
 
-def _unlimited(policy: Policy) -> Policy:
-    unlimited = {
-        "apply": "all_candidates",
-        "top_k": None,
-        "max_candidates": None,
-        "candidates_by": "similarity",
-    }
-    section = policy.disclosure.model_dump() | unlimited
-    return Policy.read(policy.model_dump() | {"disclosure": section})
-
-
-def _documents(passages: Sequence[Passage]) -> Iterator[list[Passage]]:
-    """Yield the passages of each document; one of no known document stands alone."""
-    documents: dict[str, list[Passage]] = {}
-    for place, passage in enumerate(passages):
-        known = passage.document_id
-        name = f"document {known}" if known is not None else f"passage {place}"
-        documents.setdefault(name, []).append(passage)
-    yield from documents.values()
-
-
 def _shown(
     passage: Passage, released: Passage, keys: Sequence[str], setup: DisclosureSetup
 ) -> Passage:
@@ -110,6 +91,6 @@ def _shown(
     metadata |= {key: passage.metadata[key] for key in keys if key in passage.metadata}
     document = passage.document_id
     if document is not None:
-        document = setup.cache.key(["document", document]).hex()[:32]
+        document = setup.state.keys.of("view", document).hex()
         metadata[DOCUMENT_KEY] = document
     return replace(released, metadata=metadata, document_id=document)

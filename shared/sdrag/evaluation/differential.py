@@ -1,13 +1,12 @@
 """
 Differential leakage: what a chunk gives away when it is redacted more than once.
 
-A chunk is redacted beside its neighbours, so different questions may cut different
-words out of it. Whoever asks several puts the answers side by side: what all of them
-show is the intersection, what any of them shows the union, and the words of the union
+Whoever asks several questions puts the answers side by side: what all of them show of a
+chunk is the intersection, what any of them shows the union, and the words of the union
 that one answer withheld are given away, together with the fact that they were worth
-withholding. The same questions are replayed under three regimes: without a history,
-with one (`monotone`), and with one that was taught by redacting each document whole
-before the first question (`primed`).
+withholding. The same questions are replayed on a corpus that was located when it was
+bound, and on one that was never bound: there each chunk is located when it is met, and
+what is learned of a name later is withheld from then on.
 """
 
 from __future__ import annotations
@@ -18,19 +17,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sdrag.disclosure.view import redacted_view
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.rcqa import policy_of
 from sdrag.evaluation.witnesses import broken
 from sdrag.hosting import local_embeddings
 from sdrag.performing import PortPerformer, Ports
-from sdrag.pipeline import Engine, Request, disclose
+from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.steps import run
 from sdrag.vocabulary import Confidential
 
 __all__ = ["REGIMES", "Seen", "evaluate_differential", "probes"]
 
-REGIMES = ("plain", "monotone", "primed")
+REGIMES = ("located", "unbound")
 _COUNTS = (1, 2, 4, 8, 16, 32)
 _WORD = re.compile(r"\w+")
 _WRAPPED = ("{} Tell me more.", "What is known about this: {}")
@@ -137,11 +135,10 @@ def _replayed(
 ) -> Iterator[tuple[int, Mapping[str, Seen]]]:
     """Ask one question after another; yield what was seen at each count."""
     policy = policy_of([article], "redact")
-    policy["disclosure"] = {"monotone": regime != "plain"}
     engine = Engine.build(policy)
     performer = PortPerformer(Ports(embed=local_embeddings()))
-    if regime == "primed":
-        run(redacted_view(index.passages, None, engine.disclosure), performer)
+    if regime == "located":
+        run(bind(index.passages, engine), performer)
     seen: dict[str, Seen] = {}
     for number, question in enumerate(probes(article)[: _COUNTS[-1]], start=1):
         found = index.search(question, top_k)

@@ -19,10 +19,13 @@ from functools import cache
 from statistics import fmean
 from typing import Any
 
+from sdrag.disclosure.cutting import Taken, cut
 from sdrag.disclosure.ranking import STRATEGIES
-from sdrag.disclosure.redaction import cut, sweep
 from sdrag.evaluation.ranking import Corpus
 from sdrag.evaluation.witnesses import broken, share_kept, witness_spans
+from sdrag.folding import fold
+from sdrag.needles import Needles
+from sdrag.spans import merge
 from sdrag.vocabulary import Finding, Passage
 
 __all__ = ["ALL", "Evicted", "evaluate_eviction", "evicted", "wordings"]
@@ -193,7 +196,8 @@ class _Protected:
             )
         }
         said = {rule.id: _PLACEHOLDER for rule in corpus.constraints}
-        self._swept = sweep(self._plain, self._findings, corpus.constraints, said)
+        self._said = said
+        self._taken = _everywhere(self._plain, self._findings)
         self._found = {f.constraint_id for own in self._findings.values() for f in own}
         self._kept = cache(self._measured)
 
@@ -206,7 +210,7 @@ class _Protected:
     def _measured(self, applied: frozenset[str]) -> float:
         names = sorted(applied)
         released = [
-            cut(text, self._findings[place], names, self._swept).text or ""
+            cut(text, self._taken[place], names, self._said).text or ""
             for place, text in enumerate(self._plain)
         ]
         leaked = broken("\n".join(released), self._witnesses, self._relevant)
@@ -221,6 +225,26 @@ def _exact(
         Finding(span, rule.id)
         for rule in corpus.constraints
         for span in witness_spans(text, witnesses.get(rule.text, ()))
+    ]
+
+
+def _everywhere(
+    texts: Sequence[str], findings: Mapping[int, Sequence[Finding]]
+) -> list[Taken]:
+    """Return, for each text, where anything stands that was found in any of them."""
+    forms: dict[str, set[str]] = {}
+    for place, own in findings.items():
+        for finding in own:
+            said = finding.span.of(texts[place])
+            forms.setdefault(finding.constraint_id, set()).add(said)
+    needles = {name: Needles(own) for name, own in forms.items()}
+    return [
+        tuple(
+            (frozenset((name,)), spans)
+            for name, own in needles.items()
+            if (spans := merge(own.find(fold(text))))
+        )
+        for text in texts
     ]
 
 

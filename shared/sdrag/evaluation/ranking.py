@@ -17,13 +17,13 @@ from typing import Any
 
 from sdrag.calls import Port
 from sdrag.disclosure.binding import bind
-from sdrag.disclosure.bindings import MemoryBindings
 from sdrag.disclosure.candidates import candidates, ranking
 from sdrag.disclosure.ranking import STRATEGIES
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.minilm import embed_texts
 from sdrag.performing import PortPerformer, Ports
 from sdrag.policy import DisclosureSection
+from sdrag.state import open_state
 from sdrag.steps import run
 from sdrag.vocabulary import Constraint, Passage
 
@@ -111,7 +111,7 @@ class Corpus:
                 for passage in sentence_chunks(article, f"article-{number}")
             ]
         )
-        self._store = MemoryBindings()
+        self._state = open_state()
         self._performer = PortPerformer(
             Ports(embed=Port(lambda effect: self._embedded(effect.items)))
         )
@@ -119,7 +119,7 @@ class Corpus:
         # The paper binds by N alone, so the floor is out of reach.
         section = DisclosureSection(bind_top_n=bind_top_n, similarity_floor=1.0)
         passages = self.index.passages
-        run(bind(passages, self.constraints, self._store, section), self._performer)
+        run(bind(passages, self.constraints, self._state, section), self._performer)
 
     def ids(self, texts: Sequence[str]) -> frozenset[str]:
         """Return the ids of constraints by their texts."""
@@ -132,9 +132,9 @@ class Corpus:
         if strategy == "hybrid":
             kept = self.applied(passages, question, _LIMITED)
         else:
-            known = self._store.read(passages, self.constraints)
+            known = self._state.bindings.read(passages, self.constraints)
             kept = frozenset(name for scores in known for name in scores or ())
-        steps = ranking(self.constraints, passages, question, self._store, strategy)
+        steps = ranking(self.constraints, passages, question, self._state, strategy)
         return [name for name, _ in run(steps, self._performer) if name in kept]
 
     def applied(
@@ -145,9 +145,7 @@ class Corpus:
     ) -> frozenset[str]:
         """Return the constraints that the library applies to passages."""
         section = section or DisclosureSection()
-        steps = candidates(
-            passages, question, None, self.constraints, self._store, section
-        )
+        steps = candidates(passages, question, self.constraints, self._state, section)
         return frozenset(rule.id for rule in run(steps, self._performer).applied)
 
     def _embedded(self, texts: Sequence[str]) -> list[list[float]]:

@@ -21,7 +21,7 @@ from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.witnesses import broken, lost_words, share_kept
 from sdrag.hosting import local_embeddings
 from sdrag.performing import Metered, PortPerformer, Ports
-from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.pipeline import Engine, Request, attach, bind, disclose
 from sdrag.policy import CautionName
 from sdrag.prompts import Prompt
 from sdrag.steps import run
@@ -65,6 +65,8 @@ class RcqaSettings:
         generator: Answers; `verbatim` by default.
         facts: Lists facts for completeness.
         caution: Of the local engine.
+        locate: When what is withheld is located: in whole articles at ingest, or in
+            each chunk by itself when a question retrieves it.
         complete: The model behind the engine; the local engine when missing.
     """
 
@@ -75,6 +77,7 @@ class RcqaSettings:
     generator: Generator = lambda _question, context, _constraints: verbatim(context)
     facts: Facts = sentence_facts
     caution: CautionName = "high"
+    locate: Literal["ingest", "query"] = "ingest"
     complete: Callable[[Prompt], str] | None = None
 
 
@@ -200,7 +203,8 @@ class _Corpus:
         )
         self._engine = Engine.build(self.policy, has_model=complete is not None)
         if settings.defense in {"redact", "rephrase", "withhold"}:
-            run(bind(self._index.passages, self._engine), self.performer)
+            ingest = bind if settings.locate == "ingest" else attach
+            run(ingest(self._index.passages, self._engine), self.performer)
 
     def answers(self) -> Iterator[Answer]:
         for number in self._group:

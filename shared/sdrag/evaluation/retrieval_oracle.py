@@ -55,6 +55,11 @@ class Exact(Confidential):
 
     witnesses: Mapping[str, Sequence[str]]
 
+    @property
+    def identity(self) -> str:
+        """Name it; its witnesses are those of one index."""
+        return "exact"
+
     def locate(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
     ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:

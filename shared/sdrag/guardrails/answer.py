@@ -22,10 +22,11 @@ from sdrag.guardrails.claims import Claim, claims, is_wordless
 from sdrag.guardrails.comparison import Conflict
 from sdrag.guardrails.grounding import ClaimSupport, supports
 from sdrag.guardrails.notices import sources
-from sdrag.guardrails.withheld import WithheldForms
+from sdrag.guardrails.withheld import find_withheld, unknown
 from sdrag.policy import GroundingSection, Policy
 from sdrag.sentences import sentences
 from sdrag.spans import merge, splice
+from sdrag.state import State
 from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Confidential, Decision, Passage, Span
 
@@ -119,7 +120,7 @@ def guard(
     policy: Policy,
     *,
     now: datetime,
-    withheld: WithheldForms | None = None,
+    state: State | None = None,
 ) -> Steps[Guarded]:
     """
     Check an answer, and annotate, cut or decline it as the policy says.
@@ -128,12 +129,12 @@ def guard(
         draft: The answer and what it was made from.
         policy: Each section that stands in it is a check.
         now: With its time zone.
-        withheld: What redaction withheld, if the host keeps it.
+        state: That the passages were released with, if the host keeps it.
     """
     work = _Work(replace(draft, passages=sources(draft.passages)), draft.answer)
     if _malformed(draft.answer):
         return work.decline("answer", "malformed")
-    yield from _cut_withheld(work, policy, withheld)
+    yield from _cut_withheld(work, policy, state)
     if refusal := _monitored(work, policy):
         return refusal
     work.claims = claims(work.text, placeholder=policy.disclosure.placeholder)
@@ -155,20 +156,18 @@ def _malformed(answer: object) -> bool:
     return len(answer) > MOST_CHARACTERS or any(broken)
 
 
-def _cut_withheld(
-    work: _Work, policy: Policy, withheld: WithheldForms | None
-) -> Steps[None]:
+def _cut_withheld(work: _Work, policy: Policy, state: State | None) -> Steps[None]:
     """Cut what was withheld; what is no longer known of was not looked for."""
-    if withheld is None:
+    if state is None:
         return
     passages = work.draft.passages
     (outcome,) = yield from compute(
-        lambda text: merge(withheld.find(passages, text)), (work.text,)
+        lambda text: merge(find_withheld(passages, text, policy, state)), (work.text,)
     )
     if found := replied(outcome):
         work.text = splice(work.text, found, lambda _: policy.disclosure.placeholder)
         work.note("withheld", "reappeared", "redacted", len(found))
-    if withheld.forgotten(passages):
+    if unknown(passages, policy, state):
         work.note("withheld", "unchecked", "flagged")
 
 

@@ -1,193 +1,94 @@
 """
-Checking the answer once more for what redaction withheld, without keeping it.
+Checking the answer once more for what redaction withheld.
 
-The forms that were withheld from a passage are remembered as keyed hashes: with a key
-drawn at random in this process, never written anywhere, they cannot be guessed from
-outside, and they say nothing in a dump. So is the passage that they were cut out of,
-by its id and by the text it was released with: another principal's release of the same
-passage is another text, with other gaps. The store is bounded and forgets with time.
-
-A form is a run of words joined without what separates them, so that `Anna-Karlsson`,
-`AnnaKarlsson` and `Anna Karlsson's` hold the same one. An answer is checked by hashing
-its runs of words of the lengths, in characters, that are remembered.
+What was located in a document stands in its register as keyed hashes: they say nothing
+in a dump, and any process that opens the same state can ask them. A released passage
+names its document by an opaque handle, and the constraints that took something out of
+it. The answer is read for the forms that these withhold in this document, as they stand
+and as runs of words whatever separates them, so that `Anna-Karlsson`, `AnnaKarlsson`
+and `Anna Karlsson's` hold the same one.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import re
-import secrets
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from threading import Lock
+from collections.abc import Iterable, Iterator, Sequence
 
-from sdrag.errors import UsageError
-from sdrag.folding import UNSPACED, fold, fold_text, is_unspaced
+from sdrag.folding import fold
 from sdrag.guardrails.evidence import evidence
-from sdrag.vocabulary import Passage, Span, is_unnamed
+from sdrag.policy import Policy
+from sdrag.state import State
+from sdrag.state.keys import DOCUMENT_BYTES
+from sdrag.vocabulary import Passage, Span
 
-__all__ = ["WithheldForms"]
-
-_WORD = re.compile(rf"[^\W_{UNSPACED}]+|[{UNSPACED}]")
-_SHORTEST = 3
-_SHORTEST_UNSPACED = 2
-_LONGEST_RUN = 24
-_DIGEST = 16
+__all__ = ["find_withheld", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Remembered:
-    digests: frozenset[bytes]
-    lengths: frozenset[int]
-    until: float
-
-
-class WithheldForms:
+def find_withheld(
+    passages: Sequence[Passage], answer: str, policy: Policy, state: State
+) -> tuple[Span, ...]:
     """
-    What was withheld, as keyed hashes, for a while.
-
-    Give the same one to the retriever and to the guard of its answers.
+    Return where an answer holds a form that was withheld from its passages.
 
     Args:
-        seconds: How long it is remembered.
-        capacity: For how many passages; those unused for longest are forgotten first.
-        clock: Gives seconds, never going back.
+        passages: That the answer was made from, as they were released.
+        answer: What the model said.
+        policy: Whose constraints took something out.
+        state: That the release was made with.
     """
-
-    def __init__(
-        self,
-        *,
-        seconds: float = 3600.0,
-        capacity: int = 10_000,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        if seconds <= 0 or capacity < 1:
-            raise UsageError("What is withheld is remembered for a while, and some.")
-        self._key = secrets.token_bytes(32)
-        self._seconds = seconds
-        self._capacity = capacity
-        self._clock = clock
-        self._held: OrderedDict[bytes, _Remembered] = OrderedDict()
-        self._lock = Lock()
-
-    def __repr__(self) -> str:
-        return f"WithheldForms({len(self._held)} passages)"
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def remember(self, passage: Passage, forms: Iterable[str]) -> None:
-        """
-        Remember what was cut out of a passage.
-
-        Args:
-            passage: As it was released.
-            forms: The words that were cut; shorter than three characters, they are
-                too common to mean anything.
-        """
-        runs = [_joined(form) for form in forms]
-        entry = _Remembered(
-            frozenset(self._digest(run) for run in runs if run),
-            frozenset(len(run) for run in runs if run),
-            self._clock() + self._seconds,
-        )
-        scope = self._scope(passage)
-        with self._lock:
-            self._forget()
-            old = self._held.pop(scope, None)
-            self._held[scope] = entry if old is None else _union(old, entry)
-            while len(self._held) > self._capacity:
-                self._held.popitem(last=False)
-
-    def recall(self, passage: Passage) -> bool:
-        """Say whether a released passage is known, and keep it for as long again."""
-        scope = self._scope(passage)
-        with self._lock:
-            self._forget()
-            old = self._held.pop(scope, None)
-            if old is None:
-                return False
-            until = self._clock() + self._seconds
-            self._held[scope] = _Remembered(old.digests, old.lengths, until)
-            return True
-
-    def forgotten(self, passages: Iterable[Passage]) -> int:
-        """Count the passages that say something was cut, of which nothing is known."""
-        cut = [one for one in passages if _says_cut(one)]
-        with self._lock:
-            self._forget()
-            return sum(self._scope(one) not in self._held for one in cut)
-
-    def find(self, passages: Iterable[Passage], answer: str) -> tuple[Span, ...]:
-        """
-        Return where an answer holds a form that was withheld from its passages.
-
-        Args:
-            passages: That the answer was made from, as they were released.
-            answer: What the model said.
-        """
-        scopes = [self._scope(passage) for passage in passages]
-        with self._lock:
-            self._forget()
-            entries = [self._held[scope] for scope in scopes if scope in self._held]
-        digests = frozenset().union(*(entry.digests for entry in entries))
-        lengths = frozenset().union(*(entry.lengths for entry in entries))
-        if not digests:
-            return ()
-        folded = fold(answer)
-        places = [Span(*match.span()) for match in _WORD.finditer(folded.text)]
-        return tuple(
-            folded.span(span.start, span.end)
-            for span, run in _runs(places, folded.text, lengths)
-            if self._digest(run) in digests
-        )
-
-    def _scope(self, passage: Passage) -> bytes:
-        name = "" if is_unnamed(passage) else passage.id
-        return self._digest(f"{len(name)}\x1f{name}\x1f{passage.text}")
-
-    def _digest(self, said: str) -> bytes:
-        content = said.encode("utf-8", "surrogatepass")
-        return hmac.new(self._key, content, hashlib.sha256).digest()[:_DIGEST]
-
-    def _forget(self) -> None:
-        """Drop what has expired; whatever was used last stands last."""
-        now = self._clock()
-        while self._held and next(iter(self._held.values())).until <= now:
-            self._held.popitem(last=False)
+    wanted: dict[bytes, set[bytes]] = {}
+    registers = state.findings.register({handle for handle, _ in _cut(passages)})
+    for handle, taken in _cut(passages):
+        rules = _rules(taken, policy, state)
+        if rules is None:  # by a constraint that this policy does not know
+            rules = set(registers[handle].rules())
+        wanted.setdefault(handle, set()).update(rules)
+    folded = fold(answer)
+    found: set[Span] = set()
+    for handle, register in registers.items():
+        for hiding, span in (
+            *register.find_forms(folded),
+            *register.find_dense(folded),
+        ):
+            if not wanted[handle].isdisjoint(hiding):
+                found.add(span)
+    return tuple(sorted(found))
 
 
-def _joined(form: str) -> str:
-    """Return the words of a form as one run, or nothing where it is too short."""
-    words = _WORD.findall(fold_text(form))[:_LONGEST_RUN]
-    run = "".join(words)
-    unspaced = any(map(is_unspaced, run))
-    return run if len(run) >= (_SHORTEST_UNSPACED if unspaced else _SHORTEST) else ""
+def unknown(passages: Sequence[Passage], policy: Policy, state: State) -> int:
+    """
+    Count the passages that say something was cut, of which it is not known what.
 
-
-def _runs(
-    places: Sequence[Span], text: str, lengths: frozenset[int]
-) -> Iterator[tuple[Span, str]]:
-    """Yield the runs of words whose length, in characters, is one of the lengths."""
-    longest = max(lengths)
-    for first, start in enumerate(places):
-        run = ""
-        for place in places[first : first + _LONGEST_RUN]:
-            run += place.of(text)
-            if len(run) > longest:
-                break
-            if len(run) in lengths:
-                yield Span(start.start, place.end), run
-
-
-def _says_cut(passage: Passage) -> bool:
-    return bool(evidence(passage).get("spans"))
-
-
-def _union(left: _Remembered, right: _Remembered) -> _Remembered:
-    return _Remembered(
-        left.digests | right.digests, left.lengths | right.lengths, right.until
+    So it is where the state knows nothing of the document, and where the policy has
+    not got the constraint, or in other words.
+    """
+    registers = state.findings.register({handle for handle, _ in _cut(passages)})
+    return sum(
+        (rules := _rules(taken, policy, state)) is None
+        or not rules <= registers[handle].rules()
+        for handle, taken in _cut(passages)
     )
+
+
+def _rules(taken: Iterable[str], policy: Policy, state: State) -> set[bytes] | None:
+    """Return the keys of constraints; none, where the policy lacks one."""
+    names = {rule.id: state.keys.rule(rule) for rule in policy.rules}
+    if not all(name in names for name in taken):
+        return None
+    return {names[name] for name in taken}
+
+
+def _cut(passages: Iterable[Passage]) -> Iterator[tuple[bytes, list[str]]]:
+    """Yield the handle of each passage that says it was cut, and by what."""
+    for passage in passages:
+        said = evidence(passage)
+        if said.get("spans") or "document" in said:
+            yield _handle(said.get("document")), list(said.get("constraints") or ())
+
+
+def _handle(given: object) -> bytes:
+    """Read a handle; what is none is one that nothing is known of."""
+    try:
+        handle = bytes.fromhex(str(given))
+    except ValueError:
+        return b""
+    return handle if len(handle) == DOCUMENT_BYTES else b""

@@ -3,19 +3,25 @@ MiniLM with upper layers that were trained for something else.
 
 Lower layers and word embeddings are the published ones and are not trained, so only the
 upper layers, and whatever a network adds to them, come with the package.
+
+It is trained on texts that are padded to one length. It reads without padding: all but
+attention is done token by token, so the tokens of all texts stand in one matrix, and
+texts of one length attend each within itself in one go.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.resources import as_file
 from importlib.resources.abc import Traversable
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from safetensors.torch import load_file
 from torch.nn import Module, Parameter
+from torch.nn.functional import scaled_dot_product_attention
 
 from sdrag.errors import InternalError
 from sdrag.minilm import load_minilm
@@ -26,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Trained", "load_trained"]
 
 _MASKED = -3e4
+_FEWEST = 16
+"""A product of fewer rows is computed, and so rounded, another way."""
 
 
 class Trained(Module):
@@ -69,6 +77,32 @@ class Trained(Module):
             states = _through(self.lower, states, reach)
         return _through(self.upper, states, reach)
 
+    def read(self, rows: Sequence[Sequence[int]]) -> Tensor:
+        """
+        Read texts without padding; what is not to be trained is read so.
+
+        Args:
+            rows: Tokens of each text. It is quickest where texts of one length follow
+                one another. None changes what another gives.
+
+        Returns:
+            A vector for each token, text after text: (tokens, 384).
+        """
+        total = sum(map(len, rows))
+        filled = [*rows, [0] * (_FEWEST - total)] if total < _FEWEST else rows
+        ids = torch.tensor([list(chain.from_iterable(filled))])
+        places = torch.cat([torch.arange(len(row)) for row in filled])[None]
+        states: Tensor = self.embeddings(
+            input_ids=ids, position_ids=places, token_type_ids=torch.zeros_like(ids)
+        )[0]
+        alike = [(size, len(list(some))) for size, some in groupby(map(len, filled))]
+        for layer in chain(self.lower, self.upper):
+            attended = layer.attention.output(
+                _attended(layer.attention.self, states, alike), states
+            )
+            states = layer.output(layer.intermediate(attended), attended)
+        return states[:total]
+
 
 T = TypeVar("T", bound=Trained)
 
@@ -90,6 +124,21 @@ def load_trained(kind: type[T], path: Traversable) -> tuple[T, Any]:
     network.load_state_dict(weights, strict=False)
     # A copy of its own: a tokenizer keeps padding as state, and threads share it.
     return network.eval(), copy.deepcopy(transformer.tokenizer)
+
+
+def _attended(layer: Any, states: Tensor, alike: Sequence[tuple[int, int]]) -> Tensor:
+    """Attend within each text, those of one length that stand side by side at once."""
+    heads = layer.num_attention_heads
+    parts = [part(states) for part in (layer.query, layer.key, layer.value)]
+    found = torch.empty_like(parts[0])
+    start = 0
+    for size, count in alike:
+        end = start + size * count
+        own = (p[start:end].view(count, size, heads, -1).transpose(1, 2) for p in parts)
+        attended = scaled_dot_product_attention(*own).transpose(1, 2)
+        found[start:end] = attended.reshape(size * count, -1)
+        start = end
+    return found
 
 
 def _through(layers: Any, states: Tensor, reach: Tensor) -> Tensor:

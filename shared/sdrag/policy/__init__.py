@@ -8,6 +8,8 @@ from sdrag.policy.answers import (
 )
 from sdrag.policy.constraints import ConstraintSection, ExampleSection
 from sdrag.policy.document import Policy, PolicySource
+from sdrag.policy.file import PolicyFile
+from sdrag.policy.living import LivingPolicy
 from sdrag.policy.matching import applies, binds, metadata_of_any
 from sdrag.policy.reading import MAX_POLICY_BYTES
 from sdrag.policy.sections import (
@@ -40,9 +42,11 @@ __all__ = [
     "HighlightSection",
     "InjectionSection",
     "LinkageSection",
+    "LivingPolicy",
     "MetadataSection",
     "MonitoringSection",
     "Policy",
+    "PolicyFile",
     "PolicySource",
     "RelevanceSection",
     "ResolutionSection",

@@ -26,6 +26,7 @@ from sdrag.policy.answers import (
 )
 from sdrag.policy.constraints import ConstraintSection
 from sdrag.policy.explaining import explained
+from sdrag.policy.file import PolicyFile
 from sdrag.policy.reading import Lines, parsed, text_of
 from sdrag.policy.sections import (
     AccessSection,
@@ -88,7 +89,8 @@ class Policy(Section):
         Read a policy.
 
         Args:
-            source: A path to a YAML file, a mapping of its shape, or a `Policy`.
+            source: A path to a YAML file, a `PolicyFile`, a mapping of its shape, or a
+                `Policy`.
 
         Raises:
             PolicyError: It cannot be read; names the line and the key.
@@ -97,7 +99,8 @@ class Policy(Section):
             return source
         if isinstance(source, Mapping):
             return cls._checked(dict(source), {})
-        return cls.parse(text_of(Path(source)))
+        path = source.path if isinstance(source, PolicyFile) else source
+        return cls.parse(text_of(Path(path)))
 
     @classmethod
     def parse(cls, text: str) -> Policy:
@@ -127,6 +130,18 @@ class Policy(Section):
                 spare=entry.spare,
             )
             for entry in self.constraints
+        )
+
+    def without_limits(self) -> Self:
+        """Return the same policy with every constraint enforced, and asked about."""
+        unlimited = {
+            "apply": "all_candidates",
+            "top_k": None,
+            "max_candidates": None,
+            "candidates_by": "similarity",
+        }
+        return self.model_copy(
+            update={"disclosure": self.disclosure.model_copy(update=unlimited)}
         )
 
     def model_copy(
@@ -173,5 +188,5 @@ class Policy(Section):
         raise explained(problems, lines, cls)
 
 
-PolicySource = Policy | Mapping[str, Any] | str | Path
-"""A policy, a mapping of its shape, or the path of its file."""
+PolicySource = Policy | PolicyFile | Mapping[str, Any] | str | Path
+"""A policy, a mapping of its shape, its file, or the path of that."""

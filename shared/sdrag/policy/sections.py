@@ -68,6 +68,9 @@ class DisclosureSection(Section):
     asked about candidates alone; with `candidates_by: model`, one that has not read the
     question first leaves out those that the retrieved texts have nothing of.
 
+    Chunks of one document are read together. Where the framework does not say which it
+    is, the first of `document_keys` that stands in a chunk's metadata does.
+
     What is cut out is replaced by the text of `placeholder`, by the constraint's label
     or by an indefinite phrase, as `placeholders` says. What was withheld once from whom
     the same constraints bind is always withheld where it is `monotone`. The local
@@ -77,6 +80,7 @@ class DisclosureSection(Section):
 
     bind_top_n: Count = 50
     similarity_floor: Share = 0.35
+    document_keys: tuple[str, ...] = ()
     apply: Literal["all_candidates", "top_k"] = "all_candidates"
     top_k: Count | None = None
     rank_by: RankBy = "hybrid"
@@ -90,6 +94,11 @@ class DisclosureSection(Section):
     caution: CautionName = "high"
     on_failure: Literal["withhold"] = "withhold"
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
+
+    @property
+    def limited(self) -> bool:
+        """Whether a question chooses which constraints are enforced."""
+        return self.top_k is not None or self.max_candidates is not None
 
     @model_validator(mode="after")
     def _top_k_is_given(self) -> Self:

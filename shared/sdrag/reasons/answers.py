@@ -89,8 +89,8 @@ FAILED = {
         'Run: pip install "sdrag[local]"',
     ),
     "failed-host": Reason(
-        "The host's embeddings or the store of bindings failed.",
-        "Look at what was passed as `embeddings=` and `bindings=`.",
+        "The host's embeddings or the state failed.",
+        "Look at what was passed as `embeddings=` and `state=`.",
     ),
     "failed-model": Reason("The model or its provider failed.", LOOK_AT_MODEL),
     "failed-modeltimeout": Reason("The model did not answer in time.", LOOK_AT_MODEL),

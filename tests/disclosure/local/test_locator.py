@@ -8,6 +8,7 @@ from sdrag.detectors.tagger import tagging
 from sdrag.disclosure import local
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
+from sdrag.policy import CautionName
 from sdrag.steps import Failure, Reply, run
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
@@ -15,13 +16,19 @@ from sdrag.vocabulary import Constraint, Passage
 EMBED = Scripted(embed=toy_vectors)
 
 
-def _left(texts: list[str], *constraints: str, spare: str | None = None) -> list[str]:
+def _left(
+    texts: list[str],
+    *constraints: str,
+    spare: str | None = None,
+    caution: CautionName = "high",
+) -> list[str]:
     """Return what of each text of one document no finding covers."""
     rules = [
         Constraint(f"c{n}", text, spare=spare) for n, text in enumerate(constraints)
     ]
     passages = [Passage(str(n), text, document_id="d") for n, text in enumerate(texts)]
-    outcomes = run(LocalLocator().locate(passages, rules), Scripted(embed=toy_vectors))
+    locator = LocalLocator(caution=caution)
+    outcomes = run(locator.locate(passages, rules), Scripted(embed=toy_vectors))
     left = []
     for passage, outcome in zip(passages, outcomes, strict=True):
         assert isinstance(outcome, Reply)
@@ -174,16 +181,18 @@ def test_officials_are_spared_by_the_mention_that_bears_the_title(
 
 
 def test_what_must_be_understood_goes_by_meaning() -> None:
-    """The closest sentence loses the words that tell; the others stay whole."""
+    """What tells goes; at `balanced` the other sentences stay whole."""
     texts = [
         "The safe was opened with a stethoscope and patience.",
         "A reward of some kind has been offered by the cathedral.",
     ]
+    asked = "Keep back how the safe was opened"
 
-    first, second = _left(texts, "Keep back how the safe was opened")
+    first, second = _left(texts, asked, caution="balanced")
 
     assert "stethoscope" not in first
     assert second == texts[1]
+    assert "stethoscope" not in _left(texts, asked)[0]
 
 
 def test_a_failed_embedding_withholds(monkeypatch) -> None:

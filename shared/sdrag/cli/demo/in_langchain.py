@@ -48,7 +48,7 @@ def applications(
 
     Args:
         collection: What is indexed.
-        folder: Where Chroma and the bindings are kept.
+        folder: Where Chroma and the state are kept.
         top_k: How many chunks are retrieved.
         audit: Takes the wrapped application's audit events.
         llm: Answers and redacts; without one, the hijacked model answers and the
@@ -62,8 +62,8 @@ def applications(
         )
         for passage in collection.passages
     ]
-    bindings = folder / "bindings.sqlite"
-    binder = ConstraintBinder(policy=collection.policy, bindings=bindings)
+    state = folder / "state.sqlite"
+    binder = ConstraintBinder(policy=collection.policy, state=state)
     store = Chroma(
         "articles",
         LocalEmbeddings(),
@@ -77,7 +77,7 @@ def applications(
         base_retriever=plain,
         policy=collection.policy,
         llm=llm,
-        bindings=bindings,
+        state=state,
         audit=audit,
     )
     model = llm or HijackedModel()

@@ -52,12 +52,12 @@ def applications(
 
     Args:
         collection: What is indexed.
-        folder: Where Chroma and the bindings are kept.
+        folder: Where Chroma and the state are kept.
         top_k: How many chunks are retrieved.
         audit: Takes the wrapped application's audit events.
     """
-    bindings = folder / "bindings.sqlite"
-    binder = ConstraintBinder(policy=collection.policy, bindings=bindings)
+    state = folder / "state.sqlite"
+    binder = ConstraintBinder(policy=collection.policy, state=state)
     client = chromadb.PersistentClient(
         str(folder / "chroma"), settings=Settings(anonymized_telemetry=False)
     )
@@ -75,7 +75,7 @@ def applications(
     wrapped = SelectiveDisclosureRetriever(
         base_retriever=plain,
         policy=collection.policy,
-        bindings=bindings,
+        state=state,
         audit=audit,
     )
     return _engine(plain), _engine(wrapped)

@@ -33,6 +33,9 @@ def command(
     caution: Annotated[
         str, typer.Option(help="Of the local engine: high or balanced.")
     ] = "high",
+    locate: Annotated[
+        str, typer.Option(help="When to locate: ingest (whole articles) or query.")
+    ] = "ingest",
     generator: Annotated[
         str, typer.Option(help="verbatim, or PROVIDER:MODEL.")
     ] = "verbatim",
@@ -50,6 +53,7 @@ def command(
     _one_of("--attack", [attack], tuple(ATTACKS))
     _one_of("--scope", [scope], ("article", "corpus"))
     _one_of("--caution", [caution], ("high", "balanced"))
+    _one_of("--locate", [locate], ("ingest", "query"))
     articles = load_articles(data)
     results: dict[str, Any] = {}
     for name in chosen:
@@ -59,6 +63,7 @@ def command(
             scope=cast("Any", scope),
             top_k=top_k,
             caution=cast("Any", caution),
+            locate=cast("Any", locate),
             complete=complete_with(engine),
             **generator_of(generator),
             **judge_of(judge),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from sdrag.errors import InternalError
 from sdrag.extras import needs
 from sdrag.minilm import installed
-from sdrag.minilm.windows import Tokens, padded, tokenized
+from sdrag.minilm.reading import Window, means, read
+from sdrag.minilm.windows import Tokens, tokenized
 from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
     import numpy as np
+    from torch import Tensor
 
     from sdrag.detectors.tagger.network import Tagger
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Tag", "available", "tags"]
 
 _WEIGHTS = files(__package__).joinpath("weights.safetensors")
-_BATCH = 8
 
 _loading = Lock()
 
@@ -49,60 +50,42 @@ def available() -> bool:
     return _WEIGHTS.is_file() and installed()
 
 
-def tags(text: str) -> tuple[Tag, ...]:
+def tags(texts: Sequence[str]) -> list[tuple[Tag, ...]]:
     """
-    Say of every word how surely it identifies somebody.
+    Say of every word of each text how surely it identifies somebody.
 
     Args:
-        text: Of any length: it is read in windows that overlap.
+        texts: Of any length. Each is read apart, in windows that overlap.
 
     Raises:
         MissingExtraError: The extra `local` is not installed.
         InternalError: The weights are not those of this network.
     """
     with needs("local", "The tagger"):
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+        import torch  # noqa: PLC0415 -- `import sdrag` must not load it
     network, tokenizer = _loaded()
-    tokens = tokenized(text, tokenizer)
+
+    def chances(windows: Sequence[Window]) -> Tensor:
+        logits = network.head(read(network, tokenizer, windows))
+        if not logits.isfinite().all():  # it would compare as if it were harmless
+            raise InternalError("The tagger gave something that is no number.")
+        identifies: Tensor = 1 - logits.softmax(-1)[:, 0]
+        return identifies[None]
+
+    coded = [tokenized(text, tokenizer) for text in texts]
+    with torch.inference_mode():
+        found = means(coded, 1, chances)
+    return [_words(tokens, own[0]) for tokens, own in zip(coded, found, strict=True)]
+
+
+def _words(tokens: Tokens, chances: Vector) -> tuple[Tag, ...]:
+    """Join the tokens of a word; a word is as sure as its surest token."""
+    import numpy as np  # noqa: PLC0415 -- see tags
+
     words, starts = tokens.words()
     if not words:
         return ()
-    chances = np.maximum.reduceat(_chances(network, tokenizer, tokens), starts)
-    return tuple(map(Tag, words, chances.tolist()))
-
-
-def _chances(network: Tagger, tokenizer: Any, tokens: Tokens) -> Vector:
-    """Return a probability for each token, the mean over its windows."""
-    import numpy as np  # noqa: PLC0415 -- see tags
-
-    sums = np.zeros(len(tokens.ids), dtype=np.float32)
-    times = np.zeros(len(tokens.ids), dtype=np.float32)
-    for window, chances in _read(network, tokenizer, tokens):
-        sums[window.start : window.stop] += chances
-        times[window.start : window.stop] += 1
-    means: Vector = sums / times
-    return means
-
-
-def _read(
-    network: Tagger, tokenizer: Any, tokens: Tokens
-) -> Iterator[tuple[range, Vector]]:
-    """Yield each window with a probability for each token in it."""
-    import torch  # noqa: PLC0415 -- see tags
-
-    windows = list(tokens.windows())
-    first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
-    for at in range(0, len(windows), _BATCH):
-        batch = windows[at : at + _BATCH]
-        ids, mask = padded(
-            [[first, *tokens.ids[w.start : w.stop], last] for w in batch]
-        )
-        with torch.inference_mode():
-            logits = network.logits(ids, mask)
-        if not logits.isfinite().all():  # it would compare as if it were harmless
-            raise InternalError("The tagger gave something that is no number.")
-        for window, rows in zip(batch, logits.softmax(-1), strict=True):
-            yield window, 1 - rows[1 : 1 + len(window), 0].numpy()
+    return tuple(map(Tag, words, np.maximum.reduceat(chances, starts).tolist()))
 
 
 def _loaded() -> tuple[Tagger, Any]:

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sdrag.disclosure.binding import bind
-from sdrag.disclosure.binding_store import BindingStore
 from sdrag.disclosure.hierarchy.building import build_hierarchy
-from sdrag.disclosure.hierarchy.progress import progress_bar
 from sdrag.disclosure.hierarchy.tree import Hierarchy, HierarchySettings, Summary
-from sdrag.disclosure.lineage import Link, lineage_of
 from sdrag.disclosure.view import control_keys
 from sdrag.policy import Policy
+from sdrag.progress import progress_bar
+from sdrag.state import State
+from sdrag.state.lineage import Link
 from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Passage
 
@@ -30,7 +30,7 @@ __all__ = ["add_summaries", "inherit"]
 def add_summaries(
     passages: Sequence[Passage],
     policy: Policy,
-    store: BindingStore,
+    state: State,
     settings: HierarchySettings | None = None,
     *,
     show_progress: bool = False,
@@ -44,36 +44,34 @@ def add_summaries(
         passages: The leaves.
         policy: Gives the constraints, and the metadata keys whose values stay apart
             beside those of the settings: whatever its guards and constraints look at.
-        store: The sidecar.
+        state: Where bindings live.
         settings: Depth three by default.
         show_progress: Shows a bar of the clusterings and summaries.
 
     Raises:
-        UsageError: In this store no summary can inherit.
-        SdragError: The embeddings or the sidecar failed, or every summary did.
+        SdragError: The embeddings or the state failed, or every summary did.
     """
-    key = lineage_of(store).key("summaries")
+    key = state.lineage.key("summaries")
     settings = settings or HierarchySettings()
     apart = dict.fromkeys((*settings.apart, *control_keys(policy)))
     told = replace(settings, apart=tuple(apart))
-    with progress_bar(shown=show_progress) as progress:
+    with progress_bar("Summarizing", shown=show_progress) as progress:
         grown = yield from build_hierarchy(passages, told, progress, key=key)
-    yield from inherit(grown.summaries, store)
-    yield from bind(grown.passages, policy.rules, store, policy.disclosure)
+    yield from inherit(grown.summaries, state)
+    yield from bind(grown.passages, policy.rules, state, policy.disclosure)
     return grown
 
 
-def inherit(summaries: Iterable[Summary], store: BindingStore) -> Steps[None]:
+def inherit(summaries: Iterable[Summary], state: State) -> Steps[None]:
     """
     Have summaries inherit the bindings of all that they were made from.
 
     Args:
         summaries: Lowest layer first, down to the one above the leaves.
-        store: The sidecar.
+        state: Where bindings live.
 
     Raises:
-        UsageError: In this store no summary can inherit.
-        HostError: The sidecar failed.
+        HostError: The state failed.
     """
     below: dict[str, dict[str, Passage]] = {}
     links: list[Link] = []
@@ -83,5 +81,5 @@ def inherit(summaries: Iterable[Summary], store: BindingStore) -> Steps[None]:
             held |= below.get(one.id, {})
         below[summary.passage.id] = held
         links.append((summary.passage, tuple(held.values())))
-    (written,) = yield from compute(lineage_of(store).link, [links])
+    (written,) = yield from compute(state.lineage.link, [links])
     replied(written)

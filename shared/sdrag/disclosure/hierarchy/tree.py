@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sdrag.errors import UsageError
+from sdrag.progress import Progress
 from sdrag.vocabulary import Confidential, Decision, Passage
 
 __all__ = ["Hierarchy", "HierarchySettings", "Progress", "Summary"]
-
-Progress = Callable[[int, int], None]
-"""Told how much is done, and of how much that is known of so far."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ __all__ = ["LocalLocator", "networks"]
 
 Located = Outcome[tuple[Finding, ...]]
 
+_VERSION = 2
+"""Raised with every change of what is found, so that corpora are located anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class LocalLocator:
@@ -51,6 +54,12 @@ class LocalLocator:
 
     detector: Detector = field(default_factory=LocalDetector)
     caution: CautionName = "high"
+
+    @property
+    def identity(self) -> str:
+        """Name everything that decides what is found."""
+        detector = type(self.detector).__qualname__
+        return f"local {_VERSION} {networks()} {self.caution} {detector}"
 
     def locate(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]

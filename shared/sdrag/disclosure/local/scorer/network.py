@@ -9,22 +9,41 @@ published ones and are not trained.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.nn import GELU, Linear, Parameter
-from torch.nn.functional import normalize, one_hot
+from torch.nn.functional import normalize
 
 from sdrag.minilm.network import Trained
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["LateInteraction"]
+__all__ = ["Asked", "LateInteraction"]
 
 _LAYERS = 4
 _NARROW = 64
 _MASKED = -3e4
+_AT_ONCE = 256
+"""So many tokens are put to all constraints at once: they stay near the processor."""
+
+
+class Asked(NamedTuple):
+    """
+    Constraints, as the tokens of any text meet them.
+
+    Args:
+        query: Where each points: (constraints, 384).
+        words: What a token finds each of its words by: (constraints, words, 64).
+        said: What a token takes from each of them: (constraints, 64, words).
+        hidden: Low where there is no word: (constraints, words, 1).
+    """
+
+    query: Tensor
+    words: Tensor
+    said: Tensor
+    hidden: Tensor
 
 
 class LateInteraction(Trained):
@@ -60,49 +79,60 @@ class LateInteraction(Trained):
         for zero in (*outputs, self.said.weight):
             torch.nn.init.zeros_(zero)
 
-    def logits(
-        self, states: Tensor, sentences: Tensor, asked: Tensor, asked_mask: Tensor
-    ) -> Tensor:
+    def asking(self, states: Tensor, mask: Tensor) -> Asked:
         """
-        Score every token of every text for every constraint.
+        Prepare constraints for any number of texts.
 
         Args:
-            states: Of the texts, as `forward` gives them.
-            sentences: The number of each token's sentence in its text, -1 for none.
-            asked: States of the constraints.
-            asked_mask: 1 where a constraint has a token.
+            states: Of the constraints, as `forward` gives them.
+            mask: 1 where a constraint has a token.
+        """
+        states, there = states.float(), mask.float()
+        whole = (there[:, None] @ states)[:, 0] / there.sum(1, keepdim=True)
+        # A token takes a mean of these: what is added to each is added once.
+        said = self.said(states) + self.narrow_query(whole)[:, None]
+        return Asked(
+            normalize(self.query(whole), dim=-1),
+            self.narrow_word(states) / _NARROW**0.5,
+            said.transpose(1, 2),
+            ((1.0 - there) * _MASKED)[..., None],
+        )
+
+    def logits(self, states: Tensor, sentences: Tensor, asked: Asked) -> Tensor:
+        """
+        Score every token for every constraint.
+
+        Args:
+            states: Of the tokens of all texts, of shape (tokens, 384).
+            sentences: The number of each token's sentence, from 0 over all texts.
+            asked: The constraints.
 
         Returns:
-            Logits of shape (texts, constraints, tokens).
+            Logits of shape (constraints, tokens).
         """
-        states, asked = states.float(), asked.float()
-        whole = _means(asked, asked_mask.float()[..., None])[:, 0]
-        query = normalize(self.query(whole), dim=-1)
-        member = one_hot(sentences + 1)[..., 1:].float()
-        means = normalize(self.key(_means(states, member)), dim=-1)
+        states = states.float()
         keys = normalize(self.key(states), dim=-1)
-        near = torch.einsum("ntd,md->nmt", keys, query)
-        close = torch.einsum("nsd,md,nts->nmt", means, query, member)
+        means = normalize(self.key(_means(states, sentences)), dim=-1)
+        near = asked.query @ keys.T
+        close = (asked.query @ means.T)[:, sentences]
         logits: Tensor = self.by_token * near + self.by_sentence * close + self.bias
-        logits += self._fit(states, whole, asked, asked_mask)
-        logits += self.telling(states).squeeze(-1)[:, None]
-        return logits
+        logits += self.telling(states).T
+        narrow = self.narrow_key(states).split(_AT_ONCE)
+        return logits + torch.cat([self._fit(some, asked) for some in narrow], dim=1)
 
-    def _fit(
-        self, states: Tensor, whole: Tensor, asked: Tensor, asked_mask: Tensor
-    ) -> Tensor:
+    def _fit(self, narrow: Tensor, asked: Asked) -> Tensor:
         """Return how each token fits each constraint, and its words it attends to."""
-        narrow = self.narrow_key(states)
-        reach = torch.einsum("ntd,mcd->nmtc", narrow, self.narrow_word(asked))
-        hidden = (1.0 - asked_mask[None, :, None].float()) * _MASKED
-        weights = torch.softmax(reach / _NARROW**0.5 + hidden, dim=-1)
-        attended = torch.einsum("nmtc,mcd->nmtd", weights, self.said(asked))
-        both = narrow[:, None] + self.narrow_query(whole)[:, None] + attended
-        fit: Tensor = self.together(self.activation(both)).squeeze(-1)
-        return fit
+        count, longest = asked.words.shape[:2]
+        own = narrow.T.contiguous()
+        reach = (asked.words.flatten(0, 1) @ own).view(count, longest, -1)
+        weights = torch.softmax(reach + asked.hidden, dim=1)
+        both = torch.baddbmm(own.expand(count, -1, -1), asked.said, weights)
+        fit: Tensor = self.together.weight @ self.activation(both)
+        return fit[:, 0]
 
 
-def _means(states: Tensor, member: Tensor) -> Tensor:
-    """Return the mean state of each group: (texts, groups, 384)."""
-    sums = torch.einsum("nts,ntd->nsd", member, states)
-    return sums / member.sum(1)[..., None].clamp(min=1)
+def _means(states: Tensor, sentences: Tensor) -> Tensor:
+    """Return the mean state of each sentence: (sentences, 384)."""
+    times = sentences.bincount()
+    sums = states.new_zeros(len(times), states.shape[1])
+    return sums.index_add(0, sentences, states) / times.clamp(min=1)[:, None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sdrag.errors import InternalError, UsageError
 from sdrag.extras import needs
 from sdrag.minilm import installed
+from sdrag.minilm.reading import Window, means, read
 from sdrag.minilm.windows import Tokens, padded, tokenized
 from sdrag.vocabulary import Confidential, Span
 
@@ -19,15 +20,13 @@ if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
-    from sdrag.disclosure.local.scorer.network import LateInteraction
+    from sdrag.disclosure.local.scorer.network import Asked, LateInteraction
 
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 __all__ = ["Scores", "available", "score"]
 
 _WEIGHTS = files(__package__).joinpath("weights.safetensors")
-_BATCH = 2048
-"""So many tokens are read at once."""
 _POLICIES = 16
 """So many sets of constraints are kept as they were read."""
 _MOST_ASKED = 510
@@ -69,85 +68,52 @@ def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
         InternalError: The weights are not those of this network.
     """
     with needs("local", "The trained scorer"):
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load them
-        import torch  # noqa: PLC0415
+        import torch  # noqa: PLC0415 -- `import sdrag` must not load it
     network, tokenizer = _loaded()
-    read = [tokenized(text, tokenizer) for text in texts]
-    sums = [np.zeros((len(constraints), len(t.ids)), dtype=np.float32) for t in read]
-    times = [np.zeros(len(tokens.ids), dtype=np.float32) for tokens in read]
-    if constraints and any(tokens.ids for tokens in read):
-        with torch.inference_mode():
-            asked = _asked(tuple(constraints))
-            for place, window, chances in _read(network, tokenizer, read, asked):
-                sums[place][:, window.start : window.stop] += chances
-                times[place][window.start : window.stop] += 1
-    return [
-        _words(tokens, np.divide(own, np.maximum(count, 1), out=own))
-        for tokens, own, count in zip(read, sums, times, strict=True)
-    ]
+
+    def chances(windows: Sequence[Window]) -> Tensor:
+        asked = _asked(tuple(constraints))
+        states = read(network, tokenizer, windows)
+        logits = network.logits(states, _sentences(windows), asked)
+        if not logits.isfinite().all():  # it would compare as if it were harmless
+            raise InternalError("The scorer gave something that is no number.")
+        return logits.sigmoid()
+
+    coded = [tokenized(text, tokenizer) for text in texts]
+    with torch.inference_mode():
+        found = means(coded, len(constraints), chances)
+    return [_words(tokens, own) for tokens, own in zip(coded, found, strict=True)]
 
 
 @lru_cache(maxsize=_POLICIES)
-def _asked(constraints: tuple[str, ...]) -> tuple[Tensor, Tensor]:
+def _asked(constraints: tuple[str, ...]) -> Asked:
     """Read constraints: the same ones are asked about every document."""
+    import torch  # noqa: PLC0415 -- see score
+
     network, tokenizer = _load()
     coded = [tokenizer(text, verbose=False)["input_ids"] for text in constraints]
-    if (longest := max(map(len, coded))) > _MOST_ASKED:
+    lengths = [len(ids) for ids in coded]
+    if (longest := max(lengths)) > _MOST_ASKED:
         raise UsageError(
             f"A constraint has {longest} tokens; {_MOST_ASKED} can be read.",
             hint="Say it in fewer words, or in several constraints.",
         )
-    ids, mask = padded(coded)
-    return network(ids, mask), mask
+    states = network.read(coded).split_with_sizes(lengths)
+    _, mask = padded(coded)
+    return network.asking(
+        torch.nn.utils.rnn.pad_sequence(list(states), batch_first=True), mask
+    )
 
 
-def _read(
-    network: LateInteraction,
-    tokenizer: Any,
-    read: Sequence[Tokens],
-    asked: tuple[Tensor, Tensor],
-) -> Iterator[tuple[int, range, Matrix]]:
-    """Yield each text's windows with a chance for each constraint and token in them."""
-    for batch in _batches(read):
-        first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
-        ids, mask = padded(
-            [[first, *read[p].ids[w.start : w.stop], last] for p, w in batch]
-        )
-        sentences, _ = padded(
-            [
-                [-1, *_from_zero(read[p].sentences[w.start : w.stop]), -1]
-                for p, w in batch
-            ],
-            -1,
-        )
-        logits = network.logits(network(ids, mask), sentences, *asked)
-        if not logits.isfinite().all():  # it would compare as if it were harmless
-            raise InternalError("The scorer gave something that is no number.")
-        for (place, window), rows in zip(batch, logits.sigmoid(), strict=True):
-            yield place, window, rows[:, 1 : 1 + len(window)].numpy()
+def _sentences(windows: Sequence[Window]) -> Tensor:
+    """Return the number of each token's sentence, from 0 over all windows."""
+    import torch  # noqa: PLC0415 -- see score
 
-
-def _batches(read: Sequence[Tokens]) -> Iterator[list[tuple[int, range]]]:
-    """Yield windows of like length together, so that little is padded."""
-    windows = [
-        (place, window)
-        for place, tokens in enumerate(read)
-        if tokens.ids
-        for window in tokens.windows()
-    ]
-    windows.sort(key=lambda one: len(one[1]))
-    batch: list[tuple[int, range]] = []
-    for place, window in windows:
-        if batch and (len(batch) + 1) * len(window) > _BATCH:
-            yield batch
-            batch = []
-        batch.append((place, window))
-    if batch:
-        yield batch
-
-
-def _from_zero(numbers: Sequence[int]) -> list[int]:
-    return [number - numbers[0] for number in numbers]
+    numbers: list[int] = []
+    for window in windows:
+        first = numbers[-1] + 1 if numbers else 0
+        numbers += [first + number for number in window.sentences]
+    return torch.tensor(numbers)
 
 
 def _words(tokens: Tokens, chances: Matrix) -> Scores:

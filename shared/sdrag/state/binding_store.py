@@ -1,4 +1,4 @@
-"""What a sidecar of bindings can do, whoever keeps it."""
+"""What a store of bindings can do, whoever keeps it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["BindingStore"]
+__all__ = ["BindingStore", "LivingStore"]
 
 
 @runtime_checkable
@@ -52,4 +52,26 @@ class BindingStore(Protocol):
 
     def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
         """Return every binding of the constraints, best first for each."""
+        ...
+
+
+@runtime_checkable
+class LivingStore(BindingStore, Protocol):
+    """A binding store whose constraints may come and go."""
+
+    def add(
+        self,
+        constraint: Constraint,
+        nearest: Sequence[Passage],
+        bindings: Sequence[Binding],
+    ) -> None:
+        """
+        Bind a constraint, and mark every known passage as compared with it.
+
+        Bindings to passages that read differently today are left out.
+        """
+        ...
+
+    def remove(self, constraint: Constraint) -> None:
+        """Forget a constraint's bindings."""
         ...

@@ -1,5 +1,5 @@
 """
-The sidecar: which constraints are bound to which passages, beside the host's store.
+Which constraints are bound to which passages, beside the host's store.
 
 Bindings never stand in the host's metadata: stores take flat values only, and the top
 N over a shard is not the top N over the corpus. A passage is known by its id and a
@@ -15,76 +15,36 @@ constraint's N was used up elsewhere.
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import blake2b
-from pathlib import Path
+from contextlib import AbstractContextManager
 
-from sdrag.arguments import require
-from sdrag.disclosure.affinities import (
-    AFFINITY_SCHEMA,
-    Affinities,
-    DocumentAffinities,
-    forget_chunks,
-)
-from sdrag.disclosure.binding_store import BindingStore
-from sdrag.disclosure.lineage import (
-    LINEAGE_SCHEMA,
-    Lineage,
-    Links,
-    forget_links,
-    sources_of,
-)
-from sdrag.sqlite import MEMORY, Database
+from sdrag.state.affinities import forget_chunks
+from sdrag.state.keys import Keys
+from sdrag.state.lineage import forget_links, sources_of
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = [
-    "Bindings",
-    "MemoryBindings",
-    "SqliteBindings",
-    "open_bindings",
-]
+__all__ = ["SqliteBindings"]
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS secret (value BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS passage (
-    id TEXT PRIMARY KEY, fingerprint BLOB NOT NULL, ruleset BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS ruleset (
-    id BLOB NOT NULL, rule BLOB NOT NULL, PRIMARY KEY (id, rule)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS binding (
-    rule BLOB NOT NULL, passage TEXT NOT NULL, score REAL NOT NULL,
-    PRIMARY KEY (rule, passage)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS binding_by_passage ON binding (passage);
-"""
-
-
-Bindings = BindingStore | str | Path | None
-"""A sidecar, the path of one, or nothing: then it is in memory."""
+_RULE_BYTES = 16
 
 
 class SqliteBindings:
     """
-    Bindings in an SQLite database, safe with several threads and processes.
+    Bindings in the database of a state.
 
     Args:
-        path: The file; made when it is missing, readable by its owner only.
+        transaction: Opens the database.
+        keys: The state's.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = str(path)
-        self._database = Database(
-            self._path, _SCHEMA + AFFINITY_SCHEMA + LINEAGE_SCHEMA, name="bindings"
-        )
-        self._key = self._secret()
-        self._name = self._fingerprint("stamp").hex()
-        self.affinities: Affinities = DocumentAffinities(
-            self._database.transaction, self._rule
-        )
-        self.lineage: Lineage = Links(self._database.transaction, self._fingerprint)
+    def __init__(
+        self,
+        transaction: Callable[[], AbstractContextManager[sqlite3.Connection]],
+        keys: Keys,
+    ) -> None:
+        self._transaction = transaction
+        self._keys = keys
         self._rules: dict[tuple[str, str], bytes] = {}
         self._rulesets: dict[bytes, frozenset[bytes]] = {}
 
@@ -103,7 +63,7 @@ class SqliteBindings:
             (rules[binding.constraint_id], binding.passage_id, binding.score)
             for binding in bindings
         ]
-        with self._database.transaction() as connection:
+        with self._transaction() as connection:
             connection.execute("BEGIN IMMEDIATE")  # two writers wait, none fails
             for passage in passages:
                 self._note(connection, passage, frozenset(rules.values()))
@@ -123,14 +83,14 @@ class SqliteBindings:
     ) -> list[dict[str, float] | None]:
         """Look bindings up; see `BindingStore.read`."""
         rules = {self._rule(constraint): constraint.id for constraint in constraints}
-        with self._database.transaction() as connection:
+        with self._transaction() as connection:
             connection.execute("BEGIN")  # a text and its bindings of one moment
             return [self._read_one(connection, passage, rules) for passage in passages]
 
     def forget(self, passage_ids: Iterable[str]) -> None:
         """Remove passages; see `BindingStore.forget`."""
         ids = [(passage_id,) for passage_id in passage_ids]
-        with self._database.transaction() as connection:
+        with self._transaction() as connection:
             connection.executemany("DELETE FROM passage WHERE id = ?", ids)
             connection.executemany("DELETE FROM binding WHERE passage = ?", ids)
             forget_chunks(connection, [passage_id for (passage_id,) in ids])
@@ -144,7 +104,7 @@ class SqliteBindings:
     ) -> None:
         """Bind one constraint to an index that stands; see `living.LivingStore`."""
         rule = self._rule(constraint)
-        with self._database.transaction() as connection:
+        with self._transaction() as connection:
             connection.execute("BEGIN IMMEDIATE")
             fresh = {one.id for one in nearest if self._is_fresh(connection, one)}
             connection.executemany(
@@ -160,15 +120,14 @@ class SqliteBindings:
     def remove(self, constraint: Constraint) -> None:
         """Forget a constraint's bindings; see `living.LivingStore`."""
         rule = self._rule(constraint)
-        with self._database.transaction() as connection:
+        with self._transaction() as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("DELETE FROM binding WHERE rule = ?", (rule,))
-            connection.execute("DELETE FROM affinity WHERE rule = ?", (rule,))
             self._recompare(connection, lambda rules: rules - {rule})
 
     def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
         """Return every binding; see `BindingStore.all`."""
-        with self._database.transaction() as connection:
+        with self._transaction() as connection:
             return tuple(
                 Binding(constraint.id, passage, score)
                 for constraint in constraints
@@ -178,20 +137,6 @@ class SqliteBindings:
                     (self._rule(constraint),),
                 )
             )
-
-    def __repr__(self) -> str:
-        return "SqliteBindings()"
-
-    def __getstate__(self) -> dict[str, str]:
-        """Pickle as the path: every process opens its own connections."""
-        return {"path": self._path}
-
-    def __setstate__(self, state: Mapping[str, str]) -> None:
-        self.__init__(state["path"])  # type: ignore[misc]
-
-    def stamp(self) -> str:
-        """Return what changes with every write, by whichever process; cheap to ask."""
-        return f"{self._name} {self._database.changes()}"
 
     def _read_one(
         self,
@@ -282,12 +227,10 @@ class SqliteBindings:
         self, connection: sqlite3.Connection, rules: frozenset[bytes]
     ) -> bytes:
         """Return the id of a set of rules, and remember what is in it."""
-        ruleset = blake2b(
-            b"".join(sorted(rules)), key=self._key, digest_size=16
-        ).digest()
-        connection.executemany(
-            "INSERT OR IGNORE INTO ruleset VALUES (?, ?)",
-            ((ruleset, rule) for rule in rules),
+        listed = sorted(rules)
+        ruleset = self._keys.ruleset(listed)
+        connection.execute(
+            "INSERT OR IGNORE INTO ruleset VALUES (?, ?)", (ruleset, b"".join(listed))
         )
         return ruleset
 
@@ -302,55 +245,21 @@ class SqliteBindings:
     ) -> frozenset[bytes]:
         """Return the rules of a set, remembered: its id is a hash of what it holds."""
         if ruleset not in self._rulesets:
-            rows = connection.execute(
-                "SELECT rule FROM ruleset WHERE id = ?", (ruleset,)
+            (joined,) = connection.execute(
+                "SELECT rules FROM ruleset WHERE id = ?", (ruleset,)
+            ).fetchone()
+            self._rulesets[ruleset] = frozenset(
+                joined[at : at + _RULE_BYTES]
+                for at in range(0, len(joined), _RULE_BYTES)
             )
-            self._rulesets[ruleset] = frozenset(rule for (rule,) in rows)
         return self._rulesets[ruleset]
 
-    def _secret(self) -> bytes:
-        """Return the key of the fingerprints; the first process to ask makes it."""
-        with self._database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO secret SELECT ? WHERE NOT EXISTS (SELECT 1 FROM secret)",
-                (secrets.token_bytes(32),),
-            )
-            (value,) = connection.execute("SELECT value FROM secret").fetchone()
-        return bytes(value)
-
     def _fingerprint(self, text: str) -> bytes:
-        return blake2b(
-            text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=16
-        ).digest()
+        return self._keys.of("passage", text)
 
     def _rule(self, constraint: Constraint) -> bytes:
         """Return the keyed fingerprint of a constraint; it is asked often, so kept."""
         words = (constraint.id, constraint.text)
         if words not in self._rules:
-            self._rules[words] = self._fingerprint("\0".join(words))
+            self._rules[words] = self._keys.of("bound rule", *words)
         return self._rules[words]
-
-
-class MemoryBindings(SqliteBindings):
-    """Bindings that live as long as the object."""
-
-    def __init__(self) -> None:
-        super().__init__(MEMORY)
-
-    def __setstate__(self, state: Mapping[str, str]) -> None:
-        self.__init__()  # type: ignore[misc]
-
-
-def open_bindings(where: Bindings) -> BindingStore:
-    """
-    Return the store itself, the one at a path, or one in memory.
-
-    Raises:
-        UsageError: It is none of these.
-    """
-    if where is None:
-        return MemoryBindings()
-    if isinstance(where, (str, Path)):
-        return SqliteBindings(where)
-    require(where, BindingStore, "store of bindings")
-    return where

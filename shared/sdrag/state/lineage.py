@@ -16,28 +16,18 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from sdrag.errors import UsageError
 from sdrag.vocabulary import Passage
 
 __all__ = [
-    "LINEAGE_SCHEMA",
     "Lineage",
     "Link",
     "Links",
     "forget_links",
-    "lineage_of",
     "sources_of",
 ]
 
 Link = tuple[Passage, Sequence[Passage]]
 """A summary, and all that it was made from: summaries and chunks."""
-
-LINEAGE_SCHEMA = """
-CREATE TABLE IF NOT EXISTS source (
-    summary TEXT NOT NULL, passage TEXT NOT NULL, fingerprint BLOB NOT NULL,
-    PRIMARY KEY (summary, passage, fingerprint)
-) WITHOUT ROWID;
-"""
 
 
 class Lineage(Protocol):
@@ -83,22 +73,6 @@ class Links:
     def key(self, purpose: str) -> bytes:
         """Return a secret key; see `Lineage.key`."""
         return self._fingerprint(f"key for {purpose}")
-
-
-def lineage_of(store: object) -> Lineage:
-    """
-    Return where a binding store keeps what summaries inherit from.
-
-    Raises:
-        UsageError: It has no such place.
-    """
-    lineage: Lineage | None = getattr(store, "lineage", None)
-    if lineage is None:
-        raise UsageError(
-            "In this binding store no summary can inherit bindings.",
-            hint="Give it a `lineage`, or use the sidecar of sdrag.",
-        )
-    return lineage
 
 
 def sources_of(

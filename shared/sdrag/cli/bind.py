@@ -1,0 +1,140 @@
+"""`sdrag bind`: bind a policy to chunks, or to an index that exists already."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sdrag.cli.chunks import chunks_in
+from sdrag.cli.models import LOCAL, chat_model, model_name_of
+from sdrag.cli.options import AsJson
+from sdrag.errors import UsageError
+from sdrag.extras import needs
+from sdrag.policy import Policy
+
+if TYPE_CHECKING:
+    from sdrag.progress import Progress
+
+__all__ = ["bind"]
+
+_AT_ONCE = 1000
+
+
+def bind(
+    policy: Annotated[Path, typer.Argument(help="A policy file.")],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Chunks as .jsonl: id, text, metadata."),
+    ] = None,
+    chroma: Annotated[Path | None, typer.Option(help="A folder of Chroma.")] = None,
+    collection: Annotated[str, typer.Option(help="Of the folder.")] = "langchain",
+    state: Annotated[
+        Path | None, typer.Option(help="The file that the retriever is given too.")
+    ] = None,
+    llm: Annotated[
+        str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
+    ] = "local",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Estimate, and write nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Bind a policy: locate what its constraints withhold once, not at every question.
+
+    Can be interrupted: what was located is kept, and the next run goes on from there.
+
+    Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.sqlite
+    """
+    rules = Policy.read(policy)
+    if (chroma is None) == (not paths):
+        raise UsageError("Give files of chunks, or --chroma and --collection.")
+    if state is None and not dry_run:
+        raise UsageError("--state names the file that is written.")
+    source = chunks_in(paths or (), chroma, collection)
+    if dry_run:
+        _told(_estimated(rules, source, llm), as_json=as_json)
+        return
+    _told(_bound(rules, source, state, llm), as_json=as_json)
+
+
+def _bound(
+    rules: Policy, source: Any, state: Path | None, llm: str
+) -> dict[str, float | int]:
+    from sdrag.batches import batched
+    from sdrag.disclosure import Ingested
+    from sdrag.hosting import local_embeddings
+    from sdrag.performing import Metered, PortPerformer, Ports
+    from sdrag.pipeline import Engine
+    from sdrag.pipeline import bind as bind_passages
+    from sdrag.steps import run
+
+    engine = Engine.build(
+        rules,
+        has_model=llm != LOCAL,
+        model_id=model_name_of(llm),
+        state=state,
+        releasing=False,
+    )
+    performer = Metered(
+        PortPerformer(Ports(complete=_completing(llm), embed=local_embeddings()))
+    )
+    started, done = perf_counter(), Ingested()
+    with _bar(source.count) as tell:
+        for some in batched(source.passages(), _AT_ONCE):
+            before = done.passages
+
+            def told(now: int, _all: int, before: int = before) -> None:
+                tell(before + now, source.count)
+
+            done += run(bind_passages(some, engine, told), performer)
+            tell(done.passages, source.count)
+    return {
+        "chunks": done.passages,
+        "located": done.located,
+        "read": done.read,
+        "calls": performer.prompts,
+        "seconds": round(perf_counter() - started, 3),
+    }
+
+
+def _estimated(rules: Policy, source: Any, llm: str) -> dict[str, float | int]:
+    from sdrag.cli.estimate import estimate
+
+    return estimate(rules, source, has_model=llm != LOCAL)
+
+
+def _completing(llm: str) -> Any:
+    if llm == LOCAL:
+        return None
+    from langchain_sdrag.effects import completing
+
+    return completing(chat_model(llm.removeprefix("langchain:")))
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Progress]:
+    """Show how much is done, in percent; on stderr, where no JSON is."""
+    with needs("cli", "A progress bar"):
+        from rich.console import Console
+        from rich.progress import Progress as Bar
+    with Bar(console=Console(stderr=True)) as bar:
+        task = bar.add_task("Binding", total=total)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield tell
+
+
+def _told(result: dict[str, float | int], *, as_json: bool) -> None:
+    for name, value in result.items():
+        typer.echo(f"{name}: {value}")
+    if as_json:
+        typer.echo(json.dumps(result))

@@ -1,0 +1,108 @@
+"""
+Closed spans: all that a constraint cuts from a text, so that cutting needs no thought.
+
+What was found in the text, every other occurrence of what was found in it, and what
+its document's register knows again are united and widened to whole words. A word is cut
+whole or not at all, so no cut can lay a form bare that stood inside a word, whichever
+of the constraints are enforced.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import unquote
+
+from sdrag.disclosure.forms import lasts
+from sdrag.folding import fold, fold_text
+from sdrag.needles import Needles
+from sdrag.spans import merge, splice, widen
+from sdrag.state.register import Register
+from sdrag.vocabulary import Finding, Span
+
+__all__ = ["closed", "disguised", "recalled"]
+
+_SEPARATORS = re.compile(r"[\W_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
+_DENSE = 6
+"""Shorter forms stand inside other words by accident."""
+_BLANK = "\N{WHITE SQUARE}"
+
+
+def closed(
+    text: str, findings: Mapping[bytes, Sequence[Finding]], register: Register
+) -> dict[bytes, tuple[Span, ...]]:
+    """
+    Close what was located in a text.
+
+    Args:
+        text: Unredacted.
+        findings: In it, by rule.
+        register: Of its document.
+
+    Returns:
+        What is cut, by rule; sorted and apart.
+    """
+    folded = fold(text)
+    spans: dict[bytes, set[Span]] = {}
+    for rule, own in findings.items():
+        if own:
+            said = Needles(filter(lasts, {f.span.of(text) for f in own}))
+            spans[rule] = {finding.span for finding in own} | set(said.find(folded))
+    for rules, span in register.find(folded):
+        for rule in rules:
+            spans.setdefault(rule, set()).add(span)
+    return {rule: _whole(text, own) for rule, own in spans.items()}
+
+
+def recalled(
+    text: str, spans: Mapping[bytes, tuple[Span, ...]], register: Register
+) -> dict[bytes, tuple[Span, ...]]:
+    """Close spans again, under a register that has grown."""
+    united = {rule: set(own) for rule, own in spans.items()}
+    for rules, span in register.find(fold(text)):
+        for rule in rules:
+            if united.get(rule, True):  # what hides the text whole stays so
+                united.setdefault(rule, set()).add(span)
+    return {rule: _whole(text, own) for rule, own in united.items()}
+
+
+def _whole(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Widen spans to whole words; not merged, so that rules can share them."""
+    return tuple(sorted({widen(text, span) for span in spans}))
+
+
+def disguised(
+    name: str, spans: Mapping[bytes, tuple[Span, ...]], register: Register
+) -> frozenset[bytes]:
+    """
+    Return the rules a form of which a path, an address or an id holds all the same.
+
+    `Ann%20Lee`, `ann_lee`, `AnnLee7` and, for longer forms, `annlee` are spellings of
+    one name; what holds one is never shown, since it cannot be cut without a trace.
+
+    Args:
+        name: What may hold forms.
+        spans: What each rule cuts from it anyway.
+        register: Of its document.
+    """
+    if not register:
+        return frozenset()
+    held = _spelt(name, register)
+    return frozenset(
+        rule
+        for rule in held
+        if not spans.get(rule) or rule in _spelt(_blanked(name, spans[rule]), register)
+    )
+
+
+def _blanked(text: str, spans: Iterable[Span]) -> str:
+    return splice(text, merge(spans), lambda span: _BLANK * len(span))
+
+
+def _spelt(name: str, register: Register) -> frozenset[bytes]:
+    plain = _HUMP.sub(" ", unquote(name))
+    spaced = fold(_SEPARATORS.sub(" ", plain))
+    run = _SEPARATORS.sub("", fold_text(plain))
+    found = (rules for rules, _ in register.find_forms(spaced))
+    return register.inside(run, _DENSE).union(*found)

@@ -1,0 +1,183 @@
+"""
+What is known of texts, what is missing, and what both come to.
+
+A text is known by its document and its words, so the same chunk is the same wherever it
+is retrieved. Looked for is not the same as found: a row without spans says that nothing
+is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from sdrag.disclosure.cutting import Taken
+from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.texts import Texts
+from sdrag.state.findings import LOCAL, MODEL, Known
+from sdrag.state.keys import DOCUMENT_BYTES
+from sdrag.state.register import Register
+from sdrag.vocabulary import Confidential
+
+__all__ = ["Doubts", "Facts", "Lookup"]
+
+Doubts = dict[tuple[int, str], str]
+"""Why a constraint could not be judged on a text, by the text's place and its id."""
+
+_TEXT, _VALUE, _LEAF = "text", "value", "leaf"
+
+
+@dataclass(slots=True, repr=False)
+class Facts(Confidential):
+    """
+    What is known of texts, once all of them were located.
+
+    Args:
+        taken: What constraints take from each text.
+        hidden: Of each passage the leaves that hold a form, and the constraints.
+        doubts: Why a constraint could not be judged on a text, as codes.
+        handles: By what each passage's document is known in the state.
+        read: How many texts had to be read now.
+    """
+
+    taken: list[Taken]
+    hidden: list[dict[str, frozenset[str]]]
+    doubts: Doubts
+    handles: tuple[bytes, ...]
+    read: int = 0
+
+
+@dataclass(slots=True, repr=False)
+class Lookup(Confidential):
+    """
+    The texts on their way, each known by its key.
+
+    Args:
+        texts: With all constraints of the policy.
+        setup: The engine.
+        known: What is known of them; filled when it was read.
+        versions: Of the registers of their documents.
+        registers: Those that were read.
+    """
+
+    texts: Texts
+    setup: DisclosureSetup
+    known: dict[bytes, Known] = field(default_factory=dict)
+    versions: dict[bytes, int] = field(default_factory=dict)
+    registers: dict[bytes, Register] = field(default_factory=dict)
+    rules: dict[str, bytes] = field(init=False)
+    documents: list[bytes] = field(init=False)
+    own: list[bytes] = field(init=False)
+    leaves: list[dict[str, bytes]] = field(init=False)
+    local: bytes = field(init=False)
+    model: bytes | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        keys, texts = self.setup.state.keys, self.texts
+        self.rules = {rule.id: keys.rule(rule) for rule in texts.constraints}
+        self.documents = [self.setup.document_of(text) for text in texts.all]
+        many = len(texts.passages)
+        self.own = [
+            keys.text(document, _TEXT if place < many else _VALUE, text.text)
+            for place, (document, text) in enumerate(
+                zip(self.documents, texts.all, strict=True)
+            )
+        ]
+        self.leaves = [
+            {leaf: keys.text(document, _LEAF, leaf) for leaf in own}
+            for document, own in zip(self.documents[:many], texts.leaves, strict=True)
+        ]
+        self.local = LOCAL + keys.of("engine", self.setup.locator.identity)
+        self.model = (
+            MODEL + keys.of("model", self.setup.model_id)
+            if self.setup.has_model
+            else None
+        )
+
+    def keys(self) -> list[bytes]:
+        """Return the keys of all texts and leaves."""
+        return [*self.own, *(key for own in self.leaves for key in own.values())]
+
+    def missing(
+        self, *, whole: bool
+    ) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+        """Return what the local engine, and what the model has not looked for."""
+        local = self._missing(self.local, whole=whole)
+        if self.model is None:
+            return local, {}
+        return local, self._missing(self.model, whole=whole)
+
+    def _missing(self, engine: bytes, *, whole: bool) -> dict[int, list[str]]:
+        missing: dict[int, list[str]] = {}
+        for place, key in enumerate(self.own):
+            known = self.known.get(key)
+            looked: Collection[bytes] = ()
+            if known is not None:
+                looked = (known.bound if whole else known.looked).get(engine, ())
+            names = [
+                name
+                for name in self.texts.applied[place]
+                if name not in self.setup.closed and self.rules[name] not in looked
+            ]
+            if names:
+                missing[place] = names
+        return self._of_whole_documents(missing) if whole else missing
+
+    def _of_whole_documents(
+        self, missing: dict[int, list[str]]
+    ) -> dict[int, list[str]]:
+        """Have all of a document read for what is missing in any part of it."""
+        wanted: dict[bytes, set[str]] = {}
+        for place, names in missing.items():
+            wanted.setdefault(self.documents[place], set()).update(names)
+        return {
+            place: names
+            for place, document in enumerate(self.documents)
+            if (
+                names := [
+                    name
+                    for name in self.texts.applied[place]
+                    if name in wanted.get(document, ())
+                ]
+            )
+        }
+
+    def late_documents(self) -> set[bytes]:
+        """Return the documents of which some text is behind the register, or new."""
+        return {
+            document
+            for key in self.keys()
+            if (version := self.versions.get(document := key[:DOCUMENT_BYTES]))
+            and ((known := self.known.get(key)) is None or known.is_behind(version))
+        }
+
+    def facts(self, doubts: Doubts, *, read: int) -> Facts:
+        """Say by constraints' ids what is known by now."""
+        names: dict[bytes, list[str]] = {}
+        for name, rule in self.rules.items():
+            names.setdefault(rule, []).append(name)
+        return Facts(
+            taken=[self._taken(key, names) for key in self.own],
+            hidden=[
+                {
+                    leaf: frozenset(name for by, _ in taken for name in by)
+                    for leaf, key in own.items()
+                    if (taken := self._taken(key, names))
+                }
+                for own in self.leaves
+            ],
+            doubts=doubts,
+            handles=tuple(self.documents[: len(self.texts.passages)]),
+            read=read,
+        )
+
+    def _taken(self, key: bytes, names: Mapping[bytes, list[str]]) -> Taken:
+        """Say what is taken from a text, by constraints of the policy."""
+        known = self.known.get(key)
+        if known is None:
+            return ()
+        return tuple(
+            (by, own)
+            for rules, own in known.groups
+            if (by := frozenset(n for rule in rules for n in names.get(rule, ())))
+        )

@@ -1,0 +1,253 @@
+"""
+Locating: what constraints withhold, as facts about texts that are kept.
+
+What is known is looked up, and what is not is read. What a reading finds enters the
+register of the document before any of its texts is closed, so no text of a document
+shows what another one tells of it. Readings only add: to the register, and to spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sdrag.disclosure.closing import closed, disguised, recalled
+from sdrag.disclosure.known import Doubts, Facts, Lookup
+from sdrag.disclosure.placeholders import any_of, marks_of
+from sdrag.disclosure.reading import Found, read
+from sdrag.disclosure.registering import add_entries, surfaces
+from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.texts import Texts
+from sdrag.folding import fold
+from sdrag.state.findings import Known, Located
+from sdrag.state.keys import DOCUMENT_BYTES
+from sdrag.state.register import Entries, Register
+from sdrag.state.spans import by_rule, grouped
+from sdrag.steps import Steps, compute, replied
+from sdrag.vocabulary import Confidential, Span
+
+__all__ = ["Chooser", "Facts", "located"]
+
+Chooser = Callable[[], Steps[Collection[str]]]
+"""Gives the ids of the constraints that a model is asked about."""
+
+_Spans = dict[bytes, tuple[Span, ...]]
+_HIDDEN: tuple[Span, ...] = ()
+_LEAF = b"leaf"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Reading(Confidential):
+    """What one engine was to look for in which texts, and what it found there."""
+
+    engine: bytes
+    wanted: Mapping[int, Sequence[str]]
+    found: Found
+
+
+def located(
+    texts: Texts, setup: DisclosureSetup, choose: Chooser, *, whole: bool = False
+) -> Steps[Facts]:
+    """
+    Look up what is known of texts, and read what is not.
+
+    Args:
+        texts: With all constraints of the policy.
+        setup: The engine.
+        choose: Called only where a model has something left to read.
+        whole: The texts are whole documents, in their order. Then a constraint that was
+            not chosen counts as looked for.
+
+    Raises:
+        SdragError: The state, or what chooses, failed.
+    """
+    lookup = Lookup(texts, setup)
+    (answer,) = yield from compute(
+        lambda keys: setup.state.findings.read(keys, lookup.local), [lookup.keys()]
+    )
+    lookup.known, lookup.versions = replied(answer)
+    local, model = lookup.missing(whole=whole)
+    asked = model
+    if model:
+        chosen = yield from choose()
+        asked = {
+            place: [name for name in names if name in chosen]
+            for place, names in model.items()
+        }
+    found, quoted, doubts = yield from read(lookup, local, asked, whole=whole)
+    yield from _registered(lookup, (found, quoted))
+    readings = [_Reading(lookup.local, local, found)]
+    if lookup.model is not None:
+        picking = setup.policy.disclosure.candidates_by == "model"
+        wanted = model if whole or picking else asked
+        readings.append(_Reading(lookup.model, wanted, quoted))
+    yield from _closed(_Closing(lookup, readings, doubts), whole=whole)
+    return lookup.facts(doubts, read=len(local.keys() | asked.keys()))
+
+
+def _registered(lookup: Lookup, readings: Iterable[Found]) -> Steps[None]:
+    """Let registers grow by what was found, and read those some text is behind."""
+    store = lookup.setup.state.findings
+    entries = yield from _entries(lookup, _joined(readings))
+    if entries:
+        (grown,) = yield from compute(store.grow, [entries])
+        lookup.registers = replied(grown)
+    late = lookup.late_documents() - lookup.registers.keys()
+    if late:
+        (known,) = yield from compute(store.register, [late])
+        read_now = replied(known)
+        lookup.registers = {**lookup.registers, **read_now}
+
+
+def _joined(readings: Iterable[Found]) -> Found:
+    joined: Found = {}
+    for found in readings:
+        for place, rules in found.items():
+            for rule, findings in rules.items():
+                joined.setdefault(place, {}).setdefault(rule, []).extend(findings)
+    return joined
+
+
+def _entries(lookup: Lookup, found: Found) -> Steps[dict[bytes, Entries]]:
+    """Make entries for the registers of what was found."""
+    section, hashes = lookup.setup.policy.disclosure, lookup.setup.state.hashes
+    marks = any_of(marks_of(lookup.texts.constraints, section))
+    by_rule = {lookup.rules[rule.id]: rule for rule in lookup.texts.constraints}
+
+    def made(place: int) -> Entries:
+        entries = Entries()
+        text = lookup.texts.all[place].text
+        folded = fold(text)
+        for rule, findings in found[place].items():
+            forms = surfaces(text, findings, by_rule[rule], marks)
+            add_entries(entries, rule, folded, findings, forms, hashes)
+        return entries
+
+    outcomes = yield from compute(made, found)
+    grown: dict[bytes, Entries] = {}
+    for place, outcome in zip(found, outcomes, strict=True):
+        grown.setdefault(lookup.documents[place], Entries()).add(replied(outcome))
+    return grown
+
+
+def _closed(closing: _Closing, *, whole: bool) -> Steps[None]:
+    """Close what was read now and what is behind its register, and keep both."""
+    lookup = closing.lookup
+    store = lookup.setup.state.findings
+    behind, leaves = closing.behind(), closing.leaves()
+    mended = yield from compute(closing.mend, behind)
+    made = yield from compute(closing.close, closing.new())
+    held = yield from compute(closing.judge, leaves.items())
+    late = [row for outcome in mended for row in replied(outcome)]
+    rows = [row for outcome in made for row in replied(outcome)]
+    rows += [replied(outcome) for outcome in held]
+    for key in (*(lookup.own[place] for place in behind), *leaves):
+        lookup.known.pop(key, None)
+    for row in (*late, *rows):
+        lookup.known.setdefault(row.text, Known()).add(row, whole=whole)
+    if late:
+        (kept,) = yield from compute(store.catch_up, [late])
+        replied(kept)
+    if rows:
+        (kept,) = yield from compute(lambda r: store.write(r, whole=whole), [rows])
+        replied(kept)
+
+
+class _Closing(Confidential):
+    """
+    Makes rows of what was read and of what is behind.
+
+    Args:
+        lookup: The texts.
+        readings: Of the engines.
+        doubts: What they could not judge: it counts as not looked for.
+    """
+
+    __slots__ = ("_doubts", "_empty", "_readings", "lookup")
+
+    def __init__(
+        self, lookup: Lookup, readings: Sequence[_Reading], doubts: Doubts
+    ) -> None:
+        self.lookup = lookup
+        self._readings = readings
+        self._doubts = doubts
+        self._empty = Register(Entries(), lookup.setup.state.hashes)
+
+    def new(self) -> list[int]:
+        """Return the places of the texts that were read now."""
+        return sorted({place for one in self._readings for place in one.wanted})
+
+    def behind(self) -> list[int]:
+        """Return the places of the texts that are behind their register."""
+        return [
+            place for place, key in enumerate(self.lookup.own) if self._is_behind(key)
+        ]
+
+    def leaves(self) -> dict[bytes, str]:
+        """Return the leaves that are to be judged, by their keys."""
+        return {
+            key: said
+            for own in self.lookup.leaves
+            for said, key in own.items()
+            if key not in self.lookup.known or self._is_behind(key)
+            if self._register(key)
+        }
+
+    def close(self, place: int) -> list[Located]:
+        """Make a row of what each engine found in a text."""
+        key, text = self.lookup.own[place], self.lookup.texts.all[place].text
+        register = self._register(key)
+        rows = []
+        for reading in self._readings:
+            judged = (
+                self.lookup.rules[name]
+                for name in reading.wanted.get(place, ())
+                if (place, name) not in self._doubts
+            )
+            if rules := tuple(dict.fromkeys(judged)):
+                spans = closed(text, reading.found.get(place, {}), register)
+                kept = grouped(self._kept(place, rules, spans))
+                rows.append(Located(key, reading.engine, rules, kept, register.version))
+        return rows
+
+    def mend(self, place: int) -> list[Located]:
+        """Close the rows of a text again, under its register as it is now."""
+        key, text = self.lookup.own[place], self.lookup.texts.all[place].text
+        register = self._register(key)
+        return [
+            replace(
+                row,
+                groups=grouped(
+                    self._kept(
+                        place,
+                        row.rules,
+                        recalled(text, by_rule(row.groups), register),
+                    )
+                ),
+                version=register.version,
+            )
+            for row in self.lookup.known[key].rows
+        ]
+
+    def judge(self, leaf: tuple[bytes, str]) -> Located:
+        """Make a row of what a leaf holds."""
+        key, said = leaf
+        register = self._register(key)
+        held = grouped(dict.fromkeys(disguised(said, {}, register), _HIDDEN))
+        rules = tuple(sorted(register.rules().union(self.lookup.rules.values())))
+        return Located(key, _LEAF, rules, held, register.version)
+
+    def _kept(self, place: int, rules: Sequence[bytes], spans: _Spans) -> _Spans:
+        """Keep what an engine looked for; a string that is in disguise goes whole."""
+        if place >= len(self.lookup.texts.passages):
+            text = self.lookup.texts.all[place].text
+            held = disguised(text, spans, self._register(self.lookup.own[place]))
+            spans = {**spans, **dict.fromkeys(held, _HIDDEN)}
+        return {rule: spans[rule] for rule in rules if rule in spans}
+
+    def _is_behind(self, key: bytes) -> bool:
+        known = self.lookup.known.get(key)
+        return known is not None and known.is_behind(self._register(key).version)
+
+    def _register(self, key: bytes) -> Register:
+        return self.lookup.registers.get(key[:DOCUMENT_BYTES], self._empty)

@@ -1,0 +1,100 @@
+"""
+What is to be known again, made of what was located.
+
+Names, codes and whatever else was found by its form or by a model go wherever they
+stand in their document, with the other forms of names. A word that was hidden for what
+it means there goes wherever the same words stand beside it; only where it is so rare
+that it means the same everywhere does it go everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from sdrag.detectors.local.tables import common_words
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.forms import lasts, name_forms, speaks_of_people
+from sdrag.folding import Folded
+from sdrag.needles import Needles
+from sdrag.state.register import Entries, Hashes, context_words
+from sdrag.vocabulary import Constraint, Finding, Span
+
+__all__ = ["IN_PLACE", "add_entries", "surfaces"]
+
+IN_PLACE = frozenset({"scored", "cue", "similar"})
+"""Who finds words for what they mean where they stand."""
+
+_RARE = 4000
+"""From this rank on, a word means the same wherever it stands."""
+_SHORTEST = 4
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def surfaces(
+    text: str,
+    findings: Iterable[Finding],
+    constraint: Constraint,
+    marks: re.Pattern[str],
+) -> Iterator[str]:
+    """
+    Yield the forms that a constraint withholds throughout the document.
+
+    Args:
+        text: What the findings point into.
+        findings: Of that constraint.
+        constraint: On people, it withholds the other forms of their names too.
+        marks: Finds placeholders; what stands within one is no form.
+    """
+    known: set[str] = set()
+    standing = [Span(*match.span()) for match in marks.finditer(text)]
+    for finding in findings:
+        if any(mark.contains(finding.span) for mark in standing):
+            continue
+        surface = finding.span.of(text)
+        if finding.reason not in IN_PLACE or _is_rare(surface):
+            known.add(surface)
+    if known and _names_people(constraint):
+        known |= {form for surface in known for form in name_forms(surface)}
+    for surface in known:
+        if lasts(surface):
+            yield surface
+
+
+def add_entries(
+    entries: Entries,
+    rule: bytes,
+    folded: Folded,
+    findings: Sequence[Finding],
+    forms: Iterable[str],
+    hashes: Hashes,
+) -> None:
+    """Add what was located in one text for one rule to what is to be known again."""
+    for form in forms:
+        entries.add_form(rule, form, hashes)
+    there = [finding.span for finding in findings if finding.reason in IN_PLACE]
+    if not there:
+        return
+    said = {span.of(folded.original) for span in there}
+    hidden = [*there, *Needles(filter(lasts, said)).find(folded)]
+    places, words = context_words(folded)
+    for place, (start, end) in enumerate(places):
+        span = folded.span(start, end)
+        if any(span.overlaps(other) for other in hidden):
+            if len(words) == 1:
+                entries.add_form(rule, words[0], hashes)
+            entries.add_word(rule, words, place, hashes)
+
+
+def _is_rare(surface: str) -> bool:
+    """Say whether a single word is known again wherever it stands."""
+    ranks = common_words()
+    return (
+        _WORD.fullmatch(surface) is not None
+        and len(surface) >= _SHORTEST
+        and ranks.get(surface.lower(), len(ranks)) >= _RARE
+    )
+
+
+def _names_people(constraint: Constraint) -> bool:
+    return "PERSON" in parse(constraint).types or speaks_of_people(constraint.text)

@@ -1,0 +1,330 @@
+"""
+What was located in texts, and the registers of their documents.
+
+A row says what one engine found in one text for one list of rules: "nothing found" is
+a row without spans, "not looked" is no row. The spans are closed, so a question only
+splices them. What a binder located is kept until its document is forgotten; what was
+met at a question is bounded, and gives way to what a binder locates.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sdrag.state.keys import DOCUMENT_BYTES, Keys
+from sdrag.state.register import Entries, Hashes, Register
+from sdrag.state.spans import Groups, read_groups, written_groups
+from sdrag.vocabulary import Span
+
+__all__ = ["LOCAL", "MODEL", "FindingStore", "Findings", "Known", "Located"]
+
+LOCAL, MODEL = b"L", b"M"
+"""What the key of an engine begins with."""
+
+_BATCH = 500
+_MOST_MET = 200_000
+_RULE_BYTES = 16
+_Row = tuple[bytes, bytes, bytes, int, bytes]
+"""Text, engine, list of rules, version of the register, spans."""
+
+_READ = (
+    "SELECT text, engine, ruleset, version, spans FROM bound WHERE text IN",
+    "SELECT text, engine, ruleset, version, spans FROM met WHERE text IN",
+)
+_CATCH_UP = tuple(
+    f"UPDATE {table} SET version = ?, spans = ? WHERE text = ? AND engine = ?"  # noqa: S608 -- the names stand here
+    " AND ruleset = ? AND version < ?"
+    for table in ("bound", "met")
+)
+_FORGET_DOCUMENT = (
+    "DELETE FROM bound WHERE text BETWEEN ? AND ?",
+    "DELETE FROM met WHERE text BETWEEN ? AND ?",
+    "DELETE FROM enforced WHERE text BETWEEN ? AND ?",
+)
+_FORGET_TEXT = (
+    "DELETE FROM bound WHERE text = ?",
+    "DELETE FROM met WHERE text = ?",
+    "DELETE FROM enforced WHERE text = ?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """
+    What one engine found in one text.
+
+    Args:
+        text: Its key.
+        engine: Who looked.
+        rules: For what it looked.
+        groups: What is cut, by the rules that cut it.
+        version: Of the register that the spans are closed under.
+    """
+
+    text: bytes
+    engine: bytes
+    rules: tuple[bytes, ...]
+    groups: Groups
+    version: int
+
+
+@dataclass(slots=True)
+class Known:
+    """
+    All that is known of one text.
+
+    Args:
+        looked: The rules that each engine looked for.
+        bound: Those of them that it looked for in the whole document.
+        groups: What is cut, united over engines.
+        version: The oldest register version among the rows.
+    """
+
+    looked: dict[bytes, set[bytes]] = field(default_factory=dict)
+    bound: dict[bytes, set[bytes]] = field(default_factory=dict)
+    groups: list[tuple[tuple[bytes, ...], tuple[Span, ...]]] = field(
+        default_factory=list
+    )
+    version: int | None = None
+    rows: list[Located] = field(default_factory=list)
+
+    def is_behind(self, version: int) -> bool:
+        """Say whether some row is closed under an older register."""
+        return self.version is not None and self.version < version
+
+    def add(self, row: Located, *, whole: bool) -> None:
+        """Unite with what another row says."""
+        self.rows.append(row)
+        self.looked.setdefault(row.engine, set()).update(row.rules)
+        if whole:
+            self.bound.setdefault(row.engine, set()).update(row.rules)
+        self.groups += row.groups
+        if self.version is None or row.version < self.version:
+            self.version = row.version
+
+
+class FindingStore(Protocol):
+    """Where findings and registers live."""
+
+    def read(
+        self, texts: Iterable[bytes], local: bytes
+    ) -> tuple[dict[bytes, Known], dict[bytes, int]]:
+        """
+        Return what is known of texts, and the versions of their registers.
+
+        Args:
+            texts: Their keys.
+            local: The local engine as it is today; what another one found is stale.
+        """
+        ...
+
+    def write(self, rows: Iterable[Located], *, whole: bool) -> None:
+        """Keep rows; `whole` says that their documents were read as a whole."""
+        ...
+
+    def catch_up(self, rows: Iterable[Located]) -> None:
+        """Keep rows that were closed under a later register, where they stand."""
+        ...
+
+    def register(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
+        """Return the registers of documents; an empty one where none is kept."""
+        ...
+
+    def grow(self, entries: Mapping[bytes, Entries]) -> dict[bytes, Register]:
+        """Add to the registers of documents, and return them as they are then."""
+        ...
+
+    def forget(self, documents: Iterable[bytes]) -> None:
+        """Forget documents with all that was located in them."""
+        ...
+
+    def forget_texts(self, texts: Iterable[bytes]) -> None:
+        """Forget texts that left; the forms that their document knows stay."""
+        ...
+
+
+class Findings:
+    """
+    Findings in the database of a state.
+
+    Args:
+        transaction: Opens the database.
+        keys: The state's.
+        hashes: The state's.
+    """
+
+    def __init__(
+        self,
+        transaction: Callable[[], AbstractContextManager[sqlite3.Connection]],
+        keys: Keys,
+        hashes: Hashes,
+    ) -> None:
+        self._transaction = transaction
+        self._keys = keys
+        self._hashes = hashes
+        self._lists: dict[bytes, tuple[bytes, ...]] = {}
+
+    def read(
+        self, texts: Iterable[bytes], local: bytes
+    ) -> tuple[dict[bytes, Known], dict[bytes, int]]:
+        """Return what is known; see `FindingStore.read`."""
+        asked = list(dict.fromkeys(texts))
+        documents = list(dict.fromkeys(text[:DOCUMENT_BYTES] for text in asked))
+        known: dict[bytes, Known] = {}
+        versions: dict[bytes, int] = {}
+        with self._transaction() as connection:
+            connection.execute("BEGIN")  # texts and registers of one moment
+            for statement, whole in zip(_READ, (True, False), strict=True):
+                for row in _among(connection, statement, asked):
+                    if row[1] != local and row[1].startswith(LOCAL):
+                        continue
+                    own = known.setdefault(row[0], Known())
+                    own.add(self._located(connection, row), whole=whole)
+            versions = dict(
+                _among(
+                    connection,
+                    "SELECT document, version FROM register WHERE document IN",
+                    documents,
+                )
+            )
+        return known, versions
+
+    def write(self, rows: Iterable[Located], *, whole: bool) -> None:
+        """Keep rows; see `FindingStore.write`."""
+        with self._transaction() as connection:
+            connection.execute("BEGIN IMMEDIATE")  # two writers wait, none fails
+            given = [self._row(connection, row) for row in rows]
+            if whole:
+                connection.executemany(
+                    "INSERT OR REPLACE INTO bound VALUES (?, ?, ?, ?, ?)", given
+                )
+                connection.executemany(
+                    "DELETE FROM met WHERE text = ? AND engine = ?",
+                    [row[:2] for row in given],
+                )
+                connection.executemany(
+                    "DELETE FROM bound WHERE text = ? AND engine <> ?"
+                    " AND substr(engine, 1, 1) = ?",
+                    [(*row[:2], LOCAL) for row in given if row[1].startswith(LOCAL)],
+                )
+                return
+            connection.executemany(
+                "INSERT OR REPLACE INTO met (text, engine, ruleset, version, spans)"
+                " VALUES (?, ?, ?, ?, ?)",
+                given,
+            )
+            connection.execute(
+                "DELETE FROM met WHERE place <= (SELECT max(place) FROM met) - ?",
+                (_MOST_MET,),
+            )
+
+    def catch_up(self, rows: Iterable[Located]) -> None:
+        """Write rows that were closed under a later register back where they stand."""
+        with self._transaction() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for row in rows:
+                text, engine, ruleset, version, spans = self._row(connection, row)
+                for statement in _CATCH_UP:
+                    connection.execute(
+                        statement, (version, spans, text, engine, ruleset, version)
+                    )
+
+    def register(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
+        """Return registers; see `FindingStore.register`."""
+        with self._transaction() as connection:
+            return self._registers(connection, list(documents))
+
+    def grow(self, entries: Mapping[bytes, Entries]) -> dict[bytes, Register]:
+        """Add to registers; see `FindingStore.grow`."""
+        with self._transaction() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            grown = self._registers(connection, list(entries))
+            for document, more in entries.items():
+                before = grown[document]
+                after = before.united(more)
+                if after is not before:
+                    connection.execute(
+                        "INSERT OR REPLACE INTO register VALUES (?, ?, ?)",
+                        (document, after.version, after.written()),
+                    )
+                    grown[document] = after
+        return grown
+
+    def forget(self, documents: Iterable[bytes]) -> None:
+        """Forget documents; see `FindingStore.forget`."""
+        with self._transaction() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for document in documents:
+                first, last = document + b"\0" * 12, document + b"\xff" * 12
+                for statement in _FORGET_DOCUMENT:
+                    connection.execute(statement, (first, last))
+                connection.execute(
+                    "DELETE FROM register WHERE document = ?", (document,)
+                )
+
+    def forget_texts(self, texts: Iterable[bytes]) -> None:
+        """Forget texts; see `FindingStore.forget_texts`."""
+        gone = [(text,) for text in texts]
+        with self._transaction() as connection:
+            for statement in _FORGET_TEXT:
+                connection.executemany(statement, gone)
+
+    def _registers(
+        self, connection: sqlite3.Connection, documents: Sequence[bytes]
+    ) -> dict[bytes, Register]:
+        empty = Register(Entries(), self._hashes)
+        found = dict.fromkeys(documents, empty)
+        for document, version, forms in _among(
+            connection,
+            "SELECT document, version, forms FROM register WHERE document IN",
+            documents,
+        ):
+            found[document] = Register.read(forms, self._hashes, version)
+        return found
+
+    def _located(
+        self,
+        connection: sqlite3.Connection,
+        row: tuple[bytes, bytes, bytes, int, bytes],
+    ) -> Located:
+        text, engine, ruleset, version, spans = row
+        rules = self._rules(connection, ruleset)
+        return Located(text, engine, rules, read_groups(spans, rules), version)
+
+    def _row(self, connection: sqlite3.Connection, row: Located) -> _Row:
+        ruleset = self._keys.ruleset(row.rules)
+        if ruleset not in self._lists:
+            connection.execute(
+                "INSERT OR IGNORE INTO ruleset VALUES (?, ?)",
+                (ruleset, b"".join(row.rules)),
+            )
+        spans = written_groups(row.groups, row.rules)
+        return row.text, row.engine, ruleset, row.version, spans
+
+    def _rules(
+        self, connection: sqlite3.Connection, ruleset: bytes
+    ) -> tuple[bytes, ...]:
+        """Return the list behind a key, remembered: a list never changes."""
+        if ruleset not in self._lists:
+            (joined,) = connection.execute(
+                "SELECT rules FROM ruleset WHERE id = ?", (ruleset,)
+            ).fetchone()
+            self._lists[ruleset] = tuple(
+                joined[at : at + _RULE_BYTES]
+                for at in range(0, len(joined), _RULE_BYTES)
+            )
+        return self._lists[ruleset]
+
+
+def _among(
+    connection: sqlite3.Connection, statement: str, values: Sequence[bytes]
+) -> Iterable[Any]:
+    """Run a statement that ends in IN for the values, some at a time."""
+    for start in range(0, len(values), _BATCH):
+        some = values[start : start + _BATCH]
+        marks = ",".join("?" * len(some))
+        yield from connection.execute(f"{statement} ({marks})", some)

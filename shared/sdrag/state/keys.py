@@ -1,0 +1,71 @@
+"""
+Keyed fingerprints: what everything in a state file is known by.
+
+Documents, texts and constraints stand in the file as hashes under a key that lies in a
+file of its own, so the state alone, in a backup say, lets nobody try texts against it.
+Whoever has both can: a short name is guessed, hashed and looked up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from sdrag.vocabulary import Constraint
+
+__all__ = ["DOCUMENT_BYTES", "Keys"]
+
+DOCUMENT_BYTES = 8
+"""A text's key begins with so many bytes that are its document's."""
+
+_TEXT_BYTES = 12
+_KNOWN = 10_000
+
+
+class Keys:
+    """
+    The fingerprints of one state.
+
+    Args:
+        secret: 32 random bytes.
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+        self._rules: dict[tuple[str, str | None], bytes] = {}
+
+    def __repr__(self) -> str:
+        return "Keys()"
+
+    def of(self, *parts: str, size: int = 16) -> bytes:
+        """Return the keyed hash of parts, each with its length."""
+        digest = blake2b(key=self._secret, digest_size=size)
+        for part in parts:
+            data = part.encode("utf-8", "surrogatepass")
+            digest.update(len(data).to_bytes(8, "big"))
+            digest.update(data)
+        return digest.digest()
+
+    def document(self, tenant: str | None, document: str) -> bytes:
+        """Return the key of a document within a tenant."""
+        scope = "" if tenant is None else f"tenant {tenant}"
+        return self.of("document", scope, document, size=DOCUMENT_BYTES)
+
+    def text(self, document: bytes, kind: str, text: str) -> bytes:
+        """Return the key of a text of a document, whose key it begins with."""
+        return document + self.of(kind, document.hex(), text, size=_TEXT_BYTES)
+
+    def rule(self, constraint: Constraint) -> bytes:
+        """Return the key of what a constraint asks for: its words, not its id."""
+        words = (constraint.text, constraint.spare)
+        if words not in self._rules:
+            if len(self._rules) >= _KNOWN:
+                self._rules.clear()
+            self._rules[words] = self.of("rule", words[0], words[1] or "")
+        return self._rules[words]
+
+    def ruleset(self, rules: Sequence[bytes]) -> bytes:
+        """Return the key of a list of rules."""
+        return blake2b(
+            b"".join(rules), key=self._secret, digest_size=DOCUMENT_BYTES
+        ).digest()

@@ -1,0 +1,156 @@
+"""
+One file for everything that is remembered, and how it is opened.
+
+`open_state` takes a path, a state, or nothing: then the state is in memory and goes
+with the wrapper. The key of its fingerprints lies in a file beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from sdrag.errors import UsageError
+from sdrag.sqlite import MEMORY, Database
+from sdrag.state.affinities import Affinities, DocumentAffinities
+from sdrag.state.binding_store import LivingStore
+from sdrag.state.bindings import SqliteBindings
+from sdrag.state.enforced import Enforced, EnforcedStore
+from sdrag.state.findings import Findings, FindingStore
+from sdrag.state.keys import Keys
+from sdrag.state.lineage import Lineage, Links
+from sdrag.state.register import Hashes
+from sdrag.state.replies import Replies, ReplyStore
+from sdrag.state.schema import SCHEMA, VERSION
+
+__all__ = ["State", "StateSource", "open_state"]
+
+_SECRET_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class State:
+    """
+    Everything that is remembered, each kind behind a protocol of its own.
+
+    Args:
+        keys: What texts, documents and constraints are known by.
+        hashes: What words and forms are known by.
+        bindings: Which constraints are bound to which passages.
+        findings: What was located, and the registers of forms.
+        affinities: How close constraints are to documents.
+        lineage: What summaries were made from.
+        replies: What was rephrased.
+        enforced: What was taken out before, where a top K chooses.
+        path: The file, or `:memory:`.
+    """
+
+    keys: Keys
+    hashes: Hashes
+    bindings: LivingStore
+    findings: FindingStore
+    affinities: Affinities
+    lineage: Lineage
+    replies: ReplyStore
+    enforced: EnforcedStore
+    path: str = MEMORY
+
+    @property
+    def name(self) -> str:
+        """What tells it from any other state, and tells nothing else."""
+        return self.keys.of("name").hex()
+
+    def __repr__(self) -> str:
+        return "State(in memory)" if self.path == MEMORY else "State(in a file)"
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """Pickle as the path: every process opens its own connections."""
+        if self.path == MEMORY:
+            raise UsageError(
+                "A state in memory cannot be shared with another process.",
+                hint="Pass the path of one.",
+            )
+        return open_state, (self.path,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+StateSource = State | str | Path | None
+"""A state, the path of one, or nothing: then it is in memory."""
+
+
+def open_state(where: StateSource = None) -> State:
+    """
+    Open a state.
+
+    Args:
+        where: A path; made when it is missing, readable by its owner only. A state is
+            returned as it is; without either, a new one is in memory.
+
+    Raises:
+        UsageError: It is none of these, or the key beside the file is not its key.
+        HostError: The file is no state, or cannot be written.
+    """
+    if isinstance(where, State):
+        return where
+    if where is not None and not isinstance(where, (str, os.PathLike)):
+        raise UsageError(
+            f"A {type(where).__name__} is no state.",
+            hint="Pass the path of a file, or what `open_state` returned.",
+        )
+    path = MEMORY if where is None else str(where)
+    secret = (
+        secrets.token_bytes(_SECRET_BYTES)
+        if path == MEMORY
+        else _secret_at(Path(f"{path}.key"))
+    )
+    database = Database(path, SCHEMA, name="state", version=VERSION)
+    keys, hashes = Keys(secret), Hashes(secret)
+    _check_seal(database, keys)
+    return State(
+        keys=keys,
+        hashes=hashes,
+        bindings=SqliteBindings(database.transaction, keys),
+        findings=Findings(database.transaction, keys, hashes),
+        affinities=DocumentAffinities(database.transaction, keys),
+        lineage=Links(database.transaction, lambda text: keys.of("passage", text)),
+        replies=Replies(database.transaction, keys),
+        enforced=Enforced(database.transaction),
+        path=path,
+    )
+
+
+def _check_seal(database: Database, keys: Keys) -> None:
+    """Refuse a key that is not the file's: nothing would be found under it."""
+    mark = keys.of("seal")
+    with database.transaction() as connection:
+        connection.execute(
+            "INSERT INTO seal SELECT ? WHERE NOT EXISTS (SELECT 1 FROM seal)", (mark,)
+        )
+        (found,) = connection.execute("SELECT mark FROM seal").fetchone()
+    if found != mark:
+        raise UsageError(
+            "The key beside the state is not the one that the state was made with.",
+            hint="Put its own key file back, or begin with a new state.",
+        )
+
+
+def _secret_at(path: Path) -> bytes:
+    """Read the key, made by whoever comes first: a link appears whole or not at all."""
+    if not path.exists():
+        own = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        handle = os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(secrets.token_bytes(_SECRET_BYTES))
+        with suppress(FileExistsError):
+            path.hardlink_to(own)
+        own.unlink()
+    secret = path.read_bytes()
+    if len(secret) != _SECRET_BYTES:
+        raise UsageError("The state's key file is not one of sdrag's.")
+    return secret

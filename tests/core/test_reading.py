@@ -1,0 +1,81 @@
+"""Texts read without padding and side by side: each as if it were alone."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from sdrag.disclosure.local.scorer import scores  # noqa: E402 -- torch comes first
+from sdrag.minilm import reading  # noqa: E402
+from sdrag.minilm.windows import padded, tokenized  # noqa: E402
+
+TEXTS = [
+    "He came.",
+    "She was seen on 4 May. Nobody knew why.",
+    "He went.",
+    "The boat lay at the quay. " * 60,
+]
+
+
+def _rows():
+    _, tokenizer = scores._loaded()
+    return [tokenizer(text, truncation=True)["input_ids"] for text in TEXTS]
+
+
+def test_without_padding_the_same_is_read() -> None:
+    """Each row gives what it gives where it is filled up to the longest."""
+    network, _ = scores._loaded()
+    rows = _rows()
+    with torch.inference_mode():
+        states = network.read(rows).split([len(row) for row in rows])
+        filled = network(*padded(rows))
+
+    for row, own, other in zip(rows, states, filled, strict=True):
+        assert torch.allclose(own, other[: len(row)], atol=1e-4)
+
+
+@pytest.mark.parametrize("place", range(len(TEXTS)))
+def test_no_text_changes_what_another_gives(place: int) -> None:
+    """A short one gives the same alone, though few rows are computed another way."""
+    network, _ = scores._loaded()
+    rows = _rows()
+    with torch.inference_mode():
+        beside = network.read(rows).split([len(row) for row in rows])[place]
+        alone = network.read([rows[place]])
+
+    assert torch.allclose(alone, beside, atol=1e-5)
+
+
+def test_what_reads_alike_is_read_once() -> None:
+    """Every place of it is given what it says all the same."""
+    _, tokenizer = scores._loaded()
+    texts = [tokenized(text, tokenizer) for text in ["He came.", "She.", "He came."]]
+    seen: list[reading.Window] = []
+
+    def chances(windows):
+        seen.extend(windows)
+        return torch.tensor([[float(i) for window in windows for i in window.ids]])
+
+    found = reading.means(texts, 1, chances)
+
+    assert len(seen) == 2
+    for text, own in zip(texts, found, strict=True):
+        assert own.tolist() == [list(map(float, text.ids))]
+
+
+def test_a_token_of_two_windows_is_given_their_mean() -> None:
+    """Windows overlap."""
+    _, tokenizer = scores._loaded()
+    (text,) = [tokenized(TEXTS[3], tokenizer)]
+    first, second, *_ = text.windows()
+    numbers = iter(range(100))
+
+    def chances(windows):
+        each = [torch.full((1, len(w.ids)), float(next(numbers))) for w in windows]
+        return torch.cat(each, dim=1)
+
+    (own,) = reading.means([text], 1, chances)
+
+    assert own.shape == (1, len(text.ids))
+    assert len(set(own[0, first.start : second.stop].tolist())) > 1

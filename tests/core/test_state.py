@@ -1,0 +1,350 @@
+"""What is remembered: under keys that tell nothing, whole, and bounded where it may."""
+
+from __future__ import annotations
+
+import copy
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdrag.errors import HostError, UsageError
+from sdrag.folding import fold
+from sdrag.sqlite import MEMORY, Database
+from sdrag.state import open_state
+from sdrag.state.findings import Located
+from sdrag.state.keys import Keys
+from sdrag.state.register import Entries, Hashes, Register
+from sdrag.state.replies import Replies
+from sdrag.state.schema import SCHEMA
+from sdrag.state.spans import by_rule, grouped, read_groups, written_groups
+from sdrag.vocabulary import Constraint, Span
+
+KEYS, HASHES = Keys(b"k" * 32), Hashes(b"k" * 32)
+RULES = [bytes([n]) * 16 for n in range(4)]
+PARTS = st.lists(st.text(max_size=4), max_size=4)
+LENGTHS = st.lists(st.tuples(st.integers(1, 300), st.integers(1, 300)), max_size=5)
+DOCUMENT = KEYS.document(None, "d")
+TEXT, OTHER = (DOCUMENT + bytes([n]) * 12 for n in range(2))
+
+
+@pytest.fixture(params=["memory", "file"])
+def state(request, tmp_path):
+    return open_state(None if request.param == "memory" else tmp_path / "state.db")
+
+
+def apart(pairs):
+    """Make spans that are sorted and apart of gaps and lengths."""
+    spans, end = [], 0
+    for gap, length in pairs:
+        spans.append(Span(end + gap, end + gap + length))
+        end = spans[-1].end
+    return tuple(spans)
+
+
+class TestKeys:
+    @given(PARTS, PARTS)
+    def test_equal_where_all_parts_are(self, left, right):
+        """Two parts are not their concatenation, and another state has other keys."""
+        assert (KEYS.of(*left) == KEYS.of(*right)) is (left == right)
+        assert KEYS.of(*left) != Keys(b"j" * 32).of(*left)
+
+    def test_a_document_is_its_tenants(self):
+        """Without a tenant, of one, and of another: three documents of one name."""
+        names = {KEYS.document(tenant, "d") for tenant in (None, "", "a", "b")}
+
+        assert len(names) == 4
+
+    def test_a_text_belongs_to_its_document(self):
+        """The same words in another document, or as a value, are another text."""
+        other = KEYS.document(None, "e")
+
+        assert KEYS.text(DOCUMENT, "text", "x").startswith(DOCUMENT)
+        assert KEYS.text(DOCUMENT, "text", "x") != KEYS.text(DOCUMENT, "leaf", "x")
+        assert KEYS.text(DOCUMENT, "text", "x")[8:] != KEYS.text(other, "text", "x")[8:]
+
+    @pytest.mark.parametrize(
+        ("changed", "same"),
+        [
+            (Constraint("other", "Hide names"), True),
+            (Constraint("names", "Hide all names"), False),
+            (Constraint("names", "Hide names", spare="clerks"), False),
+        ],
+    )
+    def test_a_rule_is_known_by_what_it_asks_for(self, changed, same):
+        """By its words, and whom it spares; not by its id."""
+        assert (KEYS.rule(changed) == KEYS.rule(Constraint("names", "Hide names"))) == (
+            same
+        )
+
+
+class TestSpans:
+    @given(st.dictionaries(st.sampled_from(RULES), LENGTHS.map(apart)))
+    def test_written_and_read_again(self, spans):
+        """What hides a text whole, which has no spans, included."""
+        groups = grouped(spans)
+
+        assert by_rule(read_groups(written_groups(groups, RULES), RULES)) == spans
+
+    @given(st.lists(st.integers(0, 500).map(lambda n: Span(n, n + 9)), unique=True))
+    def test_spans_may_overlap(self, spans):
+        """They are kept as they were found, in their order."""
+        groups = grouped({RULES[0]: spans, RULES[1]: spans[:1]})
+
+        found = by_rule(read_groups(written_groups(groups, RULES), RULES))
+
+        assert found.get(RULES[0], ()) == tuple(sorted(spans))
+
+    def test_what_hides_a_text_whole_hides_all_that_others_show(self):
+        """Of two engines one may say so: then no span is left to it."""
+        first, second = {RULES[0]: (Span(1, 2),)}, {RULES[0]: ()}
+
+        assert by_rule((*grouped(first), *grouped(second))) == {RULES[0]: ()}
+
+
+def found_in(register, text):
+    return {(rule, span) for rules, span in register.find(text) for rule in rules}
+
+
+WORDS = st.sampled_from(["Ann", "Lee", "O.F.", "山田", "Müller", "555-0142", "o'neil"])
+
+
+class TestRegister:
+    @given(
+        st.dictionaries(st.sampled_from(RULES), st.lists(WORDS, max_size=3)),
+        st.lists(WORDS, max_size=6),
+    )
+    def test_written_and_read_again(self, forms, said):
+        """It finds the same in the same texts."""
+        entries = Entries()
+        for rule, own in forms.items():
+            for form in own:
+                entries.add_form(rule, form, HASHES)
+        register = Register(entries, HASHES, 3)
+        text = fold(" and ".join(said))
+
+        again = Register.read(register.written(), HASHES, 3)
+
+        assert found_in(again, text) == found_in(register, text)
+        assert bool(again) == bool(register)
+
+    @given(st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))
+    def test_it_only_grows(self, first, second):
+        """In either order the same; a version counts how often."""
+        parts = []
+        for said in (first, second):
+            entries = Entries()
+            for form in said:
+                entries.add_form(RULES[0], form, HASHES)
+            parts.append(entries)
+        empty = Register(Entries(), HASHES)
+
+        one = empty.united(parts[0]).united(parts[1])
+        other = empty.united(parts[1]).united(parts[0])
+
+        assert one.written() == other.written()
+        assert one.united(parts[0]) is one
+        assert empty.written() == Register(Entries(), HASHES).written()
+
+    def test_it_says_nothing_without_its_key(self):
+        """Neither in what is written, nor to whoever hashes with another one."""
+        entries = Entries()
+        entries.add_form(RULES[0], "Karlsson", HASHES)
+        register = Register(entries, HASHES, 1)
+        stranger = Register.read(register.written(), Hashes(b"j" * 32), 1)
+
+        assert list(register.find(fold("Anna Karlsson left")))
+        assert not list(stranger.find(fold("Anna Karlsson left")))
+        assert b"arlsson" not in register.written().lower()
+        assert "arlsson" not in repr(register)
+
+
+def located(text=TEXT, engine=b"Lone", rules=RULES[:2], start=1, version=0):
+    spans = {rules[0]: (Span(start, start + 1),)}
+    return Located(text, engine, tuple(rules), grouped(spans), version)
+
+
+def cut_from(known):
+    return by_rule(tuple(known.groups))
+
+
+class TestFindings:
+    def test_nothing_found_is_not_nothing_looked_for(self, state):
+        """A row without spans says that nothing is there; no row says nothing."""
+        state.findings.write([located()], whole=False)
+
+        known, _ = state.findings.read([TEXT, OTHER], b"Lone")
+
+        assert known[TEXT].looked == {b"Lone": set(RULES[:2])}
+        assert cut_from(known[TEXT]) == {RULES[0]: (Span(1, 2),)}
+        assert OTHER not in known
+
+    def test_engines_are_united(self, state):
+        """What either found is cut."""
+        rows = [located(), located(engine=b"Mtwo", start=5)]
+        state.findings.write(rows, whole=False)
+
+        known, _ = state.findings.read([TEXT], b"Lone")
+
+        assert cut_from(known[TEXT]) == {RULES[0]: (Span(1, 2), Span(5, 6))}
+
+    def test_another_local_engine_knows_nothing_of_it(self, state):
+        """What one found that is not asked any more is stale; a model's is not."""
+        state.findings.write([located(), located(engine=b"Mtwo")], whole=False)
+
+        known, _ = state.findings.read([TEXT], b"Lother")
+
+        assert set(known[TEXT].looked) == {b"Mtwo"}
+
+    def test_whole_documents_are_known_as_such(self, state):
+        """What was met at a question gives way to what a binder found."""
+        state.findings.write([located()], whole=False)
+        state.findings.write([located(start=7)], whole=True)
+
+        known, _ = state.findings.read([TEXT], b"Lone")
+
+        assert known[TEXT].bound == {b"Lone": set(RULES[:2])}
+        assert cut_from(known[TEXT]) == {RULES[0]: (Span(7, 8),)}
+
+    def test_a_document_is_forgotten_with_all_that_is_known_of_it(self, state):
+        """Rows, register and what was taken out of it; other documents stay."""
+        far = KEYS.document(None, "e") + b"\0" * 12
+        entries = Entries()
+        entries.add_form(RULES[0], "Karlsson", state.hashes)
+        state.findings.write([located(), located(OTHER), located(far)], whole=True)
+        state.findings.grow({DOCUMENT: entries, far[:8]: entries})
+        state.enforced.add(b"audience", {TEXT: [RULES[0]]})
+
+        state.findings.forget([DOCUMENT])
+
+        known, versions = state.findings.read([TEXT, OTHER, far], b"Lone")
+        assert set(known) == {far}
+        assert set(versions) == {far[:8]}
+        assert state.enforced.add(b"audience", {TEXT: []}) == {TEXT: frozenset()}
+
+    def test_many_writers_lose_no_form(self, state):
+        """Every one is there in the end, whoever came first."""
+        forms = [f"Karlsson{'abcdefghijkl'[n]}" for n in range(12)]
+
+        def grow(form):
+            entries = Entries()
+            entries.add_form(RULES[0], form, state.hashes)
+            state.findings.grow({DOCUMENT: entries})
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(grow, forms))
+
+        register = state.findings.register([DOCUMENT])[DOCUMENT]
+        assert len(list(register.find_forms(fold(" ".join(forms))))) == len(forms)
+        assert register.version == len(forms)
+
+    def test_an_older_closing_does_not_undo_a_later_one(self, state):
+        """Whoever closed under the later register wins, in whatever order."""
+        state.findings.write([located(version=1)], whole=True)
+        state.findings.catch_up([located(version=3, start=30)])
+        state.findings.catch_up([located(version=2, start=20)])
+
+        known, _ = state.findings.read([TEXT], b"Lone")
+
+        assert cut_from(known[TEXT]) == {RULES[0]: (Span(30, 31),)}
+
+
+class TestEnforced:
+    def test_it_only_grows_for_an_audience(self, state):
+        """And another audience's is apart."""
+        state.enforced.add(b"a", {TEXT: [RULES[0]]})
+
+        again = state.enforced.add(b"a", {TEXT: [RULES[1]], OTHER: []})
+
+        assert again == {TEXT: frozenset(RULES[:2]), OTHER: frozenset()}
+        assert state.enforced.add(b"b", {TEXT: []}) == {TEXT: frozenset()}
+
+
+class TestReplies:
+    @pytest.fixture(params=["memory", "file"])
+    def replies(self, request, tmp_path):
+        where = MEMORY if request.param == "memory" else tmp_path / "own.db"
+        return Replies(Database(where, SCHEMA, name="state").transaction, KEYS, 3)
+
+    def test_remembers(self, replies):
+        """What was put is there; what was not is not."""
+        key = replies.key(["a", "b"])
+
+        assert replies.get(key) is None
+        replies.put(key, "value")
+        assert replies.get(key) == "value"
+        assert key != replies.key(["ab"])
+
+    def test_the_one_unused_for_longest_makes_room(self, replies):
+        keys = [replies.key([str(number)]) for number in range(4)]
+        for key in keys[:3]:
+            replies.put(key, "value")
+        replies.get(keys[0])
+        replies.put(keys[3], "value")
+
+        assert [replies.get(key) is not None for key in keys] == [
+            True,
+            False,
+            True,
+            True,
+        ]
+
+    def test_threads(self, replies):
+        key = replies.key(["a"])
+
+        def work(number):
+            replies.put(key, str(number))
+            return replies.get(key)
+
+        with ThreadPoolExecutor(8) as pool:
+            assert None not in list(pool.map(work, range(64)))
+
+
+class TestOpening:
+    def test_a_state_is_returned_as_it_is(self, state):
+        """And a deep copy of what holds it shares it."""
+        assert open_state(state) is state
+        assert copy.deepcopy([state])[0] is state
+
+    def test_two_states_share_nothing(self, tmp_path):
+        """Not even the name by which they are told apart; one file is one state."""
+        names = [open_state().name, open_state().name]
+        names += [open_state(tmp_path / name).name for name in ("a", "b")]
+
+        assert len(set(names)) == 4
+        assert open_state(tmp_path / "a").name == names[2]
+
+    def test_many_processes_may_open_it_first(self, tmp_path):
+        """There is one key, whoever made it."""
+        with ThreadPoolExecutor(8) as pool:
+            names = set(pool.map(lambda _: open_state(tmp_path / "s").name, range(16)))
+
+        assert len(names) == 1
+        assert {one.name for one in tmp_path.iterdir()} <= {
+            "s", "s.key", "s-wal", "s-shm"
+        }  # fmt: skip
+
+    @pytest.mark.parametrize("given", [3, [], object(), b"path"])
+    def test_what_is_none_is_refused(self, given):
+        with pytest.raises(UsageError, match="is no state"):
+            open_state(given)
+
+    def test_a_broken_file_is_the_hosts_fault(self, tmp_path):
+        path = tmp_path / "state.db"
+        path.write_bytes(b"no database, but long enough to be looked at" * 40)
+
+        with pytest.raises(HostError):
+            open_state(path)
+
+    def test_a_broken_key_is_refused(self, tmp_path):
+        """Half a key would make fingerprints that somebody can guess."""
+        (tmp_path / "state.db.key").write_bytes(b"short")
+
+        with pytest.raises(UsageError, match="key"):
+            open_state(tmp_path / "state.db")
+
+    def test_it_shows_neither_its_path_nor_its_key(self, tmp_path):
+        state = open_state(tmp_path / "karlsson.db")
+
+        assert "karlsson" not in f"{state!r} {state.keys!r} {state.hashes!r}"

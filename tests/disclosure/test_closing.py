@@ -1,0 +1,341 @@
+"""What was located is gone: from text, metadata and id, once and for all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sdrag.disclosure.closing import closed, disguised, recalled
+from sdrag.disclosure.cutting import cut
+from sdrag.disclosure.forms import lasts, name_forms
+from sdrag.disclosure.metadata import rewritten
+from sdrag.disclosure.placeholders import any_of
+from sdrag.disclosure.registering import add_entries, surfaces
+from sdrag.folding import fold, is_boundary
+from sdrag.needles import Needles
+from sdrag.pipeline import Engine, Request, disclose
+from sdrag.spans import merge
+from sdrag.state import open_state
+from sdrag.state.register import Entries, Hashes, Register
+from sdrag.steps import Reply, run
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Constraint, Finding, Passage, Span
+
+HOLE = "[REDACTED]"
+HOLES = {"n": HOLE, "d": HOLE}
+RULES = {
+    "n": Constraint("n", "Remove names of witnesses"),
+    "d": Constraint("d", "Hide doses"),
+}
+KEYS = {"n": b"n" * 16, "d": b"d" * 16}
+NAMES = {key: name for name, key in KEYS.items()}
+HASHES = Hashes(b"k" * 32)
+WORDS = st.sampled_from(
+    ["Ann", "Lee", "annlee", "ANN", "A\u200bnn", "ß", "ss", "5", "mg", HOLE, "REDACTED",
+     "山田", "\n", "-", "_", "Leeds", "\u0301", ","]
+)  # fmt: skip
+TEXTS = st.lists(
+    st.tuples(WORDS, st.sampled_from(["", " ", "\u200b"])), min_size=1, max_size=12
+).map(lambda pairs: "".join(word + gap for word, gap in pairs))
+APPLIED = st.sampled_from([("n", "d"), ("n",), ("d",)])
+
+
+@st.composite
+def cases(draw):
+    texts = draw(st.lists(TEXTS, min_size=1, max_size=3))
+    findings = []
+    for text in texts:
+        places = st.integers(0, len(text))
+        pairs = draw(st.lists(st.tuples(places, places), max_size=3))
+        findings.append(
+            [
+                Finding(Span(min(p), max(p)), draw(st.sampled_from("nd")), "model")
+                for p in pairs
+                if p[0] != p[1]
+            ]
+        )
+    return texts, findings
+
+
+def by_rule(findings):
+    own = {}
+    for finding in findings:
+        own.setdefault(KEYS[finding.constraint_id], []).append(finding)
+    return own
+
+
+def registered(texts, findings):
+    """Return the register of a document of these texts."""
+    entries = Entries()
+    for text, found in zip(texts, findings, strict=True):
+        for rule, own in by_rule(found).items():
+            forms = surfaces(text, own, RULES[NAMES[rule]], any_of((HOLE,)))
+            add_entries(entries, rule, fold(text), own, forms, HASHES)
+    return Register(entries, HASHES, 1)
+
+
+def in_a_hole(text, span):
+    """Say whether a span lies within a placeholder that stands in a text."""
+    holes = (Span(*match.span()) for match in re.finditer(re.escape(HOLE), text))
+    return any(hole.contains(span) for hole in holes)
+
+
+def spans_of(text, found, register):
+    spans = closed(text, by_rule(found), register)
+    return {NAMES[rule]: own for rule, own in spans.items()}
+
+
+def cut_of(text, found, register, applied=("n", "d")):
+    spans = spans_of(text, found, register)
+    taken = [(frozenset({name}), own) for name, own in spans.items()]
+    return cut(text, taken, applied, HOLES)
+
+
+@given(cases(), APPLIED)
+@settings(max_examples=300, deadline=None)
+def test_no_located_form_remains_in_any_text(case, applied):
+    """Whatever was found anywhere stands nowhere, whichever constraints hold."""
+    texts, findings = case
+    register = registered(texts, findings)
+    located = [
+        finding.span.of(text)
+        for text, found in zip(texts, findings, strict=True)
+        for finding in found
+        if finding.constraint_id in applied and not in_a_hole(text, finding.span)
+    ]
+    for text, found in zip(texts, findings, strict=True):
+        made = cut_of(text, found, register, applied)
+        rest = fold(made.text.replace(HOLE, "\u25a1"))
+        for surface in located:
+            if lasts(surface):
+                assert not Needles([surface]).occur(rest), surface
+
+
+@given(cases(), APPLIED)
+@settings(max_examples=200, deadline=None)
+def test_placeholders_never_nest(case, applied):
+    """What touches one takes all of it along, and none is left in pieces."""
+    texts, findings = case
+    register = registered(texts, findings)
+    for text, found in zip(texts, findings, strict=True):
+        made = cut_of(text, found, register, applied)
+        assert made.text.count("[[") <= text.count("[[")
+        assert made.text.count("[") == made.text.count(HOLE)
+        assert made.text.count(HOLE) <= text.count(HOLE) + made.spans
+
+
+@given(cases())
+@settings(max_examples=200, deadline=None)
+def test_spans_are_sorted_and_whole_words(case):
+    """So cutting needs no thought: no cut leaves half a word."""
+    texts, findings = case
+    register = registered(texts, findings)
+    for text, found in zip(texts, findings, strict=True):
+        for spans in spans_of(text, found, register).values():
+            assert spans == tuple(sorted(set(spans)))
+            for span in spans:
+                assert 0 <= span.start < span.end <= len(text)
+                assert is_boundary(text, span.start)
+                assert is_boundary(text, span.end)
+
+
+@given(cases())
+@settings(max_examples=200, deadline=None)
+def test_a_register_that_has_grown_adds_to_what_was_closed(case):
+    """Closing again is closing late: in whatever order a document's chunks came."""
+    texts, findings = case
+    before = registered(texts[:1], findings[:1])
+    after = registered(texts, findings)
+    for text, found in zip(texts, findings, strict=True):
+        early = closed(text, by_rule(found), before)
+        assert recalled(text, early, after) == closed(text, by_rule(found), after)
+
+
+@given(cases(), APPLIED)
+@settings(max_examples=100, deadline=None)
+def test_more_constraints_show_no_more(case, applied):
+    """Nothing that one constraint takes alone is shown beside another."""
+    texts, findings = case
+    register = registered(texts, findings)
+    for text, found in zip(texts, findings, strict=True):
+        spans = spans_of(text, found, register)
+        alone = [span for name in applied for span in spans.get(name, ())]
+        every = merge(span for own in spans.values() for span in own)
+        assert all(any(one.contains(span) for one in every) for span in alone)
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "left"),
+    [
+        (
+            "Ruth Calder came. Calder left.",
+            ["Ruth Calder"],
+            f"{HOLE} came. {HOLE} left.",
+        ),
+        ("R. Calder and CALDER, RUTH", ["Ruth Calder"], f"{HOLE} and {HOLE}"),
+        ("Ruth \u200b Calder", ["Ruth Calder"], HOLE),
+        ("_Calder_ and Calder's", ["Ruth Calder"], f"_{HOLE}_ and {HOLE}'s"),
+        ("私はCalderです", ["Calder"], f"私は{HOLE}です"),
+        ("Ruth-Calder, RuthCalder", ["Ruth Calder"], f"{HOLE}, {HOLE}"),
+        ("Caldera stays", ["Ruth Calder"], "Caldera stays"),
+        (f"{HOLE} stays one", ["REDACTED"], f"{HOLE} stays one"),
+        ("nothing here", ["Ruth Calder"], "nothing here"),
+    ],
+)
+def test_forms_of_names(text, found, left):
+    """What was found elsewhere goes here too, in the forms in which people write it."""
+    said = " ".join(found)
+    register = registered([said], [[Finding(Span(0, len(said)), "n", "model")]])
+
+    made = cut_of(text, [], register)
+
+    assert made.text == left
+
+
+@pytest.mark.parametrize("joined", ["", "\u200b", "\u00ad", "\u2060"])
+def test_what_a_cut_lays_bare_goes_too(joined):
+    """A name that stood inside a word goes with the word of which half is cut."""
+    texts = [f"Ann{joined}Calder", "Calder"]
+    findings = [[Finding(Span(0, 3), "n")], [Finding(Span(0, 6), "n")]]
+    register = registered(texts, findings)
+
+    assert "Calder" not in cut_of(texts[0], findings[0], register).text
+
+
+SENTENCE = "He hid the small lamp under his coat."
+LAMP = Span(SENTENCE.index("lamp"), SENTENCE.index("lamp") + 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "hides"),
+    [
+        (SENTENCE, True),
+        (f"Before that. {SENTENCE} After that.", True),
+        ("the small lamp", True),
+        ("lamp under his coat.", True),
+        ("THE SMALL LAMP UNDER", True),
+        ("lamp", True),
+        ("A lamp stood on the desk.", False),
+        ("the small dog under", False),
+    ],
+)
+def test_a_word_hidden_for_what_it_means_there(text, hides):
+    """It is known again by the words beside it, however its sentence is split."""
+    register = registered([SENTENCE], [[Finding(LAMP, "d", "scored")]])
+
+    made = cut_of(text, [], register)
+
+    assert (HOLE in made.text) is hides
+
+
+@pytest.mark.parametrize(
+    "surface", ["the safe", "at noon", "5 mg", "a b c d e f", "5", ""]
+)
+def test_what_is_no_name_has_no_forms(surface):
+    """Port Ellery must not take every port with it."""
+    assert name_forms(surface) == ()
+
+
+DISGUISES = [
+    ("doc-17", False),
+    ("Ruth Calder", True),
+    ("file:///data/Ruth%20Calder.pdf", True),
+    ("ruth_calder_3", True),
+    ("RuthCalder3", True),
+    ("ruthcalder.txt", True),
+    ("notes/calder", True),
+    ("CALDER-2024", True),
+    ("caldera", True),
+    ("scald", False),
+]
+
+
+@pytest.mark.parametrize(("identity", "hides"), DISGUISES)
+def test_disguises(identity, hides):
+    """An id or a path that spells a name in any way holds it."""
+    register = registered(["Ruth Calder"], [[Finding(Span(0, 11), "n")]])
+
+    assert bool(disguised(identity, {}, register)) is hides
+
+
+@pytest.mark.parametrize(
+    ("path", "hides"),
+    [("by Ruth Calder", False), ("Ruth Calder, ruth_calder.txt", True)],
+)
+def test_what_a_cut_leaves_in_disguise(path, hides):
+    """A name that is cut leaves no trace, unless the string spells it once more."""
+    register = registered(["Ruth Calder"], [[Finding(Span(0, 11), "n")]])
+    start = path.index("Ruth Calder")
+    spans = {KEYS["n"]: (Span(start, start + 11),)}
+
+    assert bool(disguised(path, spans, register)) is hides
+
+
+class Calder:
+    """A locator that finds one full name."""
+
+    identity = "Ruth Calder"
+
+    def locate(self, passages, constraints):
+        yield from ()
+        return [Reply(tuple(self._found(p.text, constraints))) for p in passages]
+
+    def _found(self, text, constraints):
+        start = text.find("Ruth Calder")
+        for rule in constraints if start >= 0 else ():
+            yield Finding(Span(start, start + 11), rule.id)
+
+
+@pytest.mark.parametrize(("identity", "hides"), DISGUISES)
+def test_ids_and_values_in_disguise(identity, hides, tmp_path):
+    """An id gets an alias, the same for one state; a value is not shown."""
+    passage = Passage(identity, "Ruth Calder came.", {"path": identity}, None, "d")
+    policy = {
+        "constraints": [{"id": "n", "text": RULES["n"].text}],
+        "metadata": {"allow": ["path"]},
+    }
+
+    def released(state):
+        engine = Engine.build(policy, locator=Calder(), state=state)
+        (one,) = run(disclose([passage], Request("?"), engine), Scripted()).passages
+        return one
+
+    first, again, other = (
+        released(state) for state in (tmp_path / "a", tmp_path / "a", open_state())
+    )
+
+    assert first.text == f"{HOLE} came."
+    assert (first.id != identity) is hides
+    assert first.id == again.id
+    assert (first.id != other.id) is hides
+    assert "calder" not in str(dict(first.metadata)).lower() or not hides
+    assert ("path" in first.metadata) or hides
+
+
+@pytest.mark.parametrize(
+    ("metadata", "left"),
+    [
+        ({"t": "by Ann"}, {"t": "by #"}),
+        ({"t": ["Ann", {"k": "Ann"}]}, {"t": ["#", {"k": "#"}]}),
+        ({"t": {"Ann": 1}}, {"t": {"#": 1}}),
+        ({"t": 7, "u": 42}, {"t": 7}),
+        ({"t": None, "u": True, "v": 1.5}, {"t": None, "u": True, "v": 1.5}),
+        ({"t": "gone"}, {}),
+        ({"t": ["x", "gone"], "u": "x"}, {"u": "x"}),
+        ({"t": {"lc": 1, "type": "constructor"}}, {}),
+        ({"t": [{"__lc_escaped__": {}}]}, {}),
+        ({"t": b"Ann", "u": {1, 2}, "v": object()}, {}),
+        ({"t": [[[[[["Ann"]]]]]]}, {}),
+        ({"t": 10**5_000}, {}),
+    ],
+)
+def test_metadata_that_leaves(metadata, left):
+    """Every string at every depth is redacted; what cannot be judged stays behind."""
+
+    def rewrite(value):
+        return None if value in {"gone", "42"} else value.replace("Ann", "#")
+
+    assert rewritten(metadata, rewrite) == left

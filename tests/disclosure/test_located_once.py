@@ -1,0 +1,340 @@
+"""What is withheld is a fact about a chunk: located once, for every question."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import sqlite3
+from importlib import import_module
+from importlib.resources import files
+from multiprocessing import get_context
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sdrag.disclosure import forget_document, ingest
+from sdrag.disclosure.local import LocalLocator
+from sdrag.hosting import local_embeddings
+from sdrag.performing import PortPerformer, Ports
+from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.sentences import sentences
+from sdrag.state import open_state
+from sdrag.steps import run
+from sdrag.vocabulary import Passage
+
+PERFORMER = PortPerformer(Ports(embed=local_embeddings()))
+NAMES = {"constraints": ["Remove names of witnesses"]}
+SURNAMES = [
+    "Crane", "Baker", "Cook", "Fisher", "Bishop", "King", "Knight", "Mason",
+    "Miller", "Page", "Parker", "Porter", "Potter", "Price", "Reed", "Rice", "Rich",
+    "Rose", "Sharp", "Short", "Singer", "Smith", "Stone", "Summers", "Taylor",
+    "Turner", "Walker", "Ward", "Waters", "Weaver", "Webb", "Wheeler", "White",
+    "Winter", "Wise", "Wolf", "Wood", "Woods", "Young", "Banks", "Barber", "Bell",
+    "Berry", "Black", "Brooks", "Brown", "Bush", "Butler", "Carpenter", "Carter",
+]  # fmt: skip
+ARTICLES = [
+    json.loads(file.read_text(encoding="utf-8"))
+    for file in sorted(
+        files("sdrag.evaluation").joinpath("articles").iterdir(), key=lambda f: f.name
+    )
+    if file.name.endswith(".json")
+]
+
+
+def engine(policy=NAMES, state=None, **options):
+    return Engine.build(policy, state=state, **options)
+
+
+def bound(passages, built):
+    return run(bind(passages, built), PERFORMER)
+
+
+def shown(passages, built, question=""):
+    released = run(disclose(passages, Request(question), built), PERFORMER).passages
+    return {one.id: one.text for one in released}
+
+
+def chunks(*texts, document="d"):
+    return [
+        Passage(f"{document}-{n}", t, document_id=document) for n, t in enumerate(texts)
+    ]
+
+
+class TestTheRegister:
+    """What one chunk says of a name is known in all others of its document."""
+
+    def test_fifty_surnames_bound_by_two_processes(self, tmp_path):
+        """At once, in any order, each half of every document; a third one reads."""
+        path = tmp_path / "state.sqlite"
+        rng = random.Random(3)
+        halves = [], []
+        for number, name in enumerate(SURNAMES):
+            parts = chunks(
+                f"The witness was Jonathan {name}.",
+                f"{name} forgets.",
+                document=f"d{number}",
+            )
+            rng.shuffle(parts)
+            for half, part in zip(halves, parts, strict=True):
+                half.append(part)
+        context = get_context("spawn")
+        workers = [
+            context.Process(target=_bind_at, args=(path, documents_of(half)))
+            for half in halves
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(240)
+        reader = engine(state=path)
+        seen = [
+            text
+            for part in itertools.chain(*halves)
+            for text in shown([part], reader).values()
+        ]
+
+        assert [worker.exitcode for worker in workers] == [0, 0]
+        assert len(SURNAMES) == 50
+        assert len(seen) == 100
+        assert not [text for text in seen if any(name in text for name in SURNAMES)]
+
+    def test_batches_complete_one_another(self):
+        """A chunk that was bound before its name was known knows it afterwards."""
+        built = engine()
+        first, second = chunks("Crane forgets.", "The witness was Jonathan Crane.")
+
+        bound([first], built)
+        bound([second], built)
+
+        assert "Crane" not in shown([first], built)[first.id]
+
+    def test_no_wider_than_the_document_and_the_tenant(self):
+        """Another document's Crane is a bird, and another tenant's file its own."""
+        policy = {
+            **NAMES,
+            "access": {"tenant_key": "tenant", "without_principal": "public"},
+        }
+        built = engine(policy)
+        told = Passage(
+            "a", "The witness was Jonathan Crane.", {"tenant": "x"}, None, "d"
+        )
+        same = Passage("b", "The crane lifts.", {"tenant": "x"}, None, "d")
+        others = [
+            Passage("c", "The crane lifts.", {"tenant": "y"}, None, "d"),
+            Passage("e", "The crane lifts.", {"tenant": "x"}, None, "other"),
+        ]
+        bound([told, same, *others], built)
+        found = built.disclosure
+        keys = {one.id: found.document_of(one) for one in (told, same, *others)}
+
+        assert keys["a"] == keys["b"]
+        assert len(set(keys.values())) == 3
+
+
+class TestAskedTwice:
+    @pytest.mark.parametrize(
+        "article", ARTICLES[:6], ids=lambda a: a["article_text"][:12]
+    )
+    def test_two_questions_are_shown_the_same(self, article):
+        """Whatever is retrieved beside a chunk, and in whichever order."""
+        built = engine({"constraints": [*article["constraint_to_witness_words"]]})
+        parts = chunks(
+            *(s.of(article["article_text"]) for s in sentences(article["article_text"]))
+        )
+        bound(parts, built)
+        rng = random.Random(5)
+        alone = {p.id: shown([p], built).get(p.id) for p in parts}
+
+        for question in ("", "Who did it?", "Tell me of the safe."):
+            some = rng.sample(parts, 6)
+            seen = shown(some, built, question)
+            assert {p.id: seen.get(p.id) for p in some} == {
+                p.id: alone[p.id] for p in some
+            }
+
+    def test_nothing_is_read_again(self):
+        """The second binding looks everything up."""
+        built = engine()
+        parts = chunks("The witness was Jonathan Crane.", "Crane forgets.")
+
+        assert bound(parts, built).read > 0
+        assert bound(parts, built).read == 0
+
+
+class TestOtherSplits:
+    """A word hidden in one text of a document is hidden in all of them."""
+
+    TEXT = (
+        "The safe was opened with a stethoscope held to the door. Nobody heard the man "
+        "from Toft. He had been told of it by Jonathan Crane, who left on 4 May 1961. "
+        "Crane took a ferry. The weather was fine, and the harbour was quiet."
+    )
+    POLICY = {  # noqa: RUF012 -- never changed
+        "constraints": [
+            "Keep back how the safe was opened",
+            "Remove names of witnesses",
+            "Hide exact dates",
+        ]
+    }
+
+    @settings(
+        max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+    @given(data=st.data())
+    def test_overlaps_parents_and_windows(self, data):
+        """Cut at any place, overlapping or whole: bound first, or met at a question."""
+        built = engine(self.POLICY)
+        words = self.TEXT.split(" ")
+        own = [span.of(self.TEXT) for span in sentences(self.TEXT)]
+        bound(chunks(*own), built)
+        hidden = _hidden(own, built)
+        start = data.draw(st.integers(0, len(words) - 4))
+        end = data.draw(st.integers(start + 3, len(words)))
+        window = Passage("w", " ".join(words[start:end]), document_id="d")
+
+        seen = shown([window], built)["w"].split()
+
+        assert not [w for w in seen if w.strip(".,") in hidden]
+
+    def test_parents_bound_beside_children(self):
+        """What only the parent's context gives away goes from the children too."""
+        built = engine(self.POLICY)
+        own = [span.of(self.TEXT) for span in sentences(self.TEXT)]
+        parts = [*chunks(*own), Passage("parent", self.TEXT, document_id="d")]
+        bound(parts, built)
+        texts = shown(parts, built)
+
+        children = " ".join(texts[p.id] for p in parts[:-1]).replace("[REDACTED]", "")
+        parent = texts["parent"].replace("[REDACTED]", "")
+        assert sorted(children.split()) == sorted(parent.split())
+
+
+class TestLiving:
+    def test_an_edited_chunk_is_located_anew(self):
+        """What stood in the old text decides nothing, but the register remembers."""
+        built = engine()
+        bound(chunks("The witness was Jonathan Crane.", "Crane forgets."), built)
+        edited = Passage("d-1", "Crane left with Otto Brandt.", document_id="d")
+
+        text = shown([edited], built)["d-1"]
+
+        assert "Crane" not in text
+        assert "Brandt" not in text
+
+    def test_a_forgotten_document_takes_its_forms_along(self):
+        built = engine()
+        parts = chunks("The witness was Jonathan Crane.", "Crane forgets.")
+        bound(parts, built)
+        run(forget_document(parts, built.disclosure), PERFORMER)
+        store = built.disclosure.state.findings
+        key = built.disclosure.document_of(parts[0])
+
+        assert not store.register([key])[key]
+        assert bound(parts, built).read > 0
+
+    def test_a_removed_constraint_stops_and_an_added_one_holds_at_once(self, tmp_path):
+        """Nothing has to be bound again; what is missing is located when retrieved."""
+        path = tmp_path / "state.sqlite"
+        part = Passage("p", "Jonathan Crane called 07705550143.", document_id="d")
+        bound([part], engine(NAMES, path))
+
+        both = shown(
+            [part],
+            engine(
+                {"constraints": [*NAMES["constraints"], "Hide telephone numbers"]}, path
+            ),
+        )["p"]
+        none = shown([part], engine({"constraints": ["Hide telephone numbers"]}, path))[
+            "p"
+        ]
+
+        assert "Crane" not in both
+        assert "0770" not in both + none
+        assert "Crane" in none
+
+    def test_another_engine_locates_anew(self, monkeypatch, tmp_path):
+        """What an older engine found is not served, not even beside the new one."""
+        path = tmp_path / "state.sqlite"
+        parts = chunks("The witness was Jonathan Crane.")
+        bound(parts, engine(state=path))
+        monkeypatch.setattr("sdrag.disclosure.local._VERSION", 99)
+
+        again = bound(parts, engine(state=path))
+
+        assert again.read > 0
+        assert bound(parts, engine(state=path)).read == 0
+
+    def test_an_older_schema_is_emptied(self, tmp_path):
+        """A file whose tables mean something else counts as not located."""
+        path = tmp_path / "state.sqlite"
+        parts = chunks("The witness was Jonathan Crane.")
+        bound(parts, engine(state=path))
+        with sqlite3.connect(path) as connection:
+            connection.execute("PRAGMA user_version = 1")
+
+        assert bound(parts, engine(state=path)).read > 0
+
+
+class TestInterrupted:
+    def test_a_killed_binding_goes_on_where_it_stopped(self, monkeypatch, tmp_path):
+        """What was kept before the fault is not read again."""
+        monkeypatch.setattr(import_module(ingest.__module__), "_CHARACTERS", 1)
+        path = tmp_path / "state.sqlite"
+        documents = [
+            part
+            for n in range(6)
+            for part in chunks(f"Number {n} rang 0770555014{n}.", document=f"d{n}")
+        ]
+        told = []
+
+        def stop(done, _all):
+            told.append(done)
+            if len(told) == 2:
+                raise KeyboardInterrupt
+
+        built = engine({"constraints": ["Hide telephone numbers"]}, path)
+        with pytest.raises(KeyboardInterrupt):
+            run(bind(documents, built, stop), PERFORMER)
+        again = run(
+            bind(documents, engine({"constraints": ["Hide telephone numbers"]}, path)),
+            PERFORMER,
+        )
+
+        assert again.passages == again.located == 6
+        assert again.read == 6 - told[-1]
+
+
+def test_a_state_holds_no_text(tmp_path):
+    """Its file and its key's are the owner's, and no word stands in either."""
+    path = tmp_path / "state.sqlite"
+    bound(chunks("The witness was Jonathan Zbigniewska."), engine(state=path))
+
+    assert LocalLocator().identity
+    for file in tmp_path.iterdir():
+        assert not file.stat().st_mode & 0o077
+        assert b"Zbigniewska" not in file.read_bytes()
+        assert b"witness" not in file.read_bytes()
+
+
+def documents_of(passages):
+    """Passages are not pickled; their fields may be."""
+    return [(p.id, p.text, p.document_id) for p in passages]
+
+
+def _bind_at(path, given):
+    passages = [Passage(i, text, document_id=d) for i, text, d in given]
+    bound(passages, Engine.build(NAMES, state=open_state(path)))
+
+
+def _hidden(texts, built):
+    """Return the words that some chunk hides and no chunk shows."""
+    every = {w.strip(".,") for text in texts for w in text.split()}
+    parts = chunks(*texts)
+    seen = {
+        w.strip(".,")
+        for text in shown(parts, built).values()
+        for w in text.replace("[REDACTED]", " ").split()
+    }
+    return {word for word in every - seen if word}
