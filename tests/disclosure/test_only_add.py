@@ -20,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sdrag.disclosure import local
+from sdrag.disclosure import local, locate
 from sdrag.disclosure.local import public_officials
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.hosting import local_embeddings
@@ -32,7 +32,6 @@ from sdrag.vocabulary import Passage, Span
 
 SCORED = import_module("sdrag.disclosure.local.scored")
 PERFORMER = PortPerformer(Ports(embed=local_embeddings()))
-ENGINES: dict[tuple[str, ...], Engine] = {}
 _WORD = re.compile(r"\w+")
 
 CALL = ("Hide telephone numbers", "Call 07705550143 today.")
@@ -93,44 +92,56 @@ NEIGHBOURS = st.one_of(
 )
 
 
-def _engine(*constraints: str) -> Engine:
-    return ENGINES.setdefault(
-        constraints, Engine.build({"constraints": [*constraints]})
-    )
-
-
-def _shown(engine: Engine, own: str, others: Sequence[Passage] = ()) -> Counter[str]:
-    """Return the words that a passage shows between other passages."""
+def _shown(
+    constraints: Sequence[str],
+    own: str,
+    others: Sequence[Passage] = (),
+    *,
+    bound: bool = True,
+) -> Counter[str]:
+    """Return the words a passage shows between others, bound with them or met."""
+    engine = Engine.build({"constraints": [*constraints]})
     passages = [*others[::2], Passage("p", own, document_id="d"), *others[1::2]]
+    if bound:
+        run(locate(passages, engine.disclosure), PERFORMER)
     seen = run(disclose(passages, Request(""), engine), PERFORMER)
     texts = [passage.text for passage in seen.passages if passage.id == "p"]
     return Counter(_WORD.findall(" ".join(texts).replace("[REDACTED]", " ")))
 
 
 def _uncovered(
-    constraint: str, own: str, planted: Sequence[str], document: str
+    constraint: str,
+    own: str,
+    planted: Sequence[str],
+    document: str,
+    *,
+    bound: bool = True,
 ) -> Counter[str]:
     """Return the words that a passage shows only beside what was planted."""
-    engine = _engine(constraint)
     others = [
         Passage(f"q{number}", text, {"title": text[:40]}, document_id=document)
         for number, text in enumerate([*planted, *planted])
     ]
-    return _shown(engine, own, others) - _shown(engine, own)
+    alone = _shown([constraint], own, bound=bound)
+    return _shown([constraint], own, others, bound=bound) - alone
 
 
 @pytest.mark.parametrize(("constraint", "own"), CASES)
 def test_every_sentence_has_something_to_uncover(constraint, own) -> None:
     """Alone, each loses a word, so that the tests below cannot pass for nothing."""
-    assert Counter(_WORD.findall(own)) - _shown(_engine(constraint), own)
+    assert Counter(_WORD.findall(own)) - _shown([constraint], own)
 
 
+@pytest.mark.parametrize("bound", [True, False], ids=["bound", "met"])
 @pytest.mark.parametrize("document", ["d", "other"])
 @pytest.mark.parametrize(("constraint", "own"), CASES)
-def test_no_planted_passage_uncovers_a_sentence(constraint, own, document) -> None:
+def test_no_planted_passage_uncovers_a_sentence(
+    constraint, own, document, bound
+) -> None:
     """Titles, glossaries, capitals, other languages: none takes a word back."""
     for planted in PLANTED:
-        assert not _uncovered(constraint, own, [planted], document), planted
+        shown = _uncovered(constraint, own, [planted], document, bound=bound)
+        assert not shown, planted
 
 
 @pytest.mark.parametrize("document", ["d", "other"])
@@ -161,14 +172,14 @@ def test_no_neighbour_uncovers_a_sentence_of_an_article(data) -> None:
     planted = data.draw(
         st.lists(st.sampled_from(_parts(other["article_text"])), min_size=1, max_size=6)
     )
-    engine = _engine(*article["constraint_to_witness_words"])
+    rules = [*article["constraint_to_witness_words"]]
     document = data.draw(st.sampled_from(["d", "other"]))
     others = [
         Passage(f"q{number}", text, document_id=document)
         for number, text in enumerate(planted)
     ]
 
-    assert not _shown(engine, own, others) - _shown(engine, own)
+    assert not _shown(rules, own, others) - _shown(rules, own)
 
 
 def _parts(text: str) -> list[str]:
@@ -189,35 +200,30 @@ def test_what_types_hide_in_a_passage_no_neighbour_of_its_document_uncovers(
     own, planted
 ) -> None:
     """Findings by type are a passage's own, however many sentences it has."""
-    engine = _engine(*TYPED)
     others = [
         Passage(f"q{number}", text, document_id="d")
         for number, text in enumerate(planted)
     ]
 
-    assert not _shown(engine, own, others) - _shown(engine, own)
+    assert not _shown(TYPED, own, others) - _shown(TYPED, own)
 
 
 def test_nothing_bound_elsewhere_decides_what_is_enforced() -> None:
     """More constraints than a model would be asked about: all hold all the same."""
     rules = [f"Hide what was said about matter {number}" for number in range(45)]
-    engine = _engine(*rules, "Remove names of witnesses")
-    alone = _shown(engine, "Meyers saw the van turn.")
+    rules.append("Remove names of witnesses")
+    alone = _shown(rules, "Meyers saw the van turn.")
     others = [
         Passage(f"q{n}", f"Matter {n} was spoken of.", document_id=f"x{n}")
         for n in range(9)
     ]
 
     assert "Meyers" not in alone
-    assert not _shown(engine, "Meyers saw the van turn.", others) - alone
+    assert not _shown(rules, "Meyers saw the van turn.", others) - alone
 
 
 class TestHeuristicsPutBack:
     """Each reading that would take findings away again is seen by these tests."""
-
-    @pytest.fixture(autouse=True)
-    def _nothing_remembered(self, monkeypatch):
-        monkeypatch.setitem(globals(), "ENGINES", {})
 
     def test_documents_read_as_one(self, monkeypatch) -> None:
         """A neighbour of another document must not be read along."""
