@@ -85,14 +85,14 @@ class TestSpans:
         """What hides a text whole, which has no spans, included."""
         groups = grouped(spans)
 
-        assert by_rule(read_groups(written_groups(groups, RULES), RULES)) == spans
+        assert by_rule(read_groups(written_groups(groups, RULES), RULES, {})) == spans
 
     @given(st.lists(st.integers(0, 500).map(lambda n: Span(n, n + 9)), unique=True))
     def test_spans_may_overlap(self, spans):
         """They are kept as they were found, in their order."""
         groups = grouped({RULES[0]: spans, RULES[1]: spans[:1]})
 
-        found = by_rule(read_groups(written_groups(groups, RULES), RULES))
+        found = by_rule(read_groups(written_groups(groups, RULES), RULES, {}))
 
         assert found.get(RULES[0], ()) == tuple(sorted(spans))
 

@@ -153,9 +153,7 @@ class Lookup(Confidential):
 
     def facts(self, doubts: Doubts, *, read: int) -> Facts:
         """Say by constraints' ids what is known by now."""
-        names: dict[bytes, list[str]] = {}
-        for name, rule in self.rules.items():
-            names.setdefault(rule, []).append(name)
+        names = _Names(self.rules)
         return Facts(
             taken=[self._taken(key, names) for key in self.own],
             hidden=[
@@ -171,13 +169,36 @@ class Lookup(Confidential):
             read=read,
         )
 
-    def _taken(self, key: bytes, names: Mapping[bytes, list[str]]) -> Taken:
+    def _taken(self, key: bytes, names: _Names) -> Taken:
         """Say what is taken from a text, by constraints of the policy."""
         known = self.known.get(key)
         if known is None:
             return ()
         return tuple(
-            (by, own)
-            for rules, own in known.groups
-            if (by := frozenset(n for rule in rules for n in names.get(rule, ())))
+            (by, own) for rules, own in known.groups if (by := names.of(rules))
         )
+
+
+class _Names:
+    """
+    The ids of constraints by their rules' keys; the same lists stand in most rows.
+
+    Args:
+        rules: The keys by the ids.
+    """
+
+    __slots__ = ("_by_rule", "_known")
+
+    def __init__(self, rules: Mapping[str, bytes]) -> None:
+        self._by_rule: dict[bytes, list[str]] = {}
+        self._known: dict[tuple[bytes, ...], frozenset[str]] = {}
+        for name, rule in rules.items():
+            self._by_rule.setdefault(rule, []).append(name)
+
+    def of(self, rules: tuple[bytes, ...]) -> frozenset[str]:
+        """Return the ids of those that the policy has."""
+        names = self._known.get(rules)
+        if names is None:
+            found = (name for rule in rules for name in self._by_rule.get(rule, ()))
+            names = self._known[rules] = frozenset(found)
+        return names

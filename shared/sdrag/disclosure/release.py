@@ -126,6 +126,8 @@ class Judged(Confidential):
         return known
 
     def _doubt(self, place: int, names: Sequence[str]) -> str:
+        if not self.facts.doubts and not self.failed:
+            return ""
         for name in names:
             for known in (self.facts.doubts, self.failed):
                 if code := known.get((place, name)):

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from sdrag.state.keys import DOCUMENT_BYTES, Keys
 from sdrag.state.register import Entries, Hashes, Register
-from sdrag.state.spans import Groups, read_groups, written_groups
+from sdrag.state.spans import Groups, Lists, read_groups, written_groups
 from sdrag.vocabulary import Span
 
 __all__ = ["LOCAL", "MODEL", "FindingStore", "Findings", "Known", "Located"]
@@ -27,6 +27,7 @@ LOCAL, MODEL = b"L", b"M"
 
 _BATCH = 500
 _MOST_MET = 200_000
+_MOST_LISTS = 10_000
 _RULE_BYTES = 16
 _Row = tuple[bytes, bytes, bytes, int, bytes]
 """Text, engine, list of rules, version of the register, spans."""
@@ -167,6 +168,7 @@ class Findings:
         self._keys = keys
         self._hashes = hashes
         self._lists: dict[bytes, tuple[bytes, ...]] = {}
+        self._written: dict[bytes, Lists] = {}
 
     def read(
         self, texts: Iterable[bytes], local: bytes
@@ -293,7 +295,13 @@ class Findings:
     ) -> Located:
         text, engine, ruleset, version, spans = row
         rules = self._rules(connection, ruleset)
-        return Located(text, engine, rules, read_groups(spans, rules), version)
+        return Located(
+            text,
+            engine,
+            rules,
+            read_groups(spans, rules, self._known(ruleset)),
+            version,
+        )
 
     def _row(self, connection: sqlite3.Connection, row: Located) -> _Row:
         ruleset = self._keys.ruleset(row.rules)
@@ -304,6 +312,13 @@ class Findings:
             )
         spans = written_groups(row.groups, row.rules)
         return row.text, row.engine, ruleset, row.version, spans
+
+    def _known(self, ruleset: bytes) -> Lists:
+        """Return the lists that were read of a ruleset; they are few, but bounded."""
+        known = self._written.setdefault(ruleset, {})
+        if len(known) > _MOST_LISTS:
+            self._written[ruleset] = known = {}
+        return known
 
     def _rules(
         self, connection: sqlite3.Connection, ruleset: bytes

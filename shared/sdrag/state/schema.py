@@ -10,7 +10,7 @@ from __future__ import annotations
 
 __all__ = ["SCHEMA", "VERSION"]
 
-VERSION = 4
+VERSION = 5
 """Raised with every change of the tables: a file of another version starts anew."""
 
 SCHEMA = """

@@ -12,10 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sdrag.vocabulary import Span
 
-__all__ = ["Groups", "by_rule", "grouped", "read_groups", "written_groups"]
+__all__ = ["Groups", "Lists", "by_rule", "grouped", "read_groups", "written_groups"]
 
 Groups = tuple[tuple[tuple[bytes, ...], tuple[Span, ...]], ...]
 """The keys of rules, and what all of them cut."""
+
+Lists = dict[bytes, tuple[bytes, ...]]
+"""Lists of rules by the bytes that they are written as."""
 
 _MORE = 128
 
@@ -55,44 +58,60 @@ def by_rule(groups: Groups) -> dict[bytes, tuple[Span, ...]]:
 def written_groups(groups: Groups, rules: Sequence[bytes]) -> bytes:
     """Write groups down; the rules are known by their places in the list."""
     places = {rule: place for place, rule in enumerate(rules)}
-    given: list[int] = []
+    parts: list[bytes] = []
     for hiding, own in groups:
+        gaps: list[int] = []
         before = 0
-        given.append(len(hiding))
         for place in sorted(places[rule] for rule in hiding):
-            given.append(place - before)
+            gaps.append(place - before)
             before = place
-        end = 0
-        given.append(len(own))
+        numbers: list[int] = []
+        start = 0
         for span in own:
             # Spans of one rule may overlap: they are sorted, so starts never fall.
-            given += (span.start - end, len(span))
-            end = span.start
-    return _written(given)
+            numbers += (span.start - start, len(span))
+            start = span.start
+        for part in (_written(gaps), _written(numbers)):
+            parts += [_written([len(part)]), part]
+    return b"".join(parts)
 
 
-def read_groups(given: bytes, rules: Sequence[bytes]) -> Groups:
-    """Read what `written_groups` wrote."""
+def read_groups(given: bytes, rules: Sequence[bytes], known: Lists) -> Groups:
+    """
+    Read what `written_groups` wrote.
+
+    Args:
+        given: The bytes.
+        rules: The same list.
+        known: Lists of rules that were read before, by their bytes: the same few stand
+            in most rows. Grows.
+    """
     groups = []
-    numbers = _read(given)
     at = 0
-    while at < len(numbers):
-        first = at + 1
-        at = first + numbers[at]
-        hiding, place = [], 0
-        for gap in numbers[first:at]:
-            place += gap
-            hiding.append(rules[place])
-        first = at + 1
-        at = first + 2 * numbers[at]
+    while at < len(given):
+        size, at = _number(given, at)
+        listed = given[at : at + size]
+        at += size
+        hiding = known.get(listed)
+        if hiding is None:
+            hiding = known[listed] = _listed(listed, rules)
+        size, at = _number(given, at)
+        numbers = _numbers(given[at : at + size])
+        at += size
         own, start = [], 0
-        for gap, length in zip(
-            numbers[first:at:2], numbers[first + 1 : at : 2], strict=True
-        ):
+        for gap, length in zip(numbers[::2], numbers[1::2], strict=True):
             start += gap
             own.append(Span(start, start + length))
-        groups.append((tuple(hiding), tuple(own)))
+        groups.append((hiding, tuple(own)))
     return tuple(groups)
+
+
+def _listed(given: bytes, rules: Sequence[bytes]) -> tuple[bytes, ...]:
+    hiding, place = [], 0
+    for gap in _numbers(given):
+        place += gap
+        hiding.append(rules[place])
+    return tuple(hiding)
 
 
 def _written(numbers: Iterable[int]) -> bytes:
@@ -106,14 +125,25 @@ def _written(numbers: Iterable[int]) -> bytes:
     return bytes(given)
 
 
-def _read(given: bytes) -> list[int]:
-    numbers: list[int] = []
-    number = shift = 0
-    for byte in given:
-        if byte < _MORE:
-            numbers.append(number | byte << shift)
-            number = shift = 0
-        else:
-            number |= (byte - _MORE) << shift
-            shift += 7
+def _numbers(given: bytes) -> Sequence[int]:
+    if given.isascii():  # every number is below 128, and one byte
+        return given
+    numbers, at = [], 0
+    while at < len(given):
+        number, at = _number(given, at)
+        numbers.append(number)
     return numbers
+
+
+def _number(given: bytes, at: int) -> tuple[int, int]:
+    """Read the number that stands at a place, and return the place after it."""
+    byte = given[at]
+    at += 1
+    if byte < _MORE:
+        return byte, at
+    number, shift = byte - _MORE, 7
+    while (byte := given[at]) >= _MORE:
+        number |= (byte - _MORE) << shift
+        shift += 7
+        at += 1
+    return number | byte << shift, at + 1
