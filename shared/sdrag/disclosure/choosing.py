@@ -8,14 +8,16 @@ what they leave out is reported.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from sdrag.disclosure.candidates import Candidates, candidates
 from sdrag.disclosure.picking import picked
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
 from sdrag.policy import binds
-from sdrag.steps import Steps
+from sdrag.steps import Reply, Steps, compute
 from sdrag.vocabulary import Confidential, Constraint, Decision, Principal
 
 __all__ = ["Choosing"]
@@ -74,11 +76,37 @@ class Choosing(Confidential):
         else:
             chosen = yield from self._candidates(setup.rules)
         if setup.policy.disclosure.candidates_by == "model":
-            chosen = yield from picked(
-                chosen, self._texts, setup.policy.disclosure, setup.key
-            )
+            chosen = yield from self._picked(chosen)
             self._chosen = chosen
         return chosen.to_ask() - setup.closed.keys()
+
+    def _picked(self, chosen: Candidates) -> Steps[Candidates]:
+        """
+        Have a model pick, or recall what it left out of exactly these texts.
+
+        It read them together, so what it left out holds for no other texts: a passage
+        that talks it into leaving something out does so beside itself alone.
+        """
+        setup, store = self._setup, self._setup.state.replies
+        texts = [(str(one.document_id), one.text) for one in self._texts.all]
+        parts = [part for text in texts for part in text]
+        asked = sorted(chosen.to_ask())
+        key = store.key(["picked", setup.model_id, setup.policy.hash, *asked, *parts])
+        (known,) = yield from compute(store.get, [key])
+        if isinstance(known, Reply) and known.value is not None:
+            left = frozenset(json.loads(known.value))
+            return replace(
+                chosen,
+                asked=chosen.to_ask() - left,
+                unpicked=tuple(rule for rule in chosen.applied if rule.id in left),
+            )
+        chosen = yield from picked(
+            chosen, self._texts, setup.policy.disclosure, setup.key
+        )
+        if chosen.unpicked:
+            names = json.dumps([rule.id for rule in chosen.unpicked])
+            yield from compute(lambda said: store.put(key, said), [names])
+        return chosen
 
     def left_out(self) -> Iterator[Decision]:
         """Yield what was a candidate and is not enforced, by the audit's reasons."""

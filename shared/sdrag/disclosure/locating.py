@@ -78,9 +78,7 @@ def located(
     yield from _registered(lookup, (found, quoted))
     readings = [_Reading(lookup.local, local, found)]
     if lookup.model is not None:
-        picking = setup.policy.disclosure.candidates_by == "model"
-        wanted = model if whole or picking else asked
-        readings.append(_Reading(lookup.model, wanted, quoted))
+        readings.append(_Reading(lookup.model, model if whole else asked, quoted))
     yield from _closed(_Closing(lookup, readings, doubts), whole=whole)
     return lookup.facts(doubts, read=len(local.keys() | asked.keys()))
 
