@@ -145,14 +145,26 @@ def is_boundary(text: str, position: int) -> bool:
 
 def is_seen_boundary(text: str, position: int) -> bool:
     """Say whether no word is cut there, as a reader sees it."""
-    before, after = position - 1, position
-    while before >= 0 and _is_unseen(text[before]):
-        before -= 1
-    while after < len(text) and _is_unseen(text[after]):
-        after += 1
+    before, after = seen_before(text, position), seen_from(text, position)
     if before < 0 or after >= len(text):
         return True
     return is_boundary(text[before] + text[after], 1)
+
+
+def seen_before(text: str, position: int) -> int:
+    """Return the place of the last character before it that is seen, or -1."""
+    before = position - 1
+    while before >= 0 and _is_unseen(text[before]):
+        before -= 1
+    return before
+
+
+def seen_from(text: str, position: int) -> int:
+    """Return the place of the first character from it on that is seen, or the end."""
+    after = position
+    while after < len(text) and _is_unseen(text[after]):
+        after += 1
+    return after
 
 
 def _is_unseen(character: str) -> bool:

@@ -13,7 +13,13 @@ from operator import attrgetter
 from rapidfuzz import fuzz
 
 from sdrag.errors import UsageError
-from sdrag.folding import Folded, fold_text, is_seen_boundary
+from sdrag.folding import (
+    Folded,
+    fold_text,
+    is_seen_boundary,
+    seen_before,
+    seen_from,
+)
 from sdrag.vocabulary import Span
 
 __all__ = ["covered", "locate", "merge", "shifted", "splice", "widen"]
@@ -68,9 +74,9 @@ def widen(text: str, span: Span) -> Span:
     """Extend a span until it cuts no word."""
     start, end = span.start, span.end
     while not is_seen_boundary(text, start):
-        start -= 1
+        start = seen_before(text, start)
     while not is_seen_boundary(text, end):
-        end += 1
+        end = seen_from(text, end) + 1
     return Span(start, end)
 
 
