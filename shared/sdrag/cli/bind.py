@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,7 +93,8 @@ def _bound(
             def told(now: int, _all: int, before: int = before) -> None:
                 tell(before + now, source.count)
 
-            done += run(bind_passages(some, engine, told), performer)
+            with _covered(rules, llm):
+                done += run(bind_passages(some, engine, told), performer)
             tell(done.passages, source.count)
     return {
         "chunks": done.passages,
@@ -116,6 +117,15 @@ def _completing(llm: str) -> Any:
     from langchain_sdrag.effects import completing
 
     return completing(chat_model(llm.removeprefix("langchain:")))
+
+
+def _covered(rules: Policy, llm: str) -> AbstractContextManager[None]:
+    """Hide a model's calls from tracers: its prompts hold unredacted text."""
+    if llm == LOCAL:
+        return nullcontext()
+    from langchain_sdrag.tracing import cover
+
+    return cover(rules, None)
 
 
 @contextmanager
