@@ -62,7 +62,7 @@ def splice(text: str, spans: Iterable[Span], replace: Callable[[Span], str]) -> 
     """
     pieces: list[str] = []
     done = 0
-    for span in sorted(spans):
+    for span in sorted(spans, key=_ENDS):
         if span.start < done:
             raise UsageError("Spans overlap.", hint="Merge them first.")
         pieces += [text[done : span.start], replace(span)]

@@ -1,18 +1,21 @@
 """
 A database of sdrag's own: a file, or memory.
 
-Each transaction on a file has a connection of its own, so nothing is shared between
-threads and processes; one in memory has a single connection, behind a lock. A failure
-names the database by what it holds, never by its path or the values of a statement.
+Each thread has a connection of its own to a file, kept for its next transaction as long
+as the file is the same; nothing is shared between threads and processes. A database in
+memory has a single connection, behind a lock. A failure names the database by what it
+holds, never by its path or the values of a statement.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import RLock
+from threading import RLock, local
+from time import monotonic, sleep
 
 from sdrag.errors import HostError
 
@@ -20,6 +23,10 @@ __all__ = ["MEMORY", "Database"]
 
 MEMORY = ":memory:"
 """The path of a database that lives as long as the object."""
+
+_PAUSE = 0.02
+_ABANDONED: list[sqlite3.Connection] = []
+"""Open in the process that this one was forked from, so not to be closed here."""
 
 
 class Database:
@@ -50,12 +57,14 @@ class Database:
     ) -> None:
         self._path, self._name, self._patience = str(path), name, patience
         self._lock = RLock()
+        self._idle = _Idle()
         self._only: sqlite3.Connection | None = None
         if self._path == MEMORY:
             self._only = sqlite3.connect(MEMORY, check_same_thread=False)
         else:
             Path(self._path).touch(mode=0o600)
         with self.transaction() as connection:
+            _log_ahead(connection, patience)
             _lay_out(connection, schema, version)
 
     @contextmanager
@@ -71,11 +80,21 @@ class Database:
                 with self._lock, self._only:
                     yield self._only
                 return
-            connection = sqlite3.connect(self._path, timeout=self._patience)
+            here = self._here()
+            connection = self._idle.taken(here)
+            if connection is None:
+                connection = sqlite3.connect(
+                    self._path, timeout=self._patience, check_same_thread=False
+                )
             try:
                 with connection:
                     yield connection
-            finally:
+            except BaseException:
+                connection.close()
+                raise
+            if here:
+                self._idle.keep(connection, here)
+            else:
                 connection.close()
         except sqlite3.Error as error:
             raise HostError(
@@ -83,13 +102,68 @@ class Database:
                 hint="Is its folder writable, and the file one of sdrag's?",
             ) from None
 
+    def _here(self) -> tuple[int, ...]:
+        """Tell the file and the process: a connection serves no other ones."""
+        try:
+            file = os.stat(self._path)  # noqa: PTH116 -- a path is not made each time
+        except FileNotFoundError:
+            return ()
+        return os.getpid(), file.st_dev, file.st_ino
+
     def __repr__(self) -> str:
         return f"Database({self._name!r})"
 
 
+class _Idle(local):
+    """The connection that a thread has left idle, and to which file it leads."""
+
+    def __init__(self) -> None:
+        self._connection: sqlite3.Connection | None = None
+        self._leads: tuple[int, ...] = ()
+
+    def taken(self, here: tuple[int, ...]) -> sqlite3.Connection | None:
+        """Hand it out, if it leads here; it is not idle then."""
+        connection, self._connection = self._connection, None
+        if connection is not None and self._leads != here:
+            self._close(connection)
+            return None
+        return connection
+
+    def keep(self, connection: sqlite3.Connection, leads: tuple[int, ...]) -> None:
+        """Keep a connection that is idle again; another one that is kept is closed."""
+        if self._connection is not None:
+            self._close(self._connection)
+        self._connection, self._leads = connection, leads
+
+    def _close(self, connection: sqlite3.Connection) -> None:
+        if self._leads[:1] == (os.getpid(),):
+            connection.close()
+        else:  # it belongs to the process that this one was forked from
+            _ABANDONED.append(connection)
+
+    def __del__(self) -> None:
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._close(self._connection)
+
+
+def _log_ahead(connection: sqlite3.Connection, patience: float) -> None:
+    """Have readers and a writer not wait for one another; said once for a file."""
+    until = monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            # SQLite does not wait here by itself.
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= until:
+                raise
+            sleep(_PAUSE)
+        else:
+            return
+
+
 def _lay_out(connection: sqlite3.Connection, schema: str, version: int) -> None:
     """Make the tables; whoever comes first does it, the others wait for it."""
-    connection.execute("PRAGMA journal_mode = WAL")
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found == version and version:
         return

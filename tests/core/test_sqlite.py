@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from multiprocessing import get_context
 
 import pytest
 
@@ -53,6 +55,44 @@ def test_threads_lose_nothing(database):
         list(pool.map(lambda number: put(database, str(number)), range(40)))
 
     assert sorted(held(database), key=int) == [str(number) for number in range(40)]
+
+
+def test_another_file_in_its_place_is_another_database(tmp_path):
+    """A connection is kept for the file that it was opened to, and for no other."""
+    path, other = tmp_path / "own.db", tmp_path / "other.db"
+    database = Database(path, SCHEMA, name="state")
+    put(database, "a")
+    put(Database(other, SCHEMA, name="state"), "b")
+
+    for end in ("-wal", "-shm"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+    other.rename(path)
+
+    assert held(database) == ["b"]
+
+
+def test_a_transaction_within_another_has_a_connection_of_its_own(tmp_path):
+    """The inner one is kept, though the outer one is undone."""
+    database = Database(tmp_path / "own.db", SCHEMA, name="state")
+    with suppress(ZeroDivisionError), database.transaction() as connection:
+        list(connection.execute("SELECT value FROM entry"))
+        put(database, "inner")
+        raise ZeroDivisionError
+
+    assert held(database) == ["inner"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_opens_connections_of_its_own(tmp_path):
+    """What the parent has open is its own; both write, and both are read."""
+    database = Database(tmp_path / "own.db", SCHEMA, name="state")
+    put(database, "parent")
+    child = get_context("fork").Process(target=put, args=(database, "child"))
+    child.start()
+    child.join()
+
+    assert child.exitcode == 0
+    assert sorted(held(database)) == ["child", "parent"]
 
 
 def test_a_failure_names_the_database_and_nothing_in_it(database):

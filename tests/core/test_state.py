@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from sdrag.errors import HostError, UsageError
 from sdrag.folding import fold
+from sdrag.spans import merge
 from sdrag.sqlite import MEMORY, Database
 from sdrag.state import open_state
 from sdrag.state.findings import Located
@@ -18,13 +20,15 @@ from sdrag.state.keys import Keys
 from sdrag.state.register import Entries, Hashes, Register
 from sdrag.state.replies import Replies
 from sdrag.state.schema import SCHEMA
-from sdrag.state.spans import by_rule, grouped, read_groups, written_groups
+from sdrag.state.spans import ClosedSpans, by_rule
 from sdrag.vocabulary import Constraint, Span
 
 KEYS, HASHES = Keys(b"k" * 32), Hashes(b"k" * 32)
 RULES = [bytes([n]) * 16 for n in range(4)]
 PARTS = st.lists(st.text(max_size=4), max_size=4)
 LENGTHS = st.lists(st.tuples(st.integers(1, 300), st.integers(1, 300)), max_size=5)
+PLAIN = "x" * 4000
+TEXTS = st.sampled_from(["x", "x ", "x  \n", "xx  xxx "]).map(lambda s: s * 4000)
 DOCUMENT = KEYS.document(None, "d")
 TEXT, OTHER = (DOCUMENT + bytes([n]) * 12 for n in range(2))
 
@@ -41,6 +45,10 @@ def apart(pairs):
         spans.append(Span(end + gap, end + gap + length))
         end = spans[-1].end
     return tuple(spans)
+
+
+def written_and_read(closed):
+    return ClosedSpans.read(closed.written(RULES), RULES, {})
 
 
 class TestKeys:
@@ -83,24 +91,35 @@ class TestSpans:
     @given(st.dictionaries(st.sampled_from(RULES), LENGTHS.map(apart)))
     def test_written_and_read_again(self, spans):
         """What hides a text whole, which has no spans, included."""
-        groups = grouped(spans)
+        found = written_and_read(ClosedSpans.of(spans, PLAIN))
 
-        assert by_rule(read_groups(written_groups(groups, RULES), RULES, {})) == spans
+        assert by_rule(found.groups) == spans
 
     @given(st.lists(st.integers(0, 500).map(lambda n: Span(n, n + 9)), unique=True))
     def test_spans_may_overlap(self, spans):
         """They are kept as they were found, in their order."""
-        groups = grouped({RULES[0]: spans, RULES[1]: spans[:1]})
+        given = ClosedSpans.of({RULES[0]: spans, RULES[1]: spans[:1]}, PLAIN)
 
-        found = by_rule(read_groups(written_groups(groups, RULES), RULES, {}))
+        found = by_rule(written_and_read(given).groups)
 
         assert found.get(RULES[0], ()) == tuple(sorted(spans))
+
+    @given(st.dictionaries(st.sampled_from(RULES), LENGTHS.map(apart)), TEXTS)
+    def test_what_all_rules_cut_stands_ready(self, spans, text):
+        """Joined over whitespace; nothing, where one of them hides the text whole."""
+        together = written_and_read(ClosedSpans.of(spans, text)).together
+
+        every = () if () in spans.values() else merge(chain(*spans.values()), text)
+        assert together.spans == every
+        assert set(together.rules) == spans.keys()
 
     def test_what_hides_a_text_whole_hides_all_that_others_show(self):
         """Of two engines one may say so: then no span is left to it."""
         first, second = {RULES[0]: (Span(1, 2),)}, {RULES[0]: ()}
 
-        assert by_rule((*grouped(first), *grouped(second))) == {RULES[0]: ()}
+        groups = [ClosedSpans.of(one, PLAIN).groups for one in (first, second)]
+
+        assert by_rule((*groups[0], *groups[1])) == {RULES[0]: ()}
 
 
 def found_in(register, text):
@@ -162,7 +181,7 @@ class TestRegister:
 
 def located(text=TEXT, engine=b"Lone", rules=RULES[:2], start=1, version=0):
     spans = {rules[0]: (Span(start, start + 1),)}
-    return Located(text, engine, tuple(rules), grouped(spans), version)
+    return Located(text, engine, tuple(rules), ClosedSpans.of(spans, PLAIN), version)
 
 
 def cut_from(known):

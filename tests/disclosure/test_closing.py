@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.disclosure.closing import closed, disguised, recalled
-from sdrag.disclosure.cutting import cut
+from sdrag.disclosure.cutting import Taken, cut
 from sdrag.disclosure.forms import lasts, name_forms
 from sdrag.disclosure.metadata import rewritten
 from sdrag.disclosure.placeholders import any_of
@@ -90,7 +90,7 @@ def spans_of(text, found, register):
 
 def cut_of(text, found, register, applied=("n", "d")):
     spans = spans_of(text, found, register)
-    taken = [(frozenset({name}), own) for name, own in spans.items()]
+    taken = Taken.of((frozenset({name}), own) for name, own in spans.items())
     return cut(text, taken, applied, HOLES)
 
 

@@ -26,6 +26,8 @@ The weighted average divides by |D| = 2 as printed; by the sum of the weights, w
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,18 @@ def test_the_five_formulas(strategy, scores, order):
 
     assert found.tolist() == pytest.approx(scores)
     assert "".join(name for name, _ in rank(found, ("a", "b", "c"))) == order
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_strategy_reads_what_it_says(strategy):
+    """Whatever else is unknown changes nothing, so it need not be computed."""
+    chosen = STRATEGIES[strategy]
+    unread = {field.name for field in fields(WORKED)} - chosen.reads
+    unknown = {name: getattr(WORKED, name) * np.nan for name in unread}
+
+    found = chosen(replace(WORKED, **unknown))
+
+    assert found.tolist() == chosen(WORKED).tolist()
 
 
 def test_shapes_must_fit():

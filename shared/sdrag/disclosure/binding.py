@@ -4,23 +4,22 @@ Binding constraints to passages at ingest (SD-RAG, section III-C1).
 "The constraint binder attaches each constraint to the top N most similar chunks,
 retrieved by cosine similarity of text embeddings; each chunk stores its similarity
 score." Linear in the number of constraints for a given corpus. Beside the paper's
-bindings, the hybrid strategy keeps how close each constraint is to each document.
+bindings, how close each constraint is to each chunk is kept: rankings look it up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from sdrag.disclosure.hybrid import closeness
+from sdrag.disclosure.comparing import closeness
 from sdrag.policy import DisclosureSection
 from sdrag.state import State
-from sdrag.steps import Outcome, Steps, compute, replied
+from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["bind", "stacked"]
+__all__ = ["bind"]
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -46,7 +45,8 @@ def bind(
     rules = [constraint for constraint in constraints if not constraint.always]
     if not passages or not rules:
         return
-    close = yield from closeness(rules, [passage.text for passage in passages])
+    texts = [passage.text for passage in passages]
+    close = yield from closeness(rules, texts, state, once=True)
     bindings = _best(close.dense, passages, rules, section)
 
     def write(found: Sequence[Binding]) -> None:
@@ -57,7 +57,7 @@ def bind(
             top_n=section.bind_top_n,
             floor=section.similarity_floor,
         )
-        state.affinities.note(passages, rules, close.joined.tolist())
+        state.affinities.note(passages, rules, close)
 
     (written,) = yield from compute(write, [bindings])
     replied(written)
@@ -79,14 +79,3 @@ def _best(
             for place in order[: max(section.bind_top_n, above)]
         ]
     return kept
-
-
-def stacked(outcomes: Sequence[Outcome[Any]]) -> Matrix:
-    """
-    Stack embedded texts as rows.
-
-    Raises:
-        SdragError: One of them has no vector.
-    """
-    rows: Matrix = np.stack([replied(outcome) for outcome in outcomes])
-    return rows

@@ -21,18 +21,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdrag.disclosure.binding import stacked
-from sdrag.disclosure.hybrid import (
-    Votes,
-    closeness,
-    document_votes,
-    hybrid_scores,
-)
-from sdrag.disclosure.ranking import STRATEGIES, Similarities, rank
+from sdrag.disclosure.comparing import joined, similarities
+from sdrag.disclosure.hybrid import Votes, document_votes, hybrid_scores
+from sdrag.disclosure.ranking import STRATEGIES, rank
 from sdrag.disclosure.typed_candidates import candidates_by_type, named_types_held
 from sdrag.policy import DisclosureSection
 from sdrag.state import State
-from sdrag.steps import Steps, compute, embed, replied
+from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["CANDIDATES", "Candidates", "candidates", "ranking"]
@@ -171,9 +166,9 @@ def _hybrid(
     rules: Sequence[Constraint], passages: Sequence[Passage], state: State
 ) -> Steps[Vector]:
     votes = yield from _voted(passages, rules, state)
-    close = yield from closeness(rules, [passage.text for passage in passages])
+    close = yield from joined(rules, passages, state)
     typed = yield from named_types_held(passages, rules)
-    return hybrid_scores(votes, close.joined, typed)
+    return hybrid_scores(votes, close, typed)
 
 
 def ranking(
@@ -186,23 +181,19 @@ def ranking(
     """
     Rank candidates by a strategy, best first.
 
+    Of chunks that are bound, the chunks' own similarities are looked up. So `average`,
+    `maximum` and the hybrid strategy embed nothing; `query` embeds the query, and
+    `weighted_average` beside it each chunk once in a process; `concatenated` embeds one
+    text, all chunks as one, as the paper defines it. Constraints are embedded once in a
+    process, where vectors of theirs are needed.
+
     Raises:
         SdragError: The store or the embeddings failed.
     """
     ids = tuple(rule.id for rule in rules)
-    texts = [passage.text for passage in passages]
     if rank_by == "hybrid":
         scores = yield from _hybrid(rules, passages, state)
         return rank(scores, ids)
-    outcomes = yield from embed(
-        [*(rule.text for rule in rules), *texts, "\n".join(texts)]
-    )
-    asked = yield from embed([query], query=True)
-    vectors = stacked(outcomes)
-    similarities = Similarities.of(
-        constraints=vectors[: len(rules)],
-        chunks=vectors[len(rules) : -1],
-        query=stacked(asked)[0],
-        concatenated=vectors[-1],
-    )
-    return rank(STRATEGIES[rank_by](similarities), ids)
+    strategy = STRATEGIES[rank_by]
+    close = yield from similarities(rules, passages, query, state, strategy.reads)
+    return rank(strategy(close), ids)

@@ -9,18 +9,43 @@ takes all of it along, so that no placeholder is left in pieces.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import attrgetter
+from typing import Self
 
 from sdrag.disclosure.placeholders import any_of
 from sdrag.spans import merge, splice
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Cut", "Taken", "cut"]
+__all__ = ["Cut", "Group", "Taken", "cut"]
 
-Taken = tuple[tuple[frozenset[str], tuple[Span, ...]], ...]
+Group = tuple[frozenset[str], tuple[Span, ...]]
 """The ids of constraints, and the spans that all of them take; none: the text whole."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Taken(Confidential):
+    """
+    What constraints take from one text.
+
+    Args:
+        names: The ids of all that take something.
+        groups: Gives what each list of them takes.
+        together: What all of them take, from one engine or several, joined where only
+            whitespace is between; none: the text whole. Missing where it is not known.
+    """
+
+    names: frozenset[str]
+    groups: Callable[[], Sequence[Group]]
+    together: tuple[tuple[Span, ...], ...] | None = None
+
+    @classmethod
+    def of(cls, groups: Iterable[Group]) -> Self:
+        """Take it from groups."""
+        own = tuple(groups)
+        return cls(frozenset().union(*(by for by, _ in own)), lambda: own)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -57,18 +82,57 @@ def cut(
         marks: Other placeholders that may stand in the text already.
     """
     enforced = frozenset(applied)
-    held = [(by & enforced, own) for by, own in taken if not by.isdisjoint(enforced)]
-    standing = _standing(text, (*placeholders.values(), *marks)) if held else []
-    if standing:
-        held = list(_beside(held, standing))
+    if taken.names.isdisjoint(enforced):
+        return Cut(text)
+    standing = _standing(text, (*placeholders.values(), *marks))
+    if not standing and taken.together is not None and taken.names <= enforced:
+        names = tuple(filter(taken.names.__contains__, applied))
+        if len(set(map(placeholders.__getitem__, names))) == 1:
+            return _cut_at_once(text, taken.together, names, placeholders[names[0]])
+    held = [
+        (by & enforced, own)
+        for by, own in taken.groups()
+        if not by.isdisjoint(enforced)
+    ]
+    return _cut_by_group(
+        text,
+        list(_beside(held, standing)) if standing else held,
+        applied,
+        placeholders,
+        standing,
+    )
+
+
+def _cut_at_once(
+    text: str,
+    together: Sequence[tuple[Span, ...]],
+    names: tuple[str, ...],
+    placeholder: str,
+) -> Cut:
+    """Cut what all constraints take; most of it was joined when it was located."""
+    if not all(together):
+        return Cut(None, names, 1)
+    spans, *others = together
+    if any(other != spans for other in others):
+        spans = merge(chain(*together), text)
+    return Cut(splice(text, spans, lambda _: placeholder), names, len(spans))
+
+
+def _cut_by_group(
+    text: str,
+    held: Sequence[Group],
+    applied: Sequence[str],
+    placeholders: Mapping[str, str],
+    standing: Sequence[Span],
+) -> Cut:
+    """Cut what some constraints take, or what has placeholders of several kinds."""
     if not held:
         return Cut(text)
     taking = frozenset().union(*(by for by, _ in held))
     names = tuple(name for name in applied if name in taking)
     if not all(own for _, own in held):
         return Cut(None, names, 1)
-    spans = merge({span for _, own in held for span in own})
-    whole = _whole(text, spans, standing)
+    whole = _whole(text, merge({span for _, own in held for span in own}), standing)
     said = {placeholders[name] for name in names}
     if len(said) == 1:
         only = said.pop()
@@ -98,9 +162,7 @@ def _standing(text: str, marks: Sequence[str]) -> list[Span]:
     return [Span(*match.span()) for match in pattern.finditer(text)]
 
 
-def _beside(
-    held: Iterable[tuple[frozenset[str], tuple[Span, ...]]], standing: Sequence[Span]
-) -> Iterator[tuple[frozenset[str], tuple[Span, ...]]]:
+def _beside(held: Iterable[Group], standing: Sequence[Span]) -> Iterator[Group]:
     """Leave out what lies within a placeholder: it is replaced already."""
     for by, own in held:
         left = tuple(s for s in own if not any(m.contains(s) for m in standing))

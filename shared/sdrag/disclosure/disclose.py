@@ -79,7 +79,7 @@ def _enforced(
     judged = Judged(
         texts,
         facts,
-        [_those(own, names) for own in texts.applied[: len(texts.passages)]],
+        _those(texts.applied[: len(texts.passages)], names),
         placeholders(texts.constraints, section),
         setup.key,
         setup.closed,
@@ -97,8 +97,15 @@ def _enforced(
     return tuple(map(replied, outcomes))
 
 
-def _those(applied: Sequence[str], names: set[str]) -> tuple[str, ...]:
-    return tuple(name for name in applied if name in names)
+def _those(
+    applied: Sequence[tuple[str, ...]], names: set[str]
+) -> list[tuple[str, ...]]:
+    """Keep some of the constraints that hold for texts; most texts have the same."""
+    kept = {
+        own: tuple(name for name in own if name in names)
+        for own in dict.fromkeys(applied)
+    }
+    return [kept[own] for own in applied]
 
 
 def _nothing(

@@ -24,15 +24,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.lexical import overlap
-from sdrag.steps import Outcome, Steps, embed, replied
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = [
-    "Closeness",
     "Votes",
-    "closeness",
     "document_votes",
     "hybrid_scores",
 ]
@@ -40,47 +35,11 @@ __all__ = [
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
-_LEXICAL = 0.25
 _TEMPERATURE = 2.0
 _CLOSE = 0.5
 _TYPED = 0.4
 _SILENCE = 1e-3
 """Added to votes before their logarithm is taken, so that no vote is no infinity."""
-
-
-@dataclass(frozen=True, slots=True)
-class Closeness:
-    """
-    Constraints against texts, both of shape (constraints, texts).
-
-    Args:
-        dense: Cosines of the constraints as written: the paper's binding scores.
-        joined: Observation 1 of this module.
-    """
-
-    dense: Matrix
-    joined: Matrix
-
-
-def closeness(
-    constraints: Sequence[Constraint], texts: Sequence[str]
-) -> Steps[Closeness]:
-    """
-    Return how close each constraint is to each text.
-
-    Raises:
-        SdragError: The embeddings failed.
-    """
-    subjects = [parse(constraint).subject for constraint in constraints]
-    written = [constraint.text for constraint in constraints]
-    outcomes: Sequence[Outcome[Vector]] = yield from embed(
-        [*written, *subjects, *texts]
-    )
-    vectors: Matrix = np.stack([replied(outcome) for outcome in outcomes])
-    count = len(written)
-    cosines: Matrix = vectors[: 2 * count] @ vectors[2 * count :].T
-    dense, about = cosines[:count], (cosines[:count] + cosines[count:]) / 2
-    return Closeness(dense, about + _LEXICAL * overlap(subjects, texts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ is there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import repeat
 
-from sdrag.disclosure.cutting import Taken
+from sdrag.disclosure.cutting import Group, Taken
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
 from sdrag.state.findings import LOCAL, MODEL, Known
@@ -25,6 +26,8 @@ Doubts = dict[tuple[int, str], str]
 """Why a constraint could not be judged on a text, by the text's place and its id."""
 
 _TEXT, _VALUE, _LEAF = "text", "value", "leaf"
+_NOTHING = Taken.of(())
+_NOBODY: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True, repr=False)
@@ -109,14 +112,21 @@ class Lookup(Confidential):
 
     def _missing(self, engine: bytes, *, whole: bool) -> dict[int, list[str]]:
         missing: dict[int, list[str]] = {}
-        for place, key in enumerate(self.own):
+        rules_of: dict[tuple[str, ...], frozenset[bytes]] = {}
+        for place, (key, applied) in enumerate(
+            zip(self.own, self.texts.applied, strict=True)
+        ):
             known = self.known.get(key)
-            looked: Collection[bytes] = ()
+            looked: set[bytes] = set()
             if known is not None:
-                looked = (known.bound if whole else known.looked).get(engine, ())
+                looked = (known.bound if whole else known.looked).get(engine, looked)
+            if applied not in rules_of:
+                rules_of[applied] = frozenset(map(self.rules.__getitem__, applied))
+            if rules_of[applied] <= looked:  # nearly always
+                continue
             names = [
                 name
-                for name in self.texts.applied[place]
+                for name in applied
                 if name not in self.setup.closed and self.rules[name] not in looked
             ]
             if names:
@@ -158,9 +168,9 @@ class Lookup(Confidential):
             taken=[self._taken(key, names) for key in self.own],
             hidden=[
                 {
-                    leaf: frozenset(name for by, _ in taken for name in by)
+                    leaf: taken.names
                     for leaf, key in own.items()
-                    if (taken := self._taken(key, names))
+                    if (taken := self._taken(key, names)).names
                 }
                 for own in self.leaves
             ],
@@ -173,32 +183,42 @@ class Lookup(Confidential):
         """Say what is taken from a text, by constraints of the policy."""
         known = self.known.get(key)
         if known is None:
-            return ()
-        return tuple(
-            (by, own) for rules, own in known.groups if (by := names.of(rules))
+            return _NOTHING
+        every = [row.spans.together for row in known.rows if row.spans.together.rules]
+        if not every:
+            return _NOTHING
+
+        def groups() -> list[Group]:
+            return [(by, own) for rules, own in known.groups if (by := names.of(rules))]
+
+        by_row = [names.of(one.rules) for one in every]
+        in_policy = all(names.has(one.rules) for one in every)
+        return Taken(
+            _NOBODY.union(*by_row),
+            groups,
+            tuple(one.spans for one in every) if in_policy else None,
         )
 
 
 class _Names:
     """
-    The ids of constraints by their rules' keys; the same lists stand in most rows.
+    The ids of constraints by their rules' keys; most texts are cut by most rules.
 
     Args:
         rules: The keys by the ids.
     """
 
-    __slots__ = ("_by_rule", "_known")
+    __slots__ = ("_by_rule",)
 
     def __init__(self, rules: Mapping[str, bytes]) -> None:
-        self._by_rule: dict[bytes, list[str]] = {}
-        self._known: dict[tuple[bytes, ...], frozenset[str]] = {}
+        self._by_rule: dict[bytes, frozenset[str]] = {}
         for name, rule in rules.items():
-            self._by_rule.setdefault(rule, []).append(name)
+            self._by_rule[rule] = self._by_rule.get(rule, _NOBODY) | {name}
 
-    def of(self, rules: tuple[bytes, ...]) -> frozenset[str]:
+    def of(self, rules: Iterable[bytes]) -> frozenset[str]:
         """Return the ids of those that the policy has."""
-        names = self._known.get(rules)
-        if names is None:
-            found = (name for rule in rules for name in self._by_rule.get(rule, ()))
-            names = self._known[rules] = frozenset(found)
-        return names
+        return _NOBODY.union(*map(self._by_rule.get, rules, repeat(_NOBODY)))
+
+    def has(self, rules: Iterable[bytes]) -> bool:
+        """Say whether the policy has all of them."""
+        return all(map(self._by_rule.__contains__, rules))

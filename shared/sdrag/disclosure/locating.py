@@ -22,7 +22,7 @@ from sdrag.folding import fold
 from sdrag.state.findings import Known, Located
 from sdrag.state.keys import DOCUMENT_BYTES
 from sdrag.state.register import Entries, Register
-from sdrag.state.spans import by_rule, grouped
+from sdrag.state.spans import ClosedSpans, by_rule
 from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Confidential, Span
 
@@ -204,7 +204,7 @@ class _Closing(Confidential):
             )
             if rules := tuple(dict.fromkeys(judged)):
                 spans = closed(text, reading.found.get(place, {}), register)
-                kept = grouped(self._kept(place, rules, spans))
+                kept = ClosedSpans.of(self._kept(place, rules, spans), text)
                 rows.append(Located(key, reading.engine, rules, kept, register.version))
         return rows
 
@@ -215,12 +215,13 @@ class _Closing(Confidential):
         return [
             replace(
                 row,
-                groups=grouped(
+                spans=ClosedSpans.of(
                     self._kept(
                         place,
                         row.rules,
-                        recalled(text, by_rule(row.groups), register),
-                    )
+                        recalled(text, by_rule(row.spans.groups), register),
+                    ),
+                    text,
                 ),
                 version=register.version,
             )
@@ -231,9 +232,9 @@ class _Closing(Confidential):
         """Make a row of what a leaf holds."""
         key, said = leaf
         register = self._register(key)
-        held = grouped(dict.fromkeys(disguised(said, {}, register), _HIDDEN))
+        held = dict.fromkeys(disguised(said, {}, register), _HIDDEN)
         rules = tuple(sorted(register.rules().union(self.lookup.rules.values())))
-        return Located(key, _LEAF, rules, held, register.version)
+        return Located(key, _LEAF, rules, ClosedSpans.of(held, said), register.version)
 
     def _kept(self, place: int, rules: Sequence[bytes], spans: _Spans) -> _Spans:
         """Keep what an engine looked for; a string that is in disguise goes whole."""

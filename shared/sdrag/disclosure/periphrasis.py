@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.closing import closed
-from sdrag.disclosure.cutting import Cut, cut
+from sdrag.disclosure.cutting import Cut, Taken, cut
 from sdrag.disclosure.forms import lasts
 from sdrag.disclosure.release import Judged
 from sdrag.disclosure.rephrase import Rephrased, Source, rephrase
@@ -105,9 +105,13 @@ def _made_from(
                 text.text,
                 judged.texts.all[place].text,
                 ",".join(judged.applied[place]),
-                repr([(sorted(by), own) for by, own in judged.facts.taken[place]]),
+                repr(_listed(judged.facts.taken[place])),
             ]
     return parts
+
+
+def _listed(taken: Taken) -> list[tuple[list[str], tuple[Span, ...]]]:
+    return [(sorted(by), own) for by, own in taken.groups()]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -140,7 +144,7 @@ class _Proof(Confidential):
         """Cut out of a rephrased text whatever survived."""
         spans = self.spans(place, text)
         names = self.judged.applied[place]
-        taken = tuple((frozenset((name,)), own) for name, own in spans.items())
+        taken = Taken.of((frozenset((name,)), own) for name, own in spans.items())
         return cut(text, taken, names, self.judged.placeholders).text or ""
 
 
@@ -165,7 +169,7 @@ def _needles(judged: Judged, place: int) -> dict[str, Needles]:
     """Return what was taken from a passage, as forms to search for."""
     text = judged.texts.all[place].text
     forms: dict[str, set[str]] = {}
-    for by, spans in judged.facts.taken[place]:
+    for by, spans in judged.facts.taken[place].groups():
         for name in by:
             forms.setdefault(name, set()).update(span.of(text) for span in spans)
     return {name: Needles(filter(lasts, own)) for name, own in forms.items()}
@@ -175,8 +179,7 @@ def _joined(judged: Judged, place: int, before: Cut, text: str) -> Cut:
     """Say of a passage what was cut before, and that the rest was said again."""
     changed = text != judged.texts.all[place].text
     softened = {n for n, method in judged.methods.items() if method == "rephrase"}
-    found = (by for by, _ in judged.facts.taken[place])
-    taken = frozenset(before.constraint_ids).union(*found)
+    taken = judged.facts.taken[place].names.union(before.constraint_ids)
     names = tuple(
         name
         for name in judged.applied[place]

@@ -22,7 +22,7 @@ import numpy as np
 
 from sdrag.errors import UsageError
 
-__all__ = ["STRATEGIES", "Similarities", "rank"]
+__all__ = ["STRATEGIES", "Similarities", "Strategy", "rank"]
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
@@ -71,12 +71,38 @@ def _weighted(similarities: Similarities) -> Vector:
     return np.asarray(weighted.sum(axis=1) / similarities.chunks.shape[1])
 
 
-STRATEGIES: Mapping[str, Callable[[Similarities], Vector]] = {
-    "concatenated": lambda similarities: similarities.concatenated,
-    "query": lambda similarities: similarities.query,
-    "maximum": lambda similarities: np.asarray(similarities.chunks.max(axis=1)),
-    "average": lambda similarities: np.asarray(similarities.chunks.mean(axis=1)),
-    "weighted_average": _weighted,
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """
+    One of the paper's strategies.
+
+    Args:
+        score: Gives each candidate's score, shape (C,).
+        reads: Which similarities it is made of; the others may be nan.
+    """
+
+    score: Callable[[Similarities], Vector]
+    reads: frozenset[str]
+
+    def __call__(self, similarities: Similarities) -> Vector:
+        """Return the candidates' scores."""
+        return self.score(similarities)
+
+
+STRATEGIES: Mapping[str, Strategy] = {
+    "concatenated": Strategy(
+        lambda similarities: similarities.concatenated, frozenset({"concatenated"})
+    ),
+    "query": Strategy(lambda similarities: similarities.query, frozenset({"query"})),
+    "maximum": Strategy(
+        lambda similarities: np.asarray(similarities.chunks.max(axis=1)),
+        frozenset({"chunks"}),
+    ),
+    "average": Strategy(
+        lambda similarities: np.asarray(similarities.chunks.mean(axis=1)),
+        frozenset({"chunks"}),
+    ),
+    "weighted_average": Strategy(_weighted, frozenset({"chunks", "chunk_query"})),
 }
 """The paper's strategies, by the names the policy uses."""
 

@@ -78,7 +78,7 @@ class Judged(Confidential):
         if self._doubt(place, names):
             return None
         own = self._cut(place, names)
-        if any(self.methods[name] == "withhold" for name in own.constraint_ids):
+        if "withhold" in map(self.methods.__getitem__, own.constraint_ids):
             return None
         return own.text
 
@@ -95,8 +95,7 @@ class Judged(Confidential):
         """Return the ids of all constraints that take something out of a passage."""
         names: set[str] = set()
         for place in (index, *self.texts.places[index].values()):
-            for by, _ in self.facts.taken[place]:
-                names |= by
+            names |= self.facts.taken[place].names
         for by in self.facts.hidden[index].values():
             names |= by
         return names
@@ -113,7 +112,7 @@ class Judged(Confidential):
         own = self.cut_of(index)
         if own.text is None:
             return "still-present", True
-        if any(self.methods[name] == "withhold" for name in own.constraint_ids):
+        if "withhold" in map(self.methods.__getitem__, own.constraint_ids):
             return "withheld-by-constraint", False
         return "", False
 

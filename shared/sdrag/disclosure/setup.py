@@ -43,7 +43,7 @@ class DisclosureSetup:
 
     Args:
         policy: What must not be disclosed.
-        state: Everything that is remembered.
+        state: Everything that is remembered; taken with a memory of vectors of its own.
         locator: The local engine.
         has_model: Whether a model is asked too.
         model_id: Names the model in cache keys.
@@ -59,6 +59,8 @@ class DisclosureSetup:
     rules: tuple[Constraint, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        # Its vectors are of the wrapper's own model, so no other wrapper sees them.
+        object.__setattr__(self, "state", self.state.remembering())
         # Makes marks and aliases that nobody can forge, the same in every process.
         object.__setattr__(self, "key", self.state.keys.of("aliases", size=32))
         understands = self.has_model or not isinstance(self.locator, LocalLocator)

@@ -239,7 +239,7 @@ def _everywhere(
             forms.setdefault(finding.constraint_id, set()).add(said)
     needles = {name: Needles(own) for name, own in forms.items()}
     return [
-        tuple(
+        Taken.of(
             (frozenset((name,)), spans)
             for name, own in needles.items()
             if (spans := merge(own.find(fold(text))))

@@ -17,8 +17,7 @@ from typing import Any, Protocol
 
 from sdrag.state.keys import DOCUMENT_BYTES, Keys
 from sdrag.state.register import Entries, Hashes, Register
-from sdrag.state.spans import Groups, Lists, read_groups, written_groups
-from sdrag.vocabulary import Span
+from sdrag.state.spans import ClosedSpans, Groups, Lists
 
 __all__ = ["LOCAL", "MODEL", "FindingStore", "Findings", "Known", "Located"]
 
@@ -62,14 +61,14 @@ class Located:
         text: Its key.
         engine: Who looked.
         rules: For what it looked.
-        groups: What is cut, by the rules that cut it.
+        spans: What is cut, by the rules that cut it.
         version: Of the register that the spans are closed under.
     """
 
     text: bytes
     engine: bytes
     rules: tuple[bytes, ...]
-    groups: Groups
+    spans: ClosedSpans
     version: int
 
 
@@ -81,17 +80,19 @@ class Known:
     Args:
         looked: The rules that each engine looked for.
         bound: Those of them that it looked for in the whole document.
-        groups: What is cut, united over engines.
         version: The oldest register version among the rows.
+        rows: What each engine found.
     """
 
     looked: dict[bytes, set[bytes]] = field(default_factory=dict)
     bound: dict[bytes, set[bytes]] = field(default_factory=dict)
-    groups: list[tuple[tuple[bytes, ...], tuple[Span, ...]]] = field(
-        default_factory=list
-    )
     version: int | None = None
     rows: list[Located] = field(default_factory=list)
+
+    @property
+    def groups(self) -> Groups:
+        """What is cut, by lists of rules, of all rows."""
+        return tuple(group for row in self.rows for group in row.spans.groups)
 
     def is_behind(self, version: int) -> bool:
         """Say whether some row is closed under an older register."""
@@ -103,7 +104,6 @@ class Known:
         self.looked.setdefault(row.engine, set()).update(row.rules)
         if whole:
             self.bound.setdefault(row.engine, set()).update(row.rules)
-        self.groups += row.groups
         if self.version is None or row.version < self.version:
             self.version = row.version
 
@@ -299,7 +299,7 @@ class Findings:
             text,
             engine,
             rules,
-            read_groups(spans, rules, self._known(ruleset)),
+            ClosedSpans.read(spans, rules, self._known(ruleset)),
             version,
         )
 
@@ -310,7 +310,7 @@ class Findings:
                 "INSERT OR IGNORE INTO ruleset VALUES (?, ?)",
                 (ruleset, b"".join(row.rules)),
             )
-        spans = written_groups(row.groups, row.rules)
+        spans = row.spans.written(row.rules)
         return row.text, row.engine, ruleset, row.version, spans
 
     def _known(self, ruleset: bytes) -> Lists:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,6 +26,7 @@ from sdrag.state.lineage import Lineage, Links
 from sdrag.state.register import Hashes
 from sdrag.state.replies import Replies, ReplyStore
 from sdrag.state.schema import SCHEMA, VERSION
+from sdrag.state.vectors import Vectors
 
 __all__ = ["State", "StateSource", "open_state"]
 
@@ -42,11 +43,12 @@ class State:
         hashes: What words and forms are known by.
         bindings: Which constraints are bound to which passages.
         findings: What was located, and the registers of forms.
-        affinities: How close constraints are to documents.
+        affinities: How close constraints are to chunks and documents.
         lineage: What summaries were made from.
         replies: What was rephrased.
         enforced: What was taken out before, where a top K chooses.
         path: The file, or `:memory:`.
+        vectors: In memory alone, and none unless a wrapper took the state as its own.
     """
 
     keys: Keys
@@ -58,11 +60,21 @@ class State:
     replies: ReplyStore
     enforced: EnforcedStore
     path: str = MEMORY
+    vectors: Vectors = field(default_factory=lambda: Vectors(0), compare=False)
 
     @property
     def name(self) -> str:
         """What tells it from any other state, and tells nothing else."""
         return self.keys.of("name").hex()
+
+    def remembering(self) -> Self:
+        """
+        Return the same state with an empty memory of vectors.
+
+        It is for whoever embeds with one model: a wrapper takes a state as its own, and
+        shares with other wrappers all but the memory.
+        """
+        return replace(self, vectors=Vectors())
 
     def __repr__(self) -> str:
         return "State(in memory)" if self.path == MEMORY else "State(in a file)"
@@ -129,6 +141,7 @@ def _check_seal(database: Database, keys: Keys) -> None:
     """Refuse a key that is not the file's: nothing would be found under it."""
     mark = keys.of("seal")
     with database.transaction() as connection:
+        connection.execute("BEGIN IMMEDIATE")  # two that open it wait, none fails
         connection.execute(
             "INSERT INTO seal SELECT ? WHERE NOT EXISTS (SELECT 1 FROM seal)", (mark,)
         )

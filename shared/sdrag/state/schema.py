@@ -3,14 +3,16 @@ The one schema of everything that is remembered.
 
 No text stands in it: documents, texts and constraints are keyed fingerprints, findings
 are offsets. `bound` holds what was located when whole documents were bound, `met` what
-was located when a text was retrieved first; the latter is bounded, oldest out.
+was located when a text was retrieved first; the latter is bounded, oldest out. The rows
+of `affinity` are long: in a table without row ids, one of more than a kilobyte takes a
+page of its own.
 """
 
 from __future__ import annotations
 
 __all__ = ["SCHEMA", "VERSION"]
 
-VERSION = 5
+VERSION = 6
 """Raised with every change of the tables: a file of another version starts anew."""
 
 SCHEMA = """
@@ -26,9 +28,9 @@ CREATE TABLE IF NOT EXISTS binding (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS binding_by_passage ON binding (passage);
 CREATE TABLE IF NOT EXISTS affinity (
-    passage TEXT PRIMARY KEY, document TEXT NOT NULL, ruleset BLOB NOT NULL,
-    scores BLOB NOT NULL
-) WITHOUT ROWID;
+    passage TEXT PRIMARY KEY, document TEXT, fingerprint BLOB NOT NULL,
+    ruleset BLOB NOT NULL, joined BLOB NOT NULL, dense BLOB NOT NULL
+);
 CREATE TABLE IF NOT EXISTS source (
     summary TEXT NOT NULL, passage TEXT NOT NULL, fingerprint BLOB NOT NULL,
     PRIMARY KEY (summary, passage, fingerprint)
