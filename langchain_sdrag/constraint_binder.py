@@ -25,6 +25,7 @@ from langchain_sdrag.convert import passages_of
 from langchain_sdrag.effects import Model, completing, embedding, model_name
 from langchain_sdrag.searching import HostRetriever, searching
 from langchain_sdrag.tracing import cover
+from langchain_sdrag.windows import context_window
 from sdrag.batches import batched
 from sdrag.calls import Limits
 from sdrag.disclosure import Ingested, forget_document
@@ -81,6 +82,7 @@ class ConstraintBinder(BaseDocumentTransformer):
             model_id=model_name(llm),
             state=state,
             releasing=False,
+            window=context_window(llm),
         )
         self._shown = show_progress
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))

@@ -5,7 +5,7 @@ A chat model that can be held to a reply format is, by its own
 `with_structured_output`, and what comes back is handed on as JSON text. Anything else
 that takes messages, such as `model.bind(response_format=...)`, is asked for text; the
 words of the prompt ask for the same JSON. Whether the text can be read is the core's
-to judge.
+to judge. What the message says of its tokens is handed on with it.
 
 A cache of LangChain's would store prompts with raw text in them, so a model is copied
 with `cache=False`, also within bindings, retries, fallbacks and sequences. Into any
@@ -36,6 +36,7 @@ from sdrag.errors import UsageError
 from sdrag.hosting import local_embeddings
 from sdrag.prompts import Message, Prompt
 from sdrag.steps import Embed
+from sdrag.tokens import Completion
 
 __all__ = ["completing", "embedding", "model_name", "uncached"]
 
@@ -47,7 +48,7 @@ _MESSAGES: dict[str, type[BaseMessage]] = {
 }
 
 
-def completing(llm: Model | None) -> Port[Prompt, str] | None:
+def completing(llm: Model | None) -> Port[Prompt, Completion | str] | None:
     """
     Ask the host's model.
 
@@ -68,11 +69,11 @@ def completing(llm: Model | None) -> Port[Prompt, str] | None:
             )
         return _held(copy, prompt.reply_format)
 
-    def call(prompt: Prompt) -> str:
-        return _text(model(prompt).invoke(_messages(prompt)))
+    def call(prompt: Prompt) -> Completion | str:
+        return _completion(model(prompt).invoke(_messages(prompt)))
 
-    async def acall(prompt: Prompt) -> str:
-        return _text(await model(prompt).ainvoke(_messages(prompt)))
+    async def acall(prompt: Prompt) -> Completion | str:
+        return _completion(await model(prompt).ainvoke(_messages(prompt)))
 
     return Port(call, acall)
 
@@ -159,6 +160,17 @@ def _messages(prompt: Prompt) -> list[BaseMessage]:
 
 def _message(message: Message) -> BaseMessage:
     return _MESSAGES[message.role](content=message.content.text)
+
+
+def _completion(reply: Any) -> Completion | str:
+    """Return what the model said, and what its message says of its tokens."""
+    message = reply.get("raw") if isinstance(reply, dict) else reply
+    usage = message.usage_metadata if isinstance(message, AIMessage) else None
+    if not usage:
+        return _text(reply)
+    return Completion.of(
+        _text(reply), usage.get("input_tokens"), usage.get("output_tokens")
+    )
 
 
 def _text(reply: Any) -> str:

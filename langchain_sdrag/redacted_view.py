@@ -18,6 +18,7 @@ from langchain_sdrag.constraint_binder import named_document
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, completing, embedding, model_name
 from langchain_sdrag.tracing import cover
+from langchain_sdrag.windows import context_window
 from sdrag.calls import Limits
 from sdrag.disclosure.view import View, redacted_view
 from sdrag.hosting import Audit, Hook, Unpickled
@@ -73,6 +74,7 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
             has_model=llm is not None,
             model_id=model_name(llm),
             state=state,
+            window=context_window(llm),
         )
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
         self._hook = Hook.build("view", self._policy, ports, audit=audit, limits=limits)

@@ -21,6 +21,7 @@ from langchain_core.runnables.configurable import RunnableConfigurableFields
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from langchain_sdrag.effects import completing, embedding, model_name
+from langchain_sdrag.windows import context_window
 from sdrag.calls import Limits
 from sdrag.errors import SdragError, UsageError
 from sdrag.hosting import Hook, Unpickled, authorizing
@@ -236,6 +237,7 @@ class DisclosingWrapper(Wrapper):
             state=state,
             authorize=self.authorize is not None,
             classifier=self.classifier is not None,
+            window=context_window(self.llm),
         )
         hook = self._hook_under(policy)
         ports = replace(hook.ports, authorize=authorizing(self.authorize))

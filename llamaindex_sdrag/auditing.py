@@ -23,7 +23,10 @@ class DisclosureEvent(BaseEvent):
         policy_hash: Of the policy in force.
         decisions: The fields of a `Decision` for each passage.
         seconds: Wall time of the hook.
-        model_calls: How many prompts were sent.
+        model_calls: How many prompts were sent; one that was sent again counts again.
+        tokens_in: What the model read, as its provider reports it, else estimated.
+        tokens_out: What it wrote, likewise.
+        round_trips: How often it was waited for: prompts sent together are one.
     """
 
     stage: str
@@ -31,6 +34,9 @@ class DisclosureEvent(BaseEvent):
     decisions: tuple[dict[str, Any], ...]
     seconds: float
     model_calls: int
+    tokens_in: int
+    tokens_out: int
+    round_trips: int
 
     @classmethod
     def class_name(cls) -> str:

@@ -5,7 +5,8 @@ A model that calls functions is held to a reply format by a tool of that shape, 
 it fills in is handed on as JSON text, unrepaired. `structured_predict` is not used: it
 reads messages as templates, and braces in a passage would be placeholders. Any other
 model is asked for text; the words of the prompt ask for the same JSON. Whether the text
-can be read is the core's to judge.
+can be read is the core's to judge. What the response says of its tokens is handed on
+with it; each provider has a place and a name of its own for that.
 
 What LlamaIndex calls async is often the sync method, called on the event loop: such a
 model is called on a thread, or no time limit could hold.
@@ -17,7 +18,7 @@ without one.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -38,6 +39,7 @@ from sdrag.errors import UsageError
 from sdrag.hosting import local_embeddings
 from sdrag.prompts import Prompt
 from sdrag.steps import Embed
+from sdrag.tokens import Completion
 
 __all__ = ["completing", "embedding", "model_name"]
 
@@ -46,28 +48,40 @@ _ROLES = {
     "user": MessageRole.USER,
     "assistant": MessageRole.ASSISTANT,
 }
+_USAGES = ("usage", "usage_metadata")
+_TOKENS_IN = (
+    "input_tokens",
+    "prompt_tokens",
+    "prompt_token_count",
+    "prompt_eval_count",
+)
+_TOKENS_OUT = (
+    "output_tokens",
+    "completion_tokens",
+    "candidates_token_count",
+    "eval_count",
+)
 
 
-def completing(llm: LLM | None) -> Port[Prompt, str] | None:
+def completing(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
     """Ask the host's model."""
     if llm is None:
         return None
     if not isinstance(llm, LLM):
         raise UsageError(f"A {type(llm).__name__} is no LlamaIndex model.")
 
-    def call(prompt: Prompt) -> str:
+    def call(prompt: Prompt) -> Completion:
         tool = _tool(llm, prompt.reply_format)
         if tool is None or not isinstance(llm, FunctionCallingLLM):
-            return str(llm.chat(_messages(prompt)).message.content or "")
+            return _said(llm.chat(_messages(prompt)))
         history = _messages(prompt)
         response = llm.chat_with_tools([tool], chat_history=history, tool_required=True)
         return _filled(llm, response)
 
-    async def acall(prompt: Prompt) -> str:
+    async def acall(prompt: Prompt) -> Completion:
         tool = _tool(llm, prompt.reply_format)
         if tool is None or not isinstance(llm, FunctionCallingLLM):
-            response = await llm.achat(_messages(prompt))
-            return str(response.message.content or "")
+            return _said(await llm.achat(_messages(prompt)))
         history = _messages(prompt)
         response = await llm.achat_with_tools(
             [tool], chat_history=history, tool_required=True
@@ -137,15 +151,42 @@ def _messages(prompt: Prompt) -> list[ChatMessage]:
     ]
 
 
-def _filled(llm: FunctionCallingLLM, response: ChatResponse) -> str:
+def _filled(llm: FunctionCallingLLM, response: ChatResponse) -> Completion:
     """Return what the model filled in, as it wrote it; else its words."""
     for block in response.message.blocks:
         if isinstance(block, ToolCallBlock):
-            return _as_json(block.tool_kwargs)
+            return _counted(_as_json(block.tool_kwargs), response)
     calls = llm.get_tool_calls_from_response(response, error_on_no_tool_call=False)
     if calls:
-        return _as_json(calls[0].tool_kwargs)
-    return str(response.message.content or "")
+        return _counted(_as_json(calls[0].tool_kwargs), response)
+    return _said(response)
+
+
+def _said(response: ChatResponse) -> Completion:
+    """Return the model's words."""
+    return _counted(str(response.message.content or ""), response)
+
+
+def _counted(text: str, response: ChatResponse) -> Completion:
+    """Add what the response says of its tokens, wherever it says so."""
+    told = list(_told(response))
+    return Completion.of(text, _first(told, _TOKENS_IN), _first(told, _TOKENS_OUT))
+
+
+def _told(response: ChatResponse) -> Iterator[Any]:
+    for held in (response.raw, response.additional_kwargs):
+        yield from (_read(held, name) for name in _USAGES)
+        yield held
+
+
+def _first(told: Sequence[Any], names: Sequence[str]) -> Any:
+    counts = (_read(one, name) for one in told for name in names)
+    return next((count for count in counts if count), None)
+
+
+def _read(held: Any, name: str) -> Any:
+    """Read what a provider holds in a mapping or in an object of its own."""
+    return held.get(name) if isinstance(held, Mapping) else getattr(held, name, None)
 
 
 def _as_json(arguments: Any) -> str:

@@ -19,6 +19,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 
 from llamaindex_sdrag.effects import completing, embedding, model_name
+from llamaindex_sdrag.windows import context_window
 from sdrag.calls import Limits
 from sdrag.errors import SdragError
 from sdrag.hosting import Audit, Authorizer, Escalate, Hook, authorizing
@@ -43,6 +44,7 @@ class Setup:
         engine_id: Names the models, without their keys.
         check: Refuses a policy that asks for a judge that the host did not give.
         limits: The bounds of model calls, where the host gave them.
+        window: How many tokens the model takes in, where that is known.
     """
 
     policy: Policy
@@ -51,6 +53,7 @@ class Setup:
     engine_id: str
     check: Callable[[Policy], None]
     limits: Limits | None = None
+    window: int | None = None
 
     def __repr__(self) -> str:
         return f"Setup({self.policy.hash!r})"
@@ -78,6 +81,7 @@ class Setup:
             PolicyError: The policy cannot be read.
         """
         checked, given = Policy.read(policy), judges or {}
+        window = context_window(llm)
         engine = Engine.build(
             checked,
             has_model=llm is not None,
@@ -86,6 +90,7 @@ class Setup:
             authorize=authorize is not None,
             classifier=given.get("injection") is not None,
             releasing=releasing,
+            window=window,
         )
         ports = Ports(
             complete=completing(llm),
@@ -101,7 +106,7 @@ class Setup:
         def check(policy: Policy) -> None:
             check_retrieving(policy, given, has_model=llm is not None)
 
-        return cls(checked, engine, hook, "/".join(names), check, limits)
+        return cls(checked, engine, hook, "/".join(names), check, limits, window)
 
     def under(self, policy: Policy) -> Setup:
         """
@@ -120,6 +125,7 @@ class Setup:
             state=disclosure.state,
             authorize=self.engine.authorize,
             classifier=self.engine.classifier,
+            window=self.window,
         )
         hook = Hook.build(
             hook.stage,

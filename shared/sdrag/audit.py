@@ -30,7 +30,10 @@ class AuditEvent:
         policy_hash: Of the policy in force.
         decisions: One per passage or answer.
         seconds: Wall time of the hook.
-        model_calls: How many prompts were sent.
+        model_calls: How many prompts were sent; one that was sent again counts again.
+        tokens_in: What the model read, as its provider reports it, else estimated.
+        tokens_out: What it wrote, likewise.
+        round_trips: How often it was waited for: prompts sent together are one.
     """
 
     stage: str
@@ -38,6 +41,9 @@ class AuditEvent:
     decisions: tuple[Decision, ...]
     seconds: float
     model_calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    round_trips: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for a callback or a log processor."""

@@ -6,12 +6,17 @@ thread. Calls run on daemon threads, so a hanging one never holds the process at
 and the hanging ones are counted: when too many hang, new calls fail at once rather
 than pile up. An error of a provider or store is replaced by one of ours that names its
 type only, because messages of others quote what they were given.
+
+A call that was refused for now waits within its own time, on its own thread or on the
+loop, so no other call waits with it. It keeps its place among those side by side:
+whoever came in its place would only be refused too.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+from asyncio import sleep as asleep
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
@@ -19,7 +24,7 @@ from dataclasses import dataclass, field
 from math import inf
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
 from sdrag.errors import (
@@ -29,6 +34,7 @@ from sdrag.errors import (
     SdragError,
     UsageError,
 )
+from sdrag.retrying import Retrying, refusal
 from sdrag.steps import Failure, Outcome, Reply
 
 __all__ = [
@@ -51,9 +57,11 @@ class Limits:
     The bounds of model calls.
 
     Args:
-        seconds: How long one call may take.
+        seconds: How long one call may take, with its waits where the provider has
+            refused it for now.
         concurrency: How many run side by side.
-        attempts: How often a call that failed is made, in all.
+        attempts: How often a call that failed is made, in all; refusals for now do not
+            count.
         hanging: How many calls, over all performers, may be left hanging.
     """
 
@@ -109,22 +117,38 @@ def _failed(error: BaseException) -> Failure:
     return Failure(ModelError(f"A call failed with {type(error).__name__}."))
 
 
-def _is_final(failure: Failure) -> bool:
-    """Say whether the call is not made again: it took its time, or was misused."""
-    return isinstance(failure.error, (ModelTimeoutError, UsageError))
+_Made = tuple[Outcome[T], float | None]
+"""What came of a call, and for how long the provider is to be left alone if it refused
+for now."""
 
 
 def attempt(call: Callable[[I], T], item: I, attempts: int) -> Outcome[T]:
     """Make one call, again if it fails."""
-    failure = Failure(InternalError("No attempt was made."))
-    for _ in range(attempts):
-        try:
-            return Reply(call(item))
-        except Exception as error:  # noqa: BLE001 -- whatever a provider raises
-            failure = _failed(error)
-        if _is_final(failure):
-            break
-    return failure
+    return _attempt(call, item, Retrying(attempts))
+
+
+def _attempt(call: Callable[[I], T], item: I, retrying: Retrying) -> Outcome[T]:
+    while True:
+        outcome, refused = _made(call, item)
+        pause = retrying.pause(outcome, refused)
+        if pause is None:
+            return outcome
+        if pause:
+            sleep(pause)
+
+
+def _made(call: Callable[[I], T], item: I) -> _Made[T]:
+    try:
+        return Reply(call(item)), None
+    except Exception as error:  # noqa: BLE001 -- whatever a provider raises
+        return _failed(error), refusal(error)
+
+
+async def _amade(call: Callable[[I], Awaitable[T]], item: I) -> _Made[T]:
+    try:
+        return Reply(await call(item)), None
+    except Exception as error:  # noqa: BLE001 -- whatever a provider raises
+        return _failed(error), refusal(error)
 
 
 class _Hanging:
@@ -202,12 +226,13 @@ def _start(
     done: SimpleQueue[tuple[int, Outcome[T]]],
 ) -> _Call:
     state = _Call(index, monotonic() + limits.seconds)
+    retrying = Retrying(limits.attempts, state.deadline)
     context = contextvars.copy_context()
 
     def work() -> None:
         outcome: Outcome[T]
         try:
-            outcome = context.run(attempt, call, item, limits.attempts)
+            outcome = context.run(_attempt, call, item, retrying)
         except BaseException as error:  # noqa: BLE001 -- a cancelled or leaving call
             outcome = _failed(error)
         state.finish()
@@ -236,10 +261,11 @@ async def abounded(
     """Make one call without blocking the loop, within its time."""
     async with gate:
         if limits is None:
-            return await _aattempt(port, item, 1)
+            return await _aattempt(port, item, Retrying(1))
         if _hanging.over(limits.hanging):
             return Failure(ModelTimeoutError(_TOO_MANY))
-        task = asyncio.ensure_future(_aattempt(port, item, limits.attempts))
+        retrying = Retrying(limits.attempts, monotonic() + limits.seconds)
+        task = asyncio.ensure_future(_aattempt(port, item, retrying))
         try:
             # asyncio.wait, not wait_for: that one waits for the cancelled call to end.
             await asyncio.wait({task}, timeout=limits.seconds)
@@ -261,19 +287,17 @@ def _abandon(task: asyncio.Task[Any]) -> None:
     task.cancel()
 
 
-async def _aattempt(port: Port[I, T], item: I, attempts: int) -> Outcome[T]:
-    if port.acall is None:
-        call = port.call
-        return await on_thread(lambda one: attempt(call, one, attempts), item)
-    failure = Failure(InternalError("No attempt was made."))
-    for _ in range(attempts):
-        try:
-            return Reply(await port.acall(item))
-        except Exception as error:  # noqa: BLE001 -- whatever a provider raises
-            failure = _failed(error)
-        if _is_final(failure):
-            break
-    return failure
+async def _aattempt(port: Port[I, T], item: I, retrying: Retrying) -> Outcome[T]:
+    while True:
+        if port.acall is None:
+            outcome, refused = await on_thread(lambda one: _made(port.call, one), item)
+        else:
+            outcome, refused = await _amade(port.acall, item)
+        pause = retrying.pause(outcome, refused)
+        if pause is None:
+            return outcome
+        if pause:
+            await asleep(pause)
 
 
 async def on_thread(function: Callable[[I], T], item: I) -> T:

@@ -2,8 +2,9 @@
 What a wrapper is built from, the same in every framework.
 
 A framework's face says how its model, its retriever and its tracing work. That a hook
-is timed, that its prompts are counted, that an event tells what it decided, and that an
-error which leaves it drags no text along, stands here once for sync and async.
+is timed, that its calls of the model are counted, that an event tells what it decided,
+and that an error which leaves it drags no text along, stands here once for sync and
+async.
 
 An error of ours names types and ids only, but Python hangs the original exception and
 the frames it passed on it. Tools that collect errors read both, so both are cut off.
@@ -175,12 +176,16 @@ class Hook:
 
     def _told(self, result: object, performer: Metered, start: float) -> AuditEvent:
         decisions: tuple[Decision, ...] = tuple(getattr(result, "decisions", ()))
+        meter = performer.meter
         event = AuditEvent(
             self.stage,
             self.policy.hash,
             decisions,
             perf_counter() - start,
-            performer.prompts,
+            model_calls=meter.calls,
+            tokens_in=meter.tokens_in,
+            tokens_out=meter.tokens_out,
+            round_trips=meter.round_trips,
         )
         emit(event, self.sinks)
         nothing_left = isinstance(result, Disclosure) and not result.passages

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sdrag.calls import (
@@ -29,6 +30,7 @@ from sdrag.errors import (
     ModelReplyError,
     UsageError,
 )
+from sdrag.metering import Meter
 from sdrag.prompts import Labelled, Prompt
 from sdrag.steps import (
     Authorize,
@@ -38,11 +40,11 @@ from sdrag.steps import (
     Embed,
     Failure,
     Outcome,
-    Performer,
     Reply,
     Score,
     Search,
 )
+from sdrag.tokens import Completion, text_of
 from sdrag.vocabulary import Passage
 
 __all__ = ["Limits", "Metered", "Port", "PortPerformer", "Ports"]
@@ -54,14 +56,15 @@ class Ports:
     What a host handed in; a missing port is an error at the effect that needs it.
 
     Args:
-        complete: A prompt to the reply's text.
+        complete: A prompt to the reply's text, or to a `Completion` that says what it
+            took.
         embed: An `Embed` to one vector per text, of any length.
         search: A `Search` of one query to its passages.
         score: A `Score` to one float per pair.
         authorize: An `Authorize` to one boolean per passage.
     """
 
-    complete: Port[Prompt, str] | None = None
+    complete: Port[Prompt, Completion | str] | None = None
     embed: Port[Embed, Sequence[Sequence[float]]] | None = None
     search: Port[Search, Sequence[Passage]] | None = None
     score: Port[Score, Sequence[float]] | None = None
@@ -99,24 +102,36 @@ class PortPerformer:
 
 @dataclass(slots=True)
 class Metered:
-    """A performer that counts the prompts of one request."""
+    """A performer over ports that counts what one request asks of its model."""
 
-    performer: Performer
-    prompts: int = 0
+    performer: PortPerformer
+    meter: Meter = field(default_factory=Meter)
+
+    def __post_init__(self) -> None:
+        ports = self.performer.ports
+        if ports.complete is not None:
+            counted = replace(ports, complete=self.meter.metered(ports.complete))
+            self.performer = replace(self.performer, ports=counted)
+
+    @property
+    def prompts(self) -> int:
+        """How many prompts were sent; one that was sent again counts again."""
+        return self.meter.calls
 
     def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect."""
-        self._count(effect)
-        return self.performer.perform(effect)
+        with self._counted(effect):
+            return self.performer.perform(effect)
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
-        self._count(effect)
-        return await self.performer.aperform(effect)
+        with self._counted(effect):
+            return await self.performer.aperform(effect)
 
-    def _count(self, effect: Effect) -> None:
-        if isinstance(effect, Complete):
-            self.prompts += len(effect.items)
+    def _counted(self, effect: Effect) -> AbstractContextManager[None]:
+        if isinstance(effect, Complete) and effect.items:
+            return self.meter.round_trip()
+        return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +189,7 @@ def _given(port: Port[Any, Any] | None, what: str, argument: str) -> Port[Any, A
 
 
 def _labelled(
-    effect: Complete, outcomes: Sequence[Outcome[str]]
+    effect: Complete, outcomes: Sequence[Outcome[Completion | str]]
 ) -> Sequence[Outcome[Labelled]]:
     """A reply inherits the labels of its prompt; what is no text is no reply."""
     return [
@@ -183,10 +198,10 @@ def _labelled(
     ]
 
 
-def _reply(prompt: Prompt, outcome: Outcome[str]) -> Outcome[Labelled]:
+def _reply(prompt: Prompt, outcome: Outcome[Completion | str]) -> Outcome[Labelled]:
     if isinstance(outcome, Failure):
         return outcome
-    text: object = outcome.value
+    text: object = text_of(outcome.value)
     if not isinstance(text, str):
         return Failure(ModelReplyError(f"A {type(text).__name__} is no reply."))
     return Reply(Labelled(text, prompt.labels))

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Self
 
 from sdrag.disclosure.binding import bind as attached
@@ -28,11 +29,12 @@ from sdrag.guardrails import access, contradictions, injection, relevance, stale
 from sdrag.guardrails.contradictions import Reconciled
 from sdrag.guardrails.evidence import stamped
 from sdrag.guardrails.fetch import fetch
+from sdrag.guardrails.injection.scanning import scanned
 from sdrag.guardrails.notices import notice
 from sdrag.guardrails.recency import by_recency
 from sdrag.guardrails.screened import Screened
 from sdrag.identities import told
-from sdrag.policy import Policy, PolicySource
+from sdrag.policy import InjectionSection, Policy, PolicySource
 from sdrag.progress import Progress
 from sdrag.state import StateSource, open_state
 from sdrag.steps import Steps, search
@@ -83,7 +85,7 @@ class Engine:
     classifier: bool = False
 
     @classmethod
-    def build(
+    def build(  # noqa: PLR0913 -- what a wrapper was handed, by keyword
         cls,
         policy: PolicySource,
         *,
@@ -94,6 +96,7 @@ class Engine:
         authorize: bool = False,
         classifier: bool = False,
         releasing: bool = True,
+        window: int | None = None,
     ) -> Self:
         """
         Put an engine together.
@@ -107,6 +110,8 @@ class Engine:
             authorize: Whether the performer can ask the host's authorizer.
             classifier: Whether the performer can score injections with a model.
             releasing: Whether passages leave through it; a binder releases none.
+            window: How many tokens the model takes in, where that is known; half of
+                them are left to instructions, constraints and the reply.
 
         Raises:
             PolicyError: The policy cannot be read.
@@ -117,11 +122,12 @@ class Engine:
         if releasing and locator is None:
             check_understood(read, has_model=has_model)
         setup = DisclosureSetup(
-            policy=read,
+            policy=read if window is None else read.fitted(window // 2),
             state=open_state(state),
             locator=locator or LocalLocator(caution=read.disclosure.caution),
             has_model=has_model,
             model_id=model_id,
+            suspects=partial(_suspects, policy=read),
         )
         return cls(setup, authorize, classifier)
 
@@ -129,6 +135,13 @@ class Engine:
     def policy(self) -> Policy:
         """What must not be disclosed."""
         return self.disclosure.policy
+
+
+def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]:
+    """Say which texts speak to a model; one that cannot be scanned may."""
+    section = policy.injection or InjectionSection()
+    scans = yield from scanned(texts, section, classifier=False, metadata_keys=())
+    return [one is None or bool(one.text.suspicions) for one in scans]
 
 
 @dataclass(frozen=True, slots=True)

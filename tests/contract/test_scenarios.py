@@ -14,6 +14,7 @@ from ..support.faces import FACES, RETRIEVERS, Scenario, core_run
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
 CREW = "The crew was paid 4,200 crowns in cash, said the harbour master."
 NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}
+PURPOSE = {"id": "purpose", "text": "Conceal what the crates were for", "always": True}
 ONE = (Passage("p1", QUAY, {"source": "log.txt", "author": "Karlsson"}, 0.9),)
 TWO = (*ONE, Passage("p2", CREW, {"source": "log.txt"}, 0.4))
 FORBIDDEN = {"Anna", "Karlsson"}
@@ -43,11 +44,18 @@ REDACTED = [
     ),
     Scenario("persuaded model", TWO, policy(), reply=verdicts(names=[])),
 ]
+STUMBLING = [
+    ("failing model", {"reply": failing}),
+    ("garbled model", {"reply": garbled}),
+    ("no verdict", {"reply": verdicts(other=[])}),
+    ("hanging model", {"reply": hanging, "limits": Limits(seconds=0.1)}),
+]
+IN_DOUBT = [Scenario(name, TWO, policy(), **how) for name, how in STUMBLING]
 WITHHELD = [
-    Scenario("failing model", TWO, policy(), reply=failing),
-    Scenario("garbled model", TWO, policy(), reply=garbled),
-    Scenario("no verdict", TWO, policy(), reply=verdicts(other=[])),
-    Scenario("hanging model", TWO, policy(), reply=hanging, limits=Limits(seconds=0.1)),
+    *(
+        Scenario(name, TWO, {"constraints": [PURPOSE]}, **how)
+        for name, how in STUMBLING
+    ),
     Scenario(
         "constraint that withholds",
         ONE,
@@ -101,6 +109,16 @@ def test_what_cannot_be_judged_is_withheld(face, scenario):
     """A passage in doubt is not there: neither raw nor as a stump."""
     with scenario.acting():
         assert face(scenario) == []
+
+
+@every_face
+@pytest.mark.parametrize("scenario", IN_DOUBT, ids=lambda case: case.name)
+def test_where_types_are_asked_for_doubt_costs_their_sentences(face, scenario):
+    """The sentence with a name in it goes; the passage without one is whole."""
+    with scenario.acting():
+        released = face(scenario)
+
+    assert [text for _, text, _ in released] == ["[REDACTED]", CREW]
 
 
 @every_face

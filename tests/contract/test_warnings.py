@@ -103,7 +103,9 @@ QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn.
 CREW = "The crew of the boat slept."
 TWO = (Passage("p1", QUAY, score=0.9), Passage("p2", CREW, score=0.8))
 NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}
+WHY = {"id": "why", "text": "Conceal the purpose of the voyage", "always": True}
 POLICY = {"constraints": [NAMES]}
+MEANT = {"constraints": [WHY]}
 RANKED = {
     "constraints": ["Remove the names of witnesses", "Hide dates"],
     "disclosure": {"apply": "top_k", "top_k": 1},
@@ -136,11 +138,11 @@ def warned(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
 
 CAUSES = [
     ("failed-missingextra", Scenario("no MiniLM", TWO, RANKED), "sdrag[local]"),
-    ("model-failed", Scenario("failing", TWO, POLICY, reply=failing), "provider"),
-    ("no-verdict", Scenario("garbled", TWO, POLICY, reply=garbled), "stronger model"),
+    ("model-failed", Scenario("failing", TWO, MEANT, reply=failing), "provider"),
+    ("no-verdict", Scenario("garbled", TWO, MEANT, reply=garbled), "stronger model"),
     (
         "model-timeout",
-        Scenario("hanging", TWO, POLICY, reply=hanging, limits=LATE),
+        Scenario("hanging", TWO, MEANT, reply=hanging, limits=LATE),
         "timeout_seconds",
     ),
     (

@@ -137,6 +137,18 @@ def _summarizing_clusters():
     return [_prompt([PASSAGE], HierarchySettings())]
 
 
+def _confirming():
+    from sdrag.disclosure.confirm_prompt import (  # noqa: PLC0415
+        Marked,
+        confirm_prompt,
+        control_of,
+    )
+
+    marked = [Marked("words", (0,), ("a",))]
+    control = control_of([TEXT], 1, bytes(32))
+    return [confirm_prompt([TEXT], marked, CONSTRAINTS, control, bytes(32))]
+
+
 def _rephrasing():
     from sdrag.disclosure.rephrase_prompt import rephrasing_prompt  # noqa: PLC0415
 
@@ -182,6 +194,7 @@ BUILT = {
     ("questions.split_by_model",): _splitting,
     ("summarizer.summary_prompt",): _summarizing,
     ("prompts.extraction_prompt",): _extracting,
+    ("confirm_prompt.confirm_prompt",): _confirming,
     ("rephrase_prompt.rephrasing_prompt",): _rephrasing,
     ("picking._prompt",): _picking,
     ("building._prompt",): _summarizing_clusters,

@@ -36,7 +36,7 @@ PLACES = {
 }
 """Which argument of a call is a code, by the name of what is called."""
 KEBAB = re.compile(r"[a-z]+(?:-[a-z]+)+")
-NO_CODES = {"utf-8"}
+NO_CODES = {"check-digits", "utf-8"}
 WORDS_OF_CONSTRAINTS = "constraint_parser"
 """A package full of words that only look like codes."""
 ERRORS = [

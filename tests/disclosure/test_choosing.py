@@ -162,17 +162,16 @@ def test_an_interrupted_run_goes_on_where_it_stopped(state):
 
 
 def test_what_could_not_be_judged_at_binding_is_judged_when_it_is_retrieved(state):
-    """It is counted, and withheld until somebody can."""
+    """It is counted, and its sentences are hidden until somebody can."""
     built = Engine.build(POLICY, state=state, has_model=True)
 
     done = run(bind(PASSAGES, built), Scripted(complete=lambda _: "I would rather not"))
-    withheld, _, _ = asked(built, complete=lambda _: "I would rather not")
+    in_doubt, _, _ = asked(built, complete=lambda _: "I would rather not")
     released, _, _ = asked(built)
 
     assert (done.passages, done.located) == (3, 0)
-    assert withheld == []
-    assert len(released) == 3
-    assert "arlsson" not in str(released)
+    assert set(" ".join(in_doubt).split()) < set(" ".join(released).split())
+    assert "arlsson" not in str(released) + str(in_doubt)
 
 
 @pytest.mark.parametrize("question", ["Remove the names of witnesses", "Hide dates"])

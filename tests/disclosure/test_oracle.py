@@ -78,6 +78,7 @@ RULES = [
     {"id": "phones", "text": "Suppress private telephone numbers"},
     {"id": "mail", "text": "Hide e-mail addresses"},
 ]
+MEANT = {"id": "van", "text": "Conceal what was seen on the day of the robbery"}
 
 
 def none_found(names):
@@ -85,7 +86,7 @@ def none_found(names):
 
 
 def some_only(names):
-    return none_found(names[:1])
+    return none_found([name for name in names if name == "names"])
 
 
 def not_in_text(names):
@@ -94,8 +95,9 @@ def not_in_text(names):
     )
 
 
+@pytest.mark.parametrize("rules", [RULES, [*RULES, MEANT]], ids=["types", "meaning"])
 @pytest.mark.parametrize(
-    ("reply", "withheld"),
+    ("reply", "in_doubt"),
     [
         (lambda _: "", True),
         (lambda _: "I am sorry, I cannot help with that.", True),
@@ -107,15 +109,15 @@ def not_in_text(names):
     ],
     ids=["empty", "refusal", "half", "orders", "invented", "some", "nothing"],
 )
-def test_wrong_models_open_nothing(reply, withheld):
-    """No span that detectors find leaves; what has no verdict stays behind."""
+def test_wrong_models_open_nothing(reply, in_doubt, rules):
+    """No span that detectors find leaves; what must be understood stays behind."""
 
     def complete(prompt):
         asked = ASKED.findall(prompt.messages[-1].content.text)
         return reply([name for name, _ in asked])
 
     passage = Passage("witness/Meyers", TEXT, {"author": "Jonathan Meyers"}, 0.5, "d")
-    policy = {"constraints": RULES, "metadata": {"allow": ["author"]}}
+    policy = {"constraints": rules, "metadata": {"allow": ["author"]}}
     engine = Engine.build(policy, has_model=True)
     performer = Scripted(complete=complete)
     run(bind([passage], engine), performer)
@@ -124,7 +126,7 @@ def test_wrong_models_open_nothing(reply, withheld):
 
     left = "".join(f"{p.id} {p.text} {dict(p.metadata)}" for p in released)
     assert not re.search(r"Meyers|555-0142|example\.org", left)
-    assert bool(released) is not withheld
+    assert bool(released) is not (in_doubt and MEANT in rules)
 
 
 @pytest.mark.parametrize("method", ["redact", "rephrase", "withhold"])

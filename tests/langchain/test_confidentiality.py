@@ -66,12 +66,14 @@ class TestConfidentiality:
 
     def test_a_model_that_cannot_be_copied_is_refused_while_there_is_one(self, host):
         """Its prompts would be kept, so its passages are withheld."""
-        model = RunnableLambda(lambda messages: verdicts(names=[])("\n"))
-        assert wrapped(host, llm=model).invoke("q")
+        model = RunnableLambda(lambda messages: verdicts(why=[])("\n"))
+        rule = {"id": "why", "text": "Conceal the purpose of the voyage"}
+        policy = {**POLICY, "constraints": [rule]}
+        assert wrapped(host, llm=model, policy=policy).invoke("q")
 
         set_llm_cache(InMemoryCache())
         try:
-            assert wrapped(host, llm=model).invoke("q") == []
+            assert wrapped(host, llm=model, policy=policy).invoke("q") == []
         finally:
             set_llm_cache(None)
 

@@ -29,7 +29,11 @@ SCENARIO = Scenario(
         Passage("p1", f"Captain {NAME} steered past the harbour at dawn.", score=0.9),
         Passage("p2", "The harbour opens at six.", score=0.5),
     ),
-    {"constraints": [{"id": "names", "text": "Remove call signs", "always": True}]},
+    {
+        "constraints": [
+            {"id": "names", "text": "Conceal the purpose of the voyage", "always": True}
+        ]
+    },
 )
 LIMITS = Limits(seconds=5)
 
@@ -121,6 +125,41 @@ def test_a_model_over_the_wire_redacts(client, wire):
     assert_kept_apart(wire)
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize(
+    ("package", "hosts", "model"),
+    [(langchain_sdrag, Documents, chat_openai), (llamaindex_sdrag, Nodes, openai_like)],
+    ids=["langchain", "llamaindex"],
+)
+def test_what_the_provider_counts_is_told(package, hosts, model, is_async, wire):
+    """The server counts a token in and one out for every request that it answers."""
+    events = []
+    wire.faults = [
+        server.too_many,
+        lambda handler, body: handler.reply(server.found(body, (NAME,))),
+    ]
+    is_langchain = package is langchain_sdrag
+    retriever = package.SelectiveDisclosureRetriever(
+        base_retriever=hosts(scenario=SCENARIO) if is_langchain else hosts(SCENARIO),
+        policy=SCENARIO.policy,
+        llm=model(wire),
+        limits=Limits(seconds=20),
+        audit=events.append,
+    )
+    ask = retriever.invoke if is_langchain else retriever.retrieve
+    if is_async:
+        aask = retriever.ainvoke if is_langchain else retriever.aretrieve
+        asyncio.run(aask(QUESTION))
+    else:
+        ask(QUESTION)
+
+    (event,) = events
+    answered = len(wire.requests) - 1
+    assert event.model_calls == len(wire.requests)
+    assert (event.tokens_in, event.tokens_out) == (answered, answered)
+    assert 0 < event.round_trips <= answered
+
+
 SHAPES = {
     "langchain by JSON schema": lambda wire: langchain(chat_openai(wire)),
     "langchain by JSON mode": lambda wire: langchain(
@@ -164,7 +203,6 @@ def test_every_shape_of_reply_is_read(shape, wire):
 
 
 FAULTS = (
-    server.too_many,
     server.broken,
     server.cut,
     server.malformed,
@@ -185,6 +223,15 @@ def test_what_the_wire_breaks_is_withheld(client, fault, wire):
 
 
 @every_client
+def test_a_refusal_that_outlasts_the_limit_is_withheld(client, wire):
+    """What is refused for now is waited for only where there is time left for it."""
+    wire.faults = [server.too_many]
+
+    assert client(wire, Limits(seconds=0.4)) == []
+    assert_kept_apart(wire)
+
+
+@every_client
 def test_slow_tokens_end_at_the_limit(client, wire):
     """Every read is in time, and the answer is not; the clock on the wall decides."""
     wire.faults = [server.slow]
@@ -196,13 +243,14 @@ def test_slow_tokens_end_at_the_limit(client, wire):
 
 @every_client
 def test_a_passing_fault_is_tried_again(client, wire):
-    """One refusal for now, by the provider, costs a second attempt and no passage."""
+    """A refusal for now costs no attempt, a fault costs one, and neither a passage."""
     wire.faults = [
         server.too_many,
+        server.broken,
         lambda handler, body: handler.reply(server.found(body, (NAME,))),
     ]
 
-    assert len(client(wire, Limits(seconds=5, concurrency=1))) == 2
+    assert len(client(wire, Limits(seconds=20, concurrency=1))) == 2
 
 
 @every_client

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sdrag.cli.chunks import chunks_in
-from sdrag.cli.models import LOCAL, chat_model, model_name_of
+from sdrag.cli.models import LOCAL, chat_model
 from sdrag.cli.options import AsJson
 from sdrag.errors import UsageError
 from sdrag.extras import needs
@@ -59,7 +59,10 @@ def bind(
         raise UsageError("--state names the file that is written.")
     source = chunks_in(paths or (), chroma, collection)
     if dry_run:
-        _told(_estimated(rules, source, llm), as_json=as_json)
+        from sdrag.cli.estimate import NOTES, estimate
+
+        told = estimate(rules, source, has_model=llm != LOCAL)
+        _told(told, as_json=as_json, notes="" if llm == LOCAL else NOTES)
         return
     _told(_bound(rules, source, state, llm), as_json=as_json)
 
@@ -75,15 +78,10 @@ def _bound(
     from sdrag.pipeline import bind as bind_passages
     from sdrag.steps import run
 
-    engine = Engine.build(
-        rules,
-        has_model=llm != LOCAL,
-        model_id=model_name_of(llm),
-        state=state,
-        releasing=False,
-    )
+    asked, complete = _model(llm)
+    engine = Engine.build(rules, state=state, releasing=False, **asked)
     performer = Metered(
-        PortPerformer(Ports(complete=_completing(llm), embed=local_embeddings()))
+        PortPerformer(Ports(complete=complete, embed=local_embeddings()))
     )
     started, done = perf_counter(), Ingested()
     with _bar(source.count) as tell:
@@ -100,23 +98,23 @@ def _bound(
         "chunks": done.passages,
         "located": done.located,
         "read": done.read,
-        "calls": performer.prompts,
+        "calls": performer.meter.calls,
+        "tokens_in": performer.meter.tokens_in,
+        "tokens_out": performer.meter.tokens_out,
         "seconds": round(perf_counter() - started, 3),
     }
 
 
-def _estimated(rules: Policy, source: Any, llm: str) -> dict[str, float | int]:
-    from sdrag.cli.estimate import estimate
-
-    return estimate(rules, source, has_model=llm != LOCAL)
-
-
-def _completing(llm: str) -> Any:
+def _model(llm: str) -> tuple[dict[str, Any], Any]:
+    """Return what an engine is told of a model, and how the model is asked."""
     if llm == LOCAL:
-        return None
-    from langchain_sdrag.effects import completing
+        return {}, None
+    from langchain_sdrag.effects import completing, model_name
+    from langchain_sdrag.windows import context_window
 
-    return completing(chat_model(llm.removeprefix("langchain:")))
+    model = chat_model(llm.removeprefix("langchain:"))
+    told = {"model_id": model_name(model), "window": context_window(model)}
+    return {"has_model": True, **told}, completing(model)
 
 
 def _covered(rules: Policy, llm: str) -> AbstractContextManager[None]:
@@ -143,8 +141,10 @@ def _bar(total: int) -> Iterator[Progress]:
         yield tell
 
 
-def _told(result: dict[str, float | int], *, as_json: bool) -> None:
+def _told(result: dict[str, float | int], *, as_json: bool, notes: str = "") -> None:
     for name, value in result.items():
         typer.echo(f"{name}: {value}")
+    if notes:
+        typer.echo(f"\n{notes}")
     if as_json:
         typer.echo(json.dumps(result))

@@ -9,6 +9,7 @@ from typing import Any
 from sdrag.errors import UsageError
 from sdrag.extras import needs
 from sdrag.prompts import Prompt
+from sdrag.tokens import text_of
 
 __all__ = [
     "LOCAL",
@@ -16,7 +17,7 @@ __all__ = [
     "complete_with",
     "generator_of",
     "judge_of",
-    "model_name_of",
+    "llm_of",
     "served_model",
 ]
 
@@ -43,19 +44,27 @@ def complete_with(
         return None
     if not engine.startswith(_PREFIX):
         raise UsageError(f"{option} takes local, or langchain:PROVIDER:MODEL.")
+    ask = llm_of(engine)["complete"]
+    return lambda prompt: text_of(ask(prompt))
+
+
+def llm_of(llm: str) -> dict[str, Any]:
+    """
+    Return the settings of a model that redacts: how it is asked, its name, its window.
+
+    Args:
+        llm: `langchain:PROVIDER:MODEL`.
+    """
     with needs("langchain", "A LangChain model"):
         from langchain_sdrag.effects import completing
-    port = completing(chat_model(engine.removeprefix(_PREFIX)))
-    return port.call if port else None
-
-
-def model_name_of(engine: str) -> str:
-    """Return how a wrapper with the same model names it; empty for the local engine."""
-    if engine == LOCAL:
-        return ""
-    from langchain_sdrag.effects import model_name
-
-    return model_name(chat_model(engine.removeprefix(_PREFIX)))
+        from langchain_sdrag.windows import context_window
+    model = chat_model(llm.removeprefix(_PREFIX))
+    port = completing(model)
+    return {
+        "complete": port and port.call,
+        "model_id": llm,
+        "window": context_window(model),
+    }
 
 
 def chat_model(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["show", "show_errors"]
+__all__ = ["show", "show_beside", "show_errors"]
 
 
 def show(result: Mapping[str, Any], *, as_json: bool) -> None:
@@ -25,6 +25,28 @@ def show(result: Mapping[str, Any], *, as_json: bool) -> None:
         return
     for key, value in result.items():
         typer.echo(f"{key}: {_brief(value)}")
+
+
+def show_beside(
+    result: Mapping[str, Any], columns: Mapping[str, Mapping[str, float]]
+) -> None:
+    """
+    Print a result as a list, after a table of the figures that columns share.
+
+    Args:
+        result: Plain data.
+        columns: What each is called, and its figures, the same ones in each.
+    """
+    figures = list(next(iter(columns.values())))
+    width = max(map(len, figures)) + 2
+    wide = {name: max(len(name), 6) + 2 for name in columns}
+    heads = "".join(f"{name:>{wide[name]}}" for name in columns)
+    typer.echo(f"{'':{width}}{heads}")
+    for figure in figures:
+        row = (f"{column[figure]:{wide[name]}.4f}" for name, column in columns.items())
+        typer.echo(f"{figure:{width}}{''.join(row)}")
+    rest = {key: value for key, value in result.items() if key not in figures}
+    show(rest, as_json=False)
 
 
 def show_errors(found: Iterable[Mapping[str, str]], limit: int) -> None:

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 
 from sdrag.folding import is_boundary
 from sdrag.sentences import sentences
+from sdrag.tokens import CHARACTERS_PER_TOKEN
 from sdrag.vocabulary import Confidential, Passage, Span
 
-__all__ = ["CHARACTERS_PER_TOKEN", "Block", "blocks"]
-
-CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for English; the budget bounds a prompt, it does not fill it."""
+__all__ = ["Block", "blocks"]
 
 _SEAM = "\n\n"
 

@@ -3,14 +3,14 @@ Extraction: a model finds the spans that constraints withhold (SD-RAG, III-C2).
 
 "We always perform the extraction on the original": every block is asked about every
 batch of constraints, and all prompts go out in one round trip. Whatever is not a
-readable verdict on spans that stand in the text is doubt, and doubt withholds the
-passages it concerns.
+readable verdict on spans that stand in the text is doubt. What a reply leaves in doubt
+is asked again once, with what was wrong, for the constraints concerned alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sdrag.disclosure.blocks import Block, blocks
 from sdrag.disclosure.prompts import extraction_prompt
@@ -22,9 +22,14 @@ from sdrag.policy import DisclosureSection
 from sdrag.prompts import Labelled, sensitive
 from sdrag.spans import locate
 from sdrag.steps import Failure, Outcome, Steps, complete, compute
-from sdrag.vocabulary import Constraint, Finding, Span
+from sdrag.vocabulary import Confidential, Constraint, Finding, Span
 
-__all__ = ["Extraction", "extract"]
+__all__ = ["Extraction", "extract", "extract_again"]
+
+_WRONG = {
+    "no-verdict": "it was not JSON of that form, or left out a constraint",
+    "span-not-in-text": "it quoted what does not stand in the text, letter by letter",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,35 +40,58 @@ class Extraction:
     Args:
         findings: Spans of the text's own characters.
         doubts: Why a constraint could not be judged on a text, as codes.
+        again: What a reply left in doubt, to be asked again.
     """
 
     findings: Mapping[int, tuple[Finding, ...]]
     doubts: Mapping[tuple[int, str], str]
+    again: tuple[Question, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """One prompt: a block of a group's texts and a batch of its constraints."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Question(Confidential):
+    """
+    One prompt: a block of a group's texts and a batch of its constraints.
+
+    Args:
+        group: Of texts.
+        block: Some of them.
+        batch: Of the constraints that hold for them.
+        wrong: What was wrong with the last reply.
+    """
 
     group: Group
     block: Block
     batch: tuple[Constraint, ...]
+    wrong: str = ""
 
     def places(self) -> list[int]:
+        """Return the places of the texts it asks about."""
         return [self.group.places[index] for index in self.block.indices()]
+
+    def about(self, names: Collection[str], code: str) -> Question:
+        """Return what is asked again, about some of the constraints."""
+        left = tuple(rule for rule in self.batch if rule.id in names)
+        return replace(self, batch=left, wrong=_WRONG[code])
 
 
 @dataclass(slots=True)
 class _Tally:
     findings: dict[int, list[Finding]] = field(default_factory=dict)
     doubts: dict[tuple[int, str], str] = field(default_factory=dict)
+    again: list[Question] = field(default_factory=list)
 
-    def doubt(self, question: _Question, names: Sequence[str], code: str) -> None:
+    def ask_again(self, question: Question, names: Sequence[str], code: str) -> None:
+        if names:
+            self.doubt(question, names, code)
+            self.again.append(question.about(names, code))
+
+    def doubt(self, question: Question, names: Sequence[str], code: str) -> None:
         for place in question.places():
             for name in names:
                 self.doubts[place, name] = code
 
-    def find(self, question: _Question, name: str, spans: Sequence[Span]) -> None:
+    def find(self, question: Question, name: str, spans: Sequence[Span]) -> None:
         for span in spans:
             for index, part in question.block.back(span):
                 place = question.group.places[index]
@@ -73,6 +101,7 @@ class _Tally:
         for place, found in other.findings.items():
             self.findings.setdefault(place, []).extend(found)
         self.doubts |= other.doubts
+        self.again += other.again
 
 
 def extract(
@@ -88,13 +117,45 @@ def extract(
     """
     size = section.batch_size
     questions = [
-        _Question(group, block, group.constraints[start : start + size])
+        Question(group, block, group.constraints[start : start + size])
         for group in groups
         for block in blocks(group.texts, section.token_budget)
         for start in range(0, len(group.constraints), size)
     ]
+    return (yield from _asked(questions, key))
+
+
+def extract_again(first: Extraction, key: bytes) -> Steps[Extraction]:
+    """
+    Ask again what replies left in doubt; what is in doubt then stays so.
+
+    Args:
+        first: What came of the first round; what it found is kept.
+        key: Of the prompts' marks.
+    """
+    second = yield from _asked(first.again, key)
+    asked = {
+        (place, rule.id)
+        for question in first.again
+        for place in question.places()
+        for rule in question.batch
+    }
+    left = {pair: code for pair, code in first.doubts.items() if pair not in asked}
+    places = dict.fromkeys((*first.findings, *second.findings))
+    return Extraction(
+        {
+            place: (*first.findings.get(place, ()), *second.findings.get(place, ()))
+            for place in places
+        },
+        {**left, **second.doubts},
+    )
+
+
+def _asked(questions: Sequence[Question], key: bytes) -> Steps[Extraction]:
     outcomes = yield from complete(
-        extraction_prompt(sensitive(question.block.text), question.batch, key)
+        extraction_prompt(
+            sensitive(question.block.text), question.batch, key, question.wrong
+        )
         for question in questions
     )
     readings = yield from compute(
@@ -107,11 +168,13 @@ def extract(
         else:
             tally.add(reading.value)
     return Extraction(
-        {place: tuple(found) for place, found in tally.findings.items()}, tally.doubts
+        {place: tuple(found) for place, found in tally.findings.items()},
+        tally.doubts,
+        tuple(tally.again),
     )
 
 
-def _read(question: _Question, outcome: Outcome[Labelled]) -> _Tally:
+def _read(question: Question, outcome: Outcome[Labelled]) -> _Tally:
     tally = _Tally()
     names = [constraint.id for constraint in question.batch]
     if isinstance(outcome, Failure):
@@ -119,12 +182,14 @@ def _read(question: _Question, outcome: Outcome[Labelled]) -> _Tally:
         tally.doubt(question, names, "model-timeout" if late else "model-failed")
         return tally
     verdicts = read_verdicts(outcome.value.text, names)
-    tally.doubt(question, [n for n in names if n not in verdicts], "no-verdict")
+    tally.ask_again(question, [n for n in names if n not in verdicts], "no-verdict")
     folded = fold(question.block.text)
+    astray = []
     for name, quotations in verdicts.items():
         for quotation in quotations:
             spans = locate(quotation, folded)
-            if not spans:
-                tally.doubt(question, [name], "span-not-in-text")
+            if not spans and name not in astray:
+                astray.append(name)
             tally.find(question, name, spans)
+    tally.ask_again(question, astray, "span-not-in-text")
     return tally

@@ -91,7 +91,7 @@ def locate(
         texts = Texts(batch, setup.rules, setup.policy.metadata.allow)
         choosing = Choosing(texts, "", None, unlimited)
         facts = yield from located(texts, setup, choosing.to_ask, whole=True)
-        doubtful = {place for place, _ in facts.doubts}
+        doubtful = {place for place, _ in (*facts.doubts, *facts.hedged)}
         known = sum(place not in doubtful for place in range(len(batch)))
         done += Ingested(len(batch), known, facts.read)
         if progress is not None:

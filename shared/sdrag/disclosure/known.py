@@ -18,12 +18,15 @@ from sdrag.disclosure.texts import Texts
 from sdrag.state.findings import LOCAL, MODEL, Known
 from sdrag.state.keys import DOCUMENT_BYTES
 from sdrag.state.register import Register
-from sdrag.vocabulary import Confidential
+from sdrag.vocabulary import Confidential, Finding
 
-__all__ = ["Doubts", "Facts", "Lookup"]
+__all__ = ["Doubts", "Facts", "Found", "Lookup"]
 
 Doubts = dict[tuple[int, str], str]
 """Why a constraint could not be judged on a text, by the text's place and its id."""
+
+Found = dict[int, dict[bytes, list[Finding]]]
+"""Findings by the text's place and the rule's key."""
 
 _TEXT, _VALUE, _LEAF = "text", "value", "leaf"
 _NOTHING = Taken.of(())
@@ -39,6 +42,7 @@ class Facts(Confidential):
         taken: What constraints take from each text.
         hidden: Of each passage the leaves that hold a form, and the constraints.
         doubts: Why a constraint could not be judged on a text, as codes.
+        hedged: The same where hiding sentences was enough.
         handles: By what each passage's document is known in the state.
         read: How many texts had to be read now.
     """
@@ -46,6 +50,7 @@ class Facts(Confidential):
     taken: list[Taken]
     hidden: list[dict[str, frozenset[str]]]
     doubts: Doubts
+    hedged: Doubts
     handles: tuple[bytes, ...]
     read: int = 0
 
@@ -161,7 +166,7 @@ class Lookup(Confidential):
             and ((known := self.known.get(key)) is None or known.is_behind(version))
         }
 
-    def facts(self, doubts: Doubts, *, read: int) -> Facts:
+    def facts(self, doubts: Doubts, hedged: Doubts, *, read: int) -> Facts:
         """Say by constraints' ids what is known by now."""
         names = _Names(self.rules)
         return Facts(
@@ -175,6 +180,7 @@ class Lookup(Confidential):
                 for own in self.leaves
             ],
             doubts=doubts,
+            hedged=hedged,
             handles=tuple(self.documents[: len(self.texts.passages)]),
             read=read,
         )

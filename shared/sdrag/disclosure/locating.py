@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.closing import closed, disguised, recalled
-from sdrag.disclosure.known import Doubts, Facts, Lookup
+from sdrag.disclosure.hedging import hedged
+from sdrag.disclosure.known import Doubts, Facts, Found, Lookup
 from sdrag.disclosure.placeholders import any_of, marks_of
-from sdrag.disclosure.reading import Found, read
+from sdrag.disclosure.reading import read
 from sdrag.disclosure.registering import add_entries, surfaces
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
@@ -34,15 +35,25 @@ Chooser = Callable[[], Steps[Collection[str]]]
 _Spans = dict[bytes, tuple[Span, ...]]
 _HIDDEN: tuple[Span, ...] = ()
 _LEAF = b"leaf"
+_HEDGE = b"hedge"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Reading(Confidential):
-    """What one engine was to look for in which texts, and what it found there."""
+class _Looked(Confidential):
+    """
+    What one engine was to look for in which texts, and what it found there.
+
+    Args:
+        engine: Its key.
+        wanted: The ids of constraints, by the text's place.
+        found: What it found.
+        doubts: What it could not judge: it counts as not looked for.
+    """
 
     engine: bytes
     wanted: Mapping[int, Sequence[str]]
     found: Found
+    doubts: Doubts
 
 
 def located(
@@ -74,13 +85,40 @@ def located(
             place: [name for name in names if name in chosen]
             for place, names in model.items()
         }
-    found, quoted, doubts = yield from read(lookup, local, asked, whole=whole)
-    yield from _registered(lookup, (found, quoted))
-    readings = [_Reading(lookup.local, local, found)]
+    reading = yield from read(lookup, local, asked, whole=whole)
+    yield from _registered(lookup, (reading.found, reading.quoted))
+    looked = [_Looked(lookup.local, local, reading.found, reading.doubts)]
     if lookup.model is not None:
-        readings.append(_Reading(lookup.model, model if whole else asked, quoted))
-    yield from _closed(_Closing(lookup, readings, doubts), whole=whole)
-    return lookup.facts(doubts, read=len(local.keys() | asked.keys()))
+        seen = model if whole else asked
+        looked.append(_Looked(lookup.model, seen, reading.quoted, reading.unsure))
+    yield from _closed(_Closing(lookup, looked), whole=whole)
+    hidden, left = yield from hedged(lookup, reading.unsure)
+    hedges = {pair: code for pair, code in reading.unsure.items() if pair not in left}
+    _hide(lookup, _joined((hidden, _about(lookup, reading.quoted, hedges))))
+    return lookup.facts(
+        {**left, **reading.doubts}, hedges, read=len(local.keys() | asked.keys())
+    )
+
+
+def _about(lookup: Lookup, found: Found, pairs: Collection[tuple[int, str]]) -> Found:
+    """Return what was found of some constraints in some texts."""
+    kept: Found = {}
+    for place, name in pairs:
+        rule = lookup.rules[name]
+        if own := found.get(place, {}).get(rule):
+            kept.setdefault(place, {})[rule] = own
+    return kept
+
+
+def _hide(lookup: Lookup, hidden: Found) -> None:
+    """Hide findings from this request alone."""
+    empty = Register(Entries(), lookup.setup.state.hashes)
+    for place, by_key in hidden.items():
+        key, text = lookup.own[place], lookup.texts.all[place].text
+        known = lookup.known.setdefault(key, Known())
+        spans = ClosedSpans.of(closed(text, by_key, empty), text)
+        row = Located(key, _HEDGE, tuple(by_key), spans, known.version or 0)
+        known.add(row, whole=False)
 
 
 def _registered(lookup: Lookup, readings: Iterable[Found]) -> Steps[None]:
@@ -157,23 +195,19 @@ class _Closing(Confidential):
 
     Args:
         lookup: The texts.
-        readings: Of the engines.
-        doubts: What they could not judge: it counts as not looked for.
+        looked: By the engines.
     """
 
-    __slots__ = ("_doubts", "_empty", "_readings", "lookup")
+    __slots__ = ("_empty", "_looked", "lookup")
 
-    def __init__(
-        self, lookup: Lookup, readings: Sequence[_Reading], doubts: Doubts
-    ) -> None:
+    def __init__(self, lookup: Lookup, looked: Sequence[_Looked]) -> None:
         self.lookup = lookup
-        self._readings = readings
-        self._doubts = doubts
+        self._looked = looked
         self._empty = Register(Entries(), lookup.setup.state.hashes)
 
     def new(self) -> list[int]:
         """Return the places of the texts that were read now."""
-        return sorted({place for one in self._readings for place in one.wanted})
+        return sorted({place for one in self._looked for place in one.wanted})
 
     def behind(self) -> list[int]:
         """Return the places of the texts that are behind their register."""
@@ -196,16 +230,16 @@ class _Closing(Confidential):
         key, text = self.lookup.own[place], self.lookup.texts.all[place].text
         register = self._register(key)
         rows = []
-        for reading in self._readings:
+        for one in self._looked:
             judged = (
                 self.lookup.rules[name]
-                for name in reading.wanted.get(place, ())
-                if (place, name) not in self._doubts
+                for name in one.wanted.get(place, ())
+                if (place, name) not in one.doubts
             )
             if rules := tuple(dict.fromkeys(judged)):
-                spans = closed(text, reading.found.get(place, {}), register)
+                spans = closed(text, one.found.get(place, {}), register)
                 kept = ClosedSpans.of(self._kept(place, rules, spans), text)
-                rows.append(Located(key, reading.engine, rules, kept, register.version))
+                rows.append(Located(key, one.engine, rules, kept, register.version))
         return rows
 
     def mend(self, place: int) -> list[Located]:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sdrag.prompts import Labelled, Message, Prompt, constant, fill
 from sdrag.vocabulary import Constraint
 
-__all__ = ["Verdict", "Verdicts", "extraction_prompt", "marked_text"]
+__all__ = ["Verdict", "Verdicts", "asked_again", "extraction_prompt", "marked_text"]
 
 
 class Verdict(BaseModel):
@@ -58,7 +58,12 @@ Constraints:
 Text, between two lines of {mark}:
 {mark}
 {text}
-{mark}"""
+{mark}{again}"""
+
+_AGAIN = """
+
+You were asked this before, and your reply could not be used: {wrong}. \
+Answer again, with the JSON only."""
 
 _EXAMPLE_CONSTRAINTS = (
     "[a] Remove the names of patients\n"
@@ -82,7 +87,7 @@ _NOTHING_REPLY = (
 
 
 def extraction_prompt(
-    text: Labelled, constraints: Sequence[Constraint], key: bytes
+    text: Labelled, constraints: Sequence[Constraint], key: bytes, wrong: str = ""
 ) -> Prompt:
     """
     Ask for the sensitive spans of a text.
@@ -91,6 +96,7 @@ def extraction_prompt(
         text: The chunks of one document.
         constraints: A batch.
         key: Makes the marks around the text unforgeable.
+        wrong: What was wrong with the last reply, where it is asked again.
     """
     asked = constant("\n".join(f"[{rule.id}] {rule.text}" for rule in constraints))
     return Prompt(
@@ -101,14 +107,28 @@ def extraction_prompt(
             Message("assistant", constant(_EXAMPLE_REPLY)),
             marked_text(constant(_NOTHING_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
             Message("assistant", constant(_NOTHING_REPLY)),
-            marked_text(text, asked, key),
+            marked_text(text, asked, key, wrong),
         ),
         reply_format=Verdicts,
     )
 
 
-def marked_text(text: Labelled, constraints: Labelled, key: bytes) -> Message:
+def asked_again(wrong: str) -> str:
+    """Say, at the end of a prompt, what was wrong with the last reply to it."""
+    return _AGAIN.format(wrong=wrong) if wrong else ""
+
+
+def marked_text(
+    text: Labelled, constraints: Labelled, key: bytes, wrong: str = ""
+) -> Message:
     """Lay out constraints, and a text between marks that it cannot forge."""
     digest = blake2b(text.text.encode("utf-8", "replace"), key=key, digest_size=8)
     mark = constant(f"=={digest.hexdigest()}==")
-    return Message("user", fill(_TASK, constraints=constraints, text=text, mark=mark))
+    content = fill(
+        _TASK,
+        constraints=constraints,
+        text=text,
+        mark=mark,
+        again=constant(asked_again(wrong)),
+    )
+    return Message("user", content)

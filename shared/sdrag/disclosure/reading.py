@@ -1,6 +1,11 @@
 """
 Reading texts that nobody has looked at: the local engine, and the model beside it.
 
+Where there is a model it is asked for what has to go while the local engine reads, then
+about what the local engine found alone. What its first replies left in doubt is asked
+again beside that, so there are two round trips, and one more where the second has to be
+asked again.
+
 A binder has whole documents read. A text that is met first at a question is read by
 itself by the local engine, so what was retrieved beside it decides nothing.
 """
@@ -8,20 +13,36 @@ itself by the local engine, so what was retrieved beside it decides nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from sdrag.disclosure.extraction import extract
-from sdrag.disclosure.known import Doubts, Lookup
+from sdrag.disclosure.confirming import confirmed
+from sdrag.disclosure.extraction import Extraction, extract, extract_again
+from sdrag.disclosure.known import Doubts, Found, Lookup
 from sdrag.disclosure.setup import Locator
 from sdrag.disclosure.texts import Group
 from sdrag.errors import InternalError, SdragError
 from sdrag.steps import Failure, Outcome, Steps, beside
-from sdrag.vocabulary import Finding
+from sdrag.vocabulary import Confidential, Finding
 
-__all__ = ["Found", "read"]
+__all__ = ["Reading", "read"]
 
-Found = dict[int, dict[bytes, list[Finding]]]
-"""Findings by the text's place and the rule's key."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Reading(Confidential):
+    """
+    What the engines found in the texts.
+
+    Args:
+        found: By the local engine, as far as it is withheld.
+        quoted: By the model.
+        doubts: What the local engine could not judge.
+        unsure: What the model could not.
+    """
+
+    found: Found = field(default_factory=dict)
+    quoted: Found = field(default_factory=dict)
+    doubts: Doubts = field(default_factory=dict)
+    unsure: Doubts = field(default_factory=dict)
 
 
 def read(
@@ -30,21 +51,30 @@ def read(
     model: dict[int, list[str]],
     *,
     whole: bool,
-) -> Steps[tuple[Found, Found, Doubts]]:
+) -> Steps[Reading]:
     """Have the engines read what they have not looked at, side by side."""
+    if not local and not model:
+        return Reading()
     texts, setup = lookup.texts, lookup.setup
     locating = _by_locator(lookup, texts.groups(local), whole=whole)
-    if not model:
+    if not setup.has_model:
         found, doubts = yield from locating
-        return found, {}, doubts
-    section = setup.policy.disclosure
-    extraction, (found, doubts) = yield from beside(
-        extract(texts.groups(model), section, setup.key), locating
+        return Reading(found, doubts=doubts)
+    first, (found, doubts) = yield from beside(
+        extract(texts.groups(model), setup.policy.disclosure, setup.key), locating
     )
-    extracted: Found = {}
+    extraction, kept = yield from beside(
+        extract_again(first, setup.key),
+        confirmed(lookup, found, _filed(lookup, first)),
+    )
+    return Reading(kept, _filed(lookup, extraction), doubts, dict(extraction.doubts))
+
+
+def _filed(lookup: Lookup, extraction: Extraction) -> Found:
+    filed: Found = {}
     for place, findings in extraction.findings.items():
-        _file(extracted, lookup, place, findings)
-    return found, extracted, {**doubts, **extraction.doubts}
+        _file(filed, lookup, place, findings)
+    return filed
 
 
 def _by_locator(

@@ -116,6 +116,12 @@ class Judged(Confidential):
             return "withheld-by-constraint", False
         return "", False
 
+    def why_hedged(self, index: int) -> str:
+        """Return why sentences of a passage are hidden in doubt; empty for none."""
+        hedged = self.facts.hedged
+        codes = (hedged.get((index, name)) for name in self.applied[index])
+        return next(filter(None, codes), "") if hedged else ""
+
     def _cut(self, place: int, names: tuple[str, ...]) -> Cut:
         known = self._cuts.get((place, names))
         if known is None:
@@ -153,7 +159,7 @@ def release(judged: Judged, index: int) -> Redaction:
     ]
     best = max(scores) if scores else None
     kept = Passage(public, own.text, metadata, best)
-    return Redaction(kept, ids, own.constraint_ids, own.spans)
+    return Redaction(kept, ids, own.constraint_ids, own.spans, judged.why_hedged(index))
 
 
 def _evidence(

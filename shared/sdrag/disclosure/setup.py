@@ -7,7 +7,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -36,6 +36,15 @@ class Locator(Protocol):
         ...
 
 
+Suspects = Callable[[Sequence[Passage]], Steps[Sequence[bool]]]
+"""Says of each text whether it speaks to a model."""
+
+
+def _nobody(texts: Sequence[Passage]) -> Steps[Sequence[bool]]:
+    yield from ()
+    return [False] * len(texts)
+
+
 @dataclass(frozen=True, slots=True)
 class DisclosureSetup:
     """
@@ -47,6 +56,8 @@ class DisclosureSetup:
         locator: The local engine.
         has_model: Whether a model is asked too.
         model_id: Names the model in cache keys.
+        suspects: Says which texts speak to a model rather than to a reader: of what
+            stands in them no model is asked.
     """
 
     policy: Policy
@@ -54,6 +65,7 @@ class DisclosureSetup:
     locator: Locator
     has_model: bool = False
     model_id: str = ""
+    suspects: Suspects = _nobody
     key: bytes = field(init=False, repr=False)
     closed: Mapping[str, str] = field(init=False, repr=False)
     rules: tuple[Constraint, ...] = field(init=False, repr=False)

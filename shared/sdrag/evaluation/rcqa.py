@@ -10,26 +10,29 @@ shows holds for any model and any injection.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from time import perf_counter
 from typing import Any, Literal
 
 from sdrag.calls import Port
 from sdrag.evaluation.completeness import Facts, completeness, sentence_facts
-from sdrag.evaluation.index import SentenceIndex, sentence_chunks
+from sdrag.evaluation.costs import Costs, Overheard
+from sdrag.evaluation.index import SentenceIndex
+from sdrag.evaluation.planting import Planting
 from sdrag.evaluation.witnesses import broken, lost_words, share_kept
 from sdrag.hosting import local_embeddings
 from sdrag.performing import Metered, PortPerformer, Ports
-from sdrag.pipeline import Engine, Request, attach, bind, disclose
+from sdrag.pipeline import Disclosure, Engine, Request, attach, bind, disclose
 from sdrag.policy import CautionName
 from sdrag.prompts import Prompt
-from sdrag.steps import run
 from sdrag.testing import verbatim
+from sdrag.tokens import Completion
 from sdrag.vocabulary import Confidential, Passage
 
 __all__ = [
     "ATTACKS",
+    "FIGURES",
     "Answer",
     "Defense",
     "RcqaSettings",
@@ -50,6 +53,18 @@ ATTACKS: Mapping[str, str] = {
 }
 """The paper's injection template (section IV-C1), by the names `--attack` takes."""
 
+FIGURES = (
+    "privacy",
+    "privacy_all",
+    "privacy_cumulative",
+    "completeness",
+    "over_redacted",
+)
+"""What is measured on the answers."""
+
+_KEY = b"the same prompts in every run".ljust(32)
+"""Of the prompts' marks: nobody attacks an evaluation, and it is to be repeated."""
+
 
 @dataclass(frozen=True, slots=True)
 class RcqaSettings:
@@ -68,6 +83,9 @@ class RcqaSettings:
         locate: When what is withheld is located: in whole articles at ingest, or in
             each chunk by itself when a question retrieves it.
         complete: The model behind the engine; the local engine when missing.
+        model_id: Names the model.
+        window: How many tokens it takes in, where that is known.
+        planting: Orders to the model, in the texts.
     """
 
     defense: Defense = "redact"
@@ -78,7 +96,10 @@ class RcqaSettings:
     facts: Facts = sentence_facts
     caution: CautionName = "high"
     locate: Literal["ingest", "query"] = "ingest"
-    complete: Callable[[Prompt], str] | None = None
+    complete: Callable[[Prompt], Completion | str] | None = None
+    model_id: str = ""
+    window: int | None = None
+    planting: Planting = field(default_factory=Planting)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -116,34 +137,38 @@ def evaluate_rcqa(
 
     Returns:
         The figures of the contract: privacy (equation 9), `privacy_all`,
-        `privacy_cumulative`, completeness (equation 10), `over_redacted`, counts, time.
+        `privacy_cumulative`, completeness (equation 10), `over_redacted`, counts, time;
+        with a model, what was asked of it.
     """
     started = perf_counter()
-    answers, calls = _ask_all(articles, settings)
+    overheard = Overheard(settings.complete) if settings.complete else None
+    costs = Costs()
+    answers = _ask_all(articles, replace(settings, complete=overheard), costs)
     seconds = perf_counter() - started
     look(answers)
+    asked = {}
+    if overheard is not None:
+        asked = {**costs.told(), "unreadable_replies": overheard.unreadable}
     return {
         **_figures(articles, answers, settings),
         "questions": len(answers),
-        "model_calls": calls,
+        "model_calls": costs.calls,
+        **asked,
         "seconds": round(seconds, 3),
     }
 
 
 def _ask_all(
-    articles: Sequence[Mapping[str, Any]], settings: RcqaSettings
-) -> tuple[list[Answer], int]:
-    """Ask every question; return the answers, and how many model calls it took."""
+    articles: Sequence[Mapping[str, Any]], settings: RcqaSettings, costs: Costs
+) -> list[Answer]:
+    """Ask every question, and count what that takes."""
     answers: list[Answer] = []
-    calls = 0
     groups = [[i] for i in range(len(articles))]
     if settings.scope == "corpus":
         groups = [list(range(len(articles)))]
     for group in groups:
-        corpus = _Corpus(articles, group, settings)
-        answers += corpus.answers()
-        calls += corpus.performer.prompts
-    return answers, calls
+        answers += _Corpus(articles, group, settings, costs).answers()
+    return answers
 
 
 def policy_of(
@@ -176,15 +201,17 @@ class _Corpus:
         articles: Sequence[Mapping[str, Any]],
         group: Sequence[int],
         settings: RcqaSettings,
+        costs: Costs,
     ) -> None:
         self._articles = articles
         self._group = group
         self._settings = settings
+        self._costs = costs
         self._index = SentenceIndex(
             [
                 passage
                 for number in group
-                for passage in sentence_chunks(articles[number], f"article-{number}")
+                for passage in settings.planting.passages(articles[number], number)
             ]
         )
         self.policy = policy_of(
@@ -193,7 +220,7 @@ class _Corpus:
             settings.caution,
         )
         complete = settings.complete
-        self.performer = Metered(
+        self._performer = Metered(
             PortPerformer(
                 Ports(
                     complete=Port(complete) if complete else None,
@@ -201,10 +228,16 @@ class _Corpus:
                 )
             )
         )
-        self._engine = Engine.build(self.policy, has_model=complete is not None)
+        self._engine = Engine.build(
+            self.policy,
+            has_model=complete is not None,
+            model_id=settings.model_id,
+            window=settings.window,
+        )
+        object.__setattr__(self._engine.disclosure, "key", _KEY)
         if settings.defense in {"redact", "rephrase", "withhold"}:
             ingest = bind if settings.locate == "ingest" else attach
-            run(ingest(self._index.passages, self._engine), self.performer)
+            costs.run(ingest(self._index.passages, self._engine), self._performer)
 
     def answers(self) -> Iterator[Answer]:
         for number in self._group:
@@ -217,8 +250,8 @@ class _Corpus:
         retrieved = self._index.search(asked, settings.top_k)
         released = retrieved
         if settings.defense not in {"none", "prompt"}:
-            disclosure = run(
-                disclose(retrieved, Request(asked), self._engine), self.performer
+            disclosure: Disclosure = self._costs.run(
+                disclose(retrieved, Request(asked), self._engine), self._performer
             )
             released = disclosure.passages
         context = "\n".join(passage.text for passage in released)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sdrag.vocabulary import Span
+from sdrag.testing.witnesses import witness_pattern, witness_spans
 
 __all__ = ["broken", "lost_words", "share_kept", "witness_spans"]
 
@@ -33,20 +33,13 @@ def broken(
     return frozenset(
         constraint
         for constraint in constraints
-        if any(_pattern(word).search(released) for word in witnesses[constraint])
+        if any(witness_pattern(word).search(released) for word in witnesses[constraint])
     )
 
 
 def share_kept(constraints: Collection[str], broken_ones: Collection[str]) -> float:
     """Return the share of constraints that were kept (equation 9)."""
     return 1.0 - len(set(constraints) & set(broken_ones)) / len(constraints)
-
-
-def witness_spans(text: str, words: Iterable[str]) -> tuple[Span, ...]:
-    """Return where witness words stand in a text."""
-    return tuple(
-        Span(*match.span()) for word in words for match in _pattern(word).finditer(text)
-    )
 
 
 def lost_words(text: str, released: str, words: Iterable[str]) -> tuple[int, int]:
@@ -75,7 +68,3 @@ def lost_words(text: str, released: str, words: Iterable[str]) -> tuple[int, int
         else:
             lost += 1
     return lost, total
-
-
-def _pattern(word: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)

@@ -44,6 +44,9 @@ from sdrag.vocabulary import Constraint
 
 __all__ = ["Policy", "PolicySource"]
 
+_LEAST = 64
+"""Tokens; of a smaller piece of a text nobody could say what it means."""
+
 
 class Policy(Section):
     """
@@ -143,6 +146,20 @@ class Policy(Section):
         return self.model_copy(
             update={"disclosure": self.disclosure.model_copy(update=unlimited)}
         )
+
+    def fitted(self, tokens: int) -> Self:
+        """
+        Return the same policy with at most so many tokens of text in a prompt.
+
+        Its hash stays: it says the same, and a model takes it in smaller pieces.
+        """
+        section = self.disclosure
+        if tokens >= section.token_budget:
+            return self
+        smaller = section.model_copy(update={"token_budget": max(tokens, _LEAST)})
+        copy = self.model_copy(update={"disclosure": smaller})
+        copy.__dict__["hash"] = self.hash
+        return copy
 
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False

@@ -76,6 +76,11 @@ class DisclosureSection(Section):
     the same constraints bind is always withheld where it is `monotone`. The local
     engine withholds more where its `caution` is `high`, and leaves more to read where
     it is `balanced`.
+
+    Where there is a model, `with_model` says what becomes of what the local engine
+    alone finds: with `confirm` the model is asked about it, and only an explicit no
+    frees it; with `union` all of it is withheld; with `model` only that which has a
+    form of its own, such as an e-mail address, or which the constraint itself names.
     """
 
     bind_top_n: Count = 50
@@ -86,6 +91,7 @@ class DisclosureSection(Section):
     rank_by: RankBy = "hybrid"
     max_candidates: Count | None = None
     candidates_by: Literal["similarity", "model"] = "similarity"
+    with_model: Literal["confirm", "union", "model"] = "confirm"
     batch_size: Count = 4
     token_budget: Annotated[int, Field(ge=64)] = 4000
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"

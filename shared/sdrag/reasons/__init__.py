@@ -26,7 +26,7 @@ from sdrag.reasons.reason import Reason
 __all__ = ["GROUPS", "REASONS", "WARNED", "Reason", "explain", "page"]
 
 GROUPS: Mapping[str, Mapping[str, Reason]] = {
-    "A passage was withheld": WITHHELD,
+    "A passage was withheld, or sentences of it in doubt": WITHHELD,
     "A constraint was not applied": LEFT_OUT,
     "Access": ACCESS,
     "Staleness": FRESH,

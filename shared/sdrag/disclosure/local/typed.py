@@ -20,6 +20,18 @@ _YEARS = 110
 _UNSURE = 0.6
 """The confidence of a place that nothing but its surroundings makes one."""
 _CODED = 3
+_CHECKED = frozenset(
+    {
+        "CREDENTIAL",
+        "CREDIT_CARD",
+        "EMAIL_ADDRESS",
+        "IBAN_CODE",
+        "IP_ADDRESS",
+        "PHONE_NUMBER",
+        "US_SSN",
+    }
+)
+_CHECKED_CODES = frozenset({"check-digits", "mac", "pattern", "scheme"})
 _BARE = re.compile(r"\d[\d.,]*")
 _SPELLED = re.compile(
     r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty\b|\w[ -](?:hundred|thousand|million)",
@@ -35,8 +47,18 @@ def typed(
         for mention in mentions if parsed.types else ():
             if _wanted(mention, mention.span.of(text), parsed):
                 yield Finding(
-                    mention.span, parsed.constraint.id, "type", mention.confidence
+                    mention.span,
+                    parsed.constraint.id,
+                    "checked" if _is_checked(mention) else "type",
+                    mention.confidence,
                 )
+
+
+def _is_checked(mention: Mention) -> bool:
+    """Say whether the form alone tells what it is."""
+    if mention.type == "CODE":
+        return mention.reason in _CHECKED_CODES
+    return mention.type in _CHECKED
 
 
 def _wanted(mention: Mention, value: str, parsed: ParsedConstraint) -> bool:

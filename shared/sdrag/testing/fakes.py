@@ -1,9 +1,9 @@
 """
-Fakes for tests of applications that use sdrag: a product, not a by-product.
+A performer that answers from functions, and the small fakes that go with it.
 
-`Scripted` answers effects from plain functions, so logic is tested with no model, no
-network and no event loop. `canary` makes strings that no text holds by accident.
-`verbatim` is the worst generator there is: it answers with all it was given.
+Logic is tested over `Scripted` with no model, no network and no event loop. `canary`
+makes strings that no text holds by accident. `verbatim` is the worst generator there
+is: it answers with all it was given.
 """
 
 from __future__ import annotations

@@ -1,0 +1,77 @@
+"""
+The smallest loss: what is hidden where a model's verdict stays in doubt.
+
+A constraint that asks for types of mentions, or for people, hides the sentences in
+which a mention of such a type stands: nothing else can be what it asks for. One that
+must be understood could mean anything, so it withholds the chunk. Neither is kept as a
+finding: the next time the model is asked anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdrag.detectors.local import LocalDetector
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.known import Doubts, Found, Lookup
+from sdrag.disclosure.local.typed import typed
+from sdrag.sentences import sentences
+from sdrag.steps import Failure, Steps
+from sdrag.vocabulary import Constraint, Finding, Mention
+
+__all__ = ["hedged"]
+
+_BY_TYPE = frozenset({"types", "people"})
+
+
+def hedged(lookup: Lookup, doubts: Doubts) -> Steps[tuple[Found, Doubts]]:
+    """
+    Hide sentences where that is enough.
+
+    Args:
+        lookup: The texts.
+        doubts: What a model left in doubt, by the text's place and the constraint.
+
+    Returns:
+        What is hidden, and what is in doubt besides.
+    """
+    rules = {rule.id: rule for rule in lookup.texts.constraints}
+    typed_ones = {name: rule for name, rule in rules.items() if _asks_for_types(rule)}
+    places = list(dict.fromkeys(p for p, name in doubts if name in typed_ones))
+    if not places:
+        return {}, doubts
+    texts = [lookup.texts.all[place].text for place in places]
+    outcomes = yield from LocalDetector().detect(texts)
+    mentions = {
+        place: outcome.value
+        for place, outcome in zip(places, outcomes, strict=True)
+        if not isinstance(outcome, Failure)
+    }
+    found: Found = {}
+    left: Doubts = {}
+    for (place, name), code in doubts.items():
+        if name not in typed_ones or place not in mentions:
+            left[place, name] = code
+            continue
+        text = lookup.texts.all[place].text
+        own = _sentences(text, mentions[place], typed_ones[name])
+        if own:
+            found.setdefault(place, {})[lookup.rules[name]] = own
+    return found, left
+
+
+def _asks_for_types(rule: Constraint) -> bool:
+    parsed = parse(rule)
+    return parsed.kind in _BY_TYPE and not parsed.identifying
+
+
+def _sentences(
+    text: str, mentions: Sequence[Mention], rule: Constraint
+) -> list[Finding]:
+    """Return the sentences in which a mention of the types stands."""
+    wanted = [finding.span for finding in typed(text, mentions, [parse(rule)])]
+    return [
+        Finding(sentence, rule.id, "doubt")
+        for sentence in sentences(text)
+        if any(sentence.overlaps(span) for span in wanted)
+    ]

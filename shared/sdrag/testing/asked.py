@@ -1,0 +1,148 @@
+"""
+What a prompt of redaction asks, read as a model reads it: from its last message alone.
+
+The models know the words of the prompts and no more of the package. Messages before the
+last are examples. The text stands between two lines of a mark that it cannot hold, so
+nothing in it is taken for a constraint or a question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sdrag.errors import UsageError
+from sdrag.prompts import Prompt
+from sdrag.vocabulary import Confidential
+
+__all__ = [
+    "CONFIRM",
+    "EXTRACT",
+    "MARK",
+    "REPHRASE",
+    "Confirming",
+    "Extracting",
+    "Question",
+    "Rephrasing",
+    "read_prompt",
+    "shown",
+]
+
+EXTRACT = "disclosure.extract"
+CONFIRM = "disclosure.confirm"
+REPHRASE = "disclosure.rephrase"
+
+MARK = re.compile(r"==[0-9a-f]{16}==|\[\[[0-9a-f]+\]\]")
+"""What stands around texts, and before each passage of one that is said again."""
+
+_BETWEEN = re.compile(
+    r"\n\n[A-Z][\w ]+, between two lines of (==[0-9a-f]{16}==):\n\1\n(.*)\n\1",
+    re.DOTALL,
+)
+_HEAD = "Constraints:\n"
+_NAMED = re.compile(r"^\[([\w.:-]{1,64})\] ", re.MULTILINE)
+_LISTED = re.compile(r"^- ", re.MULTILINE)
+_SENTENCE = re.compile(r"^\((\d+)\) (.*)$")
+_QUESTION = re.compile(
+    r'^\[(q\d+)\] "(.*)" in (\(\d+\)(?:, \(\d+\))*), marked for: (.*)$'
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Extracting(Confidential):
+    """What has to go: constraints by their ids, and the text."""
+
+    constraints: Mapping[str, str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Question(Confidential):
+    """
+    What is asked about marked words.
+
+    Args:
+        id: Of the question.
+        words: That were marked.
+        sentences: Those in which they stand.
+        constraints: The ids of those that they were marked for.
+    """
+
+    id: str
+    words: str
+    sentences: Sequence[str]
+    constraints: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Confirming(Confidential):
+    """What need not go: constraints by their ids, questions, and all that is shown."""
+
+    constraints: Mapping[str, str]
+    questions: Sequence[Question]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Rephrasing(Confidential):
+    """What is said again: constraints, and the text."""
+
+    constraints: Sequence[str]
+    text: str
+
+
+def shown(prompt: Prompt) -> str:
+    """Return the text that a prompt shows; its last message where it has none."""
+    asked = prompt.messages[-1].content.text
+    found = _BETWEEN.search(asked)
+    return asked if found is None else found[2]
+
+
+def read_prompt(prompt: Prompt) -> Extracting | Confirming | Rephrasing:
+    """
+    Read what a prompt asks.
+
+    Args:
+        prompt: Of redaction.
+
+    Raises:
+        UsageError: It is another prompt.
+    """
+    asked = prompt.messages[-1].content.text
+    found = _BETWEEN.search(asked)
+    if found is None or not asked.startswith(_HEAD):
+        raise UsageError(f"A scripted model cannot answer {prompt.name!r}.")
+    rules, text = asked[len(_HEAD) : found.start()], found[2]
+    if prompt.name == EXTRACT:
+        return Extracting(_named(rules), text)
+    if prompt.name == CONFIRM:
+        return _confirming(_named(rules), text)
+    if prompt.name == REPHRASE:
+        return Rephrasing(_listed(rules), text)
+    raise UsageError(f"A scripted model cannot answer {prompt.name!r}.")
+
+
+def _named(rules: str) -> dict[str, str]:
+    _, *parts = _NAMED.split(rules)
+    return {
+        name: said.strip() for name, said in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def _listed(rules: str) -> tuple[str, ...]:
+    return tuple(said.strip() for said in _LISTED.split(rules)[1:])
+
+
+def _confirming(constraints: Mapping[str, str], text: str) -> Confirming:
+    """Read sentences and questions, each of which fills a line of its own."""
+    sentences: dict[str, str] = {}
+    questions: list[Question] = []
+    for line in text.split("\n"):
+        if said := _SENTENCE.match(line):
+            sentences[said[1]] = said[2]
+        elif asked := _QUESTION.match(line):
+            where = [sentences[number] for number in re.findall(r"\d+", asked[3])]
+            names = tuple(asked[4].split(", "))
+            questions.append(Question(asked[1], asked[2], where, names))
+    return Confirming(constraints, questions, text)

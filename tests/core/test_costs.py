@@ -1,0 +1,230 @@
+"""What a request costs is told: calls, round trips, tokens in and out."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from contextlib import nullcontext
+from threading import Barrier
+
+import pytest
+
+from sdrag.calls import Limits, Port
+from sdrag.errors import UsageError
+from sdrag.hosting import Hook
+from sdrag.performing import Metered, PortPerformer, Ports
+from sdrag.pipeline import Engine, Request, disclose
+from sdrag.policy import Policy
+from sdrag.prompts import Message, Prompt, constant, sensitive
+from sdrag.steps import Complete, Failure, arun, beside, complete, run
+from sdrag.testing import canary
+from sdrag.tokens import Completion, estimated, text_of
+from sdrag.vocabulary import Passage
+
+from ..support.doubles import verdicts
+
+PROMPT = Prompt(
+    "p", (Message("system", constant("four")), Message("user", sensitive("five!")))
+)
+"""Nine characters: three tokens."""
+
+
+class RateLimitError(Exception):
+    """Refuses for now."""
+
+
+def metered(call, acall=None, **limits):
+    port = Port(call, acall)
+    return Metered(PortPerformer(Ports(complete=port), Limits(**limits)))
+
+
+@pytest.fixture(params=["sync", "async", "async on threads"])
+def costs(request, monkeypatch):
+    """Ask a model in each of the three ways; return outcomes and what was counted."""
+    kind = request.param
+
+    async def asleep(_):
+        pass
+
+    monkeypatch.setattr("sdrag.calls.sleep", lambda _: None)
+    monkeypatch.setattr("sdrag.calls.asleep", asleep)
+
+    def counted(call, prompts=(PROMPT,), **limits):
+        async def acall(prompt):
+            return call(prompt)
+
+        performer = metered(call, acall if kind == "async" else None, **limits)
+        if kind == "sync":
+            outcomes = run(complete(prompts), performer)
+        else:
+            outcomes = asyncio.run(arun(complete(prompts), performer))
+        return outcomes, performer.meter
+
+    return counted
+
+
+@pytest.mark.parametrize(
+    ("texts", "tokens"),
+    [([], 0), ([""], 0), (["a"], 1), (["abcd"], 1), (["ab"] * 3, 2)],
+)
+def test_four_characters_are_a_token(texts, tokens):
+    assert estimated(texts) == tokens
+
+
+@pytest.mark.parametrize(
+    ("given", "tokens"),
+    [(5, 5), (0, None), (-1, None), (None, None), ("5", None), (2.5, None)],
+)
+def test_what_is_no_count_is_none(given, tokens):
+    """Providers that count nothing say zero, or anything."""
+    assert Completion.of("x", given, given) == Completion("x", tokens, tokens)
+
+
+def test_a_reply_with_its_cost_is_as_confidential_as_one_without():
+    secret = canary("reply")
+    reply = Completion(secret, 1, 2)
+
+    assert secret not in f"{reply!r} {reply}"
+    assert text_of(reply) == text_of(secret) == secret
+    with pytest.raises(UsageError):
+        pickle.dumps(reply)
+
+
+@pytest.mark.parametrize(
+    ("reply", "tokens"),
+    [
+        ("seven!!", (3, 2)),
+        ("", (3, 0)),
+        (Completion("seven!!", 50, 20), (50, 20)),
+        (Completion("seven!!", 50), (50, 2)),
+        (Completion("seven!!", None, 20), (3, 20)),
+        (Completion("seven!!"), (3, 2)),
+    ],
+)
+def test_what_the_provider_reports_stands_and_the_rest_is_estimated(
+    costs, reply, tokens
+):
+    (outcome,), meter = costs(lambda _: reply)
+
+    assert outcome.value.text == text_of(reply)
+    assert (meter.tokens_in, meter.tokens_out) == tokens
+    assert (meter.calls, meter.round_trips) == (1, 1)
+
+
+@pytest.mark.parametrize("reply", [None, 5, Completion(None, 3, 3)])
+def test_what_is_no_reply_is_a_call_all_the_same(costs, reply):
+    (outcome,), meter = costs(lambda _: reply)
+
+    assert isinstance(outcome, Failure)
+    assert meter.calls == 1
+    assert (meter.tokens_in, meter.tokens_out) == (3, 0)
+
+
+@pytest.mark.parametrize(
+    ("errors", "calls", "tokens"),
+    [
+        ([], 1, (3, 1)),
+        ([ValueError()], 2, (6, 1)),
+        ([ValueError(), ValueError()], 2, (6, 0)),
+        ([RateLimitError()], 2, (3, 1)),
+        ([RateLimitError(), ValueError()], 3, (6, 1)),
+    ],
+)
+def test_what_is_asked_again_counts_again(costs, errors, calls, tokens):
+    """In one round trip; a refusal for now took no tokens, since nobody read it."""
+    left = list(errors)
+
+    def call(_):
+        if left:
+            raise left.pop(0)
+        return "fine"
+
+    _, meter = costs(call, attempts=2)
+
+    assert meter.calls == calls
+    assert (meter.tokens_in, meter.tokens_out) == tokens
+    assert meter.round_trips == 1
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_nobody_waits_for_was_sent(is_async):
+    """A call past its time counts, with what it was asked."""
+    release = threading.Event()
+    performer = metered(lambda _: str(release.wait(10)), seconds=0.05)
+
+    steps = complete([PROMPT])
+    if is_async:
+        asyncio.run(arun(steps, performer))
+    else:
+        run(steps, performer)
+    meter = performer.meter
+    counted = (meter.calls, meter.tokens_in, meter.tokens_out)
+    release.set()
+
+    assert counted == (1, 3, 0)
+
+
+def test_every_call_of_many_threads_is_counted(costs):
+    _, meter = costs(lambda _: "fine", [PROMPT] * 300, concurrency=16)
+
+    assert (meter.calls, meter.tokens_in, meter.tokens_out) == (300, 900, 300)
+    assert meter.round_trips == 1
+
+
+def test_what_is_waited_for_together_is_one_round_trip():
+    """Nothing sent is none; rules that run beside each other wait together."""
+    together = Barrier(6)
+
+    def rounds(number):
+        for _ in range(number):
+            yield from complete([PROMPT] * 3)
+
+    def all_of_them():
+        yield from beside(rounds(1), rounds(1))
+        together.reset()
+        yield from complete([PROMPT] * 6)
+        yield from complete([])
+
+    performer = metered(lambda _: str(together.wait(20)))
+    run(all_of_them(), performer)
+    performer.perform(Complete(()))
+
+    assert (performer.meter.round_trips, performer.meter.calls) == (2, 12)
+
+
+def test_a_prompt_that_is_not_sent_is_not_counted():
+    """No model is there, or too many calls hang."""
+    performer = Metered(PortPerformer(Ports()))
+
+    with pytest.raises(UsageError):
+        performer.perform(Complete((PROMPT,)))
+
+    assert performer.meter.calls == 0
+
+
+def test_an_event_tells_what_its_request_cost():
+    """And nothing of any other request, though they share the hook and its ports."""
+    secret = canary("passage")
+    policy = Policy.read({"constraints": [{"id": "c1", "text": "Remove call signs"}]})
+    reply = verdicts(c1=[secret])
+    prompts, events = [], []
+
+    def call(prompt):
+        text = "\n".join(message.content.text for message in prompt.messages)
+        prompts.append(text)
+        return Completion(reply(text), 70, 7)
+
+    hook = Hook.build("test", policy, Ports(complete=Port(call)), audit=events.append)
+    for name in ("one", "two"):
+        engine = Engine.build(policy, has_model=True)
+        passages = [Passage(name, f"The ship {secret} {name} was late.")]
+        hook.perform(disclose(passages, Request("q"), engine), nullcontext())
+
+    first, second = events
+    sent = len(prompts) // 2
+    assert first.model_calls == second.model_calls == sent > 0
+    assert (second.tokens_in, second.tokens_out) == (70 * sent, 7 * sent)
+    assert 0 < second.round_trips <= sent
+    assert second.as_dict().items() >= {"tokens_in": 70 * sent}.items()
+    assert secret not in repr(second)

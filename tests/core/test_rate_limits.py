@@ -1,0 +1,286 @@
+"""Refusals for now: waited for within the call's time, and by nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from types import SimpleNamespace
+
+import pytest
+
+from sdrag.calls import Limits, Port
+from sdrag.errors import ModelError, ModelTimeoutError, UsageError
+from sdrag.performing import PortPerformer, Ports
+from sdrag.prompts import Message, Prompt, sensitive
+from sdrag.retrying import Retrying, refusal
+from sdrag.steps import Failure, Reply, Search, arun, complete, run
+from sdrag.testing import canary
+
+SECRET = canary("secret")
+PROMPT = Prompt("p", (Message("user", sensitive(SECRET)),))
+FAILED = Failure(ModelError("A call failed."))
+
+
+class RateLimitError(Exception):
+    """Named as the clients of providers name it."""
+
+
+class QuotaError(RateLimitError):
+    """A class below it."""
+
+
+class Raising(Exception):  # noqa: N818 -- it is none of ours
+    @property
+    def status_code(self):
+        raise RuntimeError
+
+
+def having(**attributes):
+    error = Exception(SECRET)
+    for name, value in attributes.items():
+        setattr(error, name, value)
+    return error
+
+
+def responded(status=429, **headers):
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return having(response=SimpleNamespace(status_code=status, headers=named))
+
+
+def caused(cause):
+    error = ValueError("wrapped")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "seconds"),
+    [
+        (RateLimitError(), 0),
+        (QuotaError(), 0),
+        (having(status_code=429), 0),
+        (having(http_status=503), 0),
+        (having(code=429), 0),
+        (having(status_code=529), 0),
+        (responded(), 0),
+        (responded(503), 0),
+        (responded(retry_after="7"), 7),
+        (responded(Retry_After="0.5"), 0.5),
+        (responded(retry_after="-3"), 0),
+        (responded(retry_after="nan"), 0),
+        (responded(retry_after="soon"), 0),
+        (responded(retry_after="Wed, 21 Oct 2015 07:28:00 GMT"), 0),
+        (having(status_code=429, response=SimpleNamespace(headers=None)), 0),
+        (caused(responded(retry_after="7")), 7),
+        (caused(caused(RateLimitError())), 0),
+        (ValueError(), None),
+        (having(status_code=500), None),
+        (having(status_code=400), None),
+        (having(code="rate"), None),
+        (having(code=lambda: 429), None),
+        (responded(500, retry_after="7"), None),
+        (having(status_code=429, code="insufficient_quota"), None),
+        (TimeoutError(), None),
+        (Raising(), None),
+    ],
+    ids=str,
+)
+def test_refusals_are_told_from_faults(error, seconds):
+    """By a class's name or by a status, on the error or on its cause."""
+    assert refusal(error) == seconds
+
+
+def test_a_date_to_wait_for_is_read():
+    """As seconds from now; only its order of magnitude is looked at."""
+    date = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+
+    assert 3000 < refusal(responded(retry_after=date)) <= 3600
+
+
+def test_an_error_that_causes_itself_is_read_once():
+    error = ValueError()
+    error.__cause__ = error
+
+    assert refusal(error) is None
+
+
+class Clock:
+    """Time passes by waiting alone."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def waits(asked_for, seconds, spread=lambda low, _: low):
+    """Refuse a call for as long as it is made; return what it waited for each time."""
+    clock, waited = Clock(), []
+    retrying = Retrying(1, clock.now + seconds, clock, spread)
+    while (pause := retrying.pause(FAILED, asked_for)) is not None:
+        waited.append(pause)
+        clock.now += pause
+    assert clock.now < 100.0 + seconds
+    return waited
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "seconds", "waited"),
+    [
+        (0, 60, [0.5, 1, 2, 4, 8, 8, 8, 8, 8, 8]),
+        (0, 2, [0.5, 1]),
+        (0, 0.5, []),
+        (3, 10, [3, 3, 3]),
+        (3, 3, []),
+        (0.01, 2, [0.5, 1]),
+        (600, 60, []),
+    ],
+)
+def test_waits_grow_and_end_in_time(asked_for, seconds, waited):
+    """Never shorter than was asked for, and never past the limit."""
+    assert waits(asked_for, seconds) == waited
+
+
+def test_calls_refused_together_come_back_apart():
+    """What is drawn comes on top of what was asked for."""
+    assert waits(0, 4, lambda _, high: high) == [0.75, 1.5]
+    assert waits(3, 7, lambda _, high: high) == [3.25, 3.5]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "pauses"),
+    [
+        ([(Reply("x"), None)], [None]),
+        ([(FAILED, None)] * 2, [0.0, None]),
+        ([(FAILED, 0.0), (FAILED, None), (FAILED, None)], [0.5, 0.0, None]),
+        ([(Failure(ModelTimeoutError("late")), None)], [None]),
+        ([(Failure(UsageError("wrong")), None)], [None]),
+    ],
+)
+def test_a_refusal_costs_no_attempt(outcomes, pauses):
+    """A fault does; what took its time, or was misused, is not made again."""
+    retrying = Retrying(2, 100.0, lambda: 0.0, lambda low, _: low)
+
+    assert [retrying.pause(*outcome) for outcome in outcomes] == pauses
+
+
+def test_without_a_deadline_nothing_waits():
+    """A refusal is a fault like any other."""
+    retrying = Retrying(2)
+
+    assert [retrying.pause(FAILED, 5.0) for _ in range(2)] == [0.0, None]
+
+
+@pytest.fixture(params=["sync", "async", "async on threads"])
+def drive(request):
+    """Ask a model whose calls are made in each of the three ways."""
+    kind = request.param
+
+    def driven(call, prompts, **limits):
+        async def acall(prompt):
+            return call(prompt)
+
+        port = Port(call, acall if kind == "async" else None)
+        performer = PortPerformer(Ports(complete=port), Limits(**limits))
+        if kind == "sync":
+            return run(complete(prompts), performer)
+        return asyncio.run(arun(complete(prompts), performer))
+
+    return driven
+
+
+@pytest.fixture
+def naps(monkeypatch):
+    """What was waited for; no time passes."""
+    taken = []
+
+    async def asleep(seconds):
+        taken.append(seconds)
+
+    monkeypatch.setattr("sdrag.calls.sleep", taken.append)
+    monkeypatch.setattr("sdrag.calls.asleep", asleep)
+    return taken
+
+
+def refusing(times, error):
+    left = [error] * times
+
+    def call(_):
+        if left:
+            raise left.pop()
+        return "fine"
+
+    return call
+
+
+def test_a_refused_call_waits_and_is_made_again(drive, naps):
+    """With one attempt, as often as there is time."""
+    (outcome,) = drive(refusing(3, RateLimitError(SECRET)), [PROMPT], attempts=1)
+
+    assert outcome.value.text == "fine"
+    assert len(naps) == 3
+    assert naps == sorted(naps)
+    assert naps[0] >= 0.5
+
+
+def test_it_waits_as_long_as_it_is_told(drive, naps):
+    (outcome,) = drive(refusing(1, responded(retry_after="20")), [PROMPT], attempts=1)
+
+    assert isinstance(outcome, Reply)
+    assert 20 <= naps[0] <= 21
+
+
+def test_what_will_not_fit_is_not_waited_for(drive, naps):
+    """The failure is there at once, and quotes nothing."""
+    call = refusing(9, responded(retry_after="600"))
+
+    (outcome,) = drive(call, [PROMPT], seconds=60)
+
+    assert naps == []
+    assert isinstance(outcome.error, ModelError)
+    assert SECRET not in f"{outcome.error!r} {outcome}"
+
+
+def test_the_wait_of_one_holds_up_no_other(drive, monkeypatch):
+    """The other is asked and answers while the first still waits."""
+    answered, refused = threading.Event(), []
+
+    def call(prompt):
+        if prompt.name == "p":
+            if not refused:
+                refused.append(prompt)
+                raise RateLimitError
+            assert answered.is_set()
+        answered.set()
+        return "fine"
+
+    def sleep(_):
+        assert answered.wait(10)
+
+    async def asleep(_):
+        assert await asyncio.to_thread(answered.wait, 10)
+
+    monkeypatch.setattr("sdrag.calls.sleep", sleep)
+    monkeypatch.setattr("sdrag.calls.asleep", asleep)
+
+    outcomes = drive(call, [PROMPT, Prompt("q", ())], attempts=1)
+
+    assert all(isinstance(outcome, Reply) for outcome in outcomes)
+
+
+def test_the_hosts_own_search_is_asked_once(naps):
+    """Its time is its own, and so are its retries."""
+    asked = []
+
+    def search(effect):
+        asked.append(effect)
+        raise RateLimitError
+
+    (outcome,) = PortPerformer(Ports(search=Port(search))).perform(Search(("q",)))
+
+    assert isinstance(outcome, Failure)
+    assert len(asked) == 1
+    assert naps == []

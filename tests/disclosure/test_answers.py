@@ -1,0 +1,56 @@
+"""What a reply to a confirmation frees, and what frees nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.disclosure.answers import read_answers
+
+ASKED = {"q1": ("names", "dates"), "q2": ("names",), "q3": ("k1",)}
+RIGHT = (
+    '{"answers": [{"question": "q1", "no": ["names"]}, {"question": "q2", "no": []}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("reply", "freed"),
+    [
+        (RIGHT, {"q1": {"names"}, "q2": set()}),
+        (
+            f"Here it is:\n```json\n{RIGHT}\n```\nThat is all.",
+            {"q1": {"names"}, "q2": set()},
+        ),
+        ('[{"question": "Q1", "no": "dates"}]', {"q1": {"dates"}}),
+        ('{"question": "[q1]", "no": ["[Names]"]}', {"q1": {"names"}}),
+        ('{"answers": [{"question": 2, "no": ["names"]}]}', {"q2": {"names"}}),
+        ('{"answers": [{"question": "q2", "no": ["dates"]}]}', {"q2": set()}),
+        ('{"answers": [{"question": "q9", "no": ["names"]}]}', {}),
+        ('{"answers": [{"question": "q1", "no": true}]}', {}),
+        ('{"answers": [{"question": "q1", "no": [["names"]]}]}', {}),
+        ('{"answers": [{"question": "q1"}]}', {}),
+        ('{"answers": [{"question": "q1", "no": "all"}]}', {"q1": set()}),
+        ('{"answers": [{"question": "q1", "no": ["nam', {}),
+        ("", {}),
+        ("no", {}),
+        ("Sorry, I cannot help with that.", {}),
+        (" " * 300_000 + RIGHT, {}),
+    ],
+)
+def test_only_an_explicit_no_to_what_was_asked_counts(reply, freed):
+    assert read_answers(reply, ASKED) == freed
+
+
+def test_of_several_answers_only_what_all_free_is_freed():
+    """A draft before the answer can only take back."""
+    draft = '{"answers": [{"question": "q1", "no": ["names", "dates"]}]}'
+
+    assert read_answers(draft + RIGHT, ASKED)["q1"] == {"names"}
+    assert read_answers('{"question": "q1", "no": 1}' + draft, ASKED) == {}
+
+
+def test_names_that_differ_by_case_alone_are_not_guessed():
+    asked = {"q1": ("Names", "names", "dates")}
+
+    assert read_answers('{"question": "q1", "no": ["names", "NAMES"]}', asked) == {
+        "q1": {"names"}
+    }

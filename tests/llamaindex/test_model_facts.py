@@ -1,0 +1,158 @@
+"""What LlamaIndex says of a model: the tokens of a reply, and what it takes in."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponse,
+    LLMMetadata,
+    MessageRole,
+    ToolCallBlock,
+)
+from llama_index.core.llms import MockLLM
+from llama_index.core.llms.function_calling import FunctionCallingLLM
+from llama_index.llms.openai_like import OpenAILike
+from pydantic import BaseModel, PrivateAttr
+
+from llamaindex_sdrag.effects import completing
+from llamaindex_sdrag.windows import context_window
+from llamaindex_sdrag.wrapping import Setup
+from sdrag.policy import Policy
+from sdrag.prompts import Message, Prompt, constant
+from sdrag.tokens import Completion
+
+from ..support.doubles import LlamaIndexModel
+
+
+class Verdict(BaseModel):
+    yes: bool
+
+
+class Counting(FunctionCallingLLM):
+    """A model that says what its replies took, wherever it is told to."""
+
+    _usage: dict = PrivateAttr()
+
+    def __init__(self, **usage):
+        super().__init__()
+        self._usage = usage
+
+    @property
+    def metadata(self):
+        return LLMMetadata(context_window=1000, is_function_calling_model=True)
+
+    def chat(self, messages, **kwargs):
+        return self._response(ChatMessage(role=MessageRole.ASSISTANT, content="fine"))
+
+    async def achat(self, messages, **kwargs):
+        return self.chat(messages)
+
+    def chat_with_tools(self, tools, *args, **kwargs):
+        block = ToolCallBlock(tool_name="Verdict", tool_kwargs='{"yes": true}')
+        return self._response(ChatMessage(role=MessageRole.ASSISTANT, blocks=[block]))
+
+    async def achat_with_tools(self, tools, *args, **kwargs):
+        return self.chat_with_tools(tools)
+
+    def _response(self, message):
+        return ChatResponse(message=message, **self._usage)
+
+    def _prepare_chat_with_tools(self, *args, **kwargs):
+        raise NotImplementedError
+
+    def complete(self, *args, **kwargs):
+        raise NotImplementedError
+
+    acomplete = astream_chat = astream_complete = complete
+    stream_chat = stream_complete = complete
+
+
+def replied(llm, reply_format=None, *, is_async=False):
+    port = completing(llm)
+    prompt = Prompt("p", (Message("user", constant("?")),), reply_format=reply_format)
+    if is_async:
+        return asyncio.run(port.acall(prompt))
+    return port.call(prompt)
+
+
+OPENAI = {"prompt_tokens": 50, "completion_tokens": 20}
+ANTHROPIC = {"input_tokens": 50, "output_tokens": 20}
+GOOGLE = {"prompt_token_count": 50, "candidates_token_count": 20}
+PLACES = {
+    "a mapping": {"raw": {"usage": OPENAI}},
+    "an object": {"raw": SimpleNamespace(usage=SimpleNamespace(**ANTHROPIC))},
+    "metadata": {"raw": {"usage_metadata": GOOGLE}},
+    "at the top": {"raw": {"prompt_eval_count": 50, "eval_count": 20}},
+    "arguments": {"additional_kwargs": OPENAI},
+    "usage of arguments": {"additional_kwargs": {"usage": ANTHROPIC}},
+    "arguments, where raw says nothing": {
+        "raw": {"usage": None},
+        "additional_kwargs": OPENAI,
+    },
+}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+@pytest.mark.parametrize(
+    ("reply_format", "text"), [(None, "fine"), (Verdict, '{"yes": true}')]
+)
+@pytest.mark.parametrize("place", PLACES)
+def test_what_the_response_reports_is_handed_on(place, reply_format, text, is_async):
+    """Wherever the provider puts it, for words and for a tool call."""
+    said = replied(Counting(**PLACES[place]), reply_format, is_async=is_async)
+
+    assert said == Completion(text, 50, 20)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {},
+        {"raw": {}},
+        {"raw": {"usage": {"prompt_tokens": 0, "completion_tokens": 0}}},
+        {"raw": {"usage": {"prompt_tokens": "many"}}},
+        {"raw": object()},
+    ],
+    ids=str,
+)
+def test_what_reports_nothing_is_handed_on_without_counts(usage):
+    assert replied(Counting(**usage)) == Completion("fine")
+
+
+def test_a_completion_model_is_handed_on_without_counts():
+    assert replied(LlamaIndexModel(lambda _: "fine")) == Completion("fine")
+
+
+@pytest.mark.parametrize(
+    ("llm", "window"),
+    [
+        (None, None),
+        (Counting(), 1000),
+        (LlamaIndexModel(str), None),
+        (MockLLM(), None),
+        (OpenAILike(model="double", api_key="none"), None),
+        (OpenAILike(model="double", api_key="none", context_window=500), 500),
+        (OpenAILike(model="double", api_key="none", context_window=3900), 3900),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_window_is_read_from_the_metadata(llm, window):
+    """The number that every model has until somebody says another is not one."""
+    assert context_window(llm) == window
+
+
+def test_wrappers_fit_their_prompts_to_it():
+    """Also under another policy; what audits tell of it is as it was."""
+    policy = Policy.read({"constraints": ["Remove names"]})
+
+    setup = Setup.build("bind", policy, llm=Counting(), releasing=False)
+    again = setup.under(policy)
+
+    for one in (setup, again):
+        assert one.engine.policy.disclosure.token_budget == 500
+        assert one.policy.hash == one.engine.policy.hash == policy.hash
+        assert one.policy.disclosure.token_budget == 4000
