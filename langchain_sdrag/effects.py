@@ -35,6 +35,7 @@ from sdrag.calls import Port
 from sdrag.errors import UsageError
 from sdrag.hosting import local_embeddings
 from sdrag.prompts import Message, Prompt
+from sdrag.retrying import cannot
 from sdrag.steps import Embed
 from sdrag.tokens import Completion
 
@@ -70,10 +71,10 @@ def completing(llm: Model | None) -> Port[Prompt, Completion | str] | None:
         return _held(copy, prompt.reply_format)
 
     def call(prompt: Prompt) -> Completion | str:
-        return _completion(model(prompt).invoke(_messages(prompt)))
+        return _completion(_asked(model(prompt), copy, _messages(prompt)))
 
     async def acall(prompt: Prompt) -> Completion | str:
-        return _completion(await model(prompt).ainvoke(_messages(prompt)))
+        return _completion(await _aasked(model(prompt), copy, _messages(prompt)))
 
     return Port(call, acall)
 
@@ -152,6 +153,25 @@ def _held(model: Model, reply_format: type[BaseModel] | None) -> Model:
         return model.with_structured_output(reply_format, include_raw=True)
     except (NotImplementedError, ValueError, TypeError):
         return model
+
+
+def _asked(held: Model, plain: Model, messages: list[BaseMessage]) -> Any:
+    """Ask a model that is held to a format; where its server knows none, ask it so."""
+    try:
+        return held.invoke(messages)
+    except Exception as error:
+        if held is plain or not cannot(error):
+            raise
+    return plain.invoke(messages)
+
+
+async def _aasked(held: Model, plain: Model, messages: list[BaseMessage]) -> Any:
+    try:
+        return await held.ainvoke(messages)
+    except Exception as error:
+        if held is plain or not cannot(error):
+            raise
+    return await plain.ainvoke(messages)
 
 
 def _messages(prompt: Prompt) -> list[BaseMessage]:

@@ -4,9 +4,10 @@ How LlamaIndex does things: the ports of its models and embeddings.
 A model that calls functions is held to a reply format by a tool of that shape, and what
 it fills in is handed on as JSON text, unrepaired. `structured_predict` is not used: it
 reads messages as templates, and braces in a passage would be placeholders. Any other
-model is asked for text; the words of the prompt ask for the same JSON. Whether the text
-can be read is the core's to judge. What the response says of its tokens is handed on
-with it; each provider has a place and a name of its own for that.
+model is asked for text, and so is one whose server knows no tools; the words of the
+prompt ask for the same JSON. Whether the text can be read is the core's to judge. What
+the response says of its tokens is handed on with it; each provider has a place and a
+name of its own for that.
 
 What LlamaIndex calls async is often the sync method, called on the event loop: such a
 model is called on a thread, or no time limit could hold.
@@ -38,6 +39,7 @@ from sdrag.calls import Port
 from sdrag.errors import UsageError
 from sdrag.hosting import local_embeddings
 from sdrag.prompts import Prompt
+from sdrag.retrying import cannot
 from sdrag.steps import Embed
 from sdrag.tokens import Completion
 
@@ -71,22 +73,14 @@ def completing(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
         raise UsageError(f"A {type(llm).__name__} is no LlamaIndex model.")
 
     def call(prompt: Prompt) -> Completion:
-        tool = _tool(llm, prompt.reply_format)
-        if tool is None or not isinstance(llm, FunctionCallingLLM):
-            return _said(llm.chat(_messages(prompt)))
-        history = _messages(prompt)
-        response = llm.chat_with_tools([tool], chat_history=history, tool_required=True)
-        return _filled(llm, response)
+        history, tool = _messages(prompt), _tool(llm, prompt.reply_format)
+        filled = None if tool is None else _tool_filled(llm, tool, history)
+        return _said(llm.chat(history)) if filled is None else filled
 
     async def acall(prompt: Prompt) -> Completion:
-        tool = _tool(llm, prompt.reply_format)
-        if tool is None or not isinstance(llm, FunctionCallingLLM):
-            return _said(await llm.achat(_messages(prompt)))
-        history = _messages(prompt)
-        response = await llm.achat_with_tools(
-            [tool], chat_history=history, tool_required=True
-        )
-        return _filled(llm, response)
+        history, tool = _messages(prompt), _tool(llm, prompt.reply_format)
+        filled = None if tool is None else await _atool_filled(llm, tool, history)
+        return _said(await llm.achat(history)) if filled is None else filled
 
     return Port(call, None if _blocks(llm) else acall)
 
@@ -142,6 +136,35 @@ def _tool(llm: LLM, reply_format: type[BaseModel] | None) -> FunctionTool | None
     if not llm.metadata.is_function_calling_model:
         return None
     return get_function_tool(reply_format)
+
+
+def _tool_filled(
+    llm: LLM, tool: FunctionTool, history: list[ChatMessage]
+) -> Completion | None:
+    """Have a model fill in a tool; none where its server knows no tools."""
+    assert isinstance(llm, FunctionCallingLLM)
+    try:
+        response = llm.chat_with_tools([tool], chat_history=history, tool_required=True)
+    except Exception as error:
+        if cannot(error):
+            return None
+        raise
+    return _filled(llm, response)
+
+
+async def _atool_filled(
+    llm: LLM, tool: FunctionTool, history: list[ChatMessage]
+) -> Completion | None:
+    assert isinstance(llm, FunctionCallingLLM)
+    try:
+        response = await llm.achat_with_tools(
+            [tool], chat_history=history, tool_required=True
+        )
+    except Exception as error:
+        if cannot(error):
+            return None
+        raise
+    return _filled(llm, response)
 
 
 def _messages(prompt: Prompt) -> list[ChatMessage]:

@@ -25,10 +25,12 @@ from typing import Any
 from sdrag.errors import ModelTimeoutError, UsageError
 from sdrag.steps import Failure, Outcome
 
-__all__ = ["Retrying", "refusal"]
+__all__ = ["Retrying", "cannot", "refusal"]
 
 _STATUSES = frozenset({429, 503, 529})
 """Too many requests, unavailable for now, and overloaded."""
+_NOT_UNDERSTOOD = frozenset({400, 415, 422, 501})
+"""Bad request, unsupported, unprocessable, and not implemented."""
 _NAMES = frozenset(
     {
         "OverloadedError",
@@ -105,6 +107,12 @@ def refusal(error: BaseException) -> float | None:
     return max(map(_asked_for, causes))
 
 
+def cannot(error: BaseException) -> bool:
+    """Say whether a provider has not understood what it was asked to do."""
+    said = (_status(one) for one in _causes(error))
+    return any(status in _NOT_UNDERSTOOD for status in said)
+
+
 def _causes(error: BaseException) -> Iterator[BaseException]:
     one: BaseException | None = error
     for _ in range(_DEPTH):
@@ -117,13 +125,18 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 def _is_refusal(error: BaseException) -> bool:
     if not _NAMES.isdisjoint(one.__name__ for one in type(error).__mro__):
         return True
+    return _status(error) in _STATUSES
+
+
+def _status(error: BaseException) -> int | None:
+    """Return the HTTP status that an error carries."""
     said = (
         _read(error, "status_code"),
         _read(error, "http_status"),
         _read(error, "code"),
         _read(_read(error, "response"), "status_code"),
     )
-    return any(one in _STATUSES for one in said if isinstance(one, int))
+    return next((one for one in said if isinstance(one, int)), None)
 
 
 def _asked_for(error: BaseException) -> float:

@@ -153,6 +153,14 @@ def found(body: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {"role": "assistant", "content": f"Certainly!\n```json\n{written}\n```"}
 
 
+def plain_only(handler: _Handler, body: dict[str, Any]) -> None:
+    """Know no tools and no reply formats, as servers of small models do."""
+    if body.get("tools") or body.get("response_format"):
+        handler.send(400, {"error": {"message": json.dumps(body)}})
+    else:
+        handler.reply(found(body, handler.wire.names))
+
+
 def too_many(handler: _Handler, body: dict[str, Any]) -> None:
     """Refuse for now; the error quotes the request, as some providers' do."""
     handler.send(429, {"error": {"message": json.dumps(body)}}, retry_after="0.01")

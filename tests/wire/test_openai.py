@@ -125,6 +125,18 @@ def test_a_model_over_the_wire_redacts(client, wire):
     assert_kept_apart(wire)
 
 
+@every_client
+def test_a_server_that_knows_no_tools_is_asked_for_text(client, wire):
+    """What it says in words is read all the same."""
+    wire.faults = [server.plain_only]
+
+    assert client(wire) == [
+        "Captain [REDACTED] steered past the harbour at dawn.",
+        "The harbour opens at six.",
+    ]
+    assert_kept_apart(wire)
+
+
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize(
     ("package", "hosts", "model"),

@@ -9,9 +9,9 @@ answers to one question only what all of them free is freed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from sdrag.disclosure.verdicts import MAX_REPLY, json_values
+from sdrag.disclosure.verdicts import MAX_REPLY, json_values, mended_values
 
 __all__ = ["read_answers"]
 
@@ -33,7 +33,8 @@ def read_answers(
     questions = {name.lower(): name for name in asked}
     freed: dict[str, frozenset[str]] = {}
     unreadable: set[str] = set()
-    for question, given in _pairs(reply):
+    pairs = list(_pairs(json_values(reply))) or _pairs(mended_values(reply))
+    for question, given in pairs:
         name = questions.get(_question(question))
         if name is None:
             continue
@@ -45,9 +46,9 @@ def read_answers(
     return {name: own for name, own in freed.items() if name not in unreadable}
 
 
-def _pairs(reply: str) -> Iterator[tuple[object, object]]:
+def _pairs(values: Iterable[object]) -> Iterator[tuple[object, object]]:
     """Yield every question and what stands under its "no"."""
-    for value in json_values(reply):
+    for value in values:
         listed = value.get("answers") if isinstance(value, dict) else value
         if not isinstance(listed, list):
             listed = [value]

@@ -48,7 +48,7 @@ def periphrasis(judged: Judged, setup: DisclosureSetup) -> Steps[Judged]:
     if isinstance(known, Reply) and known.value is not None:
         given = _read(known.value)
     else:
-        given = yield from rephrase(sources, section, setup.key, proof.survives)
+        given = yield from rephrase(sources, section, setup.key)
     # What is remembered is proved again: more may be known of its document today.
     mended = yield from compute(
         lambda place: proof.mended(place, given.texts[place]), given.texts
@@ -135,10 +135,6 @@ class _Proof(Confidential):
             if own:
                 found[name] = tuple(sorted(own))
         return found
-
-    def survives(self, places: Sequence[int], text: str) -> bool:
-        """Say whether anything withheld from the places stands in a text."""
-        return any(self.spans(place, text) for place in places)
 
     def mended(self, place: int, text: str) -> str:
         """Cut out of a rephrased text whatever survived."""

@@ -4,9 +4,8 @@ Periphrastic redaction, verified (SD-RAG, section III-C2).
 "To perform periphrastic redaction on a text, we iteratively rephrase it according to
 each batch of constraints, and reassign it after each iteration." So there are as many
 round trips as batches; blocks go side by side. The paper trusts the rephrasing. Here
-what the extractive operator found in the original must be gone from it: a block in
-which any of it survives is asked for once more, and whoever calls mends what survives
-that too. A block that failed is in doubt, and doubt withholds.
+whoever calls cuts out of it what the extractive operator found in the original and
+what survives. A block that failed is in doubt, and doubt withholds.
 
 A reply that keeps the marks of its passages, each once and in order, is given back per
 passage; any other becomes one text that stands for all passages of its block.
@@ -15,7 +14,7 @@ passage; any other becomes one text that stands for all passages of its block.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sdrag.disclosure.blocks import Block, blocks
@@ -32,8 +31,6 @@ _OUTER = re.compile(r"^==[0-9a-f]{16}==[ \t]*$", re.MULTILINE)
 _MOST = 4
 """A reply longer than so many times its text is no rephrasing of it."""
 _SPARE = 500
-
-Survives = Callable[[Sequence[int], str], bool]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -82,7 +79,6 @@ def rephrase(
     sources: Sequence[Source],
     section: DisclosureSection,
     key: bytes,
-    survives: Survives,
 ) -> Steps[Rephrased]:
     """
     Say texts again without what their constraints protect.
@@ -91,8 +87,6 @@ def rephrase(
         sources: Texts in which other methods have done their work already.
         section: Gives the token budget and the batch size.
         key: Of the prompts' marks.
-        survives: Says whether anything sensitive stands in a text made from the
-            passages at these places.
     """
     jobs = [
         _job(source, block, key)
@@ -100,10 +94,6 @@ def rephrase(
         for block in blocks(source.texts, section.token_budget)
     ]
     yield from _through_batches(jobs, section.batch_size, key)
-    again = [
-        job for job in jobs if not job.doubt and survives(job.places(), job.text.text)
-    ]
-    yield from _through_batches(again, section.batch_size, key)
     result = Rephrased()
     for job in jobs:
         _give_back(job, result)

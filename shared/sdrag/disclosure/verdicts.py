@@ -3,21 +3,25 @@ Reading what a model says must go.
 
 Native structured output arrives as JSON; a model without it may wrap the JSON in talk
 or in a code fence, or answer with the flat Markdown list that the paper's grammar
-forces (section IV-C3). A constraint without a readable verdict has none: that is doubt,
-and doubt withholds. An explicit empty verdict is a verdict.
+forces (section IV-C3). Small models leave commas behind and quote with the wrong marks:
+what is nearly JSON is mended, but only as far as its last whole verdict, so that what a
+reply was cut off in is never taken for a verdict. A constraint without a readable
+verdict has none: that is doubt. An explicit empty verdict is a verdict.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
+from json_repair import repair_json
 from pydantic import ValidationError
 
 from sdrag.disclosure.prompts import Verdicts
 
-__all__ = ["MAX_REPLY", "json_values", "read_verdicts"]
+__all__ = ["MAX_REPLY", "json_values", "mended_values", "read_verdicts"]
 
 MAX_REPLY = 200_000
 """Characters of a reply that are read; more is no list of spans but an attack."""
@@ -30,7 +34,10 @@ _HEADING = re.compile(
 )
 _ITEM = re.compile(r"^[ \t]*[-*][ \t]+(.+)$")
 _OPENING = re.compile(r"[{\[]")
+_WHOLE = re.compile(r"\]\s*,?\s*\}")
 _TRIES = 50
+_MENDED = 20_000
+"""Characters of a reply that are mended; mending takes its time."""
 _NOTHING = {"", "none", "n/a", "na", "nothing", "null", "-", "(none)", "[]"}
 
 
@@ -44,7 +51,9 @@ def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, .
     """
     if len(reply) > MAX_REPLY:
         return {}
-    given = _from_json(reply)
+    given = _from_values(json_values(reply))
+    if given is None:
+        given = _from_values(mended_values(reply))
     if given is None:
         given = _from_list(reply, set(asked))
     if sum(map(len, given.values())) > MAX_SPANS:
@@ -60,20 +69,18 @@ def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, .
     }
 
 
-def _from_json(reply: str) -> dict[str, list[str]] | None:
+def _from_values(values: Iterable[object]) -> dict[str, list[str]] | None:
     """Unite all verdicts of the reply: a draft before them withholds as well."""
     given: dict[str, list[str]] = {}
-    read = False
-    for value in json_values(reply):
+    for value in values:
         try:
             shaped = {"verdicts": value} if isinstance(value, list) else value
             verdicts = Verdicts.model_validate(shaped)
         except ValidationError:
             continue
-        read = True
         for verdict in verdicts.verdicts:
             given.setdefault(verdict.constraint, []).extend(verdict.spans)
-    return given if read else None
+    return given or None
 
 
 def json_values(reply: str) -> Iterator[object]:
@@ -90,6 +97,18 @@ def json_values(reply: str) -> Iterator[object]:
             yield value
         except (ValueError, RecursionError):
             place += 1
+
+
+def mended_values(reply: str) -> Iterator[object]:
+    """Yield what stands in a reply as something like JSON, to its last whole list."""
+    if len(reply) > _MENDED:
+        return
+    opening = _OPENING.search(reply)
+    ends = [match.end() for match in _WHOLE.finditer(reply)]
+    if opening is None or not ends or ends[-1] <= opening.start():
+        return
+    with suppress(ValueError, RecursionError):
+        yield repair_json(reply[opening.start() : ends[-1]], return_objects=True)
 
 
 def _from_list(reply: str, asked: set[str]) -> dict[str, list[str]]:
