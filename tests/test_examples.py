@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from .support.openai_server import openai_server
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(
     path for path in EXAMPLES.glob("*/*.py") if path.name != "collection.py"
@@ -16,6 +18,14 @@ NEEDS = {
     "langchain": ("langchain_core", "langchain_classic"),
     "llamaindex": ("llama_index.core",),
 }
+
+
+@pytest.fixture(autouse=True)
+def model(monkeypatch):
+    """A server on loopback stands for the model of the examples that need one."""
+    with openai_server("Anna Karlsson") as wire:
+        monkeypatch.setenv("MODEL_URL", wire.url)
+        yield
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -139,8 +140,9 @@ def found(body: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Answer a request to redact, in the shape it asks for."""
     last = str(body["messages"][-1]["content"])
     spans = [name for name in names if name in last]
-    verdicts = {"verdicts": [{"constraint": "names", "spans": spans}]}
-    written = json.dumps(verdicts)
+    asked = re.findall(r"^\[([\w.:-]+)\] ", last, re.MULTILINE)
+    verdicts = [{"constraint": name, "spans": spans} for name in asked]
+    written = json.dumps({"verdicts": verdicts})
     if tools := body.get("tools"):
         call = {"name": tools[0]["function"]["name"], "arguments": written}
         return {
