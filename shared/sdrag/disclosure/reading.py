@@ -65,9 +65,20 @@ def read(
     )
     extraction, kept = yield from beside(
         extract_again(first, setup.key),
-        confirmed(lookup, found, _filed(lookup, first)),
+        confirmed(lookup, found, _filed(lookup, _sure(first))),
     )
     return Reading(kept, _filed(lookup, extraction), doubts, dict(extraction.doubts))
+
+
+def _sure(extraction: Extraction) -> Extraction:
+    """Leave out what was quoted where the verdict is in doubt: it may not be all."""
+    kept = {
+        place: tuple(
+            f for f in own if (place, f.constraint_id) not in extraction.doubts
+        )
+        for place, own in extraction.findings.items()
+    }
+    return replace(extraction, findings=kept)
 
 
 def _filed(lookup: Lookup, extraction: Extraction) -> Found:
