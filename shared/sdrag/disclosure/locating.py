@@ -86,7 +86,9 @@ def located(
             for place, names in model.items()
         }
     reading = yield from read(lookup, local, asked, whole=whole)
-    yield from _registered(lookup, (reading.found, reading.quoted))
+    yield from _registered(
+        lookup, (reading.found, reading.quoted), read_now=local.keys() | model.keys()
+    )
     looked = [_Looked(lookup.local, local, reading.found, reading.doubts)]
     if lookup.model is not None:
         seen = model if whole else asked
@@ -121,18 +123,21 @@ def _hide(lookup: Lookup, hidden: Found) -> None:
         known.add(row, whole=False)
 
 
-def _registered(lookup: Lookup, readings: Iterable[Found]) -> Steps[None]:
-    """Let registers grow by what was found, and read those some text is behind."""
+def _registered(
+    lookup: Lookup, readings: Iterable[Found], read_now: Iterable[int]
+) -> Steps[None]:
+    """Let registers grow by what was found, and read those that texts are closed by."""
     store = lookup.setup.state.findings
     entries = yield from _entries(lookup, _joined(readings))
     if entries:
         (grown,) = yield from compute(store.grow, [entries])
         lookup.registers = replied(grown)
-    late = lookup.late_documents() - lookup.registers.keys()
-    if late:
-        (known,) = yield from compute(store.register, [late])
-        read_now = replied(known)
-        lookup.registers = {**lookup.registers, **read_now}
+    wanted = lookup.late_documents()
+    wanted |= {lookup.documents[place] for place in read_now} & lookup.versions.keys()
+    wanted -= lookup.registers.keys()
+    if wanted:
+        (known,) = yield from compute(store.register, [wanted])
+        lookup.registers = {**lookup.registers, **replied(known)}
 
 
 def _joined(readings: Iterable[Found]) -> Found:
