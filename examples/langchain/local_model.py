@@ -14,7 +14,13 @@ from langchain_sdrag import SelectiveDisclosureRetriever
 
 url = os.environ.get("MODEL_URL", "http://127.0.0.1:11434/v1")
 name = os.environ.get("MODEL", "llama3.2")
-llm = ChatOpenAI(base_url=url, model=name, api_key="none", max_retries=0)
+llm = ChatOpenAI(
+    base_url=url,
+    model=name,
+    api_key="none",
+    max_retries=0,
+    profile={"max_input_tokens": 4096},  # the server's context; no prompt is longer
+)
 
 retriever = SelectiveDisclosureRetriever(
     base_retriever=store().as_retriever(), policy=POLICY, llm=llm

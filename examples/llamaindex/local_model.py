@@ -14,7 +14,13 @@ from llamaindex_sdrag import SelectiveDisclosureRetriever
 
 url = os.environ.get("MODEL_URL", "http://127.0.0.1:11434/v1")
 name = os.environ.get("MODEL", "llama3.2")
-llm = OpenAILike(api_base=url, model=name, api_key="none", is_chat_model=True)
+llm = OpenAILike(
+    api_base=url,
+    model=name,
+    api_key="none",
+    is_chat_model=True,
+    context_window=4096,  # the server's context; no prompt is longer
+)
 
 retriever = SelectiveDisclosureRetriever(
     base_retriever=index().as_retriever(), policy=POLICY, llm=llm

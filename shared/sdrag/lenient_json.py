@@ -4,11 +4,12 @@ Reading JSON that stands in a model's words, and JSON that the model almost got 
 Small models quote with the wrong marks, leave out the quotes of a key, leave a comma
 behind, or add a comment. That is read, and no more than that. Where a value breaks off
 or makes no sense, everything still open there is marked as unread: a list that was cut
-off is never a shorter one, and nothing that was left out is made up. So no library
-mends the reply: those close what is open, and drop what they cannot place.
+off is never a shorter one, and no value is made up. That is why no library mends the
+reply: they close what is open and drop what they cannot place, and so make `[]` of a
+list that was cut off, and a yes of `[not "a"]`.
 
-What was read over is not read again, so that no text within a string is ever taken for
-a value of its own, and so that time is linear in the length of the text.
+Reading goes on behind what was read, so no text within a string is ever taken for a
+value of its own; behind a string that breaks, it goes on in the next line.
 """
 
 from __future__ import annotations
@@ -33,34 +34,36 @@ UNREAD: Final = Unread.UNREAD
 _TRIES = 50
 _DEEPEST = 20
 _OPENING = re.compile(r"[{\[]")
+_LEFT, _RIGHT, _LOW = "\u201c\u201d\u201e"
+_LEFT_SINGLE, _RIGHT_SINGLE = "\u2018\u2019"
 _CLOSING_QUOTES = {
     '"': '"',
     "'": "'",
     "`": "`",
-    "\N{LEFT DOUBLE QUOTATION MARK}": "\N{RIGHT DOUBLE QUOTATION MARK}\"",
-    "\N{RIGHT DOUBLE QUOTATION MARK}": "\N{RIGHT DOUBLE QUOTATION MARK}\"",
-    "\N{DOUBLE LOW-9 QUOTATION MARK}": (
-        "\N{LEFT DOUBLE QUOTATION MARK}\N{RIGHT DOUBLE QUOTATION MARK}\""
-    ),
-    "\N{LEFT SINGLE QUOTATION MARK}": "\N{RIGHT SINGLE QUOTATION MARK}'",
-    "\N{RIGHT SINGLE QUOTATION MARK}": "\N{RIGHT SINGLE QUOTATION MARK}'",
+    _LEFT: f'{_RIGHT}"',
+    _RIGHT: f'{_RIGHT}"',
+    _LOW: f'{_LEFT}{_RIGHT}"',
+    _LEFT_SINGLE: f"{_RIGHT_SINGLE}'",
+    _RIGHT_SINGLE: f"{_RIGHT_SINGLE}'",
 }
-# A quote ends a string only where what follows it can follow a string: the one in
-# O'Brien does not.
+_NEVER_IN_COMMENTS = f'"{_LEFT}{_RIGHT}{_LOW}'
+_ENDS = r"\s*+[,:\]}]|\s++(?:#|//|/\*)"
+"""What may follow a string; a quote before anything else is no end of one."""
+_APOSTROPHE = rf"(?<=\w)['{_RIGHT_SINGLE}](?=\w)"
 _STRINGS = {
     opening: re.compile(
-        rf"(?:[^\\{closing}]|\\.|[{closing}](?!{{ends}}))*+[{closing}]".replace(
-            "{ends}", r"\s*+[,:\]}]|\s++(?:#|//|/\*)"
-        ),
+        rf"((?:[^\\{opening}{closing}]++|\\.|{_APOSTROPHE})*+)[{closing}](?={_ENDS})",
         re.DOTALL,
     )
     for opening, closing in _CLOSING_QUOTES.items()
 }
 _ESCAPE = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})|\\['`]|\\|\"")
 _SPACE = re.compile(r"\s*+")
-_COMMENT = re.compile(r"(?:#|//)[^\n]*+|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"(?:#|//)[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/")
 _KEY = re.compile(r"[\w.-]++(?=\s*+:)")
-_NUMBER = re.compile(r"-?\d{1,20}+(?:\.\d{1,20}+)?+(?:[eE][+-]?\d{1,3}+)?+")
+_NUMBER = re.compile(
+    r"-?(?:0|[1-9][0-9]{0,19})(?:\.[0-9]{1,20})?+(?:[eE][+-]?[0-9]{1,3})?+"
+)
 _WORD = re.compile(r"[A-Za-z]++")
 _WORDS = {
     "true": True,
@@ -114,7 +117,7 @@ def lenient_values(text: str) -> Iterator[object]:
         yield value
 
 
-def _object(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+def _as_object(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     """Make an object in which no value replaces another."""
     held: dict[Any, Any] = {}
     for key, value in pairs:
@@ -122,7 +125,7 @@ def _object(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     return held
 
 
-_STRICT = json.JSONDecoder(object_pairs_hook=_object)
+_STRICT = json.JSONDecoder(object_pairs_hook=_as_object)
 
 
 class _Reader:
@@ -140,12 +143,12 @@ class _Reader:
         self.place = place
         self._text = text
         self._broken = False
-        self._quotes = '"'
+        self._quotes = _NEVER_IN_COMMENTS
 
     def value(self, depth: int = 0) -> object:
         """Read what stands here."""
         start = self._next()
-        if start in "{[" and start and depth < _DEEPEST:
+        if start in {"{", "["} and depth < _DEEPEST:
             self.place += 1
             return self._list(depth) if start == "[" else self._object(depth)
         if start in _STRINGS:
@@ -165,9 +168,9 @@ class _Reader:
         while not self._takes("]"):
             items.append(self.value(depth + 1))
             if not self._broken and not self._takes(",") and self._next() != "]":
-                items.append(self._break())
+                self._break()
             if self._broken:
-                return items
+                return items if items[-1] is UNREAD else [*items, UNREAD]
         was_empty = not self._text[start : self.place - 1].strip()
         return items if items or was_empty else [UNREAD]
 
@@ -182,8 +185,8 @@ class _Reader:
             if not self._broken and not self._takes(",") and self._next() != "}":
                 self._break()
             if self._broken:
-                return _object([*pairs, (UNREAD, UNREAD)])
-        return _object(pairs)
+                return _as_object([*pairs, (UNREAD, UNREAD)])
+        return _as_object(pairs)
 
     def _key(self) -> object:
         start = self._next()
@@ -198,11 +201,12 @@ class _Reader:
     def _string(self, opening: str) -> object:
         found = _STRINGS[opening].match(self._text, self.place + 1)
         if found is None:
-            self.place = len(self._text)
+            line = self._text.find("\n", self.place)
+            self.place = len(self._text) if line < 0 else line
             return self._break()
-        self._quotes = _CLOSING_QUOTES[opening]
+        self._quotes = _NEVER_IN_COMMENTS + _CLOSING_QUOTES[opening]
         self.place = found.end()
-        return json.loads(f'"{_ESCAPE.sub(_escaped, found.group()[:-1])}"', strict=False)
+        return json.loads(f'"{_ESCAPE.sub(_escaped, found[1])}"', strict=False)
 
     def _break(self) -> Unread:
         self._broken = True
@@ -218,16 +222,22 @@ class _Reader:
         """
         Return the next character that is no space and in no comment.
 
-        What holds quotes of the kind that has just closed a string is no comment but
-        may be the rest of that string.
+        What holds quotes, as those that have just closed a string, is no comment: it
+        may be the rest of that string, or one more.
         """
         while True:
-            space = _SPACE.match(self._text, self.place)
-            self.place = space.end() if space else self.place
-            comment = _COMMENT.match(self._text, self.place)
-            if comment is None or any(q in comment.group() for q in self._quotes):
+            self.place = _end(_SPACE, self._text, self.place)
+            end = _end(_COMMENT, self._text, self.place)
+            comment = self._text[self.place : end]
+            if not comment or any(quote in comment for quote in self._quotes):
                 return self._text[self.place : self.place + 1]
-            self.place = comment.end()
+            self.place = end
+
+
+def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
+    """Return where a match that begins at a place ends; if there is none, the place."""
+    found = pattern.match(text, place)
+    return found.end() if found else place
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -28,10 +28,19 @@ RIGHT = (
         ('{"answers": [{"question": "q1", "no": true}]}', {}),
         ('{"answers": [{"question": "q1", "no": [["names"]]}]}', {}),
         ('{"answers": [{"question": "q1"}]}', {}),
-        ('{"answers": [{"question": "q1", "no": "all"}]}', {"q1": set()}),
+        ('{"answers": [{"question": "q1", "no": "all"}]}', {}),
+        ('{"answers": [{"question": "q1", "no": ["all"]}]}', {"q1": set()}),
+        ('{"answers": [{"question": "[1]", "no": ["names"]}]}', {"q1": {"names"}}),
         ('{"answers": [{"question": "q1", "no": ["nam', {}),
         (RIGHT.replace('"', "'"), {"q1": {"names"}, "q2": set()}),
-        (RIGHT.replace("]}", ",],}"), {"q1": {"names"}, "q2": set()}),
+        (RIGHT.replace("]}", "],}"), {"q1": {"names"}, "q2": set()}),
+        (RIGHT.replace('"]', '",]'), {"q1": {"names"}, "q2": set()}),
+        ('{"answers": [{"question": "q1", "no": [not "names"]}]}', {}),
+        ('{"answers": [{"question": "q1", "no": ["names" if dates stay]}]}', {}),
+        ('{"answers": [{"question": "q1", "no": [] or ["names"]}]}', {}),
+        ('{"answers": [{"question": "q1", "no": [], "no": ["names"]}]}', {}),
+        ("""{'note': '{"question": "q2", "no": ["names"]}'}""", {}),
+        ("""{'note': '{"question": "q2", "no": ["names"]}""", {}),
         (RIGHT[:-12], {"q1": {"names"}}),
         ("{'answers': [{'question': 'q1', 'no': ['names', 'da", {}),
         ("", {}),
@@ -50,6 +59,18 @@ def test_of_several_answers_only_what_all_free_is_freed():
 
     assert read_answers(draft + RIGHT, ASKED)["q1"] == {"names"}
     assert read_answers('{"question": "q1", "no": 1}' + draft, ASKED) == {}
+
+
+@pytest.mark.parametrize("reply", [RIGHT, RIGHT.replace('"', "'")])
+def test_no_slip_and_no_cut_frees_more(reply):
+    """Cut anywhere, or with any character left out or mistyped."""
+    for place in range(len(reply)):
+        slips = [
+            f"{reply[:place]}{slip}{reply[place + 1 :]}" for slip in " {}[]:,'\"#/"
+        ]
+        for broken in (reply[:place], reply[:place] + reply[place + 1 :], *slips):
+            for name, freed in read_answers(broken, ASKED).items():
+                assert freed <= ({"names"} if name == "q1" else set())
 
 
 def test_names_that_differ_by_case_alone_are_not_guessed():

@@ -163,6 +163,39 @@ def plain_only(handler: _Handler, body: dict[str, Any]) -> None:
         handler.reply(found(body, handler.wire.names))
 
 
+def schema_only(handler: _Handler, body: dict[str, Any]) -> None:
+    """Know no tools, and of reply formats only JSON schemas; talk is all in slips."""
+    kind = (body.get("response_format") or {}).get("type", "text")
+    if body.get("tools") or kind not in {"json_schema", "text"}:
+        handler.send(400, {"error": {"message": json.dumps(body)}})
+    elif kind == "json_schema":
+        handler.reply(found(body, handler.wire.names))
+    else:
+        unheeding(handler, body)
+
+
+def unheeding(handler: _Handler, body: dict[str, Any]) -> None:
+    """Take any reply format, heed none, and write JSON as a small model does."""
+    plain = {"messages": body["messages"]}
+    said = str(found(plain, handler.wire.names)["content"])
+    slips = said.replace('"', "'").replace("]}", ",],}").replace("[,", "[")
+    handler.reply({"role": "assistant", "content": slips})
+
+
+def stream_only(handler: _Handler, body: dict[str, Any]) -> None:
+    """Refuse to answer in one piece."""
+    if body.get("stream"):
+        handler.stream(found(body, handler.wire.names))
+    else:
+        handler.send(400, {"error": {"message": json.dumps(body)}})
+
+
+def broken_off(handler: _Handler, body: dict[str, Any]) -> None:
+    """Stop before the first span, and say that all was said."""
+    half = '{"verdicts": [{"constraint": "names", "spans": ['
+    handler.reply({"role": "assistant", "content": half})
+
+
 def too_many(handler: _Handler, body: dict[str, Any]) -> None:
     """Refuse for now; the error quotes the request, as some providers' do."""
     handler.send(429, {"error": {"message": json.dumps(body)}}, retry_after="0.01")

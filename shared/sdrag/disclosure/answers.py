@@ -1,21 +1,21 @@
 """
 Reading what a model says need not go.
 
-Only an explicit no counts, so a reply is read strictly where it could free something:
-whatever is not the id of a constraint that the question asked about frees nothing, and
-a question that is answered in any other way, or not at all, has no answer. Of several
-answers to one question only what all of them free is freed.
+Only an explicit no counts: whatever is not the id of a constraint that the question
+asked about frees nothing, and a question that is answered in any other way, or whose
+answer breaks off, has no answer. Of several answers to one question only what all of
+them free is freed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
-from sdrag.disclosure.verdicts import MAX_REPLY, json_values, mended_values
+from sdrag.disclosure.meant import meant
+from sdrag.disclosure.verdicts import MAX_REPLY
+from sdrag.lenient_json import UNREAD, lenient_values
 
 __all__ = ["read_answers"]
-
-_BRACKETS = "[]() \"'"
 
 
 def read_answers(
@@ -30,53 +30,42 @@ def read_answers(
     """
     if len(reply) > MAX_REPLY:
         return {}
-    questions = {name.lower(): name for name in asked}
     freed: dict[str, frozenset[str]] = {}
     unreadable: set[str] = set()
-    pairs = list(_pairs(json_values(reply))) or _pairs(mended_values(reply))
-    for question, given in pairs:
-        name = questions.get(_question(question))
+    for question, given in _pairs(reply):
+        name = _question(question, asked)
         if name is None:
             continue
         names = _names(given, asked[name])
         if names is None:
             unreadable.add(name)
-            continue
-        freed[name] = freed.get(name, names) & names
+        else:
+            freed[name] = freed.get(name, names) & names
     return {name: own for name, own in freed.items() if name not in unreadable}
 
 
-def _pairs(values: Iterable[object]) -> Iterator[tuple[object, object]]:
+def _pairs(reply: str) -> Iterator[tuple[object, object]]:
     """Yield every question and what stands under its "no"."""
-    for value in values:
-        listed = value.get("answers") if isinstance(value, dict) else value
-        if not isinstance(listed, list):
-            listed = [value]
-        for one in listed:
+    for value in lenient_values(reply):
+        held = value.get("answers", value) if isinstance(value, dict) else value
+        for one in held if isinstance(held, list) else [held]:
             if isinstance(one, dict) and "question" in one:
-                yield one["question"], one.get("no")
+                yield one["question"], UNREAD if UNREAD in one else one.get("no")
 
 
-def _question(given: object) -> str:
-    """Return the id that is meant: `q1`, `[Q1]` and 1 are the same."""
-    said = str(given).strip(_BRACKETS).lower()
-    return f"q{said}" if said.isdecimal() else said
+def _question(given: object, asked: Collection[str]) -> str | None:
+    """Return the question that is meant: `q1`, `[Q1]` and 1 are the same."""
+    name = meant(given, asked)
+    if name is None and isinstance(given, str | int):
+        name = meant(f"q{str(given).strip('[ ]')}", asked)
+    return name
 
 
 def _names(given: object, asked: Collection[str]) -> frozenset[str] | None:
     """Return the constraints that an answer names; none of an answer that is none."""
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, list):
+    if isinstance(given, str):
+        name = meant(given, asked)
+        return None if name is None else frozenset({name})
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
         return None
-    known: dict[str, list[str]] = {}
-    for name in asked:
-        known.setdefault(name.lower(), []).append(name)
-    names = set()
-    for one in listed:
-        if not isinstance(one, str):
-            return None
-        said = one.strip(_BRACKETS)
-        meant = [said] if said in asked else known.get(said.lower(), [])
-        if len(meant) == 1:
-            names.add(meant[0])
-    return frozenset(names)
+    return frozenset(name for one in given if (name := meant(one, asked)) is not None)

@@ -137,7 +137,8 @@ def _registered(
     wanted -= lookup.registers.keys()
     if wanted:
         (known,) = yield from compute(store.register, [wanted])
-        lookup.registers = {**lookup.registers, **replied(known)}
+        registers: dict[bytes, Register] = replied(known)
+        lookup.registers = {**lookup.registers, **registers}
 
 
 def _joined(readings: Iterable[Found]) -> Found:

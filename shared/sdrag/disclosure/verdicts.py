@@ -2,26 +2,21 @@
 Reading what a model says must go.
 
 Native structured output arrives as JSON; a model without it may wrap the JSON in talk
-or in a code fence, or answer with the flat Markdown list that the paper's grammar
-forces (section IV-C3). Small models leave commas behind and quote with the wrong marks:
-what is nearly JSON is mended, but only as far as its last whole verdict, so that what a
-reply was cut off in is never taken for a verdict. A constraint without a readable
-verdict has none: that is doubt. An explicit empty verdict is a verdict.
+or in a code fence, get it almost right, or answer with the flat Markdown list that the
+paper's grammar forces (section IV-C3). A constraint without a readable verdict has
+none: that is doubt, and doubt withholds. A verdict that breaks off is none, and takes
+back what the reply had said of its constraint. An explicit empty verdict is a verdict.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from json_repair import repair_json
-from pydantic import ValidationError
+from sdrag.disclosure.meant import meant
+from sdrag.lenient_json import UNREAD, json_values, lenient_values
 
-from sdrag.disclosure.prompts import Verdicts
-
-__all__ = ["MAX_REPLY", "json_values", "mended_values", "read_verdicts"]
+__all__ = ["MAX_REPLY", "json_values", "read_verdicts"]
 
 MAX_REPLY = 200_000
 """Characters of a reply that are read; more is no list of spans but an attack."""
@@ -33,11 +28,7 @@ _HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]*)?(?:\*\*)?\[?([\w.:-]{1,64})\]?(?:\*\*)?:?[ \t]*$"
 )
 _ITEM = re.compile(r"^[ \t]*[-*][ \t]+(.+)$")
-_OPENING = re.compile(r"[{\[]")
-_WHOLE = re.compile(r"\]\s*,?\s*\}")
-_TRIES = 50
-_MENDED = 20_000
-"""Characters of a reply that are mended; mending takes its time."""
+_QUOTED = ("text", "span", "quote")
 _NOTHING = {"", "none", "n/a", "na", "nothing", "null", "-", "(none)", "[]"}
 
 
@@ -51,67 +42,84 @@ def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, .
     """
     if len(reply) > MAX_REPLY:
         return {}
-    given = _from_values(json_values(reply))
+    given = _from_json(reply, asked)
     if given is None:
-        given = _from_values(mended_values(reply))
-    if given is None:
-        given = _from_list(reply, set(asked))
+        given = _from_list(reply, asked)
     if sum(map(len, given.values())) > MAX_SPANS:
         return {}
     return {
-        name: tuple(
-            span
-            for span in dict.fromkeys(spans)
-            if span.strip().lower() not in _NOTHING
-        )
+        name: tuple(span for span in dict.fromkeys(spans) if not _is_nothing(span))
         for name, spans in given.items()
-        if name in asked
     }
 
 
-def _from_values(values: Iterable[object]) -> dict[str, list[str]] | None:
+def _from_json(reply: str, asked: Collection[str]) -> dict[str, list[str]] | None:
     """Unite all verdicts of the reply: a draft before them withholds as well."""
     given: dict[str, list[str]] = {}
-    for value in values:
-        try:
-            shaped = {"verdicts": value} if isinstance(value, list) else value
-            verdicts = Verdicts.model_validate(shaped)
-        except ValidationError:
-            continue
-        for verdict in verdicts.verdicts:
-            given.setdefault(verdict.constraint, []).extend(verdict.spans)
-    return given or None
+    doubted: set[str] = set()
+    for value in lenient_values(reply):
+        own: dict[str, list[str]] = {}
+        unread: set[str] = set()
+        for said, held in _verdicts(value):
+            name, spans = meant(said, asked, "constraint"), _spans(held)
+            if name is not None and spans is not None:
+                own.setdefault(name, []).extend(spans)
+            elif name is not None:
+                unread.add(name)
+        # A draft that breaks off is forgotten where an answer comes after it.
+        if isinstance(value, list) or (isinstance(value, dict) and "verdicts" in value):
+            doubted -= own.keys()
+        doubted |= unread
+        for name, spans in own.items():
+            given.setdefault(name, []).extend(spans)
+    if not given and not doubted:
+        return None
+    return {name: spans for name, spans in given.items() if name not in doubted}
 
 
-def json_values(reply: str) -> Iterator[object]:
-    """Yield the JSON objects and lists that stand in the reply, outermost only."""
-    decoder = json.JSONDecoder()
-    place = 0
-    for _ in range(_TRIES):
-        opening = _OPENING.search(reply, place)
-        if opening is None:
-            return
-        place = opening.start()
-        try:
-            value, place = decoder.raw_decode(reply, place)
-            yield value
-        except (ValueError, RecursionError):
-            place += 1
-
-
-def mended_values(reply: str) -> Iterator[object]:
-    """Yield what stands in a reply as something like JSON, to its last whole list."""
-    if len(reply) > _MENDED:
+def _verdicts(value: object) -> Iterator[tuple[object, object]]:
+    """Yield what each verdict says it is about, and what it says."""
+    held = value.get("verdicts", value) if isinstance(value, dict) else value
+    if isinstance(held, dict) and "constraint" not in held:
+        yield from _keyed(held)
         return
-    opening = _OPENING.search(reply)
-    ends = [match.end() for match in _WHOLE.finditer(reply)]
-    if opening is None or not ends or ends[-1] <= opening.start():
-        return
-    with suppress(ValueError, RecursionError):
-        yield repair_json(reply[opening.start() : ends[-1]], return_objects=True)
+    for one in held if isinstance(held, list) else [held]:
+        if isinstance(one, dict):
+            yield one.get("constraint"), UNREAD if UNREAD in one else one.get("spans")
 
 
-def _from_list(reply: str, asked: set[str]) -> dict[str, list[str]]:
+def _keyed(held: Mapping[object, object]) -> Iterator[tuple[object, object]]:
+    """Yield what stands under each id; what it breaks off behind may not be all."""
+    pairs = [pair for pair in held.items() if pair[0] is not UNREAD]
+    if UNREAD in held and pairs:
+        pairs[-1] = (pairs[-1][0], UNREAD)
+    yield from pairs
+
+
+def _spans(held: object) -> list[str] | None:
+    """Return what is quoted; `None` of what is no list of quotations."""
+    if isinstance(held, list):
+        spans = [[one] if isinstance(one, str) else _quoted(one) for one in held]
+    else:
+        spans = [_quoted(held)]
+    if not all(spans):
+        return None
+    return [span for own in spans for span in own]
+
+
+def _quoted(held: object) -> list[str]:
+    """Return what is quoted in another way than as a list's string; empty if none."""
+    said = [held]
+    if isinstance(held, dict) and UNREAD not in held:
+        said = [held[key] for key in _QUOTED if key in held]
+    return [one for one in said if isinstance(one, str) and not _is_nothing(one)]
+
+
+def _is_nothing(span: str) -> bool:
+    return span.strip().lower() in _NOTHING
+
+
+def _from_list(reply: str, asked: Collection[str]) -> dict[str, list[str]]:
     """Read headings that are ids, each with its list; `- none` is an empty one."""
     given: dict[str, list[str]] = {}
     pending: str | None = None
@@ -120,6 +128,5 @@ def _from_list(reply: str, asked: set[str]) -> dict[str, list[str]]:
             if pending is not None:
                 given.setdefault(pending, []).append(item.group(1).strip(" \"'`"))
         elif heading := _HEADING.match(line):
-            names = (heading.group(1), heading.group(1).rstrip(":"))
-            pending = next((name for name in names if name in asked), None)
+            pending = meant(heading.group(1), asked)
     return given
