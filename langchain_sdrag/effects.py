@@ -48,6 +48,9 @@ _MESSAGES: dict[str, type[BaseMessage]] = {
     "assistant": AIMessage,
 }
 
+_WHY_IT_STOPPED = ("finish_reason", "stop_reason", "done_reason")
+_NO_ROOM = ("length", "max_tokens", "MAX_TOKENS")
+
 
 def completing(llm: Model | None) -> Port[Prompt, Completion | str] | None:
     """
@@ -156,11 +159,15 @@ def _held(model: Model, reply_format: type[BaseModel] | None) -> Model:
 
 
 def _asked(held: Model, plain: Model, messages: list[BaseMessage]) -> Any:
-    """Ask a model that is held to a format; where its server knows none, ask it so."""
+    """
+    Ask a model that is held to a format; where that does not work, ask it in words.
+
+    A server may know no formats, or heed none: then the client cannot read the reply.
+    """
     try:
         return held.invoke(messages)
     except Exception as error:
-        if held is plain or not cannot(error):
+        if held is plain or not (cannot(error) or isinstance(error, ValueError)):
             raise
     return plain.invoke(messages)
 
@@ -169,7 +176,7 @@ async def _aasked(held: Model, plain: Model, messages: list[BaseMessage]) -> Any
     try:
         return await held.ainvoke(messages)
     except Exception as error:
-        if held is plain or not cannot(error):
+        if held is plain or not (cannot(error) or isinstance(error, ValueError)):
             raise
     return await plain.ainvoke(messages)
 
@@ -193,11 +200,24 @@ def _completion(reply: Any) -> Completion | str:
     )
 
 
+def _is_cut_off(message: AIMessage) -> bool:
+    """Say whether the model had no room left; parsers have closed what it filled in."""
+    told = message.response_metadata
+    return any(told.get(name) in _NO_ROOM for name in _WHY_IT_STOPPED)
+
+
 def _text(reply: Any) -> str:
-    """Return what the model said: the parsed reply as JSON, else its words."""
+    """
+    Return what the model said: its words, or as JSON what it filled in.
+
+    Parsers close what breaks off, so what they make of words is not taken for them.
+    """
     if isinstance(reply, dict) and "raw" in reply:
-        parsed = reply.get("parsed")
-        reply = reply["raw"] if parsed is None else parsed
+        raw, parsed = reply["raw"], reply.get("parsed")
+        if isinstance(raw, AIMessage) and raw.tool_calls and _is_cut_off(raw):
+            return ""
+        wrote = isinstance(raw, AIMessage) and raw.text and not raw.tool_calls
+        reply = raw if wrote or parsed is None else parsed
     if isinstance(reply, BaseModel) and not isinstance(reply, BaseMessage):
         return reply.model_dump_json()
     if isinstance(reply, BaseMessage):

@@ -81,18 +81,7 @@ def json_values(text: str) -> Iterator[object]:
 
     Where an object gives one key two values, `UNREAD` stands under it.
     """
-    place = 0
-    for _ in range(_TRIES):
-        opening = _OPENING.search(text, place)
-        if opening is None:
-            return
-        place = opening.start()
-        try:
-            value, place = _STRICT.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            place += 1
-        else:
-            yield value
+    return _values(text, lenient=False)
 
 
 def lenient_values(text: str) -> Iterator[object]:
@@ -103,6 +92,10 @@ def lenient_values(text: str) -> Iterator[object]:
     these were not read to their end; what came before it was. It stands as the whole
     content of an empty list with a comment in it, too: it may say what is missing.
     """
+    return _values(text, lenient=True)
+
+
+def _values(text: str, *, lenient: bool) -> Iterator[object]:
     place = 0
     for _ in range(_TRIES):
         opening = _OPENING.search(text, place)
@@ -112,6 +105,9 @@ def lenient_values(text: str) -> Iterator[object]:
         try:
             value, place = _STRICT.raw_decode(text, place)
         except (ValueError, RecursionError):
+            if not lenient:
+                place += 1
+                continue
             reader = _Reader(text, place)
             value, place = reader.value(), reader.place
         yield value

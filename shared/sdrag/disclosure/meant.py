@@ -28,9 +28,9 @@ def meant(said: object, asked: Collection[str], noun: str = "") -> str | None:
     if name in asked:
         return name
     name = name.strip(_AROUND)
-    first, *rest = name.split(None, 1)[:2] or [""]
-    if rest and noun and first.casefold() == noun:
-        name = rest[0].strip(_AROUND)
+    first, _, rest = name.partition(" ")
+    if rest and first.casefold() == noun:
+        name = rest.strip(_AROUND)
     if name in asked:
         return name
     folded = name.casefold()

@@ -25,7 +25,9 @@ class Verdict(BaseModel):
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
     constraint: str = Field(description="The id of the constraint")
-    spans: list[str] = Field(description="Verbatim from the text; empty if none")
+    spans: list[str] = Field(
+        description="Verbatim from the text; empty if none", repr=False
+    )
 
 
 class Verdicts(BaseModel):
