@@ -1,8 +1,8 @@
 """
 How many tokens a model takes in, where LlamaIndex knows it: in the model's metadata.
 
-A model of which nobody said it has a number there all the same, the same for all. That
-is nobody's knowledge, and counts only where somebody has given it.
+Where nobody has set that number, LlamaIndex gives the same one for every model. It says
+nothing of the model, so it counts only where somebody has set it.
 """
 
 from __future__ import annotations

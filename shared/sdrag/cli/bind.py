@@ -106,7 +106,7 @@ def _bound(
 
 
 def _model(llm: str) -> tuple[dict[str, Any], Any]:
-    """Return what an engine is told of a model, and how the model is asked."""
+    """Return the arguments that describe a model to an engine, and the model's port."""
     if llm == LOCAL:
         return {}, None
     from langchain_sdrag.effects import completing, model_name

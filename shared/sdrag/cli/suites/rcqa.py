@@ -166,7 +166,7 @@ def _model(
 
 
 def _show_beside(result: Mapping[str, Any]) -> None:
-    """Print the model's figures beside the two that it lies between."""
+    """Print the figures of the model, the local engine and the exact model."""
     from sdrag.evaluation.rcqa import FIGURES
 
     told = dict(result)
