@@ -12,7 +12,7 @@ pair; printed are the medians and their ratio, and how often the model was calle
 The findings are put into the state by a locator that costs nothing, as many as the
 local engine finds in such chunks: what is measured is the question. Chunks that were
 never bound are located by the local engine itself, over fewer questions. `--size` adds
-what the state weighs, for more chunks than are asked.
+what the state weighs, for more chunks than are asked, with vectors that cost nothing.
 """
 
 from __future__ import annotations
@@ -41,18 +41,19 @@ from pydantic import Field  # noqa: E402
 
 import langchain_sdrag  # noqa: E402
 from langchain_sdrag.convert import passages_of  # noqa: E402
+from langchain_sdrag.effects import embedding  # noqa: E402
 from sdrag.detectors.local.tables import common_words  # noqa: E402
 from sdrag.disclosure.local import LocalLocator  # noqa: E402
-from sdrag.hosting import local_embeddings  # noqa: E402
 from sdrag.performing import PortPerformer, Ports  # noqa: E402
 from sdrag.pipeline import Engine, bind  # noqa: E402
+from sdrag.questions import EmbedPort  # noqa: E402
 from sdrag.state import State, open_state  # noqa: E402
 from sdrag.steps import Reply, run  # noqa: E402
 from sdrag.vocabulary import Finding, Span  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from overhead import NAMES, NOUNS, TOPICS, MiniLM  # noqa: E402 -- as above
+from overhead import NAMES, NOUNS, TOPICS, Constant, MiniLM  # noqa: E402 -- as above
 
 _WORD = re.compile(r"\w{4,}")
 _NAME = re.compile("|".join(NAMES))
@@ -99,6 +100,25 @@ class Slow(GenericFakeChatModel):
         return super()._generate(messages, *args, **kwargs)
 
 
+class Kept(MiniLM):
+    """The packaged model, which embeds each chunk once and each question anew."""
+
+    def __init__(self) -> None:
+        self._vectors: dict[str, list[float]] = {}
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """Embed what was not embedded before."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            rows = super().embed_documents(new)
+            self._vectors.update(zip(new, rows, strict=True))
+        return [self._vectors[text] for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        """Embed a question."""
+        return super().embed_documents([text])[0]
+
+
 def chunks(count: int, characters: int) -> list[Document]:
     """Write chunks, ten a document, alike and never the same."""
     rng = random.Random(7)
@@ -137,13 +157,15 @@ def policy(count: int) -> dict[str, Any]:
     return {"constraints": texts, "metadata": {"allow": ["source"]}}
 
 
-def located(documents: Sequence[Document], rules: dict[str, Any], path: Path) -> State:
+def located(
+    documents: Sequence[Document], rules: dict[str, Any], path: Path, embed: EmbedPort
+) -> State:
     """Put findings into a state, as a binder does."""
     state = open_state(path)
     engine = Engine.build(rules, state=state, locator=Costless())  # type: ignore[arg-type]
     run(
         bind(passages_of(documents), engine),
-        PortPerformer(Ports(embed=local_embeddings())),
+        PortPerformer(Ports(embed=embed)),
     )
     return state
 
@@ -179,13 +201,14 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=0, help="chunks to weigh")
     given = parser.parse_args()
     documents = chunks(given.chunks, given.characters)
-    rules, embeddings = policy(given.constraints), MiniLM()
+    rules, embeddings = policy(given.constraints), Kept()
     with tempfile.TemporaryDirectory() as folder:
         store = Chroma("chunks", embeddings, str(Path(folder, "chroma")))
         for start in range(0, len(documents), 2000):
             store.add_documents(documents[start : start + 2000])
         bare = store.as_retriever(search_kwargs={"k": 10})
-        state = located(documents, rules, Path(folder, "state.sqlite"))
+        path = Path(folder, "state.sqlite")
+        state = located(documents, rules, path, embedding(embeddings))
         told(folder, "state.sqlite", len(documents))
 
         def wrapped(**setup: Any) -> Any:
@@ -204,7 +227,8 @@ def main() -> None:
         report("bound with a model", *after, calls=len(model.calls))
         report("never bound", *compared(bare, wrapped(), given.unbound_pairs))
         if given.size:
-            located(chunks(given.size, given.characters), rules, Path(folder, "large"))
+            large = chunks(given.size, given.characters)
+            located(large, rules, Path(folder, "large"), embedding(Constant()))
             told(folder, "large", given.size)
 
 
