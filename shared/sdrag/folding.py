@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sdrag.vocabulary import Confidential, Span
+from sdrag.decoding.mapped import EACH, MappedText, Pieces
+from sdrag.vocabulary import Span
 
 __all__ = ["UNSPACED", "Folded", "fold", "fold_text", "is_boundary", "is_unspaced"]
 
@@ -33,9 +33,6 @@ _LOOKALIKE = str.maketrans(
 )
 _ASCII_LOOKALIKE = str.maketrans({"`": "'"})
 _INVISIBLE = {"Mn", "Me", "Cf", "Cc"}
-_EACH = -1
-"""Marks a piece of which each folded character stands for one original character."""
-
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -50,28 +47,15 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Folded(Confidential):
+class Folded(MappedText):
     """
     A folded text and the way back.
 
     Args:
-        text: The folded characters.
-        starts: Where each piece starts in the folded text, ascending.
-        origins: Where that piece starts in the original.
-        lengths: How many original characters it stands for; -1 where each folded
-            character stands for one.
-        original: The text as it was.
+        original: The text that was folded: as it was handed in, or decoded.
     """
 
-    text: str
-    starts: tuple[int, ...]
-    origins: tuple[int, ...]
-    lengths: tuple[int, ...]
     original: str
-
-    def span(self, start: int, end: int) -> Span:
-        """Return the original characters behind `text[start:end]`."""
-        return Span(self._origin(start), self._origin_end(end - 1))
 
     def find(self, needle: str) -> Iterator[Span]:
         """
@@ -96,31 +80,25 @@ class Folded(Confidential):
             else:
                 start = self.text.find(needle, start + 1)
 
-    def _origin(self, position: int) -> int:
-        piece = bisect_right(self.starts, position) - 1
-        if self.lengths[piece] != _EACH:
-            return self.origins[piece]
-        return self.origins[piece] + position - self.starts[piece]
 
-    def _origin_end(self, position: int) -> int:
-        piece = bisect_right(self.starts, position) - 1
-        if self.lengths[piece] != _EACH:
-            return self.origins[piece] + self.lengths[piece]
-        return self.origins[piece] + position - self.starts[piece] + 1
+def fold(given: str | MappedText) -> Folded:
+    """
+    Fold a text, keeping the way back; no two spaces stand side by side in it.
 
-
-def fold(text: str) -> Folded:
-    """Fold a text, keeping the way back; no two spaces stand side by side in it."""
-    pieces = _Pieces()
+    Args:
+        given: The text, or one that was made of it.
+    """
+    text, before = (given, None) if isinstance(given, str) else (given.text, given)
+    pieces = _FoldedPieces()
     done = 0
     for match in _SPECIAL.finditer(text):
         start, end = match.span()
         pieces.add_block(text[done:start], done)
         folded = _character(match.group()) if end == start + 1 else " "
-        pieces.add(folded, start, end - start)
+        pieces.add_folded(folded, start, end - start)
         done = end
     pieces.add_block(text[done:], done)
-    return pieces.folded(text)
+    return Folded(*pieces.fields(), before, text)
 
 
 def fold_text(text: str) -> str:
@@ -171,7 +149,7 @@ def _is_unseen(character: str) -> bool:
     return not character.isspace() and not _character(character)
 
 
-class _Pieces:
+class _FoldedPieces(Pieces):
     """
     The folded text, as it grows.
 
@@ -179,42 +157,26 @@ class _Pieces:
     would else keep a name from being found.
     """
 
+    __slots__ = ("_spaced",)
+
     def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._starts: list[int] = []
-        self._origins: list[int] = []
-        self._lengths: list[int] = []
-        self._position = 0
+        super().__init__()
         self._spaced = False
 
     def add_block(self, block: str, origin: int) -> None:
         """Add plain ASCII, each character of which stands for itself."""
         if self._spaced and block.startswith(" "):
             block, origin = block[1:], origin + 1
-        self._add(block.lower().translate(_ASCII_LOOKALIKE), origin, _EACH)
+        self._add(block.lower().translate(_ASCII_LOOKALIKE), origin, EACH)
 
-    def add(self, folded: str, origin: int, length: int) -> None:
+    def add_folded(self, folded: str, origin: int, length: int) -> None:
         """Add what a stretch of the original was folded to."""
         self._add(folded.lstrip(" ") if self._spaced else folded, origin, length)
 
-    def folded(self, original: str) -> Folded:
-        return Folded(
-            "".join(self._texts),
-            tuple(self._starts),
-            tuple(self._origins),
-            tuple(self._lengths),
-            original,
-        )
-
     def _add(self, text: str, origin: int, length: int) -> None:
-        if not text:
-            return
-        self._texts.append(text)
-        self._starts.append(self._position)
-        self._origins.append(origin)
-        self._lengths.append(length)
-        self._position += len(text)
-        self._spaced = text.endswith(" ")
+        if text:
+            self.add(text, origin, length)
+            self._spaced = text.endswith(" ")
 
 
 @lru_cache(maxsize=4096)

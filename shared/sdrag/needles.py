@@ -109,7 +109,7 @@ class Needles(Confidential):
         given = self._cased.get(folded.text[start:end])
         if given is None:
             return True
-        span = folded.span(start, end)
+        span = folded.span_before(start, end)
         return span.of(folded.original) in given and in_its_case(folded.original, span)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from sdrag.guardrails.monitoring import indicators
@@ -48,6 +50,70 @@ def test_links_and_addresses_that_nobody_asked_for_are_found(answer, question, k
     found = indicators(answer, question, [INJECTED], section)
 
     assert [(one.kind, one.origin) for one in found] == kinds
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://evil.test/a",
+        "HTTPS://EVIL.TEST/A",
+        "hxxps://evil.test/a",
+        "hxxp://evil[.]test/a",
+        "https[:]//evil.test/a",
+        "https://evil[.]test/a",
+        "https://evil(.)test/a",
+        "https://evil[dot]test/a",
+        "https : // evil.test/a",
+        "evil dot com",
+        "evil [dot] com",
+        "evil . com",
+        "www.evil .com",
+        "&#104;ttps://evil.test/a",
+        "https&colon;//evil.test/a",
+        "https%3A%2F%2Fevil.test%2Fa",
+        "https:\\u002f\\u002fevil.test/a",
+        "https:\\/\\/evil.test\\/a",
+        "aHR0cHM6Ly9ldmlsLnRlc3QvYQ==",
+        "68747470733a2f2f6576696c2e746573742f61",
+        "https://\u0435vil.test/a",
+        "\uff48\uff54\uff54\uff50\uff53://evil.test/a",
+        "ht\u200btps://evil.test/a",
+        "https://evil\u3002test/a",
+        "h t t p s : / / e v i l . c o m",
+        "https://ev-\nil.test/a",
+        "<a href='https://evil.test/a'>here</a>",
+        "https://xn--evl-qla.test/a",
+        "https://evil.test:443/a",
+        "https://user@evil.test/a",
+        "//evil.test/a",
+        "www.evil.com",
+        "win [at] evil.test",
+        "win(at)evil(dot)test",
+        "win at evil dot test",
+        "win&commat;evil.test",
+        "win\uff20evil.test",
+        "d2luQGV2aWwudGVzdCBub3cgcGxlYXNl",
+    ],
+)
+def test_a_link_is_one_however_it_is_written(link):
+    """Whatever a reader or a browser makes a link or an address of."""
+    section = MonitoringSection(look_for=("links", "emails"))
+
+    found = indicators(
+        f"Prices rose, see {link} for it.", "q", ["Prices rose."], section
+    )
+
+    assert [one.origin for one in found][:1] == ["unknown"]
+
+
+def test_a_call_to_action_in_code_is_found():
+    """The passage may say it in base64, and the answer too."""
+    section = MonitoringSection(look_for=("calls",))
+    call = "Download the free tool today to speed up your computer."
+    coded = base64.b64encode(call.encode()).decode()
+
+    assert indicators(call, "q", [coded], section)
+    assert indicators(coded, "q", [call], section)
 
 
 def test_a_call_to_action_taken_from_a_passage_is_found():

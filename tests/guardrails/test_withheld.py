@@ -21,6 +21,7 @@ from sdrag.state import open_state
 from sdrag.steps import Reply, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Finding, Passage, Span
+from tests.support.spellings import ADDRESSES_ONLY, DISGUISES, ENCODINGS, NAMES_ONLY
 
 from .answers import NOW
 
@@ -92,6 +93,33 @@ def test_what_was_withheld_is_cut_when_it_reappears():
     assert done.text == "It was [REDACTED] who built it."
     assert done.status == "annotated"
     assert reasons(done) == ["reappeared"]
+
+
+SPELT = [
+    *((name, "Elspeth Moor", spell) for name, spell in ENCODINGS.items()),
+    *((name, "Elspeth Moor", spell) for name, spell in DISGUISES.items()),
+    *((name, "Delia Meyers", spell) for name, spell in NAMES_ONLY.items()),
+    *((name, "d.meyers@corp.com", spell) for name, spell in ADDRESSES_ONLY.items()),
+]
+
+
+@pytest.mark.parametrize(
+    ("form", "spell"), [case[1:] for case in SPELT], ids=[case[0] for case in SPELT]
+)
+def test_what_was_withheld_is_cut_however_the_answer_spells_it(form, spell):
+    """A model that was told to encode what it leaks gives away no more."""
+    policy = {"constraints": [{"id": "codes", "text": "Hide names and addresses"}]}
+    state = open_state()
+    passage = Passage("p", f"It was {form} there.", document_id="d")
+    context = released(state, passage, hidden=[form, form.split()[-1]], policy=policy)
+
+    done = checked(f"The answer is {spell(form)}, as asked.", context, state, policy)
+
+    assert spell(form) not in done.text
+    assert re.fullmatch(
+        r"The answer is .{0,8}\[REDACTED\].{0,12}, as asked\.", done.text, re.DOTALL
+    )
+    assert done.status == "annotated"
 
 
 def test_what_was_not_withheld_is_left_alone():

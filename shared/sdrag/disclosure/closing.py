@@ -10,22 +10,20 @@ of the constraints are enforced.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from urllib.parse import unquote
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from sdrag.disclosure.forms import lasts
-from sdrag.folding import fold, fold_text
+from sdrag.folding import Folded, fold
 from sdrag.needles import Needles
+from sdrag.readings import ciphered, readings
 from sdrag.spans import merge, splice, widen
-from sdrag.state.register import Register
+from sdrag.state.register import DENSE, Register
 from sdrag.vocabulary import Finding, Span
 
 __all__ = ["closed", "disguised", "recalled"]
 
 _SEPARATORS = re.compile(r"[\W_]+")
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
-_DENSE = 6
-"""Shorter forms stand inside other words by accident."""
 _BLANK = "\N{WHITE SQUARE}"
 
 
@@ -43,13 +41,13 @@ def closed(
     Returns:
         What is cut, by rule; sorted and apart.
     """
-    folded = fold(text)
+    plain, *others = readings(text)
     spans: dict[bytes, set[Span]] = {}
     for rule, own in findings.items():
         if own:
             said = Needles(filter(lasts, {f.span.of(text) for f in own}))
-            spans[rule] = {finding.span for finding in own} | set(said.find(folded))
-    for rules, span in register.find(folded):
+            spans[rule] = {finding.span for finding in own} | set(said.find(plain))
+    for rules, span in _known(register, plain, others):
         for rule in rules:
             spans.setdefault(rule, set()).add(span)
     return {rule: _whole(text, own) for rule, own in spans.items()}
@@ -60,11 +58,24 @@ def recalled(
 ) -> dict[bytes, tuple[Span, ...]]:
     """Close spans again, under a register that has grown."""
     united = {rule: set(own) for rule, own in spans.items()}
-    for rules, span in register.find(fold(text)):
+    plain, *others = readings(text)
+    for rules, span in _known(register, plain, others):
         for rule in rules:
             if united.get(rule, True):  # what hides the text whole stays so
                 united.setdefault(rule, set()).add(span)
     return {rule: _whole(text, own) for rule, own in united.items()}
+
+
+def _known(
+    register: Register, plain: Folded, others: Iterable[Folded]
+) -> Iterator[tuple[AbstractSet[bytes], Span]]:
+    """Yield what is known again, however it is encoded or disguised."""
+    if not register:
+        return
+    for reading in (plain, *others):
+        yield from register.find(reading)
+    for cipher in ciphered(plain):
+        yield from register.find_dense(cipher, DENSE)
 
 
 def _whole(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
@@ -101,8 +112,13 @@ def _blanked(text: str, spans: Iterable[Span]) -> str:
 
 
 def _spelt(name: str, register: Register) -> frozenset[bytes]:
-    plain = _HUMP.sub(" ", unquote(name))
-    spaced = fold(_SEPARATORS.sub(" ", plain))
-    run = _SEPARATORS.sub("", fold_text(plain))
-    found = (rules for rules, _ in register.find_forms(spaced))
-    return register.inside(run, _DENSE).union(*found)
+    held: set[bytes] = set()
+    plain, *others = readings(name)
+    for reading in (plain, *others):
+        spaced = fold(_SEPARATORS.sub(" ", reading.text))
+        held = held.union(*(rules for rules, _ in register.find_forms(spaced)))
+        for token in reading.text.split():
+            held |= register.inside(_SEPARATORS.sub("", token), DENSE)
+    for rules, _ in _known(register, plain, ()):
+        held |= rules
+    return frozenset(held)

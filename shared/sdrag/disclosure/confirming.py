@@ -23,6 +23,7 @@ from sdrag.disclosure.confirm_prompt import (
     control_of,
 )
 from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.decoded import ENCODED
 from sdrag.disclosure.known import Found, Lookup
 from sdrag.folding import fold, fold_text
 from sdrag.needles import Needles
@@ -36,7 +37,7 @@ from sdrag.vocabulary import Confidential, Constraint, Finding, Span
 
 __all__ = ["confirmed"]
 
-_SURE = frozenset({"checked", "named"})
+_SURE = frozenset({"checked", "named", ENCODED})
 _MOST_QUESTIONS = 20
 """So many are asked in one prompt."""
 _WRONG = "it was not JSON of that form, or left out a question"

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.forms import lasts, name_forms, speaks_of_people
+from sdrag.disclosure.value_forms import value_forms
 from sdrag.folding import Folded
 from sdrag.needles import Needles
 from sdrag.state.register import Entries, Hashes, context_words
@@ -54,6 +55,7 @@ def surfaces(
         surface = finding.span.of(text)
         if finding.reason not in IN_PLACE or _is_rare(surface):
             known.add(surface)
+    known |= {form for surface in known for form in value_forms(surface)}
     if known and _names_people(constraint):
         known |= {form for surface in known for form in name_forms(surface)}
     for surface in known:

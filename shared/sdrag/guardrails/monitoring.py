@@ -4,20 +4,23 @@ Output monitoring: what only an injection would have put into the answer.
 "If the model's response contains URLs, email addresses, or action directives that were
 not in the user's query but were in retrieved documents, flag it as a potential
 injection" (section 3.5). A link that stands in neither is flagged too: it was made up,
-or it carries something out.
+or it carries something out. The answer is read decoded as well: `evil[.]com`, a link in
+base64 and one with letters of another script are links.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sdrag.decoding import MappedText, decode
 from sdrag.folding import Folded, fold, fold_text
 from sdrag.policy import MonitoringSection
 from sdrag.sentences import sentences
-from sdrag.vocabulary import Span
+from sdrag.spans import SpanUnion
+from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["Indicator", "indicators"]
 
@@ -44,6 +47,10 @@ _PATTERNS: dict[Kind, re.Pattern[str]] = {
     "emails": _EMAILS,
     "calls": _CALLS,
 }
+_WORD = re.compile(r"\w+")
+_TRIPLE = 3
+_MOST_LOOKED_UP = 1000
+"""Of an answer of more different links or addresses, the others come from nowhere."""
 _HOST = re.compile(
     r"(?:(?:https?:)?//)?(?:[^/?#@\s]{0,200}@)?(?P<name>[\w.-]{1,253})(?::\d{1,5})?(?:[/?#]|\Z)"
 )
@@ -82,15 +89,37 @@ def indicators(
         passage, since an answer may well have to say "call the hotline".
     """
     asked = fold_text(question)
-    given = [fold_text(passage) for passage in passages]
-    folded = fold(answer)
+    given = [one for passage in passages for one in _read(passage)]
+    decoded = decode(answer)
     found: list[Indicator] = []
     for kind in section.look_for:
         if kind == "calls":
-            found += _calls(answer, asked, given)
+            plain = _calls(MappedText.of(answer), asked, given)
+            hidden = _calls(decoded, asked, given)
         else:
-            found += _things(kind, folded, asked, given, section)
+            plain = _things(kind, fold(answer), asked, given, section)
+            hidden = _things(kind, fold(decoded), asked, given, section)
+        found += _apart(list(plain), hidden)
     return tuple(sorted(found, key=lambda one: one.span))
+
+
+def _apart(plain: list[Indicator], hidden: Iterable[Indicator]) -> list[Indicator]:
+    """Add what only the decoded answer shows."""
+    seen = SpanUnion(one.span for one in plain)
+    added, reached = list(plain), 0
+    for one in sorted(hidden, key=lambda other: other.span):
+        if not seen.overlaps(one.span) and one.span.start >= reached:
+            added.append(one)
+            reached = one.span.end
+    return added
+
+
+def _read(passage: str) -> Iterator[str]:
+    """Yield a passage as it stands and decoded, folded."""
+    yield fold_text(passage)
+    decoded = decode(passage)
+    if decoded.before is not None:
+        yield fold_text(decoded.text)
 
 
 def _things(
@@ -101,34 +130,61 @@ def _things(
     section: MonitoringSection,
 ) -> Iterator[Indicator]:
     """Yield links or addresses that stand in no question and no allowed domain."""
+    looked_up: dict[str, bool] = {}
     for match in _PATTERNS[kind].finditer(folded.text):
         thing = match.group().rstrip(".,;:!?")
-        if thing in asked or _allowed(thing, section):
+        many = len(looked_up) >= _MOST_LOOKED_UP and thing not in looked_up
+        if (not many and thing in asked) or _allowed(thing, section):
             continue
-        known = any(thing in passage for passage in given)
+        if thing not in looked_up and not many:
+            looked_up[thing] = any(thing in passage for passage in given)
+        known = looked_up.get(thing, False)
         span = folded.span(match.start(), match.start() + len(thing))
         yield Indicator(span, kind, "passage" if known else "unknown")
 
 
-def _calls(answer: str, asked: str, given: Sequence[str]) -> Iterator[Indicator]:
+def _calls(answer: MappedText, asked: str, given: Sequence[str]) -> Iterator[Indicator]:
     """Yield sentences that call to an action in the words of a passage."""
-    for span in sentences(answer):
-        sentence = fold_text(span.of(answer))
+    runs = [_Runs(passage) for passage in given]
+    for span in sentences(answer.text):
+        sentence = fold_text(span.of(answer.text))
         call = _CALLS.search(sentence)
         if call is None or call.group() in asked:
             continue
-        if any(_quoted(sentence, passage) for passage in given):
-            yield Indicator(span, "calls", "passage")
+        words = _WORD.findall(sentence)
+        if any(own.hold(words) for own in runs):
+            yield Indicator(answer.span(span.start, span.end), "calls", "passage")
 
 
-def _quoted(sentence: str, passage: str) -> bool:
-    """Say whether most of a sentence's word triples stand in a passage."""
-    words = re.findall(r"\w+", sentence)
-    held = " ".join(re.findall(r"\w+", passage))
-    triples = [" ".join(words[at : at + 3]) for at in range(len(words) - 2)]
-    if not triples:
-        return " ".join(words) in held
-    return 2 * sum(triple in held for triple in triples) >= len(triples)
+class _Runs(Confidential):
+    """
+    The runs of words of a passage.
+
+    Args:
+        passage: Folded.
+    """
+
+    __slots__ = ("_by_length", "_passage")
+
+    def __init__(self, passage: str) -> None:
+        self._passage = passage
+        self._by_length: dict[int, frozenset[str]] = {}
+
+    def hold(self, words: Sequence[str]) -> bool:
+        """Say whether most of the triples of some words stand in the passage."""
+        length = min(_TRIPLE, len(words))
+        if length not in self._by_length:
+            held = _WORD.findall(self._passage)
+            self._by_length[length] = frozenset(_runs(held, length))
+        known = self._by_length[length]
+        runs = list(_runs(words, length))
+        return 2 * sum(run in known for run in runs) >= len(runs)
+
+
+def _runs(words: Sequence[str], length: int) -> Iterator[str]:
+    """Yield every run of so many words."""
+    for at in range(len(words) - length + 1):
+        yield " ".join(words[at : at + length])
 
 
 def _allowed(thing: str, section: MonitoringSection) -> bool:

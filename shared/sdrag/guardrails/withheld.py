@@ -6,18 +6,22 @@ in a dump, and any process that opens the same state can ask them. A released pa
 names its document by an opaque handle, and the constraints that took something out of
 it. The answer is read for the forms that these withhold in this document, as they stand
 and as runs of words whatever separates them, so that `Anna-Karlsson`, `AnnaKarlsson`
-and `Anna Karlsson's` hold the same one.
+and `Anna Karlsson's` hold the same one; and it is read decoded, so that base64, letters
+apart, letters of other scripts and a name written backwards hold it as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
-from sdrag.folding import fold
+from sdrag.folding import Folded
 from sdrag.guardrails.evidence import evidence
 from sdrag.policy import Policy
+from sdrag.readings import ciphered, readings
 from sdrag.state import State
 from sdrag.state.keys import DOCUMENT_BYTES
+from sdrag.state.register import DENSE, Register
 from sdrag.vocabulary import Passage, Span
 
 __all__ = ["find_withheld", "unknown"]
@@ -42,16 +46,24 @@ def find_withheld(
         if rules is None:  # by a constraint that this policy does not know
             rules = set(registers[handle].rules())
         wanted.setdefault(handle, set()).update(rules)
-    folded = fold(answer)
+    said = readings(answer)
     found: set[Span] = set()
     for handle, register in registers.items():
-        for hiding, span in (
-            *register.find_forms(folded),
-            *register.find_dense(folded),
-        ):
+        for hiding, span in _held(register, said):
             if not wanted[handle].isdisjoint(hiding):
                 found.add(span)
     return tuple(sorted(found))
+
+
+def _held(
+    register: Register, said: Sequence[Folded]
+) -> Iterator[tuple[AbstractSet[bytes], Span]]:
+    """Yield what of a register stands in an answer, however it is spelt."""
+    for reading in said:
+        yield from register.find_forms(reading)
+        yield from register.find_dense(reading)
+    for cipher in ciphered(said[0]):
+        yield from register.find_dense(cipher, DENSE)
 
 
 def unknown(passages: Sequence[Passage], policy: Policy, state: State) -> int:

@@ -28,13 +28,13 @@ from sdrag.folding import UNSPACED, Folded, fold_text, is_boundary, is_unspaced
 from sdrag.needles import in_its_case, needs_case
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Entries", "Hashes", "Register", "context_words", "dense"]
+__all__ = ["DENSE", "Entries", "Hashes", "Register", "context_words", "dense"]
 
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 _DENSE_WORD = re.compile(rf"[^\W_{UNSPACED}]+|[{UNSPACED}]")
 _SHORTEST_DENSE = 3
 _SHORTEST_DENSE_UNSPACED = 2
-_RUN_TOGETHER = 6
+DENSE = 6
 """Shorter forms, run together, are other words by accident."""
 _MOST_OFFSET = 255
 _MOST_LENGTH = 65_535
@@ -46,7 +46,7 @@ _NOTHING: frozenset[bytes] = frozenset()
 _LEFT_MISSING, _RIGHT_MISSING = 0x5BD1E995, 0x2545F491
 """Mixed into the hash of a word and one neighbour where the other was not there."""
 
-_SPACED, _CASED, _UNSPACED_KIND, _DENSE = range(4)
+_SPACED, _CASED, _UNSPACED_KIND, _RUN = range(4)
 
 
 class Hashes(Confidential):
@@ -176,7 +176,7 @@ class Register(Confidential):
     def find(self, folded: Folded) -> Iterator[tuple[AbstractSet[bytes], Span]]:
         """Yield the place of everything that is known again, and the rules."""
         yield from self.find_forms(folded)
-        yield from self.find_dense(folded, _RUN_TOGETHER)
+        yield from self.find_dense(folded, DENSE)
         yield from self._known_words(folded)
 
     def find_forms(self, folded: Folded) -> Iterator[tuple[AbstractSet[bytes], Span]]:
@@ -240,7 +240,7 @@ class Register(Confidential):
         said = folded.text[start:end]
         if form.kind == _SPACED:
             return form.digest == self.hashes.of("form", said)
-        span = folded.span(start, end)
+        span = folded.span_before(start, end)
         given = span.of(folded.original)
         return form.digest == self.hashes.of("cased", given) and in_its_case(
             folded.original, span
@@ -353,7 +353,7 @@ def _forms(surface: str, hashes: Hashes) -> Iterator[Form]:
         else:
             yield Form(_SPACED, offset, len(form), probe, hashes.of("form", form))
     if (run := dense(surface)) and not needs_case(form):
-        yield Form(_DENSE, 0, len(run), 0, hashes.of("dense", run))
+        yield Form(_RUN, 0, len(run), 0, hashes.of("dense", run))
 
 
 def _contexts(words: Sequence[str], place: int, hashes: Hashes) -> Iterator[int]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 __all__ = ["SCHEMA", "VERSION"]
 
-VERSION = 6
-"""Raised with every change of the tables: a file of another version starts anew."""
+VERSION = 7
+"""Raised when tables change, or what closes spans: another file starts anew."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS seal (mark BLOB NOT NULL);

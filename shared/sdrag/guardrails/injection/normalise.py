@@ -13,31 +13,20 @@ all views of a text together are at most `depth` + 2 times as long as the text.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import html
 import re
 import urllib.parse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from sdrag.decoding.encodings import from_base64, from_escapes, from_hex, from_tags
+from sdrag.decoding.lookalikes import LOOKALIKES
 from sdrag.folding import fold
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["View", "plain", "views"]
 
-# Letters of other scripts that look like Latin ones (a part of Unicode's
-# confusables.txt: Cyrillic, Greek, Armenian, small capitals and IPA).
-_CONFUSABLE = str.maketrans(
-    dict(
-        zip(
-            # The lookalikes themselves, each above what it is taken for.
-            "аеорсухіјѕԁһԛԝкмтвнгпзьяѵӏαεορυνικτηγχωβօսոցհɡıɑʏɪʀɴᴀᴇᴏᴜ",
-            "aeopcyxijsdhqwkmtbhrnзbяvlaeopuviktnyxwbouoghgiayirnaeou",
-            strict=True,
-        )
-    )
-)
+_LOOKALIKES = str.maketrans(LOOKALIKES)
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
 _COMMENT = re.compile(r"<!--(?P<said>(?:[^-]|-(?!->))*+)(?:-->|\Z)")
 _HIDDEN = re.compile(
@@ -52,7 +41,6 @@ _PERCENT = re.compile(
 )
 _ENTITIES = re.compile(r"(?:[\w .,!?'-]{0,40}+&#?\w{2,8};){3,}+[\w .,!?'-]*+")
 _ESCAPES = re.compile(r"(?:\\u[0-9A-Fa-f]{4}){4,}+")
-_NOT_HEX = re.compile(r"0x|\\x|[ ,:]")
 _LEAST = 8
 
 
@@ -86,7 +74,7 @@ def views(text: str, depth: int = 3) -> Iterator[View]:
 
 def plain(text: str) -> str:
     """Return a text folded, with lookalike letters made plain."""
-    return fold(text).text.translate(_CONFUSABLE).strip()
+    return fold(text).text.translate(_LOOKALIKES).strip()
 
 
 def _disguised(
@@ -114,7 +102,7 @@ def _view(said: str, locate: Callable[[int, int], Span], disguise: str = "") -> 
         span = folded.span(start, end)
         return locate(span.start, span.end)
 
-    return View(folded.text.translate(_CONFUSABLE), original, disguise)
+    return View(folded.text.translate(_LOOKALIKES), original, disguise)
 
 
 def _fixed(span: Span) -> Callable[[int, int], Span]:
@@ -134,46 +122,14 @@ def _is_text(said: str) -> bool:
     return len(said) >= _LEAST and printed >= 0.95 * len(said)
 
 
-def _from_tags(run: str) -> str:
-    return "".join(chr(ord(character) - 0xE0000) for character in run)
-
-
-def _from_base64(run: str) -> str:
-    run = run.rstrip("=").replace("-", "+").replace("_", "/")
-    run = run[: len(run) - (len(run) % 4 == 1)]
-    try:
-        return _text(base64.b64decode(run + "=" * (-len(run) % 4)))
-    except (binascii.Error, ValueError):
-        return ""
-
-
-def _from_hex(run: str) -> str:
-    digits = _NOT_HEX.sub("", run)
-    try:
-        return _text(bytes.fromhex(digits[: len(digits) // 2 * 2]))
-    except ValueError:
-        return ""
-
-
-def _from_escapes(run: str) -> str:
-    return "".join(chr(int(code, 16)) for code in run.split("\\u")[1:])
-
-
-def _text(raw: bytes) -> str:
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("utf-16-le", errors="ignore") if b"\x00" in raw else ""
-
-
 _CONCEALED = (("comment", _COMMENT), ("invisible", _HIDDEN))
 """Written as it is, where nobody looks; the group `said` is what stands there."""
 
 _ENCODED: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
-    ("tags", _TAGS, _from_tags),
-    ("base64", _BASE64, _from_base64),
-    ("hex", _HEX, _from_hex),
+    ("tags", _TAGS, from_tags),
+    ("base64", _BASE64, from_base64),
+    ("hex", _HEX, from_hex),
     ("url", _PERCENT, urllib.parse.unquote_plus),
     ("entities", _ENTITIES, html.unescape),
-    ("escapes", _ESCAPES, _from_escapes),
+    ("escapes", _ESCAPES, from_escapes),
 )

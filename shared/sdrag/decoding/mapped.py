@@ -1,0 +1,156 @@
+"""
+A text that was made of another one, and the way back.
+
+What is found in a decoded or a folded text has to be cut from the text that the host
+handed in. So a rewritten text keeps, piece by piece, which characters of the text
+before it each of its own stands for; texts before that are asked in turn.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Self
+
+from sdrag.vocabulary import Confidential, Span
+
+__all__ = ["EACH", "MappedText", "Piece", "Pieces", "Reader", "rewrite"]
+
+EACH = -1
+"""The length of a piece of which each character stands for one original character."""
+
+Piece = tuple[str, int, int]
+"""What a stretch says, where it starts and where it ends in the text before."""
+
+Reader = Callable[[re.Match[str]], Iterable[Piece] | str | None]
+"""Says what a match says: as a whole, or in pieces; none leaves it as it is."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class MappedText(Confidential):
+    """
+    A text and the way back to the first one.
+
+    Args:
+        text: Its characters.
+        starts: Where each piece starts in it, ascending.
+        origins: Where that piece starts in the text before.
+        lengths: How many characters of the text before it stands for, or `EACH`.
+        before: The text that it was made of; none where that is the first one.
+    """
+
+    text: str
+    starts: tuple[int, ...]
+    origins: tuple[int, ...]
+    lengths: tuple[int, ...]
+    before: MappedText | None
+
+    @classmethod
+    def of(cls, text: str) -> MappedText:
+        """Take a text as it is."""
+        return MappedText(text, (0,), (0,), (EACH,), None)
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the characters of the first text behind `text[start:end]`."""
+        own = self.span_before(start, end)
+        return own if self.before is None else self.before.span(own.start, own.end)
+
+    def span_before(self, start: int, end: int) -> Span:
+        """Return the characters of the text before behind `text[start:end]`."""
+        return Span(self._origin(start), self._origin_end(end - 1))
+
+    def is_rewritten(self, start: int, end: int) -> bool:
+        """Say whether any of `text[start:end]` does not stand in the first text."""
+        first = bisect_right(self.starts, start) - 1
+        last = bisect_right(self.starts, end - 1) - 1
+        if first != last or self.lengths[first] != EACH:
+            return True
+        if self.before is None:
+            return False
+        own = self.span_before(start, end)
+        return self.before.is_rewritten(own.start, own.end)
+
+    def _origin(self, position: int) -> int:
+        piece = bisect_right(self.starts, position) - 1
+        if self.lengths[piece] != EACH:
+            return self.origins[piece]
+        return self.origins[piece] + position - self.starts[piece]
+
+    def _origin_end(self, position: int) -> int:
+        piece = bisect_right(self.starts, position) - 1
+        if self.lengths[piece] != EACH:
+            return self.origins[piece] + self.lengths[piece]
+        return self.origins[piece] + position - self.starts[piece] + 1
+
+
+class Pieces:
+    """A rewritten text, as it grows."""
+
+    __slots__ = ("_lengths", "_origins", "_position", "_starts", "_texts")
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._starts: list[int] = []
+        self._origins: list[int] = []
+        self._lengths: list[int] = []
+        self._position = 0
+
+    def add(self, text: str, origin: int, length: int = EACH) -> Self:
+        """Add what stands for `length` characters from `origin` on."""
+        if text:
+            self._texts.append(text)
+            self._starts.append(self._position)
+            self._origins.append(origin)
+            self._lengths.append(length)
+            self._position += len(text)
+        return self
+
+    def fields(
+        self,
+    ) -> tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Return the first four fields of a `MappedText`."""
+        return (
+            "".join(self._texts),
+            tuple(self._starts),
+            tuple(self._origins),
+            tuple(self._lengths),
+        )
+
+
+def rewrite(
+    text: MappedText,
+    pattern: re.Pattern[str],
+    read: Reader,
+) -> MappedText:
+    """
+    Rewrite what a pattern finds.
+
+    Args:
+        text: To be read.
+        pattern: Finds stretches.
+        read: Says what each of them says.
+
+    Returns:
+        The same text where nothing is rewritten.
+    """
+    pieces: Pieces | None = None
+    done = 0
+    for match in pattern.finditer(text.text):
+        said = read(match)
+        if said is None:
+            continue
+        if pieces is None:
+            pieces = Pieces()
+        start, end = match.span()
+        pieces.add(text.text[done:start], done)
+        for part, begin, stop in (
+            ((said, start, end),) if isinstance(said, str) else said
+        ):
+            pieces.add(part, begin, stop - begin)
+        done = end
+    if pieces is None:
+        return text
+    pieces.add(text.text[done:], done)
+    return MappedText(*pieces.fields(), text)

@@ -1,0 +1,135 @@
+"""What an encoded text says, and where each of its words stands in the text itself."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdrag.decoding import decode
+from sdrag.folding import fold, fold_text
+from sdrag.readings import ciphered, readings
+from tests.support.spellings import (
+    ADDRESSES_ONLY,
+    DISGUISES,
+    ENCODINGS,
+    NAMES_ONLY,
+    Spelling,
+)
+
+NAME = "Delia Meyers"
+ADDRESS = "d.meyers@corp.com"
+SPELT = [
+    *((NAME, spell) for spell in (ENCODINGS | DISGUISES | NAMES_ONLY).values()),
+    *((ADDRESS, spell) for spell in (ENCODINGS | ADDRESSES_ONLY).values()),
+]
+IDS = [
+    *(f"name, {name}" for name in ENCODINGS | DISGUISES | NAMES_ONLY),
+    *(f"address, {name}" for name in ENCODINGS | ADDRESSES_ONLY),
+]
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", fold_text(text))
+
+
+@pytest.mark.parametrize(("value", "spell"), SPELT, ids=IDS)
+def test_some_reading_says_the_value_and_where_it_stands(
+    value: str, spell: Spelling
+) -> None:
+    text = f"It was {spell(value)} again."
+    wanted = _letters(value.rsplit(maxsplit=1)[-1])
+    for reading in (*readings(text), *ciphered(fold(text))):
+        run = "".join(re.findall(r"[^\W_]+", reading.text))
+        if wanted in run:
+            break
+    else:
+        pytest.fail("no reading says it")
+    places = [at for at, one in enumerate(reading.text) if one.isalnum()]
+    start = run.index(wanted)
+    span = reading.span(places[start], places[start + len(wanted) - 1] + 1)
+    assert "It was" not in span.of(text)
+    assert "again" not in span.of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("AT&amp;T", "AT&T"),
+        ("Ann%20Lee", "Ann Lee"),
+        ("caf\\u00e9", "caf\u00e9"),
+        ("\\ud83d\\ude00", "\U0001f600"),
+        ("xn--mller-kva.de", "m\u00fcller.de"),
+        ("line one\\nline two", "line one\nline two"),
+        ("call five five five oh one two three", "call 5550123"),
+        ("ann dot lee at corp dot com", "ann.lee@corp.com"),
+        ("\u0410nn", "Ann"),
+        ("J o n  L e e k", "Jon Leek"),
+    ],
+)
+def test_what_an_encoding_says(text: str, said: str) -> None:
+    assert decode(text).text == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "An ordinary sentence, with 3 numbers: 12, 45 and 2019-04-12.",
+        "deadline internationalization acknowledgements",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "https://www.example.com/a/b?x=1&y=2#part-3",
+        "72 85 90 110 104",
+        "look at example.com",
+        "the U.S. v. X, J. R. R. Tolkien, e.g. this",
+        "\u041c\u044b \u0432\u0438\u0434\u0435\u043b\u0438",
+        "100 % of it; 5 & 6; a = b",
+        "",
+    ],
+)
+def test_what_is_not_encoded_is_left_as_it_is(text: str) -> None:
+    assert decode(text).before is None
+
+
+def test_a_part_of_an_encoded_stretch_stands_for_all_of_it() -> None:
+    text = "see VGhlIHdpdG5lc3Mgd2FzIEFubiBNZXllcnMsIG9mIExlZWRzLg== for it"
+    decoded = decode(text)
+    start = decoded.text.index("Meyers")
+    assert decoded.span(start, start + 6).of(text) == text[4:-7]
+
+
+def test_a_letter_of_what_is_spelt_apart_stands_for_itself() -> None:
+    text = "it was M e y e r s again"
+    decoded = decode(text)
+    start = decoded.text.index("Meyers")
+    assert decoded.span(start, start + 6).of(text) == "M e y e r s"
+
+
+TEXTS = st.text(
+    st.one_of(
+        st.sampled_from("aeB1 .-&#;%\\ux0=@[]()<>/+_\n\u0430\u00ad\u200b"),
+        st.characters(codec="utf-8"),
+    ),
+    max_size=200,
+)
+
+
+@given(TEXTS)
+def test_every_reading_points_into_the_text(text: str) -> None:
+    for reading in (*readings(text), *ciphered(fold(text))):
+        for place in range(len(reading.text)):
+            span = reading.span(place, place + 1)
+            assert 0 <= span.start <= span.end <= len(text)
+        if reading.text:
+            whole = reading.span(0, len(reading.text))
+            assert 0 <= whole.start <= whole.end <= len(text)
+
+
+@given(TEXTS)
+def test_decoding_never_makes_a_text_much_longer(text: str) -> None:
+    assert len(decode(text).text) <= 2 * len(text)
+
+
+def test_no_reading_tells_its_text() -> None:
+    assert not any("meyers" in repr(one).lower() for one in readings("M e y e r s"))
