@@ -6,8 +6,9 @@ config of the call, `{"configurable": {"principal": ...}}`, or is that of `actin
 It must be a `Principal`: a mapping could have come over the wire with the question.
 
 A streaming method returns at once and works when it is iterated, by which time
-`acting_as` may be over. So the principal is read when the method is called, and
-travels in the config.
+`acting_as` may be over. So the principal is read when the method is called, and each
+item is made on its behalf, whoever iterates. A chain of the host's reads it later: its
+stream is made by `sdrag.stream_as`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from langchain_core.runnables import RunnableConfig, ensure_config
 
 from langchain_sdrag.tracing import configured
 from sdrag.errors import UsageError
-from sdrag.principals import acting_as, current_principal
+from sdrag.principals import acting_as, current_principal, stream_as
 from sdrag.vocabulary import Principal
 
 __all__ = ["OnBehalf", "PrincipalResolver", "on_behalf", "principal_of"]
@@ -39,17 +40,6 @@ def principal_of(
         UsageError: What stands in the config, or what the resolver gave, is none.
     """
     return _found(ensure_config(config), resolver)
-
-
-def held(
-    config: RunnableConfig | None, resolver: PrincipalResolver | None
-) -> RunnableConfig:
-    """Return a config that names the principal of this moment."""
-    principal = principal_of(config, resolver)
-    if principal is None:
-        return {**(config or {})}
-    configurable = {**ensure_config(config)["configurable"], _KEY: principal}
-    return {**(config or {}), "configurable": configurable}
 
 
 @contextmanager
@@ -72,25 +62,73 @@ class OnBehalf:
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Any]:
         """Stream, for the principal of the call."""
-        kept = held(config, self.principal_resolver)
         inherited: Any = super()
-        return iter(inherited.stream(input, kept, **kwargs))
+        method: Callable[..., Iterator[Any]] = inherited.stream
+        return stream_as(self._principal(config), method, input, config, **kwargs)
 
     def astream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         """Stream, for the principal of the call."""
-        kept = held(config, self.principal_resolver)
         inherited: Any = super()
-        return aiter(inherited.astream(input, kept, **kwargs))
+        method: Callable[..., AsyncIterator[Any]] = inherited.astream
+        return stream_as(self._principal(config), method, input, config, **kwargs)
+
+    def transform(
+        self, input: Iterator[Any], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Any]:
+        """Stream, for the principal of the call."""
+        inherited: Any = super()
+        method: Callable[..., Iterator[Any]] = inherited.transform
+        return stream_as(self._principal(config), method, input, config, **kwargs)
+
+    def atransform(
+        self,
+        input: AsyncIterator[Any],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        """Stream, for the principal of the call."""
+        inherited: Any = super()
+        method: Callable[..., AsyncIterator[Any]] = inherited.atransform
+        return stream_as(self._principal(config), method, input, config, **kwargs)
+
+    def astream_log(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Any:
+        """Stream the log of a run, for the principal of the call."""
+        inherited: Any = super()
+        return stream_as(
+            self._principal(config), inherited.astream_log, input, config, **kwargs
+        )
 
     def astream_events(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Stream events, for the principal of the call."""
-        kept = held(config, self.principal_resolver)
         inherited: Any = super()
-        return inherited.astream_events(input, kept, **kwargs)
+        return stream_as(
+            self._principal(config), inherited.astream_events, input, config, **kwargs
+        )
+
+    def batch_as_completed(self, inputs: Any, config: Any = None, **kwargs: Any) -> Any:
+        """Answer as each ends; the config of each, or else the call, says for whom."""
+        inherited: Any = super()
+        return stream_as(
+            current_principal(), inherited.batch_as_completed, inputs, config, **kwargs
+        )
+
+    def abatch_as_completed(
+        self, inputs: Any, config: Any = None, **kwargs: Any
+    ) -> Any:
+        """Answer as each ends; the config of each, or else the call, says for whom."""
+        inherited: Any = super()
+        return stream_as(
+            current_principal(), inherited.abatch_as_completed, inputs, config, **kwargs
+        )
+
+    def _principal(self, config: RunnableConfig | None) -> Principal | None:
+        return principal_of(config, self.principal_resolver)
 
 
 def _found(

@@ -27,7 +27,8 @@ class AuditEvent:
 
     Args:
         stage: The hook that ran, such as `retrieve`.
-        policy_hash: Of the policy in force.
+        policy_hash: Of the policy in force, under a key: events of one policy have the
+            same, and nobody can test a guess of the policy against it.
         decisions: One per passage or answer.
         seconds: Wall time of the hook.
         model_calls: How many prompts were sent; one that was sent again counts again.

@@ -12,6 +12,7 @@ Every error sdrag raises, and whose fault it is.
     ├── ModelError               the model or its provider
     │   ├── ModelTimeoutError    ... which did not answer in time
     │   └── ModelReplyError      ... which answered what cannot be read
+    ├── LocalLimitError          nobody: a text was over a limit of local work
     ├── WithheldError            nobody: disclosure control did what it is for
     └── InternalError            ours: please report it
 
@@ -28,6 +29,7 @@ __all__ = [
     "HostError",
     "InputTooLargeError",
     "InternalError",
+    "LocalLimitError",
     "MissingExtraError",
     "ModelError",
     "ModelReplyError",
@@ -164,6 +166,10 @@ class ModelTimeoutError(ModelError):
 
 class ModelReplyError(ModelError):
     """The model answered, and the answer cannot be read."""
+
+
+class LocalLimitError(SdragError):
+    """Local work on a text was not done: it is over a limit of one request."""
 
 
 class WithheldError(SdragError):

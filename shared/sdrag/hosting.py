@@ -7,12 +7,24 @@ and that an error which leaves it drags no text along, stands here once for sync
 async.
 
 An error of ours names types and ids only, but Python hangs the original exception and
-the frames it passed on it. Tools that collect errors read both, so both are cut off.
+the frames it passed on it. Tools that collect errors read both, so both are cut off. An
+interrupt passes without its arguments.
+
+A policy is named in audits, warnings and caches by a keyed hash, `policy_hash`. Whoever
+sees it cannot test a guess of the constraints against it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import secrets
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable, iscoroutinefunction
@@ -25,11 +37,15 @@ from sdrag.calls import Limits, Port
 from sdrag.disclosure.documents import with_documents
 from sdrag.errors import InternalError, SdragError, UsageError, cut_off
 from sdrag.guardrails.contradictions import Escalate, escalates
+from sdrag.interrupts import bare_interrupt
 from sdrag.operator_warnings import OperatorWarnings
 from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.pipeline import Disclosure
 from sdrag.policy import Policy
 from sdrag.questions import EmbedPort, HostSearch, embedding_once
+from sdrag.sqlite import MEMORY
+from sdrag.state import State
+from sdrag.state.keys import Keys
 from sdrag.steps import Authorize, Embed, Steps, arun, run
 from sdrag.vocabulary import Decision, Passage, Principal
 
@@ -39,9 +55,12 @@ __all__ = [
     "Escalate",
     "Hook",
     "Unpickled",
+    "asealed_stream",
     "asks_again",
     "authorizing",
     "local_embeddings",
+    "policy_hash",
+    "sealed_stream",
 ]
 
 T = TypeVar("T")
@@ -51,6 +70,24 @@ Authorizer = Callable[
 """The host's own answer to who may see what: one boolean for each passage."""
 Audit = AuditSink | Iterable[AuditSink] | None
 """Where events go: a sink, several, or by default the logger `sdrag.audit`."""
+_keys = Keys(secrets.token_bytes(32))
+"""Of this process, for policies that no state on disk knows."""
+
+
+def policy_hash(policy: Policy, state: State | None = None) -> str:
+    """
+    Return sixteen hex digits that change with anything the policy says.
+
+    They are keyed by the secret of a state on disk, so they are the same in every
+    process that opens it. Otherwise they are keyed by a secret of this process.
+
+    Args:
+        policy: The policy.
+        state: What a wrapper remembers in.
+    """
+    on_disk = state is not None and state.path != MEMORY
+    keys = state.keys if state is not None and on_disk else _keys
+    return keys.of("policy", policy.hash, size=8).hex()
 
 
 class Unpickled:
@@ -76,6 +113,7 @@ class Hook:
         sinks: Who is told what was decided.
         escalate: Told where a contradiction has withheld the answer.
         warnings: What it has warned of, once for all requests.
+        state: What it remembers in, where it does; its secret keys the policy's hash.
     """
 
     stage: str
@@ -85,9 +123,15 @@ class Hook:
     sinks: tuple[AuditSink, ...] = (log_event,)
     escalate: Escalate | None = None
     warnings: OperatorWarnings = field(default_factory=OperatorWarnings, compare=False)
+    state: State | None = None
 
     def __repr__(self) -> str:
-        return f"Hook({self.stage!r}, {self.policy.hash})"
+        return f"Hook({self.stage!r}, {self.policy_hash})"
+
+    @property
+    def policy_hash(self) -> str:
+        """What the policy is named by in audits, warnings and caches."""
+        return policy_hash(self.policy, self.state)
 
     @classmethod
     def build(
@@ -99,9 +143,19 @@ class Hook:
         audit: Audit = None,
         escalate: Escalate | None = None,
         limits: Limits | None = None,
+        state: State | None = None,
     ) -> Self:
         """
         Make a hook; without limits, a call may take what the policy allows.
+
+        Args:
+            stage: The hook's name in audit events.
+            policy: The policy in force.
+            ports: How the framework does things.
+            audit: Who is told what was decided.
+            escalate: Told where a contradiction has withheld the answer.
+            limits: The bounds of its model calls.
+            state: What it remembers in, where it does.
 
         Raises:
             UsageError: An argument is not what it must be.
@@ -109,7 +163,8 @@ class Hook:
         if limits is None:
             limits = Limits(seconds=policy.disclosure.timeout_seconds)
         require(limits, Limits, "bounds of model calls")
-        return cls(stage, policy, ports, limits, _sinks(audit), _told_of(escalate))
+        sinks, told = _sinks(audit), _told_of(escalate)
+        return cls(stage, policy, ports, limits, sinks, told, state=state)
 
     def perform(
         self,
@@ -179,7 +234,7 @@ class Hook:
         meter = performer.meter
         event = AuditEvent(
             self.stage,
-            self.policy.hash,
+            self.policy_hash,
             decisions,
             perf_counter() - start,
             model_calls=meter.calls,
@@ -193,6 +248,41 @@ class Hook:
         if self.escalate is not None and escalates(decisions):
             self.escalate(decisions)
         return event
+
+
+def sealed_stream(pieces: Iterator[T]) -> Iterator[T]:
+    """
+    Yield what is streamed.
+
+    Raises:
+        SdragError: It failed; neither this nor an interrupt of it holds text.
+    """
+    while True:
+        fault: BaseException | None = None
+        try:
+            piece = next(pieces)
+        except StopIteration:
+            return
+        except BaseException as error:  # noqa: BLE001 -- none leaves with text
+            fault = _ours(error)
+        if fault is not None:
+            raise cut_off(fault)
+        yield piece
+
+
+async def asealed_stream(pieces: AsyncIterator[T]) -> AsyncIterator[T]:
+    """Yield what is streamed without blocking the event loop; as `sealed_stream`."""
+    while True:
+        fault: BaseException | None = None
+        try:
+            piece = await anext(pieces)
+        except StopAsyncIteration:
+            return
+        except BaseException as error:  # noqa: BLE001 -- none leaves with text
+            fault = _ours(error)
+        if fault is not None:
+            raise cut_off(fault)
+        yield piece
 
 
 def asks_again(policy: Policy) -> bool:
@@ -272,9 +362,9 @@ def _told_of(escalate: Escalate | None) -> Escalate | None:
 
 
 def _ours(error: BaseException) -> BaseException:
-    """Keep an error of the tree, and an interrupt; any other may quote text."""
+    """Keep an error of the tree; any other may quote text, and so may an interrupt."""
     if isinstance(error, SdragError) or not isinstance(error, Exception):
-        return error
+        return bare_interrupt(error)
     return InternalError(
         f"Disclosure control failed with {type(error).__name__}.",
         hint="Nothing was released. Please report it.",

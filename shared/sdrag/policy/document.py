@@ -184,7 +184,10 @@ class Policy(Section):
         """
         Sixteen hex digits that change with anything the policy says.
 
-        The examples of constraints are no part of it: they change nothing that leaves.
+        They are for comparisons and for keys that are hashed again. They have no key
+        of their own, so whoever sees them can test a guess of a constraint: what leaves
+        is `sdrag.hosting.policy_hash`. The examples of constraints are no part of it:
+        they change nothing that leaves.
         """
         examples = {"constraints": {"__all__": {"examples"}}}
         said = self.model_dump(mode="json", exclude=examples)
@@ -192,7 +195,7 @@ class Policy(Section):
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
     def __repr__(self) -> str:
-        return f"Policy({self.hash}, constraints={[c.id for c in self.constraints]})"
+        return f"Policy(constraints={[c.id for c in self.constraints]})"
 
     __str__ = __repr__
 
