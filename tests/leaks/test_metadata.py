@@ -84,7 +84,6 @@ LEFT_OUT = [
     dt.date(2020, 1, 1),
     decimal.Decimal(1),
     {"lc": 1, "type": "constructor", "id": [NAME]},
-    {"a": {"b": {"c": {"d": {"e": NAME}}}}},
     (name for name in [NAME]),
 ]
 

@@ -56,7 +56,7 @@ def disclose(
         setup: The engine.
     """
     try:
-        texts = Texts(tuple(passages), setup.rules, setup.policy.metadata.allow)
+        texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
         choosing = Choosing(texts, query, principal, setup)
         redactions = yield from _enforced(texts, choosing, principal, setup)
     except SdragError as error:

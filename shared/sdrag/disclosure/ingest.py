@@ -88,7 +88,7 @@ def locate(
     done = Ingested()
     unlimited = replace(setup, policy=setup.policy.without_limits())
     for batch in _batches(passages):
-        texts = Texts(batch, setup.rules, setup.policy.metadata.allow)
+        texts = Texts(batch, setup.rules, setup.policy.metadata)
         choosing = Choosing(texts, "", None, unlimited)
         facts = yield from located(texts, setup, choosing.to_ask, whole=True)
         doubtful = {place for place, _ in (*facts.doubts, *facts.hedged)}

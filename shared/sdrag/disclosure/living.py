@@ -51,7 +51,7 @@ def bind_constraint(constraint: Constraint, setup: DisclosureSetup) -> Steps[int
             [bindings],
         )
         replied(written)
-    texts = Texts(tuple(nearest), (constraint,), setup.policy.metadata.allow)
+    texts = Texts(tuple(nearest), (constraint,), setup.policy.metadata)
     yield from located(texts, setup, lambda: _only(constraint))
     return len(nearest)
 

@@ -12,12 +12,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.closing import closed, disguised, recalled
+from sdrag.disclosure.decoded import Decoded
 from sdrag.disclosure.hedging import hedged
 from sdrag.disclosure.known import Doubts, Facts, Found, Lookup
 from sdrag.disclosure.placeholders import any_of, marks_of
 from sdrag.disclosure.reading import read
 from sdrag.disclosure.registering import add_entries, surfaces
 from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.technical import technical
+from sdrag.disclosure.technical_findings import without_chance
 from sdrag.disclosure.texts import Texts
 from sdrag.folding import fold
 from sdrag.state.findings import Known, Located
@@ -25,7 +28,7 @@ from sdrag.state.keys import DOCUMENT_BYTES
 from sdrag.state.register import Entries, Register
 from sdrag.state.spans import ClosedSpans, by_rule
 from sdrag.steps import Steps, compute, replied
-from sdrag.vocabulary import Confidential, Span
+from sdrag.vocabulary import Confidential, Finding, Span
 
 __all__ = ["Chooser", "Facts", "located"]
 
@@ -86,8 +89,15 @@ def located(
             for place, names in model.items()
         }
     reading = yield from read(lookup, local, asked, whole=whole)
+    (sifted,) = yield from compute(
+        lambda given: without_chance(lookup, given, local), [reading]
+    )
+    reading = replied(sifted)
     yield from _registered(
-        lookup, (reading.found, reading.quoted), read_now=local.keys() | model.keys()
+        lookup,
+        _joined((reading.found, reading.quoted)),
+        reading.decoded,
+        read_now=local.keys() | model.keys(),
     )
     looked = [_Looked(lookup.local, local, reading.found, reading.doubts)]
     if lookup.model is not None:
@@ -124,11 +134,16 @@ def _hide(lookup: Lookup, hidden: Found) -> None:
 
 
 def _registered(
-    lookup: Lookup, readings: Iterable[Found], read_now: Iterable[int]
+    lookup: Lookup,
+    found: Found,
+    decodings: Iterable[Decoded],
+    read_now: Iterable[int],
 ) -> Steps[None]:
     """Let registers grow by what was found, and read those that texts are closed by."""
     store = lookup.setup.state.findings
-    entries = yield from _entries(lookup, _joined(readings))
+    read = [(place, lookup.texts.all[place].text, own) for place, own in found.items()]
+    read += [(one.place, one.text, one.found) for one in decodings if one.found]
+    entries = yield from _entries(lookup, read)
     if entries:
         (grown,) = yield from compute(store.grow, [entries])
         lookup.registers = replied(grown)
@@ -150,24 +165,26 @@ def _joined(readings: Iterable[Found]) -> Found:
     return joined
 
 
-def _entries(lookup: Lookup, found: Found) -> Steps[dict[bytes, Entries]]:
-    """Make entries for the registers of what was found."""
+def _entries(
+    lookup: Lookup, read: Sequence[tuple[int, str, Mapping[bytes, list[Finding]]]]
+) -> Steps[dict[bytes, Entries]]:
+    """Make entries for the registers of what was found, by place, in which text."""
     section, hashes = lookup.setup.policy.disclosure, lookup.setup.state.hashes
     marks = any_of(marks_of(lookup.texts.constraints, section))
     by_rule = {lookup.rules[rule.id]: rule for rule in lookup.texts.constraints}
 
-    def made(place: int) -> Entries:
+    def made(one: tuple[int, str, Mapping[bytes, list[Finding]]]) -> Entries:
         entries = Entries()
-        text = lookup.texts.all[place].text
+        _, text, found = one
         folded = fold(text)
-        for rule, findings in found[place].items():
+        for rule, findings in found.items():
             forms = surfaces(text, findings, by_rule[rule], marks)
             add_entries(entries, rule, folded, findings, forms, hashes)
         return entries
 
-    outcomes = yield from compute(made, found)
+    outcomes = yield from compute(made, read)
     grown: dict[bytes, Entries] = {}
-    for place, outcome in zip(found, outcomes, strict=True):
+    for (place, _, _), outcome in zip(read, outcomes, strict=True):
         grown.setdefault(lookup.documents[place], Entries()).add(replied(outcome))
     return grown
 
@@ -204,12 +221,13 @@ class _Closing(Confidential):
         looked: By the engines.
     """
 
-    __slots__ = ("_empty", "_looked", "lookup")
+    __slots__ = ("_empty", "_forms", "_looked", "lookup")
 
     def __init__(self, lookup: Lookup, looked: Sequence[_Looked]) -> None:
         self.lookup = lookup
         self._looked = looked
         self._empty = Register(Entries(), lookup.setup.state.hashes)
+        self._forms: dict[bytes, Register] = {}
 
     def new(self) -> list[int]:
         """Return the places of the texts that were read now."""
@@ -234,7 +252,7 @@ class _Closing(Confidential):
     def close(self, place: int) -> list[Located]:
         """Make a row of what each engine found in a text."""
         key, text = self.lookup.own[place], self.lookup.texts.all[place].text
-        register = self._register(key)
+        register = self._register_for(place)
         rows = []
         for one in self._looked:
             judged = (
@@ -251,7 +269,7 @@ class _Closing(Confidential):
     def mend(self, place: int) -> list[Located]:
         """Close the rows of a text again, under its register as it is now."""
         key, text = self.lookup.own[place], self.lookup.texts.all[place].text
-        register = self._register(key)
+        register = self._register_for(place)
         return [
             replace(
                 row,
@@ -272,7 +290,8 @@ class _Closing(Confidential):
         """Make a row of what a leaf holds."""
         key, said = leaf
         register = self._register(key)
-        held = dict.fromkeys(disguised(said, {}, register), _HIDDEN)
+        known = self._forms_of(key) if technical(said) else register
+        held = dict.fromkeys(disguised(said, {}, known), _HIDDEN)
         rules = tuple(sorted(register.rules().union(self.lookup.rules.values())))
         return Located(key, _LEAF, rules, ClosedSpans.of(held, said), register.version)
 
@@ -280,13 +299,29 @@ class _Closing(Confidential):
         """Keep what an engine looked for; a string that is in disguise goes whole."""
         if place >= len(self.lookup.texts.passages):
             text = self.lookup.texts.all[place].text
-            held = disguised(text, spans, self._register(self.lookup.own[place]))
+            held = disguised(text, spans, self._register_for(place))
             spans = {**spans, **dict.fromkeys(held, _HIDDEN)}
         return {rule: spans[rule] for rule in rules if rule in spans}
 
     def _is_behind(self, key: bytes) -> bool:
         known = self.lookup.known.get(key)
         return known is not None and known.is_behind(self._register(key).version)
+
+    def _register_for(self, place: int) -> Register:
+        """Return what a text is closed by: a technical value by whole forms alone."""
+        key = self.lookup.own[place]
+        if self.lookup.texts.kind_of(place):
+            return self._forms_of(key)
+        return self._register(key)
+
+    def _forms_of(self, key: bytes) -> Register:
+        """Return a register without words that are known by their neighbours."""
+        document = key[:DOCUMENT_BYTES]
+        if document not in self._forms:
+            known = self._register(key)
+            forms = Entries(known.entries.forms)
+            self._forms[document] = Register(forms, known.hashes, known.version)
+        return self._forms[document]
 
     def _register(self, key: bytes) -> Register:
         return self.lookup.registers.get(key[:DOCUMENT_BYTES], self._empty)

@@ -197,7 +197,8 @@ def _metadata(judged: Judged, index: int) -> dict[str, Any]:
             return judged.string_of(index, place)
         return None if value in hidden else value
 
-    return rewritten(judged.texts.metadata[index], rewrite)
+    read = rewritten(judged.texts.metadata[index], rewrite)
+    return {**read, **judged.texts.verbatim[index]}
 
 
 def withheld(identity: str, reason: str) -> Redaction:

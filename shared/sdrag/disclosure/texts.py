@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
-from sdrag.disclosure.metadata import allowed, plain_values, strings
-from sdrag.policy import applies
+from sdrag.disclosure.metadata import leaves, plain, spelt
+from sdrag.disclosure.technical import Technical, technical
+from sdrag.policy import MetadataSection, applies
 from sdrag.vocabulary import Confidential, Constraint, Passage, is_unnamed
 
 __all__ = ["Group", "Texts"]
@@ -36,10 +37,11 @@ class Texts(Confidential):
     Args:
         passages: As retrieved.
         constraints: To be enforced where their `where` matches.
-        keys: Of the metadata that may leave.
+        section: Says what of the metadata may leave.
     """
 
     __slots__ = (
+        "_kinds",
         "all",
         "applied",
         "constraints",
@@ -47,20 +49,30 @@ class Texts(Confidential):
         "metadata",
         "passages",
         "places",
+        "verbatim",
     )
 
     def __init__(
         self,
         passages: tuple[Passage, ...],
         constraints: tuple[Constraint, ...],
-        keys: tuple[str, ...],
+        section: MetadataSection,
     ) -> None:
         self.passages = passages
         self.constraints = constraints
-        self.metadata = [allowed(passage.metadata, keys) for passage in passages]
+        self.metadata: list[dict[str, Any]] = []
+        self.verbatim: list[dict[str, Any]] = []
+        for passage in passages:
+            leaving = plain(passage.metadata, section.keys)
+            unread = {
+                key: leaving.pop(key) for key in section.verbatim if key in leaving
+            }
+            self.metadata.append(leaving)
+            self.verbatim.append(unread)
         self.all = [_of_a_document(passage) for passage in passages]
         self.applied = self._applied()
         self.places = self._with_strings()
+        self._kinds: dict[int, Technical | None] = {}
         self.leaves = [
             _leaves(passage, metadata)
             for passage, metadata in zip(passages, self.metadata, strict=True)
@@ -68,6 +80,14 @@ class Texts(Confidential):
 
     def __repr__(self) -> str:
         return f"Texts({len(self.passages)} passages, {len(self.all)} texts)"
+
+    def kind_of(self, place: int) -> Technical | None:
+        """Return the kind of a technical value of metadata; no passage is one."""
+        if place < len(self.passages):
+            return None
+        if place not in self._kinds:
+            self._kinds[place] = technical(self.all[place].text)
+        return self._kinds[place]
 
     def groups(self, wanted: Mapping[int, Collection[str]]) -> tuple[Group, ...]:
         """
@@ -109,7 +129,7 @@ class Texts(Confidential):
             tuple(self.all), self.metadata, tuple(self.applied), strict=True
         ):
             own: dict[str, int] = {}
-            for value in strings(metadata):
+            for value in filter(_is_text, leaves(metadata)):
                 group = (passage.document_id, value, applied)
                 if group not in shared:
                     shared[group] = len(self.all)
@@ -123,7 +143,12 @@ class Texts(Confidential):
 def _leaves(passage: Passage, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the id, where the host gave one, and how every plain value is spelt."""
     own = () if is_unnamed(passage) else (passage.id,)
-    return tuple(dict.fromkeys((*own, *plain_values(metadata))))
+    plain_values = (spelt(leaf) for leaf in leaves(metadata) if not _is_text(leaf))
+    return tuple(dict.fromkeys((*own, *plain_values)))
+
+
+def _is_text(leaf: str | float | bool | None) -> TypeGuard[str]:  # noqa: FBT001 -- any
+    return isinstance(leaf, str)
 
 
 def _of_a_document(passage: Passage) -> Passage:

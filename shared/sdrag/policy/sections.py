@@ -301,11 +301,27 @@ class LinkageSection(Section):
 
 
 class MetadataSection(Section):
-    """What of a passage's metadata may leave; every other key is dropped."""
+    """
+    What of a passage's metadata may leave; every other key is dropped.
+
+    Keys are those of the metadata itself. A key of a mapping inside a value is none of
+    them: such a mapping leaves with its value.
+
+    Args:
+        allow: Their values leave as far as no constraint takes anything out of them.
+        verbatim: Their values leave as they are, and no constraint reads them. A key
+            that stands in both lists is one of these.
+    """
 
     allow: tuple[str, ...] = ()
+    verbatim: tuple[str, ...] = ()
 
-    @field_validator("allow")
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every key whose value may leave."""
+        return tuple(dict.fromkeys((*self.allow, *self.verbatim)))
+
+    @field_validator("allow", "verbatim")
     @classmethod
     def _no_loader_keys(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if {"lc", "__lc_escaped__"} & set(value):

@@ -1,0 +1,286 @@
+"""
+What touches a technical value of the metadata: what asks for it, and what is checked.
+
+The scorer marks digits of a UUID under nearly every constraint, for it knows texts and
+no identifiers. So of what the local engine finds in a technical value only this counts:
+
+- all of it where the constraint asks for such values, or where the value can hold what
+  it asks for; a value that is asked for by its kind goes whole;
+- what is known by its form alone, such as an e-mail address in a URL, and the names
+  that the constraint itself gives.
+
+What a model quotes counts always. So does what the register of the document knows,
+which is looked for after this: a name that was located in any text is no chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.constraint_parser.types import named_types
+from sdrag.disclosure.decoded import ENCODED, Decoded
+from sdrag.disclosure.known import Lookup
+from sdrag.disclosure.reading import Reading
+from sdrag.disclosure.registering import IN_PLACE
+from sdrag.disclosure.technical import (
+    Technical,
+    technical,
+    words_of,
+)
+from sdrag.disclosure.technical_parts import (
+    has_coordinates,
+    has_long_number,
+    has_mail_address,
+    has_phone_number,
+    has_random_code,
+    has_year,
+)
+from sdrag.disclosure.technical_words import TECHNICAL_WORDS
+from sdrag.vocabulary import Confidential, Finding, Span
+
+__all__ = ["Asked", "asked", "without_chance"]
+
+_LOOSE = IN_PLACE | {"type"}
+_CODES = frozenset({"CODE", "CREDENTIAL"})
+_DATES = frozenset({"DATE", "TIME"})
+_AGES = frozenset({"AGE", "YEARS"})
+_LINKS = frozenset({"URL", "DOMAIN_NAME"})
+_CHECKED = frozenset(
+    {"CREDENTIAL", "CREDIT_CARD", "IBAN_CODE", "IP_ADDRESS", "PHONE_NUMBER", "US_SSN"}
+)
+_NEVER_CODES = frozenset(
+    {"DATE", "TIME", "DURATION", "AGE", "YEARS", "EMAIL_ADDRESS", "PHONE_NUMBER"}
+    | {"PERSON", "URL", "DOMAIN_NAME", "IP_ADDRESS", "NATIONALITY", "RELIGION"}
+)
+"""Types of which no short code is one; a number plate could tell where somebody is."""
+
+_MAIL_ADDRESSES = re.compile(r"\b(?:e-?)?mail addresse?s?\b", re.IGNORECASE)
+_CODE_WORDS = re.compile(
+    r"\b(?:codes?|identifiers?|ids?|[gu]uids?|uuids?|hash(?:es)?|digests?|checksums?"
+    r"|fingerprints?|keys?|tokens?|credentials?|secrets?|passwords?|references?"
+    r"|(?:serial|reference) numbers?)\b",
+    re.IGNORECASE,
+)
+_NUMBER_WORDS = re.compile(
+    r"(?<!phone )(?<!mobile )(?<!contact )(?<!fax )\bnumber(?:s|ed)?\b|\baccounts?\b"
+    r"|\bcards?\b|\bpassports?\b|\blicen[cs]es?\b|\bbadges?\b|\bregistration",
+    re.IGNORECASE,
+)
+_DATE_WORDS = re.compile(
+    r"\b(?:dates?|dated|times?|timestamps?|when|days?|months?|years?|birth\w*|born|dobs?"
+    r"|deadlines?|annivers\w+|hours?|clock|schedul\w+)\b",
+    re.IGNORECASE,
+)
+_PATH_WORDS = re.compile(
+    r"\b(?:paths?|file ?names?|folders?|director(?:y|ies))\b", re.IGNORECASE
+)
+_HELD: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("PHONE_NUMBER", has_phone_number),
+    ("EMAIL_ADDRESS", has_mail_address),
+    ("COORDINATES", has_coordinates),
+)
+"""What of a type may stand in a value, where no detector need find it."""
+
+
+_OPAQUE = frozenset({Technical.UUID, Technical.HASH, Technical.TIMESTAMP})
+"""Kinds in which nothing stands: what looks like a number there is none."""
+
+_WITH_PARTS = frozenset(Technical) - _OPAQUE
+
+
+class Asked(Enum):
+    """How much of a technical value a constraint asks for."""
+
+    WHOLE = "the value itself"
+    PARTS = "what the local engine finds in it"
+    NOTHING = "only what is checked"
+
+
+def without_chance(
+    lookup: Lookup, reading: Reading, local: Mapping[int, Sequence[str]]
+) -> Reading:
+    """
+    Leave out what was found by chance in technical values, and add what is asked for.
+
+    Args:
+        lookup: The texts.
+        reading: What was found in them.
+        local: The ids of the constraints that the local engine looked for.
+    """
+    texts = lookup.texts
+    kinds = {place: kind for place in local if (kind := texts.kind_of(place))}
+    if not kinds:
+        return reading
+    parsed = {rule.id: parse(rule) for rule in texts.constraints}
+    found = dict(reading.found)
+    decoded = {one.place: one for one in reading.decoded}
+    for place, kind in kinds.items():
+        value = texts.all[place].text
+        asking = {
+            lookup.rules[name]: _Asking(value, kind, parsed[name])
+            for name in local[place]
+        }
+        if place in decoded:
+            decoded[place] = _sure_of(decoded[place], asking)
+        encoded = decoded[place].found if place in decoded else {}
+        found[place] = {
+            rule: [
+                *one.kept(
+                    found.get(place, {}).get(rule, ()), value, encoded.get(rule, ())
+                ),
+                *one.added(),
+            ]
+            for rule, one in asking.items()
+        }
+    return replace(reading, found=found, decoded=tuple(decoded.values()))
+
+
+def _sure_of(decoded: Decoded, asking: Mapping[bytes, _Asking]) -> Decoded:
+    """Leave out what was found by chance in what a technical value decodes to."""
+    found = {
+        rule: asking[rule].kept(own, decoded.text)
+        for rule, own in decoded.found.items()
+        if rule in asking
+    }
+    return replace(decoded, found=found)
+
+
+def asked(value: str, kind: Technical, parsed: ParsedConstraint) -> Asked:
+    """
+    Say how much of a technical value a constraint asks for.
+
+    Args:
+        value: As it stands in the metadata.
+        kind: Of the value.
+        parsed: The constraint.
+    """
+    every = parsed.kind in {"everything", "only"}
+    if not every and _is_asked_for(value, kind, parsed):
+        return Asked.WHOLE
+    if every or parsed.identifying or _can_hold(value, kind, parsed):
+        return Asked.PARTS
+    return Asked.NOTHING
+
+
+def _is_asked_for(value: str, kind: Technical, parsed: ParsedConstraint) -> bool:
+    """Say whether a constraint names the kind of a value, or a number that is in it."""
+    if kind not in _OPAQUE and any(
+        type_ in parsed.types and holds(value) for type_, holds in _HELD
+    ):
+        return True
+    if kind is Technical.TIMESTAMP:
+        return _wants_dates(parsed)
+    if kind is Technical.URL:
+        return not (parsed.identifying or parsed.types.isdisjoint(_LINKS))
+    if kind is Technical.PATH:
+        return _PATH_WORDS.search(parsed.constraint.text) is not None
+    return _names_codes(value, kind, parsed)
+
+
+def _names_codes(value: str, kind: Technical, parsed: ParsedConstraint) -> bool:
+    """Say whether a constraint is on codes, or on ids with the word of this one."""
+    said = parsed.constraint.text
+    if parsed.types.isdisjoint(_CODES):
+        return False
+    own = TECHNICAL_WORDS.intersection(words_of(value))
+    named = kind is Technical.ID and not own.isdisjoint(words_of(said))
+    return named or _CODE_WORDS.search(said) is not None
+
+
+def _can_hold(value: str, kind: Technical, parsed: ParsedConstraint) -> bool:
+    """Say whether a value may hold what a constraint asks for."""
+    if kind is Technical.TIMESTAMP:
+        return not parsed.types.isdisjoint(_AGES)
+    if kind in _OPAQUE:
+        return False
+    if kind is Technical.CODE and not _wants_no_code(parsed):
+        return True
+    if _wants_dates(parsed) and has_year(value):
+        return True
+    if parsed.types.isdisjoint(_CODES):
+        return False
+    said = parsed.constraint.text
+    codes, numbers = _CODE_WORDS.search(said), _NUMBER_WORDS.search(said)
+    holds_code = codes is not None and has_random_code(value)
+    return holds_code or bool((codes or numbers) and has_long_number(value))
+
+
+def _wants_dates(parsed: ParsedConstraint) -> bool:
+    if parsed.types.isdisjoint(_DATES):
+        return False
+    return _DATE_WORDS.search(parsed.constraint.text) is not None
+
+
+def _wants_no_code(parsed: ParsedConstraint) -> bool:
+    """Say whether nothing that a constraint asks for is ever written as a code."""
+    if parsed.meaning or parsed.kind not in {"types", "people", "named"}:
+        return False
+    said = parsed.constraint.text
+    types = parsed.types
+    if _MAIL_ADDRESSES.search(said):
+        types = named_types(_MAIL_ADDRESSES.sub("email", said)).types
+    return types <= _NEVER_CODES
+
+
+class _Asking(Confidential):
+    """
+    One constraint and one technical value.
+
+    Args:
+        value: As it stands in the metadata.
+        kind: Of the value.
+        parsed: The constraint.
+    """
+
+    __slots__ = ("_asked", "_kind", "_parsed", "_value")
+
+    def __init__(self, value: str, kind: Technical, parsed: ParsedConstraint) -> None:
+        self._value = value
+        self._kind = kind
+        self._parsed = parsed
+        self._asked = asked(value, kind, parsed)
+
+    def kept(
+        self,
+        findings: Iterable[Finding],
+        text: str,
+        decoded: Sequence[Finding] = (),
+    ) -> list[Finding]:
+        """
+        Return the findings that count.
+
+        Args:
+            findings: Of the constraint.
+            text: What they point into: the value, or what it decodes to.
+            decoded: What counts in what the value decodes to. Where it is nothing, so
+                is what was found there.
+        """
+        if self._asked is not Asked.NOTHING:
+            return list(findings)
+        return [
+            one
+            for one in findings
+            if self._is_sure(one, text) and (one.reason != ENCODED or decoded)
+        ]
+
+    def added(self) -> list[Finding]:
+        """Return the whole value where it is asked for."""
+        if self._asked is not Asked.WHOLE:
+            return []
+        whole = Span(0, len(self._value))
+        return [Finding(whole, self._parsed.constraint.id, "type")]
+
+    def _is_sure(self, finding: Finding, text: str) -> bool:
+        """Say whether a finding is no chance."""
+        if finding.reason in _LOOSE:
+            return False
+        if finding.reason != "checked":
+            return True
+        if self._kind not in _WITH_PARTS or technical(finding.span.of(text)) in _OPAQUE:
+            return False
+        inside = finding.span.end - finding.span.start < len(text)
+        return inside or not self._parsed.types.isdisjoint(_CHECKED)

@@ -1,0 +1,162 @@
+"""
+Copies of nested values in which every text is rewritten.
+
+A tool can write more than text: state updates, events, items of a store, questions to a
+human. Such a value is read twice by the same rule. The first reading collects its
+texts, and the second builds a copy of what was released of them. Keys and numbers are
+texts too, since a key can be a name and a number can be a phone number. Only the keys
+that frameworks and schemas use themselves are not judged.
+
+The copy holds plain data only: mappings, lists, strings, numbers, booleans and `None`.
+An object of a framework is rebuilt by the adapter that knows it. Any other object is
+replaced, since nobody can judge it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from itertools import count
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from sdrag.errors import InputTooLargeError
+
+__all__ = ["Rebuild", "Recurse", "Rewrite", "rewrite_value", "texts_in"]
+
+Rewrite = Callable[[str], str | None]
+"""Returns what is released of a text, or `None` when it is withheld."""
+Recurse = Callable[[Any], Any]
+Rebuild = Callable[[Any, Recurse], Any]
+"""Rebuilds an object of a framework; returns `NotImplemented` for any other object."""
+
+_DEPTH = 32
+_PARTS = 100_000
+_FRAMEWORK_KEYS = frozenset(
+    """
+    action action_name action_request action_requests additionalProperties allOf
+    allow_accept allow_edit allow_ignore allow_respond allowed_decisions anyOf args
+    arguments config const content context data default delta description enum error
+    event format id input items key kwargs label level message messages metadata method
+    name oneOf options output page_content payload percent prefix progress prompt
+    properties query question required response result review_configs role schema score
+    source state status step text title tool tool_call_id tool_calls tool_input
+    tool_name tool_output type url value
+    """.split()  # noqa: SIM905 -- words are read more easily than a list of them
+)
+"""Keys that the messages, events and questions of frameworks have, and JSON Schema."""
+_LISTS = (list, tuple, set, frozenset)
+_SPELT = (date, time, timedelta, Decimal, UUID, PurePath)
+
+
+def texts_in(value: Any, rebuild: Rebuild) -> tuple[str, ...]:
+    """Return every text in a value, once each and in order."""
+    found: dict[str, None] = {}
+
+    def collect(text: str) -> str:
+        found[text] = None
+        return text
+
+    rewrite_value(value, collect, withheld="", rebuild=rebuild)
+    return tuple(text for text in found if text.strip())
+
+
+def rewrite_value(
+    value: Any, rewrite: Rewrite, *, withheld: str, rebuild: Rebuild
+) -> Any:
+    """
+    Return a copy of a value in which every text is rewritten.
+
+    An entry of a mapping is left out when its key is not released as it is.
+
+    Args:
+        value: Any value; it is not changed.
+        rewrite: Returns what is released of a text.
+        withheld: Stands for a text that is withheld, and for what cannot be judged.
+        rebuild: Rebuilds the objects that an adapter knows.
+
+    Raises:
+        InputTooLargeError: The value has too many parts, or parts that repeat.
+    """
+    parts_left = count(_PARTS, -1)
+
+    def recurse(inner: Any, depth: int) -> Any:
+        if next(parts_left) <= 0:
+            raise InputTooLargeError(
+                f"A value that a tool wrote has more than {_PARTS:,} parts.",
+                hint="Write less at once.",
+            )
+        if depth > _DEPTH:
+            return withheld
+        if isinstance(inner, Enum):
+            inner = inner.value
+        if inner is None or isinstance(inner, (bool, str, int, float)):
+            return _scalar(inner, rewrite, withheld)
+        rebuilt = rebuild(inner, lambda part: recurse(part, depth + 1))
+        if rebuilt is not NotImplemented:
+            return rebuilt
+        plain = _plain(inner)
+        if isinstance(plain, Mapping):
+            parts = _entries(plain, rewrite)
+            return {key: recurse(part, depth + 1) for key, part in parts.items()}
+        if isinstance(plain, _LISTS):
+            return [recurse(part, depth + 1) for part in plain]
+        return _scalar(plain, rewrite, withheld)
+
+    return recurse(value, 0)
+
+
+def _scalar(value: Any, rewrite: Rewrite, withheld: str) -> Any:
+    """Rewrite a text or a number; nobody can judge an object of any other kind."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        released = _released(str.__str__(value), rewrite)
+        return withheld if released is None else released
+    if isinstance(value, (int, float)):
+        return _number(value, rewrite, withheld)
+    return withheld
+
+
+def _released(text: str, rewrite: Rewrite) -> str | None:
+    return rewrite(text) if text.strip() else text
+
+
+def _number(value: float, rewrite: Rewrite, withheld: str) -> Any:
+    """Keep a number whose digits are released; a subclass of a number is made plain."""
+    bare: float = (
+        float.__float__(value) if isinstance(value, float) else int.__int__(value)
+    )
+    try:
+        text = str(bare)
+    except ValueError:  # an int of thousands of digits has no spelling
+        return withheld
+    return bare if rewrite(text) == text else withheld
+
+
+def _entries(value: Mapping[Any, Any], rewrite: Rewrite) -> dict[str, Any]:
+    """Return the entries whose keys are released as they are."""
+    kept: dict[str, Any] = {}
+    for key, part in value.items():
+        if isinstance(key, (str, int)):
+            text = str.__str__(key) if isinstance(key, str) else str(int(key))
+            if text in _FRAMEWORK_KEYS or _released(text, rewrite) == text:
+                kept[text] = part
+    return kept
+
+
+def _plain(value: Any) -> Any:
+    """Return a record as a mapping and a date as a text; anything else as it is."""
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields} | (
+            value.model_extra or {}
+        )
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return str(value) if isinstance(value, _SPELT) else value
