@@ -10,6 +10,7 @@ prompt received: give it what `SelectiveDisclosureRetriever` returned.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -101,6 +102,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
 
     def _build(self) -> None:
         super()._build()
+        self._hook = replace(self._hook, state=self.state)
         has_model = self.llm is not None
         check_answering(self.policy, self._judges(), has_model=has_model)
 

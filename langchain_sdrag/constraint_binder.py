@@ -86,7 +86,14 @@ class ConstraintBinder(BaseDocumentTransformer):
         )
         self._shown = show_progress
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = Hook.build("bind", self._policy, ports, audit=audit, limits=limits)
+        self._hook = Hook.build(
+            "bind",
+            self._policy,
+            ports,
+            audit=audit,
+            limits=limits,
+            state=self._engine.disclosure.state,
+        )
 
     def transform_documents(
         self, documents: Sequence[Document], **kwargs: Any
@@ -224,7 +231,7 @@ class ConstraintBinder(BaseDocumentTransformer):
         return cover(self._policy, None)
 
     def __repr__(self) -> str:
-        return f"ConstraintBinder(policy_hash={self._policy.hash!r})"
+        return f"ConstraintBinder(policy_hash={self._hook.policy_hash!r})"
 
 
 def named_document(document: Document) -> Document:

@@ -92,7 +92,12 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
         self._shown = show_progress
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
         self._hook = Hook.build(
-            "summarize", self._policy, ports, audit=audit, limits=limits
+            "summarize",
+            self._policy,
+            ports,
+            audit=audit,
+            limits=limits,
+            state=self._state,
         )
 
     def transform_documents(
@@ -134,7 +139,7 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
         )
 
     def __repr__(self) -> str:
-        return f"HierarchySummarizer(policy_hash={self._policy.hash!r})"
+        return f"HierarchySummarizer(policy_hash={self._hook.policy_hash!r})"
 
 
 def _flattened(chunks: Sequence[Document], grown: Hierarchy) -> list[Document]:

@@ -34,7 +34,7 @@ from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
 from sdrag.highlighting import asked_of, settings_of
-from sdrag.hosting import Audit
+from sdrag.hosting import Audit, asealed_stream, sealed_stream
 from sdrag.performing import PortPerformer
 from sdrag.policy import Policy, PolicySource
 from sdrag.prompts import Prompt
@@ -163,7 +163,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
             host = Streamed(self._performer, hidden, self._chunks, conclude)
             parts = 0
-            for piece in stream(asked, self._settings, host):
+            for piece in sealed_stream(stream(asked, self._settings, host)):
                 parts += isinstance(piece, Plan)
                 yield from self._piece(piece, asked, parts)
 
@@ -190,7 +190,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
             host = Astreamed(self._performer, hidden, self._achunks, conclude)
             parts = 0
-            async for piece in astream(asked, self._settings, host):
+            async for piece in asealed_stream(astream(asked, self._settings, host)):
                 parts += isinstance(piece, Plan)
                 for output in self._piece(piece, asked, parts):
                     yield output

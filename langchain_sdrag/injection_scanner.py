@@ -87,7 +87,7 @@ class InjectionScanner(Unpickled, BaseDocumentTransformer):
         return screen(passages, self._section, classifier=self._asks)
 
     def __repr__(self) -> str:
-        return f"InjectionScanner(policy_hash={self._policy.hash!r})"
+        return f"InjectionScanner(policy_hash={self._hook.policy_hash!r})"
 
 
 def _kept(

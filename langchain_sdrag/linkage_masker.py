@@ -121,4 +121,4 @@ class LinkageMasker(BaseDocumentTransformer):
         return fit_steps(told, self._policy.linkage, self._detector, key=self._key)
 
     def __repr__(self) -> str:
-        return f"LinkageMasker(policy_hash={self._policy.hash!r})"
+        return f"LinkageMasker(policy_hash={self._hook.policy_hash!r})"

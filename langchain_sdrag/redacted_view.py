@@ -77,7 +77,14 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
             window=context_window(llm),
         )
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = Hook.build("view", self._policy, ports, audit=audit, limits=limits)
+        self._hook = Hook.build(
+            "view",
+            self._policy,
+            ports,
+            audit=audit,
+            limits=limits,
+            state=self._engine.disclosure.state,
+        )
 
     def transform_documents(
         self, documents: Sequence[Document], **kwargs: Any
@@ -107,4 +114,4 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
         )
 
     def __repr__(self) -> str:
-        return f"RedactedView(policy_hash={self._policy.hash!r})"
+        return f"RedactedView(policy_hash={self._hook.policy_hash!r})"

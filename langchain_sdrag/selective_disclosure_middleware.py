@@ -2,29 +2,36 @@
 Agents: what tools retrieve is redacted before model, state and checkpointer see it.
 
 A tool is replaced, for one call, by one that runs it out of the tracers' sight and
-answers with what may be disclosed, so the tool's own events carry that.
+answers with what may be disclosed, so the tool's own events carry that. What the tool
+writes next to its answer is redacted too: see `tool_channels.py`.
 
-Before every model call the tool messages of every turn are looked at: one that was not
-redacted under this policy, for this principal, is redacted then. The arguments of tool
-calls are never rewritten. A call and what comes of it are under one policy, that of its
-start.
+A thread can be shared. Before every model call the messages of every turn are looked
+at: one that was not released to this principal under this policy is redacted then, and
+replaced in the state. Human messages are left as they are. In an own turn, the
+arguments of tool calls are never rewritten. A call and what comes of it are under one
+policy, that of its start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
 from langchain_sdrag.effects import Model
 from langchain_sdrag.quiet_tool import QuietTool
+from langchain_sdrag.redacted_values import ValueRedactor
+from langchain_sdrag.release_marks import ReleaseMark, needs_release
 from langchain_sdrag.selective_disclosure_compressor import (
     SelectiveDisclosureCompressor,
 )
-from langchain_sdrag.tool_messages import mark_of, put_together, retrieved_in, seen_by
+from langchain_sdrag.tool_answers import checked, named, tool_messages
+from langchain_sdrag.tool_channels import ToolChannels
+from langchain_sdrag.tool_messages import put_together, retrieved_in
 from sdrag.calls import Limits
 from sdrag.errors import UsageError
 from sdrag.extras import needs
@@ -32,11 +39,16 @@ from sdrag.hosting import Audit, Authorizer, Escalate
 from sdrag.judges import Scorer
 from sdrag.policy import PolicySource
 from sdrag.principals import acting_as, current_principal
-from sdrag.state import StateSource
+from sdrag.state import StateSource, open_state
 from sdrag.vocabulary import Principal
 
 with needs("agents", "SelectiveDisclosureMiddleware"):
-    from langchain.agents.middleware import AgentMiddleware, AgentState
+    from langchain.agents.middleware import (
+        AgentMiddleware,
+        AgentState,
+        ModelRequest,
+        ModelResponse,
+    )
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.runtime import Runtime
     from langgraph.types import Command
@@ -70,7 +82,9 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         llm: As for `SelectiveDisclosureRetriever`, like all that follow.
         embeddings: Compares constraints with passages.
         state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
-            nobody has located is located when it is retrieved.
+            nobody has located is located when it is retrieved. Its secret is the key
+            of the marks on messages: with a state in memory, a thread that another
+            process continues is redacted again.
         authorize: The host's own answer to who may see what.
         scorer: A cross-encoder, for a policy that reranks.
         classifier: Gives pairs of a text and nothing the probability of an injection.
@@ -105,11 +119,12 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
             raise UsageError("`tools` is a collection of names, not one string.")
         self._names = None if tools is None else frozenset(tools)
         self._resolver = principal_resolver or _in_context
+        self._state = open_state(state)
         self._redactor = SelectiveDisclosureCompressor(
             policy=policy,
             llm=llm,
             embeddings=embeddings,
-            state=state,
+            state=self._state,
             authorize=authorize,
             scorer=scorer,
             classifier=classifier,
@@ -144,12 +159,16 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tool = request.tool
         if tool is None or not self._guards(tool.name):
             return handler(request)
-        redactor = self._redactor.fixed()
+        values = self._values(self._redactor.fixed(), request)
 
         def redact(found: Any) -> Any:
-            return self._judged(found, request, redactor)
+            answer = named(checked(found), request)
+            judged = {
+                id(one): self._message(one, values) for one in tool_messages(answer)
+            }
+            return values.redact(answer, judged)
 
-        quiet = _quiet(tool, redactor, redact=redact)
+        quiet = _quiet(tool, request, values, redact=redact)
         return handler(request.override(tool=quiet))
 
     async def awrap_tool_call(
@@ -161,88 +180,108 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tool = request.tool
         if tool is None or not self._guards(tool.name):
             return await handler(request)
-        redactor = await self._redactor.afixed()
+        values = self._values(await self._redactor.afixed(), request)
 
         async def aredact(found: Any) -> Any:
-            return await self._ajudged(found, request, redactor)
+            answer = named(checked(found), request)
+            judged = {
+                id(one): await self._amessage(one, values)
+                for one in tool_messages(answer)
+            }
+            return await values.aredact(answer, judged)
 
-        quiet = _quiet(tool, redactor, aredact=aredact)
+        quiet = _quiet(tool, request, values, aredact=aredact)
         return await handler(request.override(tool=quiet))
 
     def before_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
-        """Redact the tool messages of earlier turns that were not."""
-        redactor = self._redactor.fixed()
-        unseen = self._unseen(state, runtime, redactor)
-        messages = [self._message(one, "", runtime, redactor) for one in unseen]
+        """Redact the messages that were not released to this principal."""
+        values = self._values_of(self._redactor.fixed(), runtime)
+        mark = self._mark(values)
+        messages = [
+            self._message(one, values)
+            if isinstance(one, ToolMessage)
+            else mark.put_on(values.redact(one))
+            for one in self._unreleased(state, mark)
+        ]
         return {"messages": messages} if messages else None
 
     async def abefore_model(
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Redact them without blocking the event loop."""
-        redactor = await self._redactor.afixed()
-        unseen = self._unseen(state, runtime, redactor)
-        messages = [await self._amessage(one, "", runtime, redactor) for one in unseen]
+        values = self._values_of(await self._redactor.afixed(), runtime)
+        mark = self._mark(values)
+        messages = [
+            await self._amessage(one, values)
+            if isinstance(one, ToolMessage)
+            else mark.put_on(await values.aredact(one))
+            for one in self._unreleased(state, mark)
+        ]
         return {"messages": messages} if messages else None
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Mark what the model says as released to whom it says it."""
+        mark = self._mark(self._values_of(self._redactor.fixed(), request.runtime))
+        return _marked(handler(request), mark)
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Mark it without blocking the event loop."""
+        redactor = await self._redactor.afixed()
+        mark = self._mark(self._values_of(redactor, request.runtime))
+        return _marked(await handler(request), mark)
 
     def _guards(self, name: str | None) -> bool:
         return self._names is None or name is None or name in self._names
 
-    def _unseen(
-        self, state: AgentState[Any], runtime: Any, redactor: _Redactor
-    ) -> list[ToolMessage]:
-        """Return the tool messages without the mark of this policy and principal."""
-        mark = mark_of(redactor.policy, self._principal(runtime))
+    def _unreleased(
+        self, state: AgentState[Any], mark: ReleaseMark
+    ) -> list[BaseMessage]:
+        """Return the messages that were not released under this mark."""
         return [
             message
             for message in state["messages"]
-            if isinstance(message, ToolMessage)
-            and self._guards(message.name)
-            and not seen_by(message, mark)
+            if needs_release(message)
+            and not (
+                isinstance(message, ToolMessage) and not self._guards(message.name)
+            )
+            and not mark.stands_on(message)
         ]
 
-    def _judged(self, found: Any, request: ToolCallRequest, redactor: _Redactor) -> Any:
-        asked, runtime = _question(request), request.runtime
-        if isinstance(found, ToolMessage):
-            return self._message(_named(found, request), asked, runtime, redactor)
-        judged = [
-            self._message(_named(message, request), asked, runtime, redactor)
-            for message in _messages(found)
-        ]
-        return Command(graph=found.graph, update={"messages": judged}, goto=found.goto)
-
-    async def _ajudged(
-        self, found: Any, request: ToolCallRequest, redactor: _Redactor
-    ) -> Any:
-        asked, runtime = _question(request), request.runtime
-        if isinstance(found, ToolMessage):
-            named = _named(found, request)
-            return await self._amessage(named, asked, runtime, redactor)
-        judged = [
-            await self._amessage(_named(message, request), asked, runtime, redactor)
-            for message in _messages(found)
-        ]
-        return Command(graph=found.graph, update={"messages": judged}, goto=found.goto)
-
-    def _message(
-        self, message: ToolMessage, asked: str, runtime: Any, redactor: _Redactor
-    ) -> ToolMessage:
-        policy, principal = redactor.policy, self._principal(runtime)
-        with acting_as(principal):
-            documents = retrieved_in(message, policy)
-            released = redactor.compress_documents(documents, asked)
-        return put_together(message, released, mark_of(policy, principal))
+    def _message(self, message: ToolMessage, values: ValueRedactor) -> ToolMessage:
+        documents = retrieved_in(message, values.redactor.policy)
+        with acting_as(values.principal):
+            released = values.redactor.compress_documents(documents, values.question)
+        return self._mark(values).put_on(put_together(message, released))
 
     async def _amessage(
-        self, message: ToolMessage, asked: str, runtime: Any, redactor: _Redactor
+        self, message: ToolMessage, values: ValueRedactor
     ) -> ToolMessage:
-        policy, principal = redactor.policy, self._principal(runtime)
-        with acting_as(principal):
-            documents = retrieved_in(message, policy)
-            released = await redactor.acompress_documents(documents, asked)
-        return put_together(message, released, mark_of(policy, principal))
+        documents = retrieved_in(message, values.redactor.policy)
+        with acting_as(values.principal):
+            released = await values.redactor.acompress_documents(
+                documents, values.question
+            )
+        return self._mark(values).put_on(put_together(message, released))
+
+    def _mark(self, values: ValueRedactor) -> ReleaseMark:
+        return ReleaseMark(self._state, values.redactor.policy, values.principal)
+
+    def _values(self, redactor: _Redactor, request: ToolCallRequest) -> ValueRedactor:
+        principal = self._principal(request.runtime)
+        return ValueRedactor(redactor, principal, _question(request))
+
+    def _values_of(self, redactor: _Redactor, runtime: Any) -> ValueRedactor:
+        return ValueRedactor(redactor, self._principal(runtime))
 
     def _principal(self, runtime: Any) -> Principal | None:
         found: object = self._resolver(getattr(runtime, "context", None))
@@ -254,15 +293,30 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         )
 
 
-def _quiet(tool: BaseTool, redactor: _Redactor, **hooks: Any) -> QuietTool:
+def _quiet(
+    tool: BaseTool, request: ToolCallRequest, values: ValueRedactor, **hooks: Any
+) -> QuietTool:
+    policy = values.redactor.policy
     return QuietTool(
         name=tool.name,
         description=tool.description,
         args_schema=tool.args_schema,
         inner=tool,
-        policy=redactor.policy,
+        policy=policy,
+        channels=ToolChannels(
+            values, request.state, shown=policy.tracing.inner == "shown"
+        ),
         **hooks,
     )
+
+
+def _marked(response: ModelResponse[Any], mark: ReleaseMark) -> ModelResponse[Any]:
+    """Mark the messages of a response, but for those of the human."""
+    marked = [
+        mark.put_on(message) if needs_release(message) else message
+        for message in response.result
+    ]
+    return replace(response, result=marked)
 
 
 def _in_context(context: Any) -> Principal | None:
@@ -278,35 +332,3 @@ def _question(request: ToolCallRequest) -> str:
     """Return what the model asked the tool; it ranks constraints, no more."""
     values = request.tool_call["args"].values()
     return " ".join(value for value in values if isinstance(value, str))
-
-
-def _named(message: ToolMessage, request: ToolCallRequest) -> ToolMessage:
-    """Give a message its tool's name and no id: a tool can put text into both."""
-    return message.model_copy(update={"id": None, "name": request.tool_call["name"]})
-
-
-def _messages(found: Any) -> Sequence[ToolMessage]:
-    """
-    Return the tool messages of a command.
-
-    Raises:
-        UsageError: It writes more than them into the state, which nobody judges.
-    """
-    update = getattr(found, "update", None)
-    if not isinstance(found, Command) or not isinstance(update, Mapping):
-        raise UsageError("A guarded tool returned what cannot be redacted.")
-    messages = update.get("messages", ())
-    only_messages = all(isinstance(message, ToolMessage) for message in messages)
-    if set(update) - {"messages"} or not only_messages or _sends(found):
-        raise UsageError(
-            "A guarded tool writes more into the state than its messages.",
-            hint="Name the tools that retrieve as `tools`, and keep this one out.",
-        )
-    return list(messages)
-
-
-def _sends(command: Command[Any]) -> bool:
-    """Say whether a command hands a node a state of its own."""
-    goto: Any = command.goto
-    places = goto if isinstance(goto, (list, tuple)) else [goto]
-    return not all(isinstance(place, str) for place in places)

@@ -10,19 +10,16 @@ neither text nor a document cannot be judged and is dropped.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 
 from sdrag.policy import Policy, metadata_of_any
-from sdrag.vocabulary import Principal
 
-__all__ = ["NOTHING", "mark_of", "put_together", "retrieved_in", "seen_by"]
+__all__ = ["NOTHING", "put_together", "retrieved_in"]
 
 NOTHING = "Nothing was found that may be disclosed."
 """The content of a message of which nothing may be disclosed."""
-_MARK = "sdrag"
 
 
 def retrieved_in(message: ToolMessage, policy: Policy) -> list[Document]:
@@ -36,9 +33,7 @@ def retrieved_in(message: ToolMessage, policy: Policy) -> list[Document]:
     )
 
 
-def put_together(
-    message: ToolMessage, released: Sequence[Document], mark: str
-) -> ToolMessage:
+def put_together(message: ToolMessage, released: Sequence[Document]) -> ToolMessage:
     """Build the message that model, state and checkpointer see."""
     return ToolMessage(
         id=message.id,
@@ -47,20 +42,7 @@ def put_together(
         status=message.status,
         content="\n\n".join(one.page_content for one in released) or NOTHING,
         artifact=None if _documents(message) is None else list(released),
-        additional_kwargs={_MARK: mark},
     )
-
-
-def mark_of(policy: Policy, principal: Principal | None) -> str:
-    """Name the policy and the principal that a message was redacted under."""
-    who = "" if principal is None else _identity(principal)
-    digest = blake2b(who.encode(), key=policy.hash.encode(), digest_size=8)
-    return f"{policy.hash}-{digest.hexdigest()}"
-
-
-def seen_by(message: ToolMessage, mark: str) -> bool:
-    """Say whether the message was redacted under this mark."""
-    return bool(message.additional_kwargs.get(_MARK) == mark)
 
 
 def _documents(message: ToolMessage) -> list[Document] | None:
@@ -70,15 +52,3 @@ def _documents(message: ToolMessage) -> list[Document] | None:
     if not all(isinstance(item, Document) for item in artifact):
         return None
     return list(artifact)
-
-
-def _identity(principal: Principal) -> str:
-    return repr(
-        (
-            principal.id,
-            principal.tenant,
-            sorted(principal.roles),
-            principal.level,
-            sorted(principal.attributes.items(), key=repr),
-        )
-    )

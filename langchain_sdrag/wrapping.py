@@ -62,8 +62,8 @@ class Wrapper(Unpickled, BaseModel):
 
     @property
     def policy_hash(self) -> str:
-        """Sixteen digits that change with anything the policy says."""
-        return self.policy.hash
+        """Sixteen digits that change with anything the policy says, under a key."""
+        return self._hook.policy_hash
 
     def model_post_init(self, context: Any, /) -> None:
         """Make of the fields what the calls need."""
@@ -143,11 +143,11 @@ class InForce:
     hook: Hook
 
     def __repr__(self) -> str:
-        return f"InForce({self.policy.hash!r})"
+        return f"InForce({self.hook.policy_hash!r})"
 
     def warn(self, error: SdragError) -> None:
         """Warn that it stays in force, since its changed file is not taken."""
-        self.hook.warnings.of_policy(self.hook.stage, self.policy.hash, error)
+        self.hook.warnings.of_policy(self.hook.stage, self.hook.policy_hash, error)
 
 
 class DisclosingWrapper(Wrapper):
@@ -165,7 +165,7 @@ class DisclosingWrapper(Wrapper):
     @property
     def policy_hash(self) -> str:
         """Sixteen digits that change with anything the policy in force says."""
-        return self._living.made.policy.hash
+        return self._living.made.hook.policy_hash
 
     def reload(self) -> bool:
         """
@@ -241,7 +241,8 @@ class DisclosingWrapper(Wrapper):
         )
         hook = self._hook_under(policy)
         ports = replace(hook.ports, authorize=authorizing(self.authorize))
-        return InForce(policy, engine, replace(hook, ports=ports))
+        known = engine.disclosure.state
+        return InForce(policy, engine, replace(hook, ports=ports, state=known))
 
     def _renewed(self, policy: Policy, last: InForce) -> InForce:
         """Keep the state of the last policy: what was located stays located."""

@@ -16,6 +16,7 @@ from sdrag.extras import needs
 if TYPE_CHECKING:
     from llamaindex_sdrag.answer_guard import AnswerGuard
     from llamaindex_sdrag.constraint_binder import ConstraintBinder
+    from llamaindex_sdrag.guarded_memory import guard_memory
     from llamaindex_sdrag.guarded_tool import guard_tool
     from llamaindex_sdrag.hierarchy_summarizer import HierarchySummarizer
     from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
@@ -40,6 +41,7 @@ __all__ = [
     "RedactedView",
     "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureRetriever",
+    "guard_memory",
     "guard_tool",
     "separated_prompt",
     "separated_sources",
@@ -55,6 +57,7 @@ _HOMES = {
     "RedactedView": "redacted_view",
     "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
+    "guard_memory": "guarded_memory",
     "guard_tool": "guarded_tool",
     "separated_prompt": "source_separation",
     "separated_sources": "source_separation",

@@ -9,6 +9,7 @@ synthesizer's own events carry its answer as it was; wrap it where they are not 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -105,8 +106,8 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         check_answering(setup.policy, judges, has_model=llm is not None)
         self._synthesizer = synthesizer
         self._policy = setup.policy
-        self._hook = setup.hook
         self._state = None if state is None else open_state(state)
+        self._hook = replace(setup.hook, state=self._state)
 
     def synthesize(
         self,
@@ -186,7 +187,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         )
 
     def __repr__(self) -> str:
-        return f"AnswerGuard(policy_hash={self._policy.hash!r})"
+        return f"AnswerGuard(policy_hash={self._hook.policy_hash!r})"
 
 
 def _gathered(given: Given) -> str:

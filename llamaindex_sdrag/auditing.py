@@ -20,7 +20,7 @@ class DisclosureEvent(BaseEvent):
 
     Args:
         stage: The hook that ran, such as `retrieve`.
-        policy_hash: Of the policy in force.
+        policy_hash: Of the policy in force, under a key.
         decisions: The fields of a `Decision` for each passage.
         seconds: Wall time of the hook.
         model_calls: How many prompts were sent; one that was sent again counts again.

@@ -100,7 +100,7 @@ class ConstraintBinder(TransformComponent):
             releasing=False,
         )
         fields: dict[str, Any] = {
-            "policy_hash": setup.policy.hash,
+            "policy_hash": setup.policy_hash,
             "engine_id": f"{setup.engine_id}/{setup.engine.disclosure.state.name}",
         }
         super().__init__(**fields)

@@ -4,40 +4,59 @@ Agents: what a tool retrieves is redacted before the agent's model and memory se
 The tool runs out of sight of events and spans. Nodes that it returned are judged with
 their metadata, and its content is made anew of those that are released. Content without
 nodes has no metadata, so it is given all that any constraint's `where` could ask for:
-every constraint holds for it. A call and what comes of it are under one policy, that of
-its start.
+every constraint holds for it. Blocks other than text are dropped. A call and what comes
+of it are under one policy, that of its start.
+
+A tool that takes the context of its workflow is given one that redacts what is written
+to it: see `guarded_context.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from llama_index.core.agent.workflow.agent_context import SimpleAgentContext
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
-from llama_index.core.tools import AsyncBaseTool, BaseTool, ToolMetadata, ToolOutput
+from llama_index.core.tools import (
+    AsyncBaseTool,
+    BaseTool,
+    FunctionTool,
+    ToolMetadata,
+    ToolOutput,
+)
 from llama_index.core.tools.types import adapt_to_async_tool
+from llama_index.core.workflow import Context
+from workflows.runtime.types.results import WaitingForEvent
 
+from llamaindex_sdrag.guarded_context import (
+    GuardedContext,
+    asked,
+    guarded_steps,
+    waiting_again,
+)
 from llamaindex_sdrag.principals import PrincipalResolver
+from llamaindex_sdrag.redacted_values import NOTHING, ValueRedactor
 from llamaindex_sdrag.selective_disclosure_postprocessor import (
     SelectiveDisclosurePostprocessor,
 )
 from llamaindex_sdrag.tracing import cover
 from sdrag.calls import Limits
-from sdrag.errors import HostError, SdragError, UsageError, cut_off
+from sdrag.errors import HostError, SdragError, UsageError
 from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.interrupts import bare_interrupt
 from sdrag.judges import Scorer
 from sdrag.policy import Policy, PolicySource, metadata_of_any
 from sdrag.state import StateSource
 
 __all__ = ["NOTHING", "GuardedTool", "guard_tool"]
 
-NOTHING = "Nothing was found that may be disclosed."
-"""The content of an output of which nothing may be disclosed."""
-
-
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
+_CONTEXTS = (Context, SimpleAgentContext)
 Attempted = ToolOutput | BaseException
 """What is released, or else why nothing is."""
 
@@ -87,7 +106,10 @@ def guard_tool(
         limits=limits,
         principal_resolver=principal_resolver,
     )
-    return GuardedTool(_async_tool(tool), redactor)
+    inner = _async_tool(tool)
+    if isinstance(inner, FunctionTool) and inner.requires_context:
+        return GuardedContextTool(inner, redactor)
+    return GuardedTool(inner, redactor)
 
 
 def _async_tool(tool: object) -> AsyncBaseTool:
@@ -111,7 +133,7 @@ class GuardedTool(AsyncBaseTool):
     @property
     def policy_hash(self) -> str:
         """Sixteen digits that change with anything the policy in force says."""
-        return self._redactor.policy.hash
+        return self._redactor.policy_hash
 
     def reload(self) -> bool:
         """
@@ -148,12 +170,19 @@ class GuardedTool(AsyncBaseTool):
         """Run the tool in a frame that is gone before an error of it is raised."""
         try:
             redactor = self._redactor.fixed()
-            with cover(redactor.policy):
-                output = self._inner.call(*args, **kwargs)
+            values = ValueRedactor(redactor, _question(args, kwargs))
+            output: ToolOutput | WaitingForEvent[Any]
+            try:
+                with _guarded(redactor, values, args, kwargs) as call:
+                    output = self._inner.call(*call.args, **call.kwargs)
+            except WaitingForEvent as waiting:
+                output = waiting
+            call.flush()
+            if isinstance(output, WaitingForEvent):
+                return waiting_again(output, values.redact(asked(output)))
             nodes = _judged(output, redactor.policy)
-            released = redactor.postprocess_nodes(nodes, _question(args, kwargs))
-            asked = {"args": args, "kwargs": kwargs}
-            return self._output(output, released, asked)
+            released = redactor.postprocess_nodes(nodes, values.question)
+            return self._output(output, released, _told(args, kwargs))
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
             return _replaced(error)
 
@@ -161,12 +190,19 @@ class GuardedTool(AsyncBaseTool):
         """Run the tool without blocking the event loop; as `_attempted`."""
         try:
             redactor = await self._redactor.afixed()
-            with cover(redactor.policy):
-                output = await self._inner.acall(*args, **kwargs)
+            values = ValueRedactor(redactor, _question(args, kwargs))
+            output: ToolOutput | WaitingForEvent[Any]
+            try:
+                with _guarded(redactor, values, args, kwargs) as call:
+                    output = await self._inner.acall(*call.args, **call.kwargs)
+            except WaitingForEvent as waiting:
+                output = waiting
+            await call.aflush()
+            if isinstance(output, WaitingForEvent):
+                return waiting_again(output, await values.aredact(asked(output)))
             nodes = _judged(output, redactor.policy)
-            released = await redactor.apostprocess_nodes(nodes, _question(args, kwargs))
-            asked = {"args": args, "kwargs": kwargs}
-            return self._output(output, released, asked)
+            released = await redactor.apostprocess_nodes(nodes, values.question)
+            return self._output(output, released, _told(args, kwargs))
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
             return _replaced(error)
 
@@ -188,10 +224,78 @@ class GuardedTool(AsyncBaseTool):
         return f"guard_tool({self.metadata.name!r}, {self.policy_hash!r})"
 
 
+class GuardedContextTool(GuardedTool, FunctionTool):
+    """A tool whose output is redacted, and which agents hand their context to."""
+
+    def __init__(
+        self, inner: FunctionTool, redactor: SelectiveDisclosurePostprocessor
+    ) -> None:
+        GuardedTool.__init__(self, inner, redactor)
+        self.requires_context = True
+        self.ctx_param_name = inner.ctx_param_name
+        self.partial_params = {}
+        self._real_fn = None
+        self._fn, self._async_fn = self.call, self.acall
+
+
+class _Call:
+    """The arguments of one call of a tool, with guarded contexts among them."""
+
+    def __init__(
+        self, values: ValueRedactor, current: GuardedContext | None, given: Any
+    ) -> None:
+        args, kwargs = given
+        self._values = values
+        self._contexts = [current] if current else []
+        self.args = tuple(map(self._argument, args))
+        self.kwargs = {name: self._argument(value) for name, value in kwargs.items()}
+
+    def flush(self) -> None:
+        """Send what the tool wrote to its contexts, redacted."""
+        for context in self._contexts:
+            context.flush_written()
+
+    async def aflush(self) -> None:
+        """Send it without blocking the event loop."""
+        for context in self._contexts:
+            await context.aflush_written()
+
+    def _argument(self, value: Any) -> Any:
+        if not isinstance(value, _CONTEXTS) or isinstance(value, GuardedContext):
+            return value
+        guarded = GuardedContext(value, self._values)
+        self._contexts.append(guarded)
+        return guarded
+
+
+@contextmanager
+def _guarded(
+    redactor: SelectiveDisclosurePostprocessor,
+    values: ValueRedactor,
+    args: Args,
+    kwargs: Kwargs,
+) -> Iterator[_Call]:
+    """Surround the call of a tool: out of sight, and with guarded contexts only."""
+    with cover(redactor.policy), guarded_steps(values) as current:
+        yield _Call(values, current, (args, kwargs))
+
+
+def _told(args: Args, kwargs: Kwargs) -> Kwargs:
+    """Return what the model asked, without what the agent handed over with it."""
+    return {
+        "args": tuple(value for value in args if not isinstance(value, _CONTEXTS)),
+        "kwargs": {
+            name: value
+            for name, value in kwargs.items()
+            if not isinstance(value, _CONTEXTS)
+        },
+    }
+
+
 def _replaced(error: BaseException) -> BaseException:
-    """Keep our own errors and what only interrupts; neither brings its frames."""
+    """Keep our own errors and what only interrupts; neither brings text along."""
     if isinstance(error, SdragError) or not isinstance(error, Exception):
-        return cut_off(error)
+        return bare_interrupt(error)
     return HostError(f"The tool failed with {type(error).__name__}.")
 
 

@@ -120,7 +120,7 @@ class HierarchySummarizer(Unpickled, TransformComponent):
         )
         # The ingestion cache goes by the fields.
         fields: dict[str, Any] = {
-            "policy_hash": setup.policy.hash,
+            "policy_hash": setup.policy_hash,
             "engine_id": f"{setup.engine_id}/{setup.engine.disclosure.state.name}",
             "depth": depth,
             "dimensions": dimensions,

@@ -45,7 +45,7 @@ from sdrag.highlight.exchange import Answer, Asked, Plan
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
 from sdrag.highlighting import asked_of, settings_of
-from sdrag.hosting import Audit, Unpickled
+from sdrag.hosting import Audit, Unpickled, asealed_stream, sealed_stream
 from sdrag.performing import PortPerformer
 from sdrag.policy import Policy, PolicySource
 from sdrag.prompts import Prompt
@@ -114,7 +114,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         )
 
     def __repr__(self) -> str:
-        return f"HighlightAndSummarize(policy_hash={self._setup.policy.hash!r})"
+        return f"HighlightAndSummarize(policy_hash={self._setup.policy_hash!r})"
 
     def synthesize(
         self,
@@ -205,7 +205,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
             return self._setup.hook.perform(steps, self._cover())[0]
 
         host = Streamed(self._performer, self._cover, self._chunks, conclude)
-        pieces = stream(asked, self._answering, host)
+        pieces = sealed_stream(stream(asked, self._answering, host))
         told = _Sources(asked)
         told.piece(next(pieces))
         texts = _texts(pieces, told)
@@ -216,7 +216,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
             return (await self._setup.hook.aperform(steps, self._cover()))[0]
 
         host = Astreamed(self._performer, self._cover, self._achunks, conclude)
-        pieces = astream(asked, self._answering, host)
+        pieces = asealed_stream(astream(asked, self._answering, host))
         told = _Sources(asked)
         told.piece(await anext(pieces))
         texts = _atexts(pieces, told)

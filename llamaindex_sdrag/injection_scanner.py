@@ -20,7 +20,7 @@ from llamaindex_sdrag.tracing import cover
 from sdrag.calls import Limits
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.hosting import Audit, Hook, Unpickled
+from sdrag.hosting import Audit, Hook, Unpickled, policy_hash
 from sdrag.judges import Scorer, scoring
 from sdrag.performing import Ports
 from sdrag.policy import InjectionSection, Policy, PolicySource
@@ -67,7 +67,10 @@ class InjectionScanner(Unpickled, TransformComponent):
     ) -> None:
         checked = Policy.read(policy)
         name = type(classifier).__name__ if classifier is not None else "local"
-        fields: dict[str, Any] = {"policy_hash": checked.hash, "engine_id": name}
+        fields: dict[str, Any] = {
+            "policy_hash": policy_hash(checked),
+            "engine_id": name,
+        }
         super().__init__(**fields)
         ports = Ports(score=scoring({"injection": classifier}))
         self._policy = checked

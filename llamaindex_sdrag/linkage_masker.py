@@ -23,7 +23,7 @@ from llamaindex_sdrag.tracing import cover
 from sdrag.calls import Limits
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.hosting import Audit, Hook
+from sdrag.hosting import Audit, Hook, policy_hash
 from sdrag.linkage.extraction import Extractor
 from sdrag.linkage.fitting import Fitted, check_whole, fit_steps
 from sdrag.performing import Ports
@@ -86,7 +86,7 @@ class LinkageMasker(TransformComponent):
         # The ingestion cache goes by the fields: a plan is one of its own.
         plan = "whole" if fitted is None else f"plan-{fitted.name}"
         fields: dict[str, Any] = {
-            "policy_hash": read.hash,
+            "policy_hash": policy_hash(read),
             "engine_id": f"{model_name(llm)}/{model_name(embeddings)}/{plan}",
         }
         super().__init__(**fields)

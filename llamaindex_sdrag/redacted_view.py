@@ -89,7 +89,7 @@ class RedactedView(Unpickled, TransformComponent):
             limits=limits,
         )
         fields: dict[str, Any] = {
-            "policy_hash": setup.policy.hash,
+            "policy_hash": setup.policy_hash,
             "engine_id": "/".join(
                 (setup.engine_id, *_audience(setup.policy, audience))
             ),

@@ -111,7 +111,7 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
                 f"A {self.class_name()} takes no argument {', '.join(unknown)}.",
                 hint="An argument that is misspelt would protect nothing.",
             )
-        component.update(policy_hash=setup.policy.hash, engine_id=setup.engine_id)
+        component.update(policy_hash=setup.policy_hash, engine_id=setup.engine_id)
         super().__init__(**component)
         self._living = LivingPolicy(setup, PolicyFile.of(policy))
         self._principal_resolver = principal_resolver
@@ -199,7 +199,7 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
 
     def _tell(self) -> None:
         """Have the field tell the policy in force; no request reads it."""
-        while self.policy_hash != (told := self._living.made.policy.hash):
+        while self.policy_hash != (told := self._living.made.policy_hash):
             self.policy_hash = told
 
     def _fixed_to(self, setup: Setup) -> Self:

@@ -126,7 +126,7 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
     @property
     def policy_hash(self) -> str:
         """Sixteen digits that change with anything the policy in force says."""
-        return self._living.made.policy.hash
+        return self._living.made.policy_hash
 
     def reload(self) -> bool:
         """

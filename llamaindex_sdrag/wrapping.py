@@ -56,7 +56,12 @@ class Setup:
     window: int | None = None
 
     def __repr__(self) -> str:
-        return f"Setup({self.policy.hash!r})"
+        return f"Setup({self.policy_hash!r})"
+
+    @property
+    def policy_hash(self) -> str:
+        """Sixteen digits that change with anything the policy says, under a key."""
+        return self.hook.policy_hash
 
     @classmethod
     def build(
@@ -99,7 +104,13 @@ class Setup:
             authorize=authorizing(authorize),
         )
         hook = Hook.build(
-            stage, checked, ports, audit=audit, escalate=escalate, limits=limits
+            stage,
+            checked,
+            ports,
+            audit=audit,
+            escalate=escalate,
+            limits=limits,
+            state=engine.disclosure.state,
         )
         names = (model_name(llm) or "local", model_name(embeddings) or "minilm")
 
@@ -134,12 +145,13 @@ class Setup:
             audit=hook.sinks,
             escalate=hook.escalate,
             limits=self.limits,
+            state=disclosure.state,
         )
         return replace(self, policy=policy, engine=engine, hook=hook)
 
     def warn(self, error: SdragError) -> None:
         """Warn that it stays in force, since its changed file is not taken."""
-        self.hook.warnings.of_policy(self.hook.stage, self.policy.hash, error)
+        self.hook.warnings.of_policy(self.hook.stage, self.policy_hash, error)
 
 
 def renewed(policy: Policy, last: Setup) -> Setup:

@@ -16,7 +16,6 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, Send
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
-from sdrag.errors import UsageError
 
 from ..leaks.agent import ASK, STREAMED, AgentModel
 
@@ -77,7 +76,7 @@ def labelling(query: str) -> ToolMessage:
 def sending(query: str) -> Command[Any]:
     """Hand a node a state of its own."""
     message = ToolMessage(TEXT, tool_call_id="call")
-    sent = Send("model", {"messages": [HumanMessage(TEXT)]})
+    sent = Send("model", {"messages": [HumanMessage(query), AIMessage(TEXT)]})
     return Command(update={"messages": [message]}, goto=[sent])
 
 
@@ -86,7 +85,7 @@ def watched(mode: str, *tools: Any, policy: Any = None) -> tuple[list[Any], Any]
     saver = InMemorySaver()
     guarded = SelectiveDisclosureMiddleware(policy=policy or POLICY)
     agent = create_agent(AgentModel(), tools, middleware=[guarded], checkpointer=saver)
-    config: Any = {"configurable": {"thread_id": "t"}}
+    config: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 25}
     options: Any = {"stream_mode": STREAMED, "subgraphs": True}
 
     async def collected() -> list[Any]:
@@ -102,7 +101,14 @@ def watched(mode: str, *tools: Any, policy: Any = None) -> tuple[list[Any], Any]
 @both_modes
 @pytest.mark.parametrize(
     "guarded",
-    [writing, writing_by_runtime, delegating, delegating_by_runtime, labelling],
+    [
+        writing,
+        writing_by_runtime,
+        delegating,
+        delegating_by_runtime,
+        labelling,
+        sending,
+    ],
     ids=lambda guarded: guarded.func.__name__,
 )
 def test_neither_stream_nor_checkpointer_sees_more_than_is_released(mode, guarded):
@@ -111,12 +117,6 @@ def test_neither_stream_nor_checkpointer_sees_more_than_is_released(mode, guarde
 
     assert "saw it" in str(seen)
     assert NAME not in str(seen) + str(kept)
-
-
-@both_modes
-def test_a_command_that_hands_a_node_its_own_state_is_refused(mode):
-    with pytest.raises(UsageError, match="writes more into the state"):
-        watched(mode, sending)
 
 
 def test_shown_inner_calls_are_streamed():

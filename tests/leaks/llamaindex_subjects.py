@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever as LlamaIndexRetriever
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import QueryBundle
@@ -16,7 +18,7 @@ import llamaindex_sdrag
 from sdrag.testing import verbatim
 
 from ..support.doubles import LlamaIndexModel
-from .canaries import QUERY, SETTINGS, planted_nodes, reply
+from .canaries import QUERY, RAW, SETTINGS, planted_nodes, reply
 from .subject import AsyncMode, Mode, Subject
 
 
@@ -159,6 +161,17 @@ def _llamaindex_tool(folder: Path) -> Any:
     )
 
 
+def _llamaindex_memory(folder: Path) -> Any:
+    memory = llamaindex_sdrag.guard_memory(
+        ChatMemoryBuffer.from_defaults(),
+        policy=SETTINGS,
+        llm=LlamaIndexModel(reply),
+        state=folder / "state.sqlite",
+    )
+    memory.set([ChatMessage(role="assistant", content=RAW)])
+    return memory
+
+
 NODE_MODES: Mapping[str, Mode | AsyncMode] = {
     "sync": lambda built, _: built(_bare_nodes()),
     "async": lambda built, _: built.acall(_bare_nodes()),
@@ -234,6 +247,15 @@ SUBJECTS = (
         {
             "sync": lambda built, _: built.call(QUERY),
             "async": lambda built, _: built.acall(QUERY),
+        },
+    ),
+    Subject(
+        "llamaindex",
+        "guard_memory",
+        _llamaindex_memory,
+        {
+            "sync": lambda built, _: built.get(),
+            "async": lambda built, _: built.aget(),
         },
     ),
     Subject(

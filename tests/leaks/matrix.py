@@ -1,5 +1,5 @@
 """
-The matrix: every class, in every mode, against every surface.
+The matrix: every class, in every mode, against every surface; and agents' channels.
 
 A row is a class, a column a surface; a cell joins the modes, since a cell that differed
 from mode to mode would be a defect.
@@ -14,11 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from .canaries import IDENTITY, POLICY, leaked
+from .channel import THREAD_ROWS, TOOL_ROWS
+from .langchain_channels import LANGCHAIN_CHANNELS
+from .llamaindex_channels import LLAMAINDEX_CHANNELS
 from .subject import Subject
 from .subjects import SUBJECTS
 from .surfaces import inspected, watching_langchain, watching_llamaindex
 
 TITLES = {"langchain": "LangChain", "llamaindex": "LlamaIndex"}
+CHANNELS = (*LANGCHAIN_CHANNELS, *LLAMAINDEX_CHANNELS)
+CHANNEL_TABLES = {
+    "What a guarded tool writes": TOOL_ROWS,
+    "What principals who share a thread see": THREAD_ROWS,
+}
 SEALED, HOST_FIRST, ABSENT = "sealed", "host emits before us", "–"
 
 
@@ -28,18 +36,19 @@ def observe(subject: Subject, mode: str, folder: Path) -> dict[str, list[Any]]:
         with watching_langchain(folder) as (handler, seen):
             built = subject.build(folder)
             config = {"callbacks": [handler]}
-            released = _settled(subject.modes[mode](built, config))
+            released = settled(subject.modes[mode](built, config))
     else:
         with watching_llamaindex(folder) as seen:
             built = subject.build(folder)
-            released = _settled(subject.modes[mode](built, {}))
+            released = settled(subject.modes[mode](built, {}))
     if subject.releases:
         name = "`astream_events`" if mode == "astream_events" else "what is released"
         seen[name] = [released]
     return seen | inspected(subject.wrapper(built))
 
 
-def _settled(value: Any) -> Any:
+def settled(value: Any) -> Any:
+    """Return a value, awaited where it has to be."""
     if inspect.isawaitable(value):
 
         async def waiting() -> Any:
@@ -103,7 +112,24 @@ def written(subjects: Iterable[Subject] = SUBJECTS) -> str:
             for s in own
         ]
         parts += [f"### {title}", "", _table(["class", "modes", *columns], rows), ""]
+    for title, rows in CHANNEL_TABLES.items():
+        parts += [f"### {title}", "", _channel_table(rows), ""]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _channel_table(names: Iterable[str]) -> str:
+    """Write what each framework's channels are, and why an open one is open."""
+    rows = [[name, *(_channel_cell(name, own) for own in TITLES)] for name in names]
+    return _table(["way out", *TITLES.values()], rows)
+
+
+def _channel_cell(name: str, framework: str) -> str:
+    said = {
+        f"open: {channel.open_since}" if channel.open_since else SEALED
+        for channel in CHANNELS
+        if (channel.framework, channel.name) == (framework, name)
+    }
+    return "; ".join(sorted(said)) or ABSENT
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:
