@@ -2,7 +2,8 @@
 Disclosure control for retrieval-augmented generation.
 
 The framework-neutral core. Use it through `langchain_sdrag` or `llamaindex_sdrag`;
-import from here what a host configures: `Policy`, `Principal`, `acting_as`.
+import from here what a host configures: `Policy`, `Principal`, `acting_as`,
+`stream_as`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from sdrag.audit import AuditEvent
     from sdrag.errors import SdragError
     from sdrag.policy import Policy
-    from sdrag.principals import acting_as
+    from sdrag.principals import acting_as, stream_as
     from sdrag.vocabulary import Constraint, Passage, Principal
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Principal",
     "SdragError",
     "acting_as",
+    "stream_as",
 ]
 
 _HOMES = {
@@ -35,6 +37,7 @@ _HOMES = {
     "Principal": "sdrag.vocabulary",
     "SdragError": "sdrag.errors",
     "acting_as": "sdrag.principals",
+    "stream_as": "sdrag.principals",
 }
 
 

@@ -18,7 +18,7 @@ import asyncio
 import contextvars
 from asyncio import sleep as asleep
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
@@ -33,18 +33,22 @@ from sdrag.errors import (
     ModelTimeoutError,
     SdragError,
     UsageError,
+    cut_off,
 )
+from sdrag.interrupts import Held, bare_interrupt, hold, release
 from sdrag.retrying import Retrying, refusal
 from sdrag.steps import Failure, Outcome, Reply
 
 __all__ = [
     "Limits",
     "Port",
+    "WaitedFor",
     "abounded",
     "attempt",
     "computed",
     "on_thread",
     "side_by_side",
+    "too_many_hang",
 ]
 
 I = TypeVar("I")  # noqa: E741 -- an item of any kind
@@ -54,7 +58,12 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Limits:
     """
-    The bounds of model calls.
+    The bounds of model calls, and of local work.
+
+    Local work is what detectors, scorers, scans and highlighters of this machine do
+    with texts at a question. A text that is over a limit is not read, and what was not
+    read is not released. Nothing limits the local work of a binder: it reads a whole
+    corpus, and what it does not read now has to be read at a question.
 
     Args:
         seconds: How long one call may take, with its waits where the provider has
@@ -63,17 +72,27 @@ class Limits:
         attempts: How often a call that failed is made, in all; refusals for now do not
             count.
         hanging: How many calls, over all performers, may be left hanging.
+        local_characters: How many characters local work may read for one request, the
+            shortest texts first; None for any number.
+        local_seconds: How long local work may take for one request; None for any time.
     """
 
     seconds: float = 60.0
     concurrency: int = 32
     attempts: int = 2
     hanging: int = 64
+    local_characters: int | None = 200_000
+    local_seconds: float | None = 60.0
 
     def __post_init__(self) -> None:
-        bounds = (self.seconds, self.concurrency, self.attempts, self.hanging)
+        bounds = [self.seconds, self.concurrency, self.attempts, self.hanging]
+        local = (self.local_characters, self.local_seconds)
+        bounds += [bound for bound in local if bound is not None]
         if not all(0 < bound < inf for bound in bounds):
-            raise UsageError("Limits are above zero, and finite.")
+            raise UsageError(
+                "Limits are above zero, and finite.",
+                hint="Pass None for local work without a limit.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +121,9 @@ def computed(function: Callable[[Any], Any], item: Any) -> Outcome[Any]:
         return Failure(error.sealed())
     except Exception as error:  # noqa: BLE001 -- one item's fault is one outcome
         return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
+    except BaseException as error:  # noqa: BLE001 -- raised below, without its text
+        interrupt = bare_interrupt(error)
+    raise interrupt
 
 
 def _failed(error: BaseException) -> Failure:
@@ -120,6 +142,9 @@ def _failed(error: BaseException) -> Failure:
 _Made = tuple[Outcome[T], float | None]
 """What came of a call, and for how long the provider is to be left alone if it refused
 for now."""
+
+_Ended = Outcome[T] | BaseException
+"""What came of a call on a thread, or what interrupted it."""
 
 
 def attempt(call: Callable[[I], T], item: I, attempts: int) -> Outcome[T]:
@@ -142,6 +167,9 @@ def _made(call: Callable[[I], T], item: I) -> _Made[T]:
         return Reply(call(item)), None
     except Exception as error:  # noqa: BLE001 -- whatever a provider raises
         return _failed(error), refusal(error)
+    except BaseException as error:  # noqa: BLE001 -- raised below, without its text
+        interrupt = bare_interrupt(error)
+    raise interrupt
 
 
 async def _amade(call: Callable[[I], Awaitable[T]], item: I) -> _Made[T]:
@@ -149,6 +177,9 @@ async def _amade(call: Callable[[I], Awaitable[T]], item: I) -> _Made[T]:
         return Reply(await call(item)), None
     except Exception as error:  # noqa: BLE001 -- whatever a provider raises
         return _failed(error), refusal(error)
+    except BaseException as error:  # noqa: BLE001 -- raised below, without its text
+        interrupt = bare_interrupt(error)
+    raise interrupt
 
 
 class _Hanging:
@@ -171,38 +202,58 @@ _hanging = _Hanging()
 _TOO_MANY = "Too many calls are hanging; this one was not made."
 
 
-@dataclass(slots=True)
-class _Call:
-    """One call on a daemon thread, and whether anybody still waits for it."""
+def too_many_hang(cap: int) -> bool:
+    """Say whether so much hangs that nothing more may be begun."""
+    return _hanging.over(cap)
 
-    index: int
-    deadline: float
-    lock: Lock = field(default_factory=Lock)
-    finished: bool = False
-    abandoned: bool = False
+
+class WaitedFor:
+    """Work on a daemon thread, and whether anybody still waits for it."""
+
+    __slots__ = ("_abandoned", "_finished", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._finished = self._abandoned = False
 
     def finish(self) -> None:
-        with self.lock:
-            self.finished = True
-            if self.abandoned:
+        """Say that it has ended."""
+        with self._lock:
+            self._finished = True
+            if self._abandoned:
                 _hanging.add(-1)
 
     def abandon(self) -> None:
-        with self.lock:
-            if not self.finished:
-                self.abandoned = True
+        """Count it as hanging until it ends."""
+        with self._lock:
+            if not self._finished:
+                self._abandoned = True
                 _hanging.add(1)
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call on a daemon thread."""
+
+    index: int
+    deadline: float
+    thread: WaitedFor = field(default_factory=WaitedFor)
 
 
 def side_by_side(
     call: Callable[[I], T], items: Sequence[I], limits: Limits
 ) -> list[Outcome[T]]:
-    """Make the calls on daemon threads, so many at once, each within its time."""
+    """
+    Make the calls on daemon threads, so many at once, each within its time.
+
+    Raises:
+        BaseException: One was interrupted; nobody waits for the others any more.
+    """
     late = Failure(ModelTimeoutError(f"No answer within {limits.seconds:g} s."))
     outcomes: list[Outcome[T]] = [late] * len(items)
     waiting = deque(range(len(items)))
     running: dict[int, _Call] = {}
-    done: SimpleQueue[tuple[int, Outcome[T]]] = SimpleQueue()
+    done: SimpleQueue[tuple[int, _Ended[T]]] = SimpleQueue()
     while waiting or running:
         while waiting and len(running) < limits.concurrency:
             index = waiting.popleft()
@@ -211,10 +262,15 @@ def side_by_side(
                 continue
             running[index] = _start(call, items[index], index, limits, done)
         for index, outcome in _finished(done, running):
-            if running.pop(index, None):
-                outcomes[index] = outcome
+            if not running.pop(index, None):
+                continue
+            if isinstance(outcome, BaseException):
+                for call_of_other in running.values():
+                    call_of_other.thread.abandon()
+                raise cut_off(outcome)
+            outcomes[index] = outcome
         for index in [i for i, c in running.items() if c.deadline <= monotonic()]:
-            running.pop(index).abandon()
+            running.pop(index).thread.abandon()
     return outcomes
 
 
@@ -223,19 +279,21 @@ def _start(
     item: I,
     index: int,
     limits: Limits,
-    done: SimpleQueue[tuple[int, Outcome[T]]],
+    done: SimpleQueue[tuple[int, _Ended[T]]],
 ) -> _Call:
     state = _Call(index, monotonic() + limits.seconds)
     retrying = Retrying(limits.attempts, state.deadline)
     context = contextvars.copy_context()
 
     def work() -> None:
-        outcome: Outcome[T]
+        outcome: _Ended[T]
         try:
             outcome = context.run(_attempt, call, item, retrying)
-        except BaseException as error:  # noqa: BLE001 -- a cancelled or leaving call
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 -- its own
             outcome = _failed(error)
-        state.finish()
+        except BaseException as error:  # noqa: BLE001 -- raised where it is waited for
+            outcome = error
+        state.thread.finish()
         done.put((index, outcome))
 
     Thread(target=work, name="sdrag-call", daemon=True).start()
@@ -243,8 +301,8 @@ def _start(
 
 
 def _finished(
-    done: SimpleQueue[tuple[int, Outcome[T]]], running: dict[int, _Call]
-) -> Iterator[tuple[int, Outcome[T]]]:
+    done: SimpleQueue[tuple[int, _Ended[T]]], running: dict[int, _Call]
+) -> Iterator[tuple[int, _Ended[T]]]:
     """Wait for one call to end or for the first deadline."""
     if not running:
         return
@@ -265,7 +323,9 @@ async def abounded(
         if _hanging.over(limits.hanging):
             return Failure(ModelTimeoutError(_TOO_MANY))
         retrying = Retrying(limits.attempts, monotonic() + limits.seconds)
-        task = asyncio.ensure_future(_aattempt(port, item, retrying))
+        call: Coroutine[Any, Any, Outcome[T] | Held]
+        call = hold(_aattempt(port, item, retrying))
+        task = asyncio.ensure_future(call)
         try:
             # asyncio.wait, not wait_for: that one waits for the cancelled call to end.
             await asyncio.wait({task}, timeout=limits.seconds)
@@ -275,7 +335,7 @@ async def abounded(
         if task.cancelled():  # by the provider's own doing, for nobody cancelled us
             return Failure(ModelError("A call was cancelled from within."))
         if task.done():
-            return task.result()
+            return release(task.result())
         _abandon(task)
         return Failure(ModelTimeoutError(f"No answer within {limits.seconds:g} s."))
 
@@ -304,7 +364,7 @@ async def on_thread(function: Callable[[I], T], item: I) -> T:
     """Run on a daemon thread; one that nobody waits for any more counts as hanging."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
-    state = _Call(0, 0.0)
+    state = WaitedFor()
     context = contextvars.copy_context()
 
     def settle(result: T) -> None:

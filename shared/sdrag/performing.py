@@ -30,6 +30,8 @@ from sdrag.errors import (
     ModelReplyError,
     UsageError,
 )
+from sdrag.interrupts import Held, hold, release
+from sdrag.local_work import LocalWork
 from sdrag.metering import Meter
 from sdrag.prompts import Labelled, Prompt
 from sdrag.steps import (
@@ -41,6 +43,7 @@ from sdrag.steps import (
     Failure,
     Outcome,
     Reply,
+    Reserve,
     Score,
     Search,
 )
@@ -73,14 +76,27 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class PortPerformer:
-    """A performer over ports."""
+    """
+    A performer over ports.
+
+    Args:
+        ports: How a framework does things.
+        limits: The bounds of calls and of local work.
+        local: What local work of this request may still take; where it is missing,
+            every effect is a request of its own.
+    """
 
     ports: Ports
     limits: Limits = field(default_factory=Limits)
+    local: LocalWork | None = None
 
     def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect."""
+        if isinstance(effect, Reserve):
+            return self._local.reserve(effect.items)
         if isinstance(effect, Compute):
+            if effect.bounded:
+                return self._local.do(effect.function, effect.items)
             return _compute(effect)
         job = _job(effect, self.ports)
         if not job.bounded:
@@ -89,29 +105,40 @@ class PortPerformer:
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
+        if isinstance(effect, Reserve):
+            return self._local.reserve(effect.items)
         if isinstance(effect, Compute):
+            if effect.bounded:
+                return await self._local.ado(effect.function, effect.items)
             return await on_thread(_compute, effect)
         job = _job(effect, self.ports)
         gate = asyncio.Semaphore(self.limits.concurrency)
         limits = self.limits if job.bounded else None
-        outcomes = await asyncio.gather(
-            *(abounded(job.port, item, limits, gate) for item in job.items)
-        )
-        return job.read(outcomes)
+        calls = (abounded(job.port, item, limits, gate) for item in job.items)
+        ended: list[Outcome[Any] | Held] = await asyncio.gather(*map(hold, calls))
+        return job.read([release(one) for one in ended])
+
+    @property
+    def _local(self) -> LocalWork:
+        return self.local or LocalWork(self.limits)
 
 
 @dataclass(slots=True)
 class Metered:
-    """A performer over ports that counts what one request asks of its model."""
+    """
+    A performer over ports for one request.
+
+    It counts what the request asks of its model, and what its local work takes.
+    """
 
     performer: PortPerformer
     meter: Meter = field(default_factory=Meter)
 
     def __post_init__(self) -> None:
-        ports = self.performer.ports
+        ports, local = self.performer.ports, LocalWork(self.performer.limits)
         if ports.complete is not None:
-            counted = replace(ports, complete=self.meter.metered(ports.complete))
-            self.performer = replace(self.performer, ports=counted)
+            ports = replace(ports, complete=self.meter.metered(ports.complete))
+        self.performer = replace(self.performer, ports=ports, local=local)
 
     @property
     def prompts(self) -> int:

@@ -37,7 +37,7 @@ from sdrag.identities import told
 from sdrag.policy import InjectionSection, Policy, PolicySource
 from sdrag.progress import Progress
 from sdrag.state import StateSource, open_state
-from sdrag.steps import Steps, search
+from sdrag.steps import Failure, Steps, search
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 
 __all__ = [
@@ -141,7 +141,9 @@ def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]
     """Say which texts speak to a model; one that cannot be scanned may."""
     section = policy.injection or InjectionSection()
     scans = yield from scanned(texts, section, classifier=False, metadata_keys=())
-    return [one is None or bool(one.text.suspicions) for one in scans]
+    return [
+        isinstance(one, Failure) or bool(one.value.text.suspicions) for one in scans
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,8 @@ def _after_access(
         relevant.passages,
         policy.injection,
         classifier=engine.classifier,
-        metadata_keys=policy.metadata.allow,
+        metadata_keys=policy.metadata.keys,
+        bounded=True,
     )
     chosen = clean.passages[: request.limit]
     disclosed = yield from enforce(

@@ -7,13 +7,16 @@ but for their sorting.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 
 from rapidfuzz import fuzz
 
 from sdrag.errors import UsageError
 from sdrag.folding import (
+    UNSPACED,
     Folded,
     fold_text,
     is_seen_boundary,
@@ -22,9 +25,19 @@ from sdrag.folding import (
 )
 from sdrag.vocabulary import Span
 
-__all__ = ["covered", "locate", "merge", "shifted", "splice", "widen"]
+__all__ = [
+    "SpanUnion",
+    "covered",
+    "locate",
+    "merge",
+    "shifted",
+    "splice",
+    "widen",
+    "widened",
+]
 
 _ENDS = attrgetter("start", "end")
+_WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 _FUZZY_LENGTH = 6
 """Shorter quotations must match exactly: one changed letter makes another word."""
 
@@ -46,6 +59,36 @@ def merge(spans: Iterable[Span], text: str | None = None) -> tuple[Span, ...]:
         else:
             merged.append(span)
     return tuple(merged)
+
+
+class SpanUnion:
+    """
+    What spans cover together; each question about it takes one bisection.
+
+    Args:
+        spans: In any order.
+    """
+
+    __slots__ = ("_ends", "_starts")
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        merged = merge(spans)
+        self._starts = [span.start for span in merged]
+        self._ends = [span.end for span in merged]
+
+    def overlaps(self, span: Span) -> bool:
+        """Say whether any of the spans shares a character with another one."""
+        after = bisect_right(self._ends, span.start)
+        return after < len(self._starts) and self._starts[after] < span.end
+
+    def contains(self, span: Span) -> bool:
+        """Say whether the spans cover all of another one."""
+        after = bisect_right(self._ends, span.start)
+        return (
+            after < len(self._starts)
+            and self._starts[after] <= span.start
+            and span.end <= self._ends[after]
+        )
 
 
 def splice(text: str, spans: Iterable[Span], replace: Callable[[Span], str]) -> str:
@@ -78,6 +121,38 @@ def widen(text: str, span: Span) -> Span:
     while not is_seen_boundary(text, end):
         end = seen_from(text, end) + 1
     return Span(start, end)
+
+
+def widened(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """
+    Extend each of many spans until it cuts no word, as `widen` does.
+
+    The words are looked for once: a single word may be as long as the text, and full of
+    spans.
+    """
+    words = _seen_words(text)
+    starts = [start for start, _ in words]
+    for span in spans:
+        first = bisect_left(starts, span.start) - 1
+        start, end = span.start, span.end
+        if first >= 0 and start < words[first][1]:
+            start = words[first][0]
+        last = bisect_left(starts, end) - 1
+        if last >= 0 and end < words[last][1]:
+            end = words[last][1]
+        yield Span(start, end)
+
+
+def _seen_words(text: str) -> list[tuple[int, int]]:
+    """Return where words stand as a reader sees them: nothing unseen parts them."""
+    words: list[tuple[int, int]] = []
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        if words and words[-1][1] < start <= seen_from(text, words[-1][1]):
+            words[-1] = words[-1][0], end
+        else:
+            words.append((start, end))
+    return words
 
 
 def shifted(span: Span, offset: int) -> Span:

@@ -31,11 +31,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
-from sdrag.errors import InternalError, PromptSanitizationError, SdragError
+from sdrag.errors import (
+    InternalError,
+    PromptSanitizationError,
+    SdragError,
+    cut_off,
+)
+from sdrag.interrupts import hold, release
 from sdrag.prompts import Labelled, Prompt, admit
 from sdrag.vocabulary import Confidential, Passage, Principal
 
@@ -55,6 +61,7 @@ __all__ = [
     "Outcome",
     "Performer",
     "Reply",
+    "Reserve",
     "Score",
     "Search",
     "Steps",
@@ -65,9 +72,11 @@ __all__ = [
     "compute",
     "embed",
     "replied",
+    "reserve",
     "run",
     "score",
     "search",
+    "within_limits",
 ]
 
 _EMBEDDED_AT_ONCE = 512
@@ -135,10 +144,25 @@ class Authorize(Confidential):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Compute(Confidential):
-    """Do local work that takes time; `arun` keeps it off the event loop."""
+    """
+    Do local work that takes time; `arun` keeps it off the event loop.
+
+    Args:
+        function: Applied to each item.
+        items: Of any kind.
+        bounded: It is done within the limits of local work of the request.
+    """
 
     function: Callable[[Any], Any]
     items: tuple[Any, ...]
+    bounded: bool = False
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Reserve(Confidential):
+    """Ask which texts local work may read for this request; answered by `None`."""
+
+    items: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -148,7 +172,7 @@ class Beside(Confidential):
     items: tuple[Generator[Any, Any, Any], ...]
 
 
-Effect = Complete | Embed | Search | Score | Authorize | Compute | Beside
+Effect = Complete | Embed | Search | Score | Authorize | Compute | Reserve | Beside
 Steps = Generator[Effect, Any, T]
 """Logic that yields effects and returns a T."""
 
@@ -242,6 +266,10 @@ def _performed(effect: Effect, performer: Performer) -> Sequence[Outcome[Any]]:
             results[place] = run(effect.items[place], performer)
         except Exception as error:  # noqa: BLE001 -- told to the rule that waits
             results[place] = error
+        except BaseException as error:
+            if place == 0:
+                raise
+            results[place] = error
 
     others = [
         Thread(target=copy_context().run, args=(work, place), daemon=True)
@@ -259,9 +287,9 @@ async def _aperformed(effect: Effect, performer: Performer) -> Sequence[Outcome[
     """Answer an effect; run steps beside one another on the loop."""
     if not isinstance(effect, Beside):
         return await performer.aperform(effect)
-    together = (arun(steps, performer) for steps in effect.items)
+    together = (hold(arun(steps, performer)) for steps in effect.items)
     results = await asyncio.gather(*together, return_exceptions=True)
-    return [_settled(result) for result in results]
+    return [_settled(release(result)) for result in results]
 
 
 def _settled(result: Any) -> Outcome[Any]:
@@ -271,7 +299,7 @@ def _settled(result: Any) -> Outcome[Any]:
     if isinstance(result, Exception):
         return Failure(_ours(result))
     if isinstance(result, BaseException):
-        raise result
+        raise cut_off(result)
     return Reply(result)
 
 
@@ -361,6 +389,45 @@ def authorize(
 def compute(function: Callable[[I], T], items: Iterable[I]) -> Steps[list[Outcome[T]]]:
     """Apply a function of our own to each item."""
     return (yield from _perform(Compute(function, tuple(items))))
+
+
+def reserve(texts: Iterable[str]) -> Steps[list[Outcome[None]]]:
+    """
+    Ask, before local work reads texts, which of them it may read.
+
+    Returns:
+        One outcome a text; where it is a `Failure`, the text is over the limit.
+    """
+    return (yield from _perform(Reserve(tuple(texts))))
+
+
+def within_limits(steps: Steps[T]) -> Steps[T]:
+    """Have all local work of some steps done within the limits of the request."""
+    fault: SdragError | None = None
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                answer = yield _bounded(effect)
+            except SdragError as error:
+                fault = error
+            if fault is None:
+                effect = steps.send(answer)
+            else:
+                told, fault = fault, None
+                effect = steps.throw(told)
+    except StopIteration as stop:
+        return cast("T", stop.value)
+    finally:
+        steps.close()
+
+
+def _bounded(effect: Effect) -> Effect:
+    if isinstance(effect, Compute):
+        return replace(effect, bounded=True)
+    if isinstance(effect, Beside):
+        return replace(effect, items=tuple(map(within_limits, effect.items)))
+    return effect
 
 
 def beside(first: Steps[T], second: Steps[U]) -> Steps[tuple[T, U]]:

@@ -199,6 +199,22 @@ def test_a_ranking_that_the_question_steers_is_warned_of(tmp_path):
     assert "warning: with top_k" in output
 
 
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        ({}, "metadata: every key stays behind (metadata.allow is empty)"),
+        ({"verbatim": ["uuid"]}, "metadata: no constraint reads uuid"),
+        ({"allow": ["title"], "verbatim": ["a", "b"]}, "no constraint reads a, b"),
+    ],
+)
+def test_what_leaves_unread_is_said(tmp_path, section, said):
+    """An officer sees which keys nobody judges."""
+    _, output, _ = checked(written(tmp_path, {"metadata": section}))
+
+    assert said in output
+    assert ("stays behind" in output) is (not section)
+
+
 class Model:
     """Stands for a hosted model; finds the name, and remembers what it was asked."""
 

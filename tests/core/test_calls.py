@@ -83,7 +83,7 @@ def test_too_many_hanging_calls_are_not_joined_by_more(face):
     assert isinstance(last, Reply)
 
 
-@pytest.mark.parametrize("error", [ValueError, SystemExit, asyncio.CancelledError])
+@pytest.mark.parametrize("error", [ValueError, asyncio.CancelledError])
 def test_an_error_of_a_provider_is_replaced(error):
     """One prompt's failure is one outcome; no word of the original hangs on it."""
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sdrag.errors import UsageError
 from sdrag.folding import fold, is_boundary
 from sdrag.sentences import sentences, words
-from sdrag.spans import covered, locate, merge, splice, widen
+from sdrag.spans import SpanUnion, covered, locate, merge, splice, widen, widened
 from sdrag.vocabulary import Span
 
 TEXTS = st.text(st.sampled_from("ab AB.\u200b\u0301ß山_-\n"), min_size=1, max_size=50)
@@ -70,6 +70,28 @@ def test_splice_refuses_spans_that_overlap():
     """Replacing one would move the other."""
     with pytest.raises(UsageError, match="overlap"):
         splice("abcd", [Span(0, 2), Span(1, 3)], lambda _: "")
+
+
+@given(texts_with_spans())
+def test_a_union_answers_as_its_spans_do(case):
+    """It overlaps what one of them does, and contains what they cover together."""
+    text, spans = case
+    union = SpanUnion(spans)
+    covered_characters = {i for s in spans for i in range(s.start, s.end)}
+
+    for start in range(len(text)):
+        for end in range(start + 1, len(text) + 1):
+            own = set(range(start, end))
+            assert union.overlaps(Span(start, end)) == bool(own & covered_characters)
+            assert union.contains(Span(start, end)) == (own <= covered_characters)
+
+
+@given(texts_with_spans())
+def test_many_spans_are_widened_as_each_is_alone(case):
+    """In their order."""
+    text, spans = case
+
+    assert list(widened(text, spans)) == [widen(text, span) for span in spans]
 
 
 @given(texts_with_spans())

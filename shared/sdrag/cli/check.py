@@ -60,7 +60,7 @@ def check(
         except PolicyError as error:
             found.wrong(path, error)
             continue
-        typer.echo(f"{path}: a valid policy, hash {policy.hash}")
+        typer.echo(f"{path}: a valid policy")
         for line in found.told(path, policy, complete):
             typer.echo(f"  {line}")
     if as_json:
@@ -173,8 +173,11 @@ def _without_model(parsed: ParsedConstraint, policy: Policy, *, refusing: bool) 
 
 def _settings(policy: Policy) -> Iterator[str]:
     yield f"guards: {', '.join(policy.guards) or 'none'}"
-    if not policy.metadata.allow:
+    if not policy.metadata.keys:
         yield "metadata: every key stays behind (metadata.allow is empty)"
+    if policy.metadata.verbatim:
+        keys = ", ".join(policy.metadata.verbatim)
+        yield f"metadata: no constraint reads {keys} (metadata.verbatim)"
     if policy.disclosure.top_k is not None:
         yield (
             "warning: with top_k the question decides which constraints are applied,"

@@ -8,11 +8,12 @@ are cut between sentences into windows that it can read to the end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from sdrag.deadlines import check_time
 from sdrag.detectors.windows import windows
 from sdrag.steps import Outcome, Steps, compute
 from sdrag.vocabulary import Mention, Span
@@ -73,16 +74,17 @@ class GlinerDetector:
         return (yield from compute(self._found, texts))
 
     def _found(self, text: str) -> tuple[Mention, ...]:
-        mentions = [
-            Mention(
-                Span(entity["start"] + window.start, entity["end"] + window.start),
-                self.labels.get(entity["label"], entity["label"].upper()),
-                min(1.0, max(0.0, float(entity["score"]))),
-                "gliner",
-            )
-            for window in windows(text, self.window)
+        return tuple(sorted(self._mentions(text), key=lambda mention: mention.span))
+
+    def _mentions(self, text: str) -> Iterator[Mention]:
+        for window in windows(text, self.window):
+            check_time()
             for entity in self.model.predict_entities(
                 window.of(text), list(self.labels), threshold=self.threshold
-            )
-        ]
-        return tuple(sorted(mentions, key=lambda mention: mention.span))
+            ):
+                yield Mention(
+                    Span(entity["start"] + window.start, entity["end"] + window.start),
+                    self.labels.get(entity["label"], entity["label"].upper()),
+                    min(1.0, max(0.0, float(entity["score"]))),
+                    "gliner",
+                )

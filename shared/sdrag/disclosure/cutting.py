@@ -165,9 +165,15 @@ def _standing(text: str, marks: Sequence[str]) -> list[Span]:
 def _beside(held: Iterable[Group], standing: Sequence[Span]) -> Iterator[Group]:
     """Leave out what lies within a placeholder: it is replaced already."""
     for by, own in held:
-        left = tuple(s for s in own if not any(m.contains(s) for m in standing))
+        left = tuple(span for span in own if not _lies_within(span, standing))
         if left or not own:
             yield by, left
+
+
+def _lies_within(span: Span, standing: Sequence[Span]) -> bool:
+    """Say whether one of the placeholders, which are sorted and apart, holds a span."""
+    place = bisect_right(standing, span.start, key=attrgetter("start")) - 1
+    return place >= 0 and standing[place].contains(span)
 
 
 def _whole(

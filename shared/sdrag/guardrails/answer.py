@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from sdrag.errors import LocalLimitError
 from sdrag.guardrails import citations, contradictions, monitoring, staleness
 from sdrag.guardrails.claims import Claim, claims, is_wordless
 from sdrag.guardrails.comparison import Conflict
@@ -27,7 +28,7 @@ from sdrag.policy import GroundingSection, Policy
 from sdrag.sentences import sentences
 from sdrag.spans import merge, splice
 from sdrag.state import State
-from sdrag.steps import Steps, compute, replied
+from sdrag.steps import Failure, Steps, compute, replied, within_limits
 from sdrag.vocabulary import Confidential, Decision, Passage, Span
 
 __all__ = ["DECLINED", "Draft", "Guarded", "guard"]
@@ -134,7 +135,8 @@ def guard(
     work = _Work(replace(draft, passages=sources(draft.passages)), draft.answer)
     if _malformed(draft.answer):
         return work.decline("answer", "malformed")
-    yield from _cut_withheld(work, policy, state)
+    if refusal := (yield from _cut_withheld(work, policy, state)):
+        return refusal
     if refusal := _monitored(work, policy):
         return refusal
     work.claims = claims(work.text, placeholder=policy.disclosure.placeholder)
@@ -156,19 +158,25 @@ def _malformed(answer: object) -> bool:
     return len(answer) > MOST_CHARACTERS or any(broken)
 
 
-def _cut_withheld(work: _Work, policy: Policy, state: State | None) -> Steps[None]:
+def _cut_withheld(
+    work: _Work, policy: Policy, state: State | None
+) -> Steps[Guarded | None]:
     """Cut what was withheld; what is no longer known of was not looked for."""
     if state is None:
-        return
+        return None
     passages = work.draft.passages
-    (outcome,) = yield from compute(
+    looking = compute(
         lambda text: merge(find_withheld(passages, text, policy, state)), (work.text,)
     )
+    (outcome,) = yield from within_limits(looking)
+    if isinstance(outcome, Failure) and isinstance(outcome.error, LocalLimitError):
+        return work.decline("withheld", "over-local-limit")
     if found := replied(outcome):
         work.text = splice(work.text, found, lambda _: policy.disclosure.placeholder)
         work.note("withheld", "reappeared", "redacted", len(found))
     if unknown(passages, policy, state):
         work.note("withheld", "unchecked", "flagged")
+    return None
 
 
 def _monitored(work: _Work, policy: Policy) -> Guarded | None:

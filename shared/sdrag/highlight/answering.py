@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sdrag.errors import PromptSanitizationError, SdragError
+from sdrag.errors import LocalLimitError, PromptSanitizationError, SdragError
 from sdrag.highlight.divergence import similarity
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.protocol import Context, Proposal
@@ -31,7 +31,15 @@ from sdrag.highlight.together import together
 from sdrag.highlight.verification import Verification, verify_highlights
 from sdrag.highlight.yes_no import with_yes_no
 from sdrag.prompts import Label, untrusted
-from sdrag.steps import Steps, complete, compute, replied
+from sdrag.steps import (
+    Failure,
+    Steps,
+    complete,
+    compute,
+    replied,
+    reserve,
+    within_limits,
+)
 from sdrag.vocabulary import Passage
 
 __all__ = [
@@ -92,13 +100,28 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     if rules.yes_no and settings.has_model:
         propose = with_yes_no(propose)
     try:
-        proposal = yield from propose(question, Context(passages, asked.labels))
-        found = yield from _verify(proposal, passages, settings)
+        passages = yield from _readable(passages)
+        proposal = yield from within_limits(
+            propose(question, Context(passages, asked.labels))
+        )
+        found = yield from within_limits(_verify(proposal, passages, settings))
     except PromptSanitizationError:
         raise
+    except LocalLimitError:
+        return Plan(asked.question, rules.decline_text, reason="over-local-limit")
     except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
         return Plan(asked.question, rules.decline_text, reason="highlighter-failed")
     return _planned(asked, proposal, found, settings)
+
+
+def _readable(passages: tuple[Passage, ...]) -> Steps[tuple[Passage, ...]]:
+    """Leave out passages that are over the limit of local work."""
+    reserved = yield from reserve(passage.text for passage in passages)
+    return tuple(
+        passage
+        for passage, outcome in zip(passages, reserved, strict=True)
+        if not isinstance(outcome, Failure)
+    )
 
 
 def _planned(

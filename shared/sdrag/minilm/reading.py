@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sdrag.deadlines import check_time
 from sdrag.minilm.windows import Tokens
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def means(
     times = [np.zeros(len(text.ids), dtype=np.float32) for text in texts]
     places = _windows(texts) if rows else {}
     for batch in _batches(places):
+        check_time()
         parts = chances(batch).split_with_sizes(
             [len(window.ids) for window in batch], dim=1
         )

@@ -45,6 +45,7 @@ REASONS: Mapping[str, Reason] = dict(chain(*(own.items() for own in GROUPS.value
 WARNED = frozenset(
     {
         *("no-principal", "authorizer-failed", "detector-failed", "not-understood"),
+        "over-local-limit",
         *("model-failed", "model-timeout", "unreadable", "no-verdict"),
         *("highlighter-failed", "summarizer-failed", "score-failed", "scan-failed"),
         *FAILED,

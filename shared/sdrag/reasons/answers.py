@@ -111,6 +111,10 @@ FAILED = {
     "failed-promptsanitization": Reason(
         "A plug-in built a prompt that must not be.", "Mend the plug-in."
     ),
+    "failed-locallimit": Reason(
+        "Local work took longer than the limits of the request allow.",
+        "Set other limits: `Limits(local_seconds=...)`.",
+    ),
     "failed-withheld": Reason("Everything was withheld.", NOTHING_TO_DO),
     "failed-internal": Reason("A promise of ours was about to be broken.", _REPORT),
     "failed-sdrag": Reason("Disclosure control failed.", _REPORT),

@@ -37,6 +37,11 @@ WITHHELD = {
         "A detector failed or stopped early, so nobody knows what is in the text.",
         "Look at the detector or locator that was handed in; ours needs nothing.",
     ),
+    "over-local-limit": Reason(
+        "The text is over a limit of local work, so it was not read to its end.",
+        "Run `ConstraintBinder` or split the document. `Limits(local_characters=...,"
+        " local_seconds=...)` sets other limits.",
+    ),
     "model-failed": Reason("The model or its provider failed.", LOOK_AT_MODEL),
     "model-timeout": Reason(
         "The model did not answer in time.",

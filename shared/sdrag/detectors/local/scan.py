@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sdrag.deadlines import check_time
 from sdrag.detectors.local.addresses import addresses
 from sdrag.detectors.local.casing import capitalised
 from sdrag.detectors.local.counts import counts
@@ -40,24 +41,27 @@ def mentions(text: str) -> tuple[Mention, ...]:
     shown = capitalised(plain.text)
     tokens = tokenize(shown)
     named = list(names(tokens))
-    found = [
-        *links(plain.text),
-        *secrets(tokens),
-        *quoted(shown),
-        *definitions(shown),
-        *identifiers(tokens),
-        *numbered(tokens),
-        *addresses(tokens),
-        *times(tokens),
-        *measures(tokens),
-        *named,
-        *partnerships(tokens),
-        *forms(tokens, named),
-        *peoples(tokens),
-        *terms(tokens),
-        *counts(tokens),
-        *schemes(tokens),
-    ]
+    found: list[Found] = []
+    for own in (
+        links(plain.text),
+        secrets(tokens),
+        quoted(shown),
+        definitions(shown),
+        identifiers(tokens),
+        numbered(tokens),
+        addresses(tokens),
+        times(tokens),
+        measures(tokens),
+        named,
+        partnerships(tokens),
+        forms(tokens, named),
+        peoples(tokens),
+        terms(tokens),
+        counts(tokens),
+        schemes(tokens),
+    ):
+        check_time()
+        found += own
     return tuple(
         Mention(plain.span(f.start, f.end), f.type, f.confidence, f.reason)
         for f in settled(found)

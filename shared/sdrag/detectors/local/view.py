@@ -65,7 +65,7 @@ def view(text: str) -> View:
     done = length = 0
     for match in _BEYOND.finditer(text):
         block = text[done : match.start()]
-        pieces.append(block)
+        pieces += (block[:-1], block[-1:])  # a mark may be composed with the last one
         length += len(block)
         for offset, character in enumerate(match.group(), start=match.start()):
             plain = _plain(character)

@@ -19,7 +19,7 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.tagger.tagging import Tag, available, tags
-from sdrag.steps import Failure, Outcome, Reply, Steps, compute
+from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["IDENTIFYING", "TaggerDetector", "available"]
@@ -60,10 +60,10 @@ class TaggerDetector:
         """Find the mentions in each text, as `Detector` says."""
         ruled = yield from self.rules.detect(texts)
         tagged = yield from _tagged(texts)
-        return [
-            _united(text, mentions, words)
-            for text, mentions, words in zip(texts, ruled, tagged, strict=True)
-        ]
+        united = yield from compute(
+            lambda read: _united(*read), zip(texts, ruled, tagged, strict=True)
+        )
+        return list(united)
 
 
 def _tagged(texts: Sequence[str]) -> Steps[list[Outcome[tuple[Tag, ...]]]]:
@@ -83,14 +83,18 @@ def _united(
     text: str,
     ruled: Outcome[tuple[Mention, ...]],
     tagged: Outcome[tuple[Tag, ...]],
-) -> Outcome[tuple[Mention, ...]]:
-    if isinstance(ruled, Failure):
-        return ruled
-    if isinstance(tagged, Failure):
-        return tagged
+) -> tuple[Mention, ...]:
+    """
+    Unite what was found in one text.
+
+    Raises:
+        SdragError: One of the two could not read it.
+    """
+    tags_of = replied(tagged)
     found: list[Mention] = []
     known: set[Tag] = set()
-    for mention, words in _said(ruled.value, tagged.value):
+    mentions = replied(ruled)
+    for mention, words in _said(mentions, tags_of):
         surest = max((tag.chance for tag in words), default=1.0)
         if mention.type in _DOUBTFUL and surest < _UNLIKELY:
             doubted = min(mention.confidence, _DOUBTED)
@@ -98,8 +102,8 @@ def _united(
         else:
             found.append(mention)
             known.update(words if mention.confidence > _DOUBTED else ())
-    found += _likely(text, [tag for tag in tagged.value if tag not in known])
-    return Reply(tuple(sorted(found, key=lambda mention: mention.span)))
+    found += _likely(text, [tag for tag in tags_of if tag not in known])
+    return tuple(sorted(found, key=lambda mention: mention.span))
 
 
 def _said(

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from sdrag.deadlines import check_time
 from sdrag.detectors import Detector, tagger
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
@@ -30,14 +31,14 @@ from sdrag.disclosure.local.similar import similar
 from sdrag.disclosure.local.typed import typed
 from sdrag.policy import CautionName
 from sdrag.spans import shifted
-from sdrag.steps import Failure, Outcome, Reply, Steps
+from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied
 from sdrag.vocabulary import Constraint, Finding, Mention, Passage
 
 __all__ = ["LocalLocator", "networks"]
 
 Located = Outcome[tuple[Finding, ...]]
 
-_VERSION = 2
+_VERSION = 3
 """Raised with every change of what is found, so that corpora are located anew."""
 
 
@@ -84,12 +85,18 @@ class LocalLocator:
         others = [parsed for parsed in asked if not parsed.surely_names]
         caution = CAUTIONS[self.caution]
         meant = yield from _meant(documents, others, caution)
+        united = yield from compute(
+            lambda read: _divided(*read, asked, caution),
+            zip(documents, found, meant, strict=True),
+        )
         located: dict[int, Located] = {}
-        for own, document, mentions, understood in zip(
-            places, documents, found, meant, strict=True
-        ):
-            outcomes = _divided(document, asked, mentions, understood, caution)
-            located |= zip(own, outcomes, strict=True)
+        for own, outcome in zip(places, united, strict=True):
+            for index, place in enumerate(own):
+                located[place] = (
+                    outcome
+                    if isinstance(outcome, Failure)
+                    else Reply(outcome.value[index])
+                )
         return [located[place] for place in range(len(passages))]
 
 
@@ -120,28 +127,27 @@ def _meant(
 
 def _divided(
     document: JoinedText,
-    asked: Sequence[ParsedConstraint],
     mentions: Outcome[tuple[Mention, ...]],
     understood: Located,
+    asked: Sequence[ParsedConstraint],
     caution: Caution,
-) -> list[Located]:
-    """Unite what was found in a document, and hand it back to its passages."""
-    for outcome in (mentions, understood):
-        if isinstance(outcome, Failure):
-            return [outcome for _ in document.passages]
-    assert isinstance(mentions, Reply)
-    assert isinstance(understood, Reply)
-    findings = spared(
-        [
-            *typed(document.text, mentions.value, asked),
-            *named(document, mentions.value, asked),
-            *_cued(document, asked, caution.plain_in_cued),
-            *understood.value,
-        ],
-        asked,
-        titled_officials(document.text, mentions.value),
-    )
-    return [Reply(own) for own in document.divide(findings)]
+) -> list[tuple[Finding, ...]]:
+    """
+    Unite what was found in a document, and hand it back to its passages.
+
+    Raises:
+        SdragError: A part of the document could not be read.
+    """
+    known, meant = replied(mentions), replied(understood)
+    findings = [
+        *typed(document.text, known, asked),
+        *named(document, known, asked),
+        *_cued(document, asked, caution.plain_in_cued),
+        *meant,
+    ]
+    check_time()
+    officials = titled_officials(document.text, known)
+    return document.divide(spared(findings, asked, officials))
 
 
 def _cued(

@@ -9,14 +9,14 @@ of a name from anywhere in the document then holds throughout it: that step only
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 
+from sdrag.deadlines import check_time
 from sdrag.detectors import Detector
 from sdrag.detectors.local import later_forms
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.spans import shifted
-from sdrag.steps import Failure, Outcome, Reply, Steps
+from sdrag.steps import Outcome, Steps, compute, replied
 from sdrag.vocabulary import Mention
 
 __all__ = ["document_mentions"]
@@ -34,23 +34,19 @@ def document_mentions(
         One outcome a document, in the offsets of its text; a document of which a part
         could not be read is a `Failure`.
     """
-    parts = [[span.of(one.text) for span in one.alone()] for one in documents]
-    texts = tuple(dict.fromkeys(chain.from_iterable(parts)))
+    texts = tuple(
+        dict.fromkeys(span.of(one.text) for one in documents for span in one.alone())
+    )
     outcomes = yield from detector.detect(texts)
     found = dict(zip(texts, outcomes, strict=True))
-    return [
-        _united(document, [found[text] for text in own])
-        for document, own in zip(documents, parts, strict=True)
-    ]
 
+    def united(document: JoinedText) -> tuple[Mention, ...]:
+        mentions: dict[Mention, None] = {}
+        for part in document.alone():
+            for own in replied(found[part.of(document.text)]):
+                span = shifted(own.span, part.start)
+                mentions[Mention(span, own.type, own.confidence, own.reason)] = None
+        check_time()
+        return (*mentions, *later_forms(document.text, mentions))
 
-def _united(document: JoinedText, read: Iterable[Found]) -> Found:
-    mentions: dict[Mention, None] = {}
-    for part, outcome in zip(document.alone(), read, strict=True):
-        if isinstance(outcome, Failure):
-            return outcome
-        for found in outcome.value:
-            span = shifted(found.span, part.start)
-            own = Mention(span, found.type, found.confidence, found.reason)
-            mentions[own] = None
-    return Reply((*mentions, *later_forms(document.text, mentions)))
+    return list((yield from compute(united, documents)))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from sdrag.deadlines import check_time
 from sdrag.detectors.local.casing import has_no_capitals
 from sdrag.detectors.local.lexicon import ORGANISATION_HEADS, ORGANISATION_SUFFIXES
 from sdrag.detectors.local.tables import common_words, first_names, surnames
@@ -20,7 +21,7 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.names import telling_words
 from sdrag.disclosure.forms import name_forms, spellings
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.folding import fold, fold_text
+from sdrag.folding import Folded, fold, fold_text
 from sdrag.needles import Needles, needs_case
 from sdrag.vocabulary import Finding, Mention, Span
 
@@ -44,11 +45,15 @@ def named(
     asked: Sequence[ParsedConstraint],
 ) -> Iterator[Finding]:
     """Yield a finding wherever a name stands that a constraint consists of."""
+    if not any(parsed.names for parsed in asked):
+        return
+    folded = fold(document.text)
     for parsed in asked:
         spans: set[Span] = set()
         for name in parsed.names:
-            spans.update(_whole(name, document.text))
-            spans.update(_parts(name, document))
+            check_time()
+            spans.update(_whole(name, folded))
+            spans.update(_parts(name, document, folded))
             spans.update(_inside(name, document.text))
             spans.update(_borne(name, document.text, mentions))
         if parsed.about_names:
@@ -57,15 +62,15 @@ def named(
             yield Finding(span, parsed.constraint.id, "named")
 
 
-def _whole(name: str, text: str) -> Iterator[Span]:
+def _whole(name: str, folded: Folded) -> Iterator[Span]:
     """Yield where a name stands whole, in any order, spelling and case."""
     known = {name, *name_forms(name)}
     forms = {spelt for form in known for spelt in spellings(form)}
     single = {form for form in forms if len(_WORD.findall(form)) < 2}
-    yield from Needles((forms - single) | {name}).find(fold(text))
+    yield from Needles((forms - single) | {name}).find(folded)
 
 
-def _parts(name: str, document: JoinedText) -> Iterator[Span]:
+def _parts(name: str, document: JoinedText, folded: Folded) -> Iterator[Span]:
     """Yield where a telling word of a name stands alone."""
     text = document.text
     words = {spelt for word in _telling(name) for spelt in spellings(word)}
@@ -73,52 +78,64 @@ def _parts(name: str, document: JoinedText) -> Iterator[Span]:
     everyday = {fold_text(word) for word in words if _is_everyday(word)}
     rare = words - short - {word for word in words if _is_everyday(word)}
     yield from Needles(form for word in rare for form in (word, f"{word}s")).find(
-        fold(text)
+        folded
     )
     cased = {form for word in short - everyday for form in (word, word.upper())}
+    uncapitalised: dict[Span, bool] = {}
     for match in _WORD.finditer(text) if cased or everyday else ():
         said = match.group().removesuffix("_")
-        if said in cased or (
-            fold_text(said) in everyday and _as_a_name(Span(*match.span()), document)
-        ):
+        if said in cased:
             yield Span(*match.span())
+        elif fold_text(said) in everyday:
+            sentence = document.sentence_at(match.start())
+            if sentence not in uncapitalised:  # it may be long, and full of the word
+                uncapitalised[sentence] = has_no_capitals(sentence.of(text))
+            begins = match.start() <= sentence.start
+            if uncapitalised[sentence] or _as_a_name(match.group(), begins=begins):
+                yield Span(*match.span())
 
 
-def _as_a_name(word: Span, document: JoinedText) -> bool:
-    """Say whether an everyday word may be meant as a name where it stands."""
-    sentence = document.sentence_at(word.start)
-    said = word.of(document.text)
-    if said[0].isupper():
-        name = said.capitalize()
-        listed = name in surnames() or name in first_names()
-        return listed or word.start > sentence.start
-    return has_no_capitals(sentence.of(document.text))
+def _as_a_name(said: str, *, begins: bool) -> bool:
+    """
+    Say whether an everyday word may be meant as a name.
+
+    Args:
+        said: As it stands.
+        begins: A sentence begins with it.
+    """
+    name = said.capitalize()
+    return said[0].isupper() and (
+        not begins or name in surnames() or name in first_names()
+    )
 
 
 def _inside(name: str, text: str) -> Iterator[Span]:
     """Yield what is no word and holds a name: addresses, handles, ids, hashtags."""
     telling = {fold_text(s) for word in _telling(name) for s in spellings(word)}
+    rare = telling.difference(filter(common_words().__contains__, telling))
     whole = {_SEPARATORS.sub("", fold_text(spelt)) for spelt in spellings(name)}
+    dense = {form for form in whole | telling if len(form) >= _DENSE}
     for match in _TOKEN.finditer(text):
         token = match.group()
-        if _NO_WORD.search(token) and _holds(token, telling, whole):
+        if not _NO_WORD.search(token):
+            continue
+        if _holds(token, telling, dense) if _CODED.search(token) else _has(token, rare):
             start = match.start() + len(token) - len(token.lstrip(_EDGES))
             end = match.end() - len(token) + len(token.rstrip(_EDGES))
             if start < end:
                 yield Span(start, end)
 
 
-def _holds(token: str, telling: set[str], whole: set[str]) -> bool:
+def _holds(token: str, telling: set[str], dense: set[str]) -> bool:
     """Say whether a token holds a word of a name, apart or run together."""
-    apart = {fold_text(part) for part in _PARTS.findall(_HUMP.sub(" ", token))}
-    if _CODED.search(token) is None:
-        return not apart.isdisjoint(telling - common_words().keys())
-    dense = _SEPARATORS.sub("", fold_text(token))
-    return (
-        not apart.isdisjoint(telling)
-        or any(form in dense for form in whole if len(form) >= _DENSE)
-        or any(word in dense for word in telling if len(word) >= _DENSE)
-    )
+    run = _SEPARATORS.sub("", fold_text(token))
+    return _has(token, telling) or any(form in run for form in dense)
+
+
+def _has(token: str, words: set[str]) -> bool:
+    """Say whether one of the parts of a token is one of the words."""
+    parts = _PARTS.findall(_HUMP.sub(" ", token))
+    return any(fold_text(part) in words for part in parts)
 
 
 def _borne(name: str, text: str, mentions: Sequence[Mention]) -> Iterator[Span]:

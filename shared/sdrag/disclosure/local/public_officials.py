@@ -8,7 +8,9 @@ so sparing never shows a name that somebody without an office bears.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from sdrag.detectors.local.lexicon import listed
 from sdrag.disclosure.constraint_parser import ParsedConstraint
@@ -52,9 +54,17 @@ def spared(
         if parsed.constraint.spare == "public_officials"
         and not (parsed.names or parsed.statement or parsed.identifying)
     }
+    ordered = sorted(officials)
+    starts = [official.start for official in ordered]
+    # How far those reach that begin so early.
+    reached = list(accumulate((official.end for official in ordered), max))
+
+    def is_official(span: Span) -> bool:
+        place = bisect_right(starts, span.start) - 1
+        return place >= 0 and reached[place] >= span.end
+
     return [
         finding
         for finding in findings
-        if finding.constraint_id not in lenient
-        or not any(official.contains(finding.span) for official in officials)
+        if finding.constraint_id not in lenient or not is_official(finding.span)
     ]

@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sdrag.deadlines import check_time
+
 __all__ = ["find"]
 
 _GAP = r"(?:[\w'-]{1,30}+[ ,]{1,2}){0,4}?"
@@ -131,5 +133,6 @@ def find(text: str) -> Iterator[tuple[str, int, int]]:
         text: Folded, as `normalise.views` gives it.
     """
     for name, pattern in _COMPILED.items():
+        check_time()
         for match in pattern.finditer(text):
             yield name, match.start(), match.end()

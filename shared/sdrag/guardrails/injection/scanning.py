@@ -2,26 +2,29 @@
 Scanning the passages of one request: their windows are embedded together, in one batch.
 
 The strings of the metadata are read too, by the patterns: a title goes into the prompt
-of many a host. A passage whose scan failed has none.
+of many a host.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from sdrag.errors import SdragError
+from sdrag.errors import HostError, SdragError
 from sdrag.guardrails.injection.scan import Reading, Scan, Suspicion, judged, read
+from sdrag.nested import TooLarge, Walk
 from sdrag.policy import InjectionSection
-from sdrag.steps import Failure, Outcome, Steps, compute, replied, score
+from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied, score
 from sdrag.vocabulary import Passage, Span
 
 __all__ = ["RULE", "Scanned", "scanned"]
 
 RULE = "injection"
-_DEPTH = 4
+_AT_ONCE = 20_000
+"""The windows of so many characters are embedded together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +47,9 @@ def scanned(
     *,
     classifier: bool,
     metadata_keys: Sequence[str] | None = None,
-) -> Steps[list[Scanned | None]]:
+) -> Steps[list[Outcome[Scanned]]]:
     """
-    Scan passages; None for one that could not be scanned.
+    Scan passages; a passage that could not be scanned to its end is a `Failure`.
 
     Args:
         passages: At ingest or at retrieval.
@@ -59,60 +62,89 @@ def scanned(
         told = yield from compute(
             lambda passage: _in_metadata(passage, metadata_keys, section), passages
         )
-    except SdragError:
-        return [None] * len(passages)
+    except SdragError as error:
+        return [Failure(error.sealed())] * len(passages)
     if classifier:
         theirs = yield from _asked(passages, section)
         scans = [_joined(one, other) for one, other in zip(scans, theirs, strict=True)]
-    return [
-        None if text is None or isinstance(keys, Failure) else Scanned(text, keys.value)
-        for text, keys in zip(scans, told, strict=True)
-    ]
+    return [_both(text, keys) for text, keys in zip(scans, told, strict=True)]
+
+
+def _both(text: Outcome[Scan], keys: Outcome[dict[str, str]]) -> Outcome[Scanned]:
+    if isinstance(text, Failure):
+        return text
+    if isinstance(keys, Failure):
+        return keys
+    return Reply(Scanned(text.value, keys.value))
 
 
 def _scans(
     passages: Sequence[Passage], section: InjectionSection
-) -> Steps[list[Scan | None]]:
-    """Read each text by the patterns, then the windows of all by the head."""
+) -> Steps[list[Outcome[Scan]]]:
+    """Read each text by the patterns, then the windows by the head."""
     outcomes = yield from compute(lambda one: read(one.text, section), passages)
+    scans: list[Outcome[Scan]] = [
+        one if isinstance(one, Failure) else Reply(one.value.found) for one in outcomes
+    ]
     if not section.local_classifier:
-        return [_found(one) for one in outcomes]
-    readings = [None if isinstance(one, Failure) else one.value for one in outcomes]
-    (scans,) = yield from compute(lambda given: _by_head(given, section), [readings])
-    return replied(scans)
+        return scans
+    lengths = [len(passage.text) for passage in passages]
+    batches = list(_batches([_cut_of(one) for one in outcomes], lengths))
+    judgements = yield from compute(
+        lambda some: _by_head([replied(outcomes[place]) for place in some], section),
+        batches,
+    )
+    for some, judgement in zip(batches, judgements, strict=True):
+        for index, place in enumerate(some):
+            scans[place] = (
+                judgement
+                if isinstance(judgement, Failure)
+                else Reply(judgement.value[index])
+            )
+    return scans
 
 
-def _found(outcome: Outcome[Reading]) -> Scan | None:
-    return None if isinstance(outcome, Failure) else outcome.value.found
+def _cut_of(outcome: Outcome[Reading]) -> bool:
+    """Say whether the head is to be asked."""
+    return isinstance(outcome, Reply) and outcome.value.cut is not None
 
 
-def _by_head(
-    readings: Sequence[Reading | None], section: InjectionSection
-) -> list[Scan | None]:
+def _batches(asked: Sequence[bool], lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the places of texts whose windows are embedded together."""
+    batch: list[int] = []
+    size = 0
+    for place, own in enumerate(lengths):
+        if not asked[place]:
+            continue
+        if batch and size + own > _AT_ONCE:
+            yield batch
+            batch, size = [], 0
+        batch.append(place)
+        size += own
+    if batch:
+        yield batch
+
+
+def _by_head(readings: Sequence[Reading], section: InjectionSection) -> list[Scan]:
     from sdrag.guardrails.injection.classifier import classify_all  # noqa: PLC0415 -- numpy
 
-    asked = [one for one in readings if one is not None and one.cut is not None]
-    windows = iter(classify_all([one.cut for one in asked if one.cut is not None]))
+    cuts = [one.cut for one in readings if one.cut is not None]
     return [
-        None
-        if one is None
-        else one.found
-        if one.cut is None
-        else judged(one, next(windows), section)
-        for one in readings
+        judged(one, windows, section)
+        for one, windows in zip(readings, classify_all(cuts), strict=True)
     ]
 
 
 def _asked(
     passages: Sequence[Passage], section: InjectionSection
-) -> Steps[list[Scan | None]]:
+) -> Steps[list[Outcome[Scan]]]:
     """Ask the classifier that was handed in about each passage as a whole."""
     try:
         answers = yield from score(
             ((passage.text, "") for passage in passages), model=RULE
         )
-    except SdragError:
-        return [None] * len(passages)
+    except SdragError as error:
+        return [Failure(error.sealed())] * len(passages)
     return [
         _verdict(passage, answer, section)
         for passage, answer in zip(passages, answers, strict=True)
@@ -121,20 +153,25 @@ def _asked(
 
 def _verdict(
     passage: Passage, answer: Outcome[float], section: InjectionSection
-) -> Scan | None:
-    if isinstance(answer, Failure) or not math.isfinite(answer.value):
-        return None
+) -> Outcome[Scan]:
+    if isinstance(answer, Failure):
+        return answer
+    if not math.isfinite(answer.value):
+        return Failure(HostError("The classifier gave no number."))
     if answer.value < section.threshold or not passage.text:
-        return Scan()
+        return Reply(Scan())
     everything = Span(0, len(passage.text))
     suspicion = Suspicion(everything, "classifier", min(1.0, answer.value))
-    return Scan((suspicion,), whole=True)
+    return Reply(Scan((suspicion,), whole=True))
 
 
-def _joined(ours: Scan | None, theirs: Scan | None) -> Scan | None:
-    if ours is None or theirs is None:
-        return None
-    return Scan(ours.suspicions + theirs.suspicions, ours.whole or theirs.whole)
+def _joined(ours: Outcome[Scan], theirs: Outcome[Scan]) -> Outcome[Scan]:
+    if isinstance(ours, Failure):
+        return ours
+    if isinstance(theirs, Failure):
+        return theirs
+    one, other = ours.value, theirs.value
+    return Reply(Scan(one.suspicions + other.suspicions, one.whole or other.whole))
 
 
 def _in_metadata(
@@ -153,14 +190,14 @@ def _in_metadata(
     return found
 
 
-def _strings(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield every string inside a value, the keys of mappings included."""
-    if isinstance(value, str):
-        yield value
-    elif depth < _DEPTH and isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _strings(key, depth + 1)
-            yield from _strings(inner, depth + 1)
-    elif depth < _DEPTH and isinstance(value, (list, tuple, set, frozenset)):
-        for inner in value:
-            yield from _strings(inner, depth + 1)
+def _strings(value: Any) -> list[str]:
+    """Return the strings inside a value as deep as it may leave, keys included."""
+    found: list[str] = []
+
+    def read_one(part: Any) -> None:
+        if isinstance(part, str):
+            found.append(part)
+
+    with suppress(TooLarge):
+        Walk(read_one, read_one, (list, tuple, set, frozenset)).copy(value)
+    return found

@@ -9,19 +9,23 @@ the action. What was stripped is scanned again, and dropped if it is still suspi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from sdrag.errors import LocalLimitError
 from sdrag.guardrails.injection.scan import Suspicion
 from sdrag.guardrails.injection.scanning import RULE, Scanned, scanned
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import InjectionSection
 from sdrag.sentences import sentences
-from sdrag.spans import merge, splice
-from sdrag.steps import Steps
+from sdrag.spans import SpanUnion, merge, splice
+from sdrag.steps import Failure, Outcome, Reply, Steps, reserve, within_limits
 from sdrag.vocabulary import Decision, Passage, Span
 
 __all__ = ["screen"]
+
+Scan = Callable[[Sequence[Passage]], Steps[list[Outcome[Scanned]]]]
+"""Scans passages."""
 
 
 def screen(
@@ -30,6 +34,7 @@ def screen(
     *,
     classifier: bool = False,
     metadata_keys: Sequence[str] | None = None,
+    bounded: bool = False,
 ) -> Steps[Screened]:
     """
     Scan passages and do with each what the policy says.
@@ -41,13 +46,22 @@ def screen(
             text and nothing, under the name `injection`; it answers the probability
             of an injection.
         metadata_keys: Of the metadata that is read; all of it if None.
+        bounded: Within the limits of local work of the request.
     """
     if section is None:
         return Screened(tuple(passages))
-    found = yield from scanned(
-        passages, section, classifier=classifier, metadata_keys=metadata_keys
-    )
-    stripped = yield from _stripped(passages, found, section)
+
+    def scan(some: Sequence[Passage]) -> Steps[list[Outcome[Scanned]]]:
+        return scanned(
+            some, section, classifier=classifier, metadata_keys=metadata_keys
+        )
+
+    if bounded:
+        found = yield from _bounded(scan, passages)
+        stripped = yield from within_limits(_stripped(passages, found, section))
+    else:
+        found = yield from scan(passages)
+        stripped = yield from _stripped(passages, found, section)
     kept: list[Passage] = []
     decisions: list[Decision] = []
     for place, (passage, one) in enumerate(zip(passages, found, strict=True)):
@@ -57,15 +71,30 @@ def screen(
     return Screened(tuple(kept), tuple(decisions))
 
 
+def _bounded(scan: Scan, passages: Sequence[Passage]) -> Steps[list[Outcome[Scanned]]]:
+    """Scan as much as the limits of local work allow."""
+    reserved = yield from reserve(passage.text for passage in passages)
+    fitting = [
+        passage
+        for passage, one in zip(passages, reserved, strict=True)
+        if not isinstance(one, Failure)
+    ]
+    scans = iter((yield from within_limits(scan(fitting))))
+    return [one if isinstance(one, Failure) else next(scans) for one in reserved]
+
+
 def _decide(
     passage: Passage,
-    found: Scanned | None,
+    outcome: Outcome[Scanned],
     stripped: tuple[Passage, int] | None,
     section: InjectionSection,
 ) -> tuple[Passage | None, Decision | None]:
     """Return the passage as it goes on, if it does, and what was decided."""
-    if found is None:
-        return None, Decision(passage.id, "dropped", RULE, "scan-failed")
+    if isinstance(outcome, Failure):
+        over = isinstance(outcome.error, LocalLimitError)
+        reason = "over-local-limit" if over else "scan-failed"
+        return None, Decision(passage.id, "dropped", RULE, reason)
+    found = outcome.value
     reason = _reason(found)
     if not reason:
         return passage, None
@@ -85,7 +114,7 @@ def _reason(found: Scanned) -> str:
 
 def _stripped(
     passages: Sequence[Passage],
-    found: Sequence[Scanned | None],
+    found: Sequence[Outcome[Scanned]],
     section: InjectionSection,
 ) -> Steps[dict[int, tuple[Passage, int]]]:
     """Strip what is suspicious, by place, and keep what is clean when read again."""
@@ -93,8 +122,10 @@ def _stripped(
         return {}
     rests: dict[int, tuple[Passage, int]] = {}
     for place, (passage, one) in enumerate(zip(passages, found, strict=True)):
-        if one is not None and _reason(one) and not one.text.whole:
-            rest, cuts = _without(passage, one)
+        if isinstance(one, Failure):
+            continue
+        if _reason(one.value) and not one.value.text.whole:
+            rest, cuts = _without(passage, one.value)
             if rest.text:
                 rests[place] = rest, cuts
     again = yield from scanned(
@@ -106,7 +137,7 @@ def _stripped(
     return {
         place: held
         for (place, held), one in zip(rests.items(), again, strict=True)
-        if one is not None and not one.text.suspicions
+        if isinstance(one, Reply) and not one.value.text.suspicions
     }
 
 
@@ -124,9 +155,8 @@ def _without(passage: Passage, found: Scanned) -> tuple[Passage, int]:
     return replace(passage, text=rest, metadata=metadata), cuts
 
 
-def _touched(text: str, suspicions: Sequence[Suspicion]) -> Iterable[Span]:
-    return (
-        stretch
-        for stretch in (*sentences(text), *(one.span for one in suspicions))
-        if any(stretch.overlaps(one.span) for one in suspicions)
-    )
+def _touched(text: str, suspicions: Sequence[Suspicion]) -> Iterator[Span]:
+    """Yield the suspicions, and the sentences that any of them overlaps."""
+    suspected = SpanUnion(one.span for one in suspicions)
+    yield from (one.span for one in suspicions)
+    yield from filter(suspected.overlaps, sentences(text))

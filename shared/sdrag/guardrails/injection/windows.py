@@ -21,6 +21,8 @@ _FENCE = re.compile(r"```[^`]{1,4000}+(?:```|\Z)")
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\S+")
 _SCRAP = 3
+_SCRAP_CHARACTERS = 200
+"""More is no scrap, however few words it has: some scripts have no spaces."""
 _LONGEST = 45
 
 
@@ -46,7 +48,8 @@ def _of_prose(text: str, start: int, end: int) -> list[Span]:
             words = [
                 Span(*word.span()) for word in _WORD.finditer(text, whole.start, right)
             ]
-            scrap = whole if len(words) <= _SCRAP else None
+            few = len(words) <= _SCRAP and len(whole) <= _SCRAP_CHARACTERS
+            scrap = whole if few else None
             found += [] if scrap else _pieces(words)
     return [*found, scrap] if scrap else found
 

@@ -1,0 +1,251 @@
+"""Time is linear in the text: counted in steps, never on a clock."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from re import _constants as codes
+from re import _parser as parser
+from typing import Any
+
+import pytest
+
+import sdrag.decoding
+import sdrag.detectors
+import sdrag.disclosure.local
+import sdrag.guardrails
+from sdrag import spans
+from sdrag.disclosure import cutting
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.disclosure.local.named import named
+from sdrag.disclosure.local.public_officials import spared
+from sdrag.guardrails import monitoring
+from sdrag.guardrails.injection.windows import windows
+from sdrag.policy import MonitoringSection
+from sdrag.spans import SpanUnion, widened
+from sdrag.vocabulary import Constraint, Finding, Passage, Span
+
+PACKAGES = (sdrag.detectors, sdrag.decoding, sdrag.disclosure.local, sdrag.guardrails)
+MODULES = ("sdrag.sentences", "sdrag.folding", "sdrag.needles", "sdrag.spans")
+UNBOUNDED = 64
+"""A repetition that may be longer is as good as endless inside another one."""
+REPEATS = {codes.MAX_REPEAT, codes.MIN_REPEAT}
+
+
+def modules() -> Iterator[Any]:
+    yield from map(importlib.import_module, MODULES)
+    for package in PACKAGES:
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if found.name.rpartition(".")[2] not in {"network", "train"}:
+                yield importlib.import_module(found.name)
+
+
+def patterns() -> list[Any]:
+    found = {}
+    for module in modules():
+        for name, value in vars(module).items():
+            values = value.values() if isinstance(value, dict) else [value]
+            for one in values:
+                if isinstance(one, re.Pattern) and isinstance(one.pattern, str):
+                    found[f"{module.__name__}.{name} {one.pattern[:20]}"] = one
+    return [pytest.param(one, id=name) for name, one in sorted(found.items())]
+
+
+def inside(items: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every part of a parsed pattern; what is possessive is never given back."""
+    for code, argument in items:
+        yield code, argument
+        if code in {codes.ATOMIC_GROUP, codes.POSSESSIVE_REPEAT}:
+            continue
+        if code in REPEATS:
+            yield from inside(argument[2])
+        elif code == codes.SUBPATTERN:
+            yield from inside(argument[3])
+        elif code == codes.BRANCH:
+            for branch in argument[1]:
+                yield from inside(branch)
+
+
+def is_endless(code: Any, argument: Any) -> bool:
+    return code in REPEATS and argument[1] > UNBOUNDED
+
+
+def branches(items: Any) -> Iterator[list[tuple[Any, Any]]]:
+    """Yield what one round of a repetition may be made of."""
+    listed = list(items)
+    if len(listed) == 1 and listed[0][0] == codes.SUBPATTERN:
+        yield from branches(listed[0][1][3])
+    elif len(listed) == 1 and listed[0][0] == codes.BRANCH:
+        for branch in listed[0][1][1]:
+            yield from branches(branch)
+    else:
+        yield listed
+
+
+def is_fenced(items: list[tuple[Any, Any]]) -> bool:
+    """Say whether a round has a character of its own, so it is read in one way only."""
+    return any(
+        code in {codes.LITERAL, codes.IN, codes.NOT_LITERAL} for code, _ in items
+    )
+
+
+def ambiguous(pattern: str, flags: int) -> bool:
+    """Say whether an endless repetition has another one in it and no fence between."""
+    return any(
+        is_endless(code, argument)
+        and any(
+            any(is_endless(*part) for part in inside(items)) and not is_fenced(items)
+            for items in branches(argument[2])
+        )
+        for code, argument in inside(parser.parse(pattern, flags))
+    )
+
+
+@pytest.mark.parametrize("pattern", patterns())
+def test_no_pattern_repeats_what_repeats(pattern):
+    """Such a pattern tries every way of parting a text before it gives up."""
+    assert not ambiguous(pattern.pattern, pattern.flags & ~re.UNICODE)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "slow"),
+    [
+        (r"(a+)+b", True),
+        (r"(?:a*b?)*c", True),
+        (r"(?:\w+|\d+)*!", True),
+        (r"\w+(?:-\w+)*", False),
+        (r"(?:a++)+b", False),
+        (r"(?>a+)+b", False),
+        (r"(?:a{1,9})+b", False),
+    ],
+)
+def test_the_check_tells_them_apart(pattern, slow):
+    """It finds what is slow, and lets a fenced or possessive repetition be."""
+    assert ambiguous(pattern, 0) is slow
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """Count comparisons of spans."""
+    counted = []
+    for name in ("contains", "overlaps"):
+        own = getattr(Span, name)
+
+        def counting(self, other, own=own):
+            counted.append(1)
+            return own(self, other)
+
+        monkeypatch.setattr(Span, name, counting)
+    return counted
+
+
+def every_word(text: str) -> list[Span]:
+    return [Span(*match.span()) for match in re.finditer(r"\w+", text)]
+
+
+@pytest.mark.parametrize("times", [200, 400])
+def test_cutting_beside_placeholders_compares_each_span_once(times, steps):
+    """However many placeholders stand in the text."""
+    text = "[REDACTED] Anna " * times
+    words = tuple(every_word(text))
+    taken = cutting.Taken.of([(frozenset({"a"}), words)])
+
+    left = cutting.cut(text, taken, ["a"], {"a": "[REDACTED]"})
+
+    assert left.text is not None
+    assert "Anna" not in left.text
+    assert len(steps) <= 2 * len(words)
+
+
+@pytest.mark.parametrize("times", [200, 400])
+def test_officials_are_spared_without_comparing_each_with_each(times, steps):
+    """A text may be full of both."""
+    words = every_word("Lee " * times)
+    rule = Constraint(id="r", text="Names of people.", spare="public_officials")
+    findings = [Finding(span, "r", "type") for span in words]
+
+    assert spared(findings, [parse(rule)], words) == []
+    assert len(steps) <= times
+
+
+@pytest.mark.parametrize("times", [200, 400])
+def test_a_union_is_asked_in_one_bisection(times, steps):
+    """No span is compared with all the others."""
+    words = every_word("Lee " * times)
+    union = SpanUnion(words)
+
+    assert all(map(union.overlaps, words))
+    assert not steps
+
+
+def test_a_sentence_is_asked_once_whether_it_has_capitals(monkeypatch):
+    """It may be as long as the text, and full of the everyday name."""
+    asked = []
+
+    def counting(sentence):
+        asked.append(sentence)
+        return True
+
+    module = importlib.import_module("sdrag.disclosure.local.named")
+    monkeypatch.setattr(module, "has_no_capitals", counting)
+    document = JoinedText.of([Passage(id="p", text="may white " * 200)])
+    rule = Constraint(id="r", text="Do not reveal anything about May White.")
+
+    assert list(named(document, [], [parse(rule)]))
+    assert len(asked) == 1
+
+
+def test_a_word_is_looked_for_once_however_many_spans_stand_in_it(monkeypatch):
+    """A word may be as long as the text."""
+    text = "a1" * 500
+    walked = []
+    own = spans.seen_from
+    monkeypatch.setattr(
+        spans, "seen_from", lambda *given: walked.append(1) or own(*given)
+    )
+    inner = [Span(at, at + 1) for at in range(len(text))]
+
+    assert set(widened(text, inner)) == {Span(0, len(text))}
+    assert len(walked) <= 1
+
+
+def test_a_passage_is_cut_into_words_once(monkeypatch):
+    """And once more decoded, however many sentences call to something."""
+    cut_into = []
+
+    class Counting:
+        def findall(self, text):
+            cut_into.append(text)
+            return re.findall(r"\w+", text)
+
+    monkeypatch.setattr(monitoring, "_WORD", Counting())
+    passage = "the passage " * 50
+    section = MonitoringSection(look_for=["calls"])
+
+    monitoring.indicators("Call the bank today. " * 30, "?", [passage], section)
+
+    assert sum(text.startswith("the passage") for text in cut_into) <= 2
+
+
+def test_links_beyond_the_most_are_not_looked_up():
+    """They count as made up: doubt is no origin."""
+    most = monitoring._MOST_LOOKED_UP
+    links = [f"https://a{number}.com" for number in range(most + 50)]
+    answer = " ".join(links)
+
+    found = monitoring.indicators(
+        answer, "?", [answer], MonitoringSection(look_for=["links"])
+    )
+
+    assert [one.origin for one in found] == ["passage"] * most + ["unknown"] * 50
+
+
+def test_a_window_without_spaces_ends():
+    """In scripts without spaces, no window swallows what follows."""
+    text = "\u6f22\u5b57\u6587\u3002" * 500
+
+    assert max(map(len, windows(text))) < 300
+    assert "".join(span.of(text) for span in windows(text)) == text
