@@ -71,7 +71,7 @@ SMALLEST, LARGEST = 10_000, 10_000_000
 MOST = 1.15
 FEWEST = 4
 """A series has so many sizes, unless one takes ten times too long."""
-LEAST_TIME = 0.002
+LEAST_TIME = 0.01
 """Shorter times say more of the machine than of the path."""
 RULES = tuple(
     Constraint(id=f"rule-{number}", text=text)

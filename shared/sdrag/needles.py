@@ -26,6 +26,8 @@ _LETTERS = 3
 """A form of so many letters is known whatever its case."""
 _BEFORE = re.compile(r"([^\W\d_]{2,})[\W_]*$")
 _AFTER = re.compile(r"[\W_]*([^\W\d_]{2,})")
+_LONGEST = 500
+"""A longer form is searched for by itself: comparing it at every word would add up."""
 _AROUND = 40
 """So far the words around a form are looked for."""
 
@@ -57,7 +59,7 @@ class Needles(Confidential):
             if needs_case(form):
                 self._cased.setdefault(form, set()).add(given.strip())
         for form in dict.fromkeys(folded.values()):
-            first = _WORD.search(form)
+            first = _WORD.search(form) if len(form) <= _LONGEST else None
             if first is not None:
                 shapes = self._by_word.setdefault(first.group(), {})
                 shapes.setdefault((first.start(), len(form)), set()).add(form)

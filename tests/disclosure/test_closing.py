@@ -339,3 +339,14 @@ def test_metadata_that_leaves(metadata, left):
         return None if value in {"gone", "42"} else value.replace("Ann", "#")
 
     assert rewritten(plain(metadata, metadata), rewrite) == left
+
+
+def test_a_long_form_goes_again_in_parts():
+    """What a model quoted, pages of it, is known again in a longer text."""
+    said = " ".join(f"word{number}" for number in range(300))
+    text = f"Before it. {said}. After it."
+    register = registered([said], [[Finding(Span(0, len(said)), "n", "model")]])
+
+    made = cut_of(text, [], register)
+
+    assert made.text == f"Before it. {HOLE}. After it."

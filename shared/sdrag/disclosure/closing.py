@@ -17,7 +17,7 @@ from sdrag.disclosure.forms import lasts
 from sdrag.folding import Folded, fold
 from sdrag.needles import Needles
 from sdrag.readings import ciphered, readings
-from sdrag.spans import merge, splice, widen
+from sdrag.spans import merge, splice, widened
 from sdrag.state.register import DENSE, Register
 from sdrag.vocabulary import Finding, Span
 
@@ -80,7 +80,7 @@ def _known(
 
 def _whole(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
     """Widen spans to whole words; not merged, so that rules can share them."""
-    return tuple(sorted({widen(text, span) for span in spans}))
+    return tuple(sorted(set(widened(text, spans))))
 
 
 def disguised(

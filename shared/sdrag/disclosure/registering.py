@@ -18,6 +18,7 @@ from sdrag.disclosure.forms import lasts, name_forms, speaks_of_people
 from sdrag.disclosure.value_forms import value_forms
 from sdrag.folding import Folded
 from sdrag.needles import Needles
+from sdrag.spans import SpanUnion
 from sdrag.state.register import Entries, Hashes, context_words
 from sdrag.vocabulary import Constraint, Finding, Span
 
@@ -48,9 +49,9 @@ def surfaces(
         marks: Finds placeholders; what stands within one is no form.
     """
     known: set[str] = set()
-    standing = [Span(*match.span()) for match in marks.finditer(text)]
+    standing = SpanUnion(Span(*match.span()) for match in marks.finditer(text))
     for finding in findings:
-        if any(mark.contains(finding.span) for mark in standing):
+        if standing.contains(finding.span):
             continue
         surface = finding.span.of(text)
         if finding.reason not in IN_PLACE or _is_rare(surface):
@@ -78,11 +79,11 @@ def add_entries(
     if not there:
         return
     said = {span.of(folded.original) for span in there}
-    hidden = [*there, *Needles(filter(lasts, said)).find(folded)]
+    hidden = SpanUnion([*there, *Needles(filter(lasts, said)).find(folded)])
     places, words = context_words(folded)
     for place, (start, end) in enumerate(places):
         span = folded.span(start, end)
-        if any(span.overlaps(other) for other in hidden):
+        if hidden.overlaps(span):
             if len(words) == 1:
                 entries.add_form(rule, words[0], hashes)
             entries.add_word(rule, words, place, hashes)

@@ -36,6 +36,7 @@ _SHORTEST_DENSE = 3
 _SHORTEST_DENSE_UNSPACED = 2
 DENSE = 6
 """Shorter forms, run together, are other words by accident."""
+_LONGEST_PART = 400
 _MOST_OFFSET = 255
 _MOST_LENGTH = 65_535
 _RULE_BYTES = 16
@@ -102,9 +103,10 @@ class Entries:
     contexts: dict[int, set[bytes]] = field(default_factory=dict)
 
     def add_form(self, rule: bytes, surface: str, hashes: Hashes) -> None:
-        """Add a surface form, in any spelling."""
-        for form in _forms(surface, hashes):
-            self.forms.setdefault(form, set()).add(rule)
+        """Add a surface form, in any spelling; a long one by its parts."""
+        for part in _parts(surface):
+            for form in _forms(part, hashes):
+                self.forms.setdefault(form, set()).add(rule)
 
     def add_word(
         self, rule: bytes, words: Sequence[str], place: int, hashes: Hashes
@@ -335,6 +337,17 @@ def dense(form: str) -> str:
     unspaced = any(map(is_unspaced, run))
     least = _SHORTEST_DENSE_UNSPACED if unspaced else _SHORTEST_DENSE
     return run if len(run) >= least else ""
+
+
+def _parts(surface: str) -> Iterator[str]:
+    """Part a long form between words: hashing it at every word would add up."""
+    start = end = 0
+    for word in _WORD.finditer(surface) if len(surface) > _LONGEST_PART else ():
+        if word.end() - start > _LONGEST_PART and start < end:
+            yield surface[start:end]
+            start = word.start()
+        end = word.end()
+    yield surface[start:]
 
 
 def _forms(surface: str, hashes: Hashes) -> Iterator[Form]:
