@@ -27,7 +27,8 @@ _LETTERS = 3
 _BEFORE = re.compile(r"([^\W\d_]{2,})[\W_]*$")
 _AFTER = re.compile(r"[\W_]*([^\W\d_]{2,})")
 _LONGEST = 500
-"""A longer form is searched for by itself: comparing it at every word would add up."""
+"""Of more beside its first word, a form is searched for by itself: comparing it
+wherever that word stands would add up."""
 _AROUND = 40
 """So far the words around a form are looked for."""
 
@@ -59,8 +60,8 @@ class Needles(Confidential):
             if needs_case(form):
                 self._cased.setdefault(form, set()).add(given.strip())
         for form in dict.fromkeys(folded.values()):
-            first = _WORD.search(form) if len(form) <= _LONGEST else None
-            if first is not None:
+            first = _WORD.search(form)
+            if first is not None and len(form) - len(first.group()) <= _LONGEST:
                 shapes = self._by_word.setdefault(first.group(), {})
                 shapes.setdefault((first.start(), len(form)), set()).add(form)
             elif form:
