@@ -58,6 +58,8 @@ def test_some_reading_says_the_value_and_where_it_stands(
     ("text", "said"),
     [
         ("AT&amp;T", "AT&T"),
+        ("QUItMTItQ0Q=", "AB-12-CD"),
+        ("YS5iQGMuZGU=", "a.b@c.de"),
         ("Ann%20Lee", "Ann Lee"),
         ("caf\\u00e9", "caf\u00e9"),
         ("\\ud83d\\ude00", "\U0001f600"),

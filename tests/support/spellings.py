@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import codecs
 import html
+import json
 import urllib.parse
 from collections.abc import Callable
 
@@ -106,6 +107,9 @@ DISGUISES: dict[str, Spelling] = {
     "letters with hyphens": _each("{1}", "-"),
     "letters with underscores": _each("{1}", "_"),
     "letters with asterisks": _each("{1}", "*"),
+    "letters in lines": _each("{1}", "\n"),
+    "a list of letters": lambda said: json.dumps(list(said)),
+    "letters in brackets": _each("[{1}]"),
     "soft hyphen": lambda said: _within(said, "\u00ad"),
     "soft hyphen as an entity": lambda said: _within(said, "&shy;"),
     "zero-width space": lambda said: _within(said, "\u200b"),
@@ -122,6 +126,9 @@ DISGUISES: dict[str, Spelling] = {
     "full width": _shifted(0xFF21, 0xFF41, 0xFF10),
     "mathematical bold": _shifted(0x1D400, 0x1D41A, 0x1D7CE),
     "circled": _shifted(0x24B6, 0x24D0),
+    "white in circles": _shifted(0x1F150, 0x1F150),
+    "white in squares": _shifted(0x1F170, 0x1F170),
+    "the letters of flags": _shifted(0x1F1E6, 0x1F1E6),
     "Cyrillic letters": _translated("aceopxyAEKMOPCTBH", "асеорхуАЕКМОРСТВН"),
     "Greek letters": _translated("oApEMvTBHKNYXZ", "οΑρΕΜνΤΒΗΚΝΥΧΖ"),
     "accents": lambda said: "".join(
@@ -146,6 +153,7 @@ NAMES_ONLY: dict[str, Spelling] = {
     "kebab case": lambda said: said.lower().replace(" ", "-"),
     "a hashtag": lambda said: f"#{said.replace(' ', '')}",
     "escaped for Markdown": lambda said: said.replace(" ", "\\_"),
+    "Braille": lambda said: said.lower().translate(_BRAILLE),
     "the words of pilots": lambda said: " ".join(
         _PILOTS[one] for one in said.split()[-1].lower()
     ),
@@ -180,6 +188,9 @@ PLACES: dict[str, str] = {
 }
 
 _ALPHABET = "adeilmnrsty"
+_BRAILLE = str.maketrans(
+    _ALPHABET, "\u2801\u2819\u2811\u280a\u2807\u280d\u281d\u2817\u280e\u281e\u283d"
+)
 _PILOT_WORDS = "Alfa Delta Echo India Lima Mike November Romeo Sierra Tango Yankee"
 _PILOTS = dict(zip(_ALPHABET, _PILOT_WORDS.split(), strict=True))
 _MORSE_SIGNS = ".- -.. . .. .-.. -- -. .-. ... - -.--"

@@ -1,8 +1,8 @@
 """
 Encodings undone: what entities, escapes, percent signs, base64 and the like say.
 
-Each rewrites what it can read and leaves the rest as it is. Random letters seldom
-decode to text, so what decodes to anything but text is no encoding. Every pattern is
+Each rewrites what it can read and leaves the rest alone. Random letters seldom decode
+to text, so what decodes to anything but text is no encoding. Every pattern is
 bounded or possessive, so each pass is linear in the text.
 """
 
@@ -20,10 +20,10 @@ __all__ = ["from_base64", "from_escapes", "from_hex", "from_tags", "is_text", "u
 
 _LEAST = 3
 _ZEROS = 0.4
-_SPOKEN = 0.8
-_SPOKEN_LONG = 0.6
-_LONG = 10
-"""So much of what is decoded has to be letters, digits or spaces; less from here on."""
+_SPOKEN, _SPOKEN_SHORT = 0.6, 0.8
+"""So much of what is decoded has to be letters, digits or spaces."""
+_SHORT = 10
+"""Fewer characters than that may be chance, unless they are plain ASCII."""
 _PARTS = re.compile(r"[A-Za-z0-9]{8,}+={0,2}")
 
 _TAGS = re.compile("[\U000e0020-\U000e007e]{2,}+")
@@ -70,7 +70,8 @@ def is_text(said: str, least: int = _LEAST) -> bool:
     if not all(one.isprintable() or one in "\n\t\r" for one in said):
         return False
     spoken = sum(one.isalnum() or one.isspace() for one in said)
-    return spoken >= (_SPOKEN if len(said) < _LONG else _SPOKEN_LONG) * len(said)
+    chance = len(said) < _SHORT and not said.isascii()
+    return spoken >= (_SPOKEN_SHORT if chance else _SPOKEN) * len(said)
 
 
 def _text_of(raw: bytes) -> str:
@@ -160,15 +161,12 @@ def _from_base64(match: re.Match[str]) -> str | list[Piece] | None:
         said = from_base64(part.group())
         if is_text(said):
             start, end = part.span()
-            pieces += [
-                (run[at], offset + at, offset + at + 1) for at in range(done, start)
-            ]
+            pieces.append((run[done:start], offset + done, offset + start))
             pieces.append((said, offset + start, offset + end))
             done = end
     if not pieces:
         return None
-    rest = range(done, len(run))
-    return [*pieces, *((run[at], offset + at, offset + at + 1) for at in rest)]
+    return [*pieces, (run[done:], offset + done, match.end())]
 
 
 def _from_base32(match: re.Match[str]) -> str | None:

@@ -2,8 +2,8 @@
 A text that was made of another one, and the way back.
 
 What is found in a decoded or a folded text has to be cut from the text that the host
-handed in. So a rewritten text keeps, piece by piece, which characters of the text
-before it each of its own stands for; texts before that are asked in turn.
+handed in. So a rewritten text keeps, for each of its pieces, where it was in the text
+before. That text may be rewritten too, and then it is asked in turn.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from sdrag.vocabulary import Confidential, Span
 __all__ = ["EACH", "MappedText", "Piece", "Pieces", "Reader", "rewrite"]
 
 EACH = -1
-"""The length of a piece of which each character stands for one original character."""
+"""The length of a piece that was copied, character by character."""
 
 Piece = tuple[str, int, int]
 """What a stretch says, where it starts and where it ends in the text before."""
 
 Reader = Callable[[re.Match[str]], Iterable[Piece] | str | None]
-"""Says what a match says: as a whole, or in pieces; none leaves it as it is."""
+"""Returns what a match says, as a whole or in pieces; `None` leaves it alone."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -37,7 +37,7 @@ class MappedText(Confidential):
         text: Its characters.
         starts: Where each piece starts in it, ascending.
         origins: Where that piece starts in the text before.
-        lengths: How many characters of the text before it stands for, or `EACH`.
+        lengths: How long that piece was in the text before, or `EACH`.
         before: The text that it was made of; none where that is the first one.
     """
 
@@ -49,7 +49,7 @@ class MappedText(Confidential):
 
     @classmethod
     def of(cls, text: str) -> MappedText:
-        """Take a text as it is."""
+        """Begin with a text that nobody has rewritten."""
         return MappedText(text, (0,), (0,), (EACH,), None)
 
     def span(self, start: int, end: int) -> Span:
@@ -62,7 +62,7 @@ class MappedText(Confidential):
         return Span(self._origin(start), self._origin_end(end - 1))
 
     def is_rewritten(self, start: int, end: int) -> bool:
-        """Say whether any of `text[start:end]` does not stand in the first text."""
+        """Say whether any of `text[start:end]` was rewritten."""
         first = bisect_right(self.starts, start) - 1
         last = bisect_right(self.starts, end - 1) - 1
         if first != last or self.lengths[first] != EACH:
@@ -98,7 +98,7 @@ class Pieces:
         self._position = 0
 
     def add(self, text: str, origin: int, length: int = EACH) -> Self:
-        """Add what stands for `length` characters from `origin` on."""
+        """Add what `length` characters from `origin` on were rewritten to."""
         if text:
             self._texts.append(text)
             self._starts.append(self._position)
@@ -148,7 +148,8 @@ def rewrite(
         for part, begin, stop in (
             ((said, start, end),) if isinstance(said, str) else said
         ):
-            pieces.add(part, begin, stop - begin)
+            same = part == text.text[begin:stop]
+            pieces.add(part, begin, EACH if same else stop - begin)
         done = end
     if pieces is None:
         return text

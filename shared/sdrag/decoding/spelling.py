@@ -16,8 +16,17 @@ from sdrag.decoding.mapped import MappedText, Piece, Reader, rewrite
 
 __all__ = ["parted", "respelt"]
 
-_GAP = r"[ \t.\-_*|/,:\u00b7\u2022~+]{1,3}"
+_GAP = r"(?:[^\w=&?]|_){1,4}"
+"""What may be between letters; the parts of a query in a URL are no letters apart."""
 _SINGLE = r"[^\W_](?![^\W_])"
+_BLOCKS = (0x1F150, 0x1F170, 0x1F1E6)
+"""White letters in circles and in squares, and those that flags are made of."""
+_BRAILLE = (
+    "\u2801\u2803\u2809\u2819\u2811\u280b\u281b\u2813\u280a\u281a\u2805\u2807\u280d"
+)
+_BRAILLE += (
+    "\u281d\u2815\u280f\u281f\u2817\u280e\u281e\u2825\u2827\u283a\u282d\u283d\u2835"
+)
 _LETTERS = re.compile(
     rf"(?<![^\W_]){_SINGLE}(?:{_GAP}{_SINGLE}){{3,}}+"
     rf"|(?<![^\W_])[A-Z](?:{_GAP}[a-z](?![^\W_])){{2}}"
@@ -58,6 +67,13 @@ _SPOKEN_DOT = re.compile(r"[ _-](?i:dot)[ _-]")
 _SPOKEN_LOCAL = re.compile(
     r"(?<![\w.+-])[\w+-]{1,64}+(?:[ _-](?i:dot)[ _-][\w+-]{1,64}+){1,3}(?=@)"
 )
+_SYMBOLS = re.compile(
+    "[\U0001f150-\U0001f169\U0001f170-\U0001f189\U0001f1e6-\U0001f1ff\u2801-\u283f]"
+)
+_LETTER_OF = {
+    **{chr(first + n): chr(65 + n) for first in _BLOCKS for n in range(26)},
+    **dict(zip(_BRAILLE, "abcdefghijklmnopqrstuvwxyz", strict=True)),
+}
 _FOREIGN = re.compile(r"(?<![^\W\d_])[a-zA-Z]*+[^\x00-\x7f\W\d_][^\W\d_]*+")
 _LOOKS_LIKE = str.maketrans(LOOKALIKES)
 
@@ -175,6 +191,7 @@ _SPELLINGS: tuple[tuple[re.Pattern[str], Reader], ...] = (
     (_TAG, lambda _: " "),
     (_SPLIT, lambda _: ""),
     (_JOINED, lambda _: ""),
+    (_SYMBOLS, lambda match: _LETTER_OF.get(match.group())),
     (_FOREIGN, _plain),
     (_AT, lambda _: "@"),
     (_DOT, lambda _: "."),
