@@ -1,7 +1,7 @@
 """
 Messages of a thread, marked with whom they were released to.
 
-What a mark is, and who can make one: see `sdrag.release_marks`. It stands in the
+`sdrag.release_marks` says what a mark is and who can make one. It is kept in the
 response metadata of a message, which is sent to no provider.
 """
 

@@ -121,7 +121,7 @@ class ToolChannels(Confidential):
         return _copy(value) if self._is_of_state(value) else value
 
     def _is_of_state(self, value: Any) -> bool:
-        """Say whether the graph injected the state, or what stands in one field."""
+        """Say whether the graph injected the state, or a field of it."""
         parts = (
             self.state
             if isinstance(self.state, dict)

@@ -35,7 +35,7 @@ _MOST_DAYS = 31
 
 
 class Date(NamedTuple):
-    """A date; 0 stands for what is not said."""
+    """A date; a part that is not given is 0."""
 
     year: int
     month: int
@@ -47,7 +47,7 @@ def read_date(form: str, *, months_first: bool = False) -> Date | None:
     Read a date, if a form names one.
 
     Args:
-        form: As it stands in a text.
+        form: As written in a text.
         months_first: Where numbers alone could be either, the first is the month.
     """
     text = fold_text(form).replace(",", " ")

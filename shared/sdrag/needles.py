@@ -27,8 +27,8 @@ _LETTERS = 3
 _BEFORE = re.compile(r"([^\W\d_]{2,})[\W_]*$")
 _AFTER = re.compile(r"[\W_]*([^\W\d_]{2,})")
 _LONGEST = 500
-"""Of more beside its first word, a form is searched for by itself: comparing it
-wherever that word stands would add up."""
+"""A form with more characters after its first word is searched for by itself. To
+compare it at every occurrence of that word would take quadratic time."""
 _AROUND = 40
 """So far the words around a form are looked for."""
 

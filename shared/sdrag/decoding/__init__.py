@@ -1,5 +1,5 @@
 """
-What an encoded or disguised text says, with the way back to the text as it is.
+What an encoded or disguised text says, with the way back to the text itself.
 
 A model reads base64, HTML entities, percent signs and letters set apart as well as
 plain words, so whatever looks for something in a text looks at what it decodes to as

@@ -1,9 +1,9 @@
 """
-What texts decode to, read beside them, and what is found there as spans of the texts.
+What texts decode to is read too, and what is found there becomes spans of the texts.
 
-Detectors and the scorer know no base64. So a text in which something is encoded stands
-beside what it decodes to, and what is found there is cut where it stands encoded. That
-a text has an encoded twin frees nothing: it is read as it is all the same.
+Detectors and the scorer know no base64. So a text in which something is encoded is read
+twice, plain and decoded, and what only the decoded text shows is cut out of the encoded
+one. The second reading frees nothing: findings of both are united.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sdrag.vocabulary import Confidential, Finding
 __all__ = ["ENCODED", "Decoded", "DecodedGroup", "as_encoded", "decoded"]
 
 ENCODED = "encoded"
-"""Who found what stands in a text only once it is decoded."""
+"""The reason of a finding that only the decoded text shows."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,7 +77,7 @@ def decoded(group: Group) -> Steps[DecodedGroup]:
 
 def as_encoded(findings: Iterable[Finding], back: MappedText) -> Iterator[Finding]:
     """
-    Yield findings where they stand in the text itself.
+    Yield findings as spans of the text itself.
 
     Args:
         findings: In what it decodes to.

@@ -1,9 +1,9 @@
 """
 Other ways to write a date or a telephone number that was found.
 
-"3 May 1984" in a letter is `dob=19840503` in a form and 5/3/84 on a card. What stands
-between digits and words need not be told, since the register looks through it: one
-form of 1984-05-03 finds 1984.05.03 and 19840503 as well.
+"3 May 1984" in a letter is `dob=19840503` in a form and 5/3/84 on a card. Separators
+need no forms of their own, since the register ignores them: 1984-05-03 finds 1984.05.03
+and 19840503 as well.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _ordinal(day: int) -> str:
 
 
 def _phones(said: str) -> Iterator[str]:
-    """Yield a number without the code of its country, and with what stands for it."""
+    """Yield a number without its country code, and with a zero in its place."""
     digits = "".join(filter(str.isdigit, said.replace("(0)", "")))
     yield digits
     if said.startswith("+"):
