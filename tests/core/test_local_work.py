@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from sdrag import deadlines
-from sdrag.calls import Limits, too_many_hang
+from sdrag.calls import Limits
 from sdrag.deadlines import Deadline, check_time, ends_by
 from sdrag.errors import InternalError, LocalLimitError, UsageError
 from sdrag.local_work import LocalWork
@@ -28,6 +28,7 @@ from sdrag.steps import (
     within_limits,
 )
 from sdrag.testing import canary
+from tests.support.waiting import eventually, nothing_hangs
 
 SECRET = canary("secret")
 SHORT = Limits(local_seconds=0.2)
@@ -58,13 +59,6 @@ def bounded(function, *items):
 
 def working():
     return [one for one in threading.enumerate() if one.name.startswith("sdrag-")]
-
-
-def ends(condition):
-    deadline = time.monotonic() + 30
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return condition()
 
 
 def over(outcome):
@@ -130,7 +124,7 @@ def test_abandoned_work_stops_where_it_looks(drive):
     (late,) = drive(bounded(looks, 1), metered())
 
     assert over(late)
-    assert ends(lambda: not set(working()) - before)
+    assert eventually(lambda: not set(working()) - before)
 
 
 def test_work_that_goes_on_past_its_deadline_is_not_answered(drive):
@@ -150,7 +144,7 @@ def test_work_that_goes_on_past_its_deadline_is_not_answered(drive):
 
 def test_abandoned_work_counts_as_hanging(drive, released):
     """Past the cap nothing is begun; once the abandoned ends, work goes on."""
-    assert ends(lambda: not too_many_hang(1))  # what other tests have abandoned
+    assert nothing_hangs()
     limits = replace(SHORT, hanging=1)
     begun = []
 
@@ -164,7 +158,7 @@ def test_abandoned_work_counts_as_hanging(drive, released):
 
     assert all(map(over, refused))
     assert begun == ["first"]
-    assert ends(lambda: drive(bounded(str, 1), metered(limits)) == [Reply("1")])
+    assert eventually(lambda: drive(bounded(str, 1), metered(limits)) == [Reply("1")])
 
 
 def test_no_time_limit_means_none(drive):
@@ -250,7 +244,7 @@ def test_a_request_that_is_given_up_ends_its_work():
 
     asyncio.run(scene())
 
-    assert ends(lambda: not set(working()) - before)
+    assert eventually(lambda: not set(working()) - before)
 
 
 @pytest.mark.parametrize(
