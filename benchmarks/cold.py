@@ -44,11 +44,11 @@ from langchain_sdrag.convert import passages_of  # noqa: E402
 from langchain_sdrag.effects import embedding  # noqa: E402
 from sdrag.detectors.local.tables import common_words  # noqa: E402
 from sdrag.disclosure.local import LocalLocator  # noqa: E402
-from sdrag.performing import PortPerformer, Ports  # noqa: E402
+from sdrag.engine.effect_runner import PortRunner, Ports  # noqa: E402
+from sdrag.engine.host_search import EmbedPort  # noqa: E402
+from sdrag.engine.steps import Reply, run  # noqa: E402
 from sdrag.pipeline import Engine, bind  # noqa: E402
-from sdrag.questions import EmbedPort  # noqa: E402
 from sdrag.state import State, open_state  # noqa: E402
-from sdrag.steps import Reply, run  # noqa: E402
 from sdrag.vocabulary import Finding, Span  # noqa: E402
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -165,7 +165,7 @@ def located(
     engine = Engine.build(rules, state=state, locator=Costless())  # type: ignore[arg-type]
     run(
         bind(passages_of(documents), engine),
-        PortPerformer(Ports(embed=embed)),
+        PortRunner(Ports(embed=embed)),
     )
     return state
 

@@ -33,11 +33,11 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from sdrag.engine.prompts import Label, untrusted
+from sdrag.engine.steps import run
 from sdrag.evaluation.highlight_data import Asked, read_squad
 from sdrag.highlight.extractive import Extractive
 from sdrag.highlight.protocol import Context
-from sdrag.prompts import Label, untrusted
-from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 

@@ -27,7 +27,9 @@ from typing import Any
 from highlight_paper import paper
 from rapidfuzz import fuzz
 
-from sdrag.calls import Port
+from sdrag.engine.calls import Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.evaluation.highlight_data import Asked, read_squad
 from sdrag.evaluation.highlight_elo import ratings
 from sdrag.evaluation.highlight_hijack import TOOL, hijack_rates
@@ -38,8 +40,6 @@ from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Settings
 from sdrag.highlight.exchange import Asked as Question
 from sdrag.highlight.highlighters import HIGHLIGHTERS
-from sdrag.performing import PortPerformer, Ports
-from sdrag.steps import run
 from sdrag.vocabulary import Passage
 
 
@@ -148,12 +148,12 @@ def judged(options: argparse.Namespace) -> dict[str, Any]:
         return str(model.invoke(text).text)
 
     data = [one for one in read_squad(options.data) if one.answers][: options.limit]
-    performer = PortPerformer(Ports(complete=Port(port.call)))
-    found = answer_all(data, ask, performer)
+    runner = PortRunner(Ports(complete=Port(port.call)))
+    found = answer_all(data, ask, runner)
     result = rate_all(data, found, ask)
     if options.attacks:
         attacks = json.loads(options.attacks.read_text())[: options.limit]
-        result["table_1"] = hijack(attacks, data[0], ask, performer)
+        result["table_1"] = hijack(attacks, data[0], ask, runner)
     return result
 
 
@@ -163,7 +163,7 @@ def plainly(ask: Callable[[str], str], question: str, context: str) -> str:
 
 
 def answer_all(
-    data: list[Asked], ask: Callable[[str], str], performer: PortPerformer
+    data: list[Asked], ask: Callable[[str], str], runner: PortRunner
 ) -> list[dict[str, Answer]]:
     """Answer every question with every pipeline."""
     rows = []
@@ -172,7 +172,7 @@ def answer_all(
         row = {"vanilla": Answer(plainly(ask, one.question, one.context))}
         for name, highlighter in HIGHLIGHTERS.items():
             settings = Settings(highlighter, has_model=True)
-            row[name] = run(answer(asked, settings), performer)
+            row[name] = run(answer(asked, settings), runner)
         rows.append(row)
     return rows
 
@@ -226,7 +226,7 @@ def rated(
 
 
 def hijack(
-    attacks: list[str], one: Asked, ask: Callable[[str], str], performer: PortPerformer
+    attacks: list[str], one: Asked, ask: Callable[[str], str], runner: PortRunner
 ) -> dict[str, Any]:
     """Attack plain RAG, the highlighter alone, and H&S with the tool at hand (5.2)."""
     tooled = Passage("p", f"{TOOL}\n\n{one.context}")
@@ -234,7 +234,7 @@ def hijack(
     def both(question: str) -> str:
         asked = Question(question, (tooled,))
         settings = Settings(HIGHLIGHTERS["structured"], has_model=True)
-        return run(answer(asked, settings), performer).text
+        return run(answer(asked, settings), runner).text
 
     return {
         "rag": hijack_rates(lambda q: plainly(ask, q, tooled.text), attacks),

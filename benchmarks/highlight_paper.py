@@ -16,6 +16,9 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.prompts import Label, Prompt, untrusted
+from sdrag.engine.steps import run
 from sdrag.evaluation.highlight import Outcome, figures, outcomes
 from sdrag.evaluation.highlight_data import Asked
 from sdrag.evaluation.highlight_tokens import k_precision, recall, relation, tokens
@@ -26,9 +29,6 @@ from sdrag.highlight.exchange import Settings
 from sdrag.highlight.highlighters import HIGHLIGHTERS
 from sdrag.highlight.local import local
 from sdrag.highlight.protocol import Context
-from sdrag.performing import PortPerformer, Ports
-from sdrag.prompts import Label, Prompt, untrusted
-from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -83,8 +83,8 @@ def paper(data: Sequence[Asked]) -> dict[str, Any]:
         data: Questions with their gold passages; those without are left out.
     """
     held = [one for one in data if one.gold]
-    performer = PortPerformer(Ports())
-    found = outcomes(held, Settings(local), performer)
+    runner = PortRunner(Ports())
+    found = outcomes(held, Settings(local), runner)
     measured = figures(found)
     costs = {name: _costs(held[:TIMED], name) for name in HIGHLIGHTERS}
     return {
@@ -100,7 +100,7 @@ def paper(data: Sequence[Asked]) -> dict[str, Any]:
             "paper": _TABLE_6,
         },
         "section_8_1 (highlights cut at 40 words)": _answers(found, words=40),
-        "figure_6 (share that survives min_words)": _survival(held, performer),
+        "figure_6 (share that survives min_words)": _survival(held, runner),
         "figure_8 (as strings)": _relations(found),
         "figure_10 (words that the highlighter's model writes)": {
             name: cost["words"] for name, cost in costs.items()
@@ -130,9 +130,7 @@ def _relations(found: Sequence[Outcome]) -> dict[str, float]:
     return {name: count / len(found) for name, count in counts.most_common()}
 
 
-def _survival(
-    data: Sequence[Asked], performer: PortPerformer
-) -> dict[str, dict[int, float]]:
+def _survival(data: Sequence[Asked], runner: PortRunner) -> dict[str, dict[int, float]]:
     """
     Give the share of extracts that survive each `min_words`, cut at words.
 
@@ -141,7 +139,7 @@ def _survival(
     """
     texts: dict[str, list[tuple[str, str]]] = {
         "local": [
-            (text, one.context) for one in data for text in _proposed(one, performer)
+            (text, one.context) for one in data for text in _proposed(one, runner)
         ],
         "gold passages": [(one.gold, one.context) for one in data],
         "bare answers": [(one.answers[0], one.context) for one in data],
@@ -152,9 +150,9 @@ def _survival(
     }
 
 
-def _proposed(one: Asked, performer: PortPerformer) -> tuple[str, ...]:
+def _proposed(one: Asked, runner: PortRunner) -> tuple[str, ...]:
     context = Context((Passage("p", one.context),), Label.NONE)
-    return run(local(untrusted(one.question), context), performer).extracts
+    return run(local(untrusted(one.question), context), runner).extracts
 
 
 def _survive(pairs: Sequence[tuple[str, str]], least: int) -> float:

@@ -25,8 +25,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
 
 from sdrag.disclosure import local  # noqa: E402 -- the path comes first
 from sdrag.disclosure.local import LocalLocator  # noqa: E402
-from sdrag.performing import PortPerformer, Ports  # noqa: E402
-from sdrag.steps import run  # noqa: E402
+from sdrag.engine.effect_runner import PortRunner, Ports  # noqa: E402
+from sdrag.engine.steps import run  # noqa: E402
 from sdrag.vocabulary import Constraint, Passage  # noqa: E402
 
 PACKAGED = ROOT / "shared" / "sdrag" / "evaluation" / "articles"
@@ -83,11 +83,11 @@ def timed(places: Sequence[tuple[Any, str]]) -> Iterator[dict[str, float]]:
 
 def locate(passages: Sequence[Passage], asked: Sequence[Constraint]) -> None:
     """Print how fast it goes, and where the time goes."""
-    performer = PortPerformer(Ports())
-    run(LocalLocator().locate(passages[:CHUNKS], asked), performer)
+    runner = PortRunner(Ports())
+    run(LocalLocator().locate(passages[:CHUNKS], asked), runner)
     with timed([(local, "document_mentions"), (local, "scored")]) as took:
         started = perf_counter()
-        run(LocalLocator().locate(passages, asked), performer)
+        run(LocalLocator().locate(passages, asked), runner)
         whole = perf_counter() - started
     length = sum(len(passage.text) for passage in passages)
     detecting, scoring = took["document_mentions"] / whole, took["scored"] / whole

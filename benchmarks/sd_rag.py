@@ -25,9 +25,11 @@ from typing import Any
 
 from sd_rag_scripted import every_second, nothing_found, right_spans
 
-from sdrag.calls import Limits, Port
 from sdrag.cli.models import complete_with, generator_of, judge_of
 from sdrag.disclosure.hierarchy import add_summaries, in_layers
+from sdrag.engine.calls import Limits, Port
+from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.errors import MissingExtraError
 from sdrag.evaluation.articles_check import load_articles
 from sdrag.evaluation.completeness import completeness
@@ -38,12 +40,10 @@ from sdrag.evaluation.ranking import evaluate_ranking
 from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa, policy_of
 from sdrag.evaluation.retrieval_oracle import ENGINES, evaluate_retrieval_oracle
 from sdrag.evaluation.witnesses import broken, share_kept
-from sdrag.hosting import local_embeddings
-from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.pipeline import Engine, Request, attach, bind, disclose
 from sdrag.reports.curves import draw_curves
-from sdrag.steps import run
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import local_embeddings
 
 Article = Mapping[str, Any]
 TABLE_1 = {
@@ -299,13 +299,13 @@ def _timed(
     """Redact once; return wall time, CPU time and calls."""
     model = Port(nothing_found(seconds))
     ports = Ports(complete=model, embed=local_embeddings())
-    performer = Metered(PortPerformer(ports, Limits(concurrency=concurrency)))
+    runner = CountingRunner(PortRunner(ports, Limits(concurrency=concurrency)))
     engine = Engine.build(policy, has_model=True)
-    run(attach(passages, engine), performer)
+    run(attach(passages, engine), runner)
     started, busy = time.perf_counter(), time.process_time()
-    run(disclose(passages, Request("What happened?"), engine), performer)
+    run(disclose(passages, Request("What happened?"), engine), runner)
     wall, cpu = time.perf_counter() - started, time.process_time() - busy
-    return wall, cpu, performer.prompts
+    return wall, cpu, runner.prompts
 
 
 def _layered(
@@ -314,15 +314,15 @@ def _layered(
     """Yield mean privacy and completeness of an article's questions, by layers."""
     leaves = sentence_chunks(article, f"article-{number}")
     ports = Ports(complete=Port(every_second), embed=local_embeddings())
-    performer = PortPerformer(ports)
+    runner = PortRunner(ports)
     engine = Engine.build(policy_of([article], "rephrase"))
     state = engine.disclosure.state
-    run(bind(leaves, engine), performer)
-    summaries = run(add_summaries(leaves, engine.policy, state), performer).passages
+    run(bind(leaves, engine), runner)
+    summaries = run(add_summaries(leaves, engine.policy, state), runner).passages
     for name, (layers, *_) in TABLE_2.items():
         index = SentenceIndex(in_layers([*leaves, *summaries], layers))
         rows = [
-            _answered(article, question, index, engine, performer)
+            _answered(article, question, index, engine, runner)
             for question in article["questions"]
             if question["relevant_constraints"]
         ]
@@ -335,11 +335,11 @@ def _answered(
     question: Mapping[str, Any],
     index: SentenceIndex,
     engine: Engine,
-    performer: PortPerformer,
+    runner: PortRunner,
 ) -> tuple[float, float]:
     asked = str(question["question_text"])
     found = index.search(asked, 10)
-    done = run(disclose(found, Request(asked), engine), performer)
+    done = run(disclose(found, Request(asked), engine), runner)
     text = "\n".join(passage.text for passage in done.passages)
     relevant = question["relevant_constraints"]
     leaked = broken(text, article["constraint_to_witness_words"], relevant)

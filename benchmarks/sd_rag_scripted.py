@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sdrag.prompts import Prompt
+from sdrag.engine.prompts import Prompt
 from sdrag.testing import ExactModel
 
 __all__ = ["every_second", "nothing_found", "right_spans"]

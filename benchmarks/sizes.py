@@ -31,40 +31,40 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
 
-from sdrag.decoding import decode  # noqa: E402 -- the path comes first
 from sdrag.detectors.local import later_forms, mentions  # noqa: E402
 from sdrag.detectors.tagger import tagging  # noqa: E402
-from sdrag.detectors.windows import windows  # noqa: E402
+from sdrag.detectors.text_windows import windows  # noqa: E402
 from sdrag.disclosure.closing import closed  # noqa: E402
 from sdrag.disclosure.constraint_parser import parse  # noqa: E402
 from sdrag.disclosure.cutting import Taken, cut  # noqa: E402
-from sdrag.disclosure.local.cued import cued  # noqa: E402
+from sdrag.disclosure.local.cue_locator import cued  # noqa: E402
 from sdrag.disclosure.local.joined_text import JoinedText  # noqa: E402
-from sdrag.disclosure.local.named import named  # noqa: E402
+from sdrag.disclosure.local.name_locator import named  # noqa: E402
 from sdrag.disclosure.local.public_officials import (  # noqa: E402
     spared,
     titled_officials,
 )
 from sdrag.disclosure.local.scorer import score  # noqa: E402
-from sdrag.disclosure.local.typed import typed  # noqa: E402
+from sdrag.disclosure.local.type_locator import typed  # noqa: E402
 from sdrag.disclosure.metadata import leaves, plain, rewritten  # noqa: E402
 from sdrag.disclosure.registering import add_entries, surfaces  # noqa: E402
-from sdrag.folding import fold  # noqa: E402
+from sdrag.engine.effect_runner import PortRunner, Ports  # noqa: E402
+from sdrag.engine.steps import run  # noqa: E402
 from sdrag.guardrails.claims import claims  # noqa: E402
 from sdrag.guardrails.injection import patterns  # noqa: E402
 from sdrag.guardrails.injection.classifier import cut as cut_for_head  # noqa: E402
 from sdrag.guardrails.injection.normalise import views  # noqa: E402
-from sdrag.guardrails.injection.scan import read  # noqa: E402
 from sdrag.guardrails.injection.screen import screen  # noqa: E402
+from sdrag.guardrails.injection.text_scan import read  # noqa: E402
 from sdrag.guardrails.monitoring import indicators  # noqa: E402
-from sdrag.needles import Needles  # noqa: E402
-from sdrag.performing import PortPerformer, Ports  # noqa: E402
 from sdrag.policy import InjectionSection, MonitoringSection  # noqa: E402
-from sdrag.readings import readings  # noqa: E402
-from sdrag.sentences import sentences, words  # noqa: E402
-from sdrag.spans import merge, splice, widen  # noqa: E402
 from sdrag.state.register import Entries, Hashes, Register  # noqa: E402
-from sdrag.steps import run  # noqa: E402
+from sdrag.text.decoding import decode  # noqa: E402 -- the path comes first
+from sdrag.text.folding import fold  # noqa: E402
+from sdrag.text.phrase_matcher import PhraseMatcher  # noqa: E402
+from sdrag.text.readings import readings  # noqa: E402
+from sdrag.text.sentences import sentences, words  # noqa: E402
+from sdrag.text.spans import merge, splice, widen  # noqa: E402
 from sdrag.vocabulary import Constraint, Finding, Passage, Span  # noqa: E402
 
 SMALLEST, LARGEST = 10_000, 10_000_000
@@ -360,7 +360,7 @@ def _folded_back(text: str) -> Call:
 def _needles(text: str) -> Call:
     folded = fold(text)
     some = {span.of(text) for span in words_of(text)[:1000]}
-    needles = Needles({*some, "Anna Karlsson", "a", "a a", "Karlsson went home"})
+    needles = PhraseMatcher({*some, "Anna Karlsson", "a", "a a", "Karlsson went home"})
     return lambda: list(needles.find(folded))
 
 
@@ -436,8 +436,8 @@ def _cut_for_head(text: str) -> Call:
 def _screened(text: str) -> Call:
     section = OPEN.model_copy(update={"action": "strip"})
     passage = Passage(id="p", text=text, metadata={"title": text})
-    performer = PortPerformer(Ports())
-    return lambda: run(screen([passage], section), performer)
+    runner = PortRunner(Ports())
+    return lambda: run(screen([passage], section), runner)
 
 
 def _monitored_passage(text: str) -> Call:

@@ -28,7 +28,7 @@ FREQUENT = 14_000
 # Class: the WordNet synsets (a lemma and the number of its sense) it is made of.
 ROOTS = {
     "JOB_TITLE": "worker.1 professional.1 employee.1 official.1 serviceman.1 "
-    "performer.1 artist.1 educator.1 businessperson.1 clergyman.1 student.1 "
+    "runner.1 artist.1 educator.1 businessperson.1 clergyman.1 student.1 "
     "scientist.1 skilled_worker.1 scholar.1 administrator.1 "
     "head.4 owner.1 policeman.1 officer.1",
     "CONDITION": "ill_health.1 illness.1 disability.1 mental_illness.1 "

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 
 if TYPE_CHECKING:
     from langchain_sdrag.answer_guard import AnswerGuard
@@ -65,7 +65,7 @@ _HOMES = {
     "separated_sources": "source_separation",
 }
 
-with needs("langchain", "langchain_sdrag"):
+with require_extra("langchain", "langchain_sdrag"):
     if find_spec("langchain_core") is None:
         raise ImportError
 

@@ -24,15 +24,15 @@ from langchain_sdrag.convert import passages_of
 from langchain_sdrag.effects import Model
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.wrapping import Wrapper
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import Draft, Guarded, guard
-from sdrag.guardrails.facing import draft_of, report_of
-from sdrag.hosting import Audit, Escalate
+from sdrag.guardrails.answer_io import draft_of, report_of
 from sdrag.judges import Judge, Scorer, check_answering
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource, open_state
-from sdrag.steps import Steps
+from sdrag.wrapper_setup import Audit, Escalate
 
 __all__ = ["AnswerGuard"]
 
@@ -60,7 +60,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
         contradiction: The same for contradicting.
         state: That the passages were released with, or its path: the answer is
             searched for what was withheld from them.
-        escalate: Told where a contradiction made the guard decline.
+        escalate: Called where a contradiction made the guard decline.
         return_report: Give the status and the evidence beside the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.

@@ -15,10 +15,10 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from sdrag.calls import attempt
+from sdrag.engine.calls import attempt
+from sdrag.engine.steps import replied
 from sdrag.errors import UsageError
 from sdrag.evaluation.builder import Built, build_articles
-from sdrag.steps import replied
 
 __all__ = ["ArticleBuilder"]
 
@@ -39,7 +39,7 @@ class ArticleBuilder(Runnable[str | Path, Built]):
         count: How many topics.
         attempts: How often a call is made, and an article written, before it is given
             up.
-        progress: Told how many topics are done, and of how many.
+        progress: Called with how many topics are done, and of how many.
 
     Raises:
         UsageError: There is nothing to build, or the folder holds something else.

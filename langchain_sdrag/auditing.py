@@ -15,7 +15,7 @@ from langchain_core.callbacks import (
     dispatch_custom_event,
 )
 
-from sdrag.audit import AuditEvent
+from sdrag.privacy.audit import AuditEvent
 
 __all__ = ["EVENT", "aannounce", "announce"]
 

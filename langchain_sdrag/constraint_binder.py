@@ -26,17 +26,17 @@ from langchain_sdrag.effects import Model, completing, embedding, model_name
 from langchain_sdrag.searching import HostRetriever, searching
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.windows import context_window
-from sdrag.batches import batched
-from sdrag.calls import Limits
 from sdrag.disclosure import Ingested, forget_document
-from sdrag.disclosure.living import bind_constraint, forget_constraint, named
-from sdrag.hosting import Audit, Hook
-from sdrag.performing import Ports
+from sdrag.disclosure.policy_updates import bind_constraint, forget_constraint, named
+from sdrag.engine.batches import batched
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import Ports
+from sdrag.engine.progress import progress_bar
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy, PolicySource
-from sdrag.progress import progress_bar
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import Audit, GuardRunner
 
 __all__ = ["ConstraintBinder", "named_document"]
 
@@ -49,7 +49,7 @@ class ConstraintBinder(BaseDocumentTransformer):
 
     Example:
         ```python
-        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.sqlite")
+        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.state.sqlite")
         store.add_documents(binder.transform_documents(chunks))
         ```
 
@@ -86,7 +86,7 @@ class ConstraintBinder(BaseDocumentTransformer):
         )
         self._shown = show_progress
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = Hook.build(
+        self._hook = GuardRunner.build(
             "bind",
             self._policy,
             ports,

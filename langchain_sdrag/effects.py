@@ -31,13 +31,13 @@ from langchain_core.runnables import (
 from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
-from sdrag.calls import Port
+from sdrag.engine.calls import Port
+from sdrag.engine.prompts import Message, Prompt
+from sdrag.engine.retrying import cannot
+from sdrag.engine.steps import Embed
+from sdrag.engine.tokens import Completion
 from sdrag.errors import UsageError
-from sdrag.hosting import local_embeddings
-from sdrag.prompts import Message, Prompt
-from sdrag.retrying import cannot
-from sdrag.steps import Embed
-from sdrag.tokens import Completion
+from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["completing", "embedding", "model_name", "uncached"]
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from langchain_sdrag.redacted_values import ValueRedactor
 from sdrag.errors import UsageError
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 
-with needs("agents", "Guarding an agent's tools"):
+with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.store.base import BaseStore, Op, PutOp, Result
 
 __all__ = ["GuardedStore"]

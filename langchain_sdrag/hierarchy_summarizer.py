@@ -19,18 +19,18 @@ from langchain_sdrag.constraint_binder import named_document
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, completing, embedding
 from langchain_sdrag.tracing import cover
-from sdrag.calls import Limits
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     Hierarchy,
     HierarchySettings,
     add_summaries,
 )
-from sdrag.hosting import Audit, Hook, Unpickled
-from sdrag.performing import Ports
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import Ports
+from sdrag.engine.steps import Steps
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource, open_state
-from sdrag.steps import Steps
+from sdrag.wrapper_setup import Audit, GuardRunner, Unpickled
 
 __all__ = ["HierarchySummarizer"]
 
@@ -41,9 +41,9 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
 
     Example:
         ```python
-        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.sqlite")
+        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.state.sqlite")
         summarizer = HierarchySummarizer(
-            policy="policy.yaml", state="sdrag.sqlite", llm=llm
+            policy="policy.yaml", state="sdrag.state.sqlite", llm=llm
         )
         chunks = binder.transform_documents(chunks)
         store.add_documents(summarizer.transform_documents(chunks))
@@ -91,7 +91,7 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
         self._settings = HierarchySettings(depth, dimensions, threshold, characters)
         self._shown = show_progress
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = Hook.build(
+        self._hook = GuardRunner.build(
             "summarize",
             self._policy,
             ports,

@@ -27,19 +27,19 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, uncached
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.wrapping import Wrapper
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import PortRunner
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
-from sdrag.highlighting import asked_of, settings_of
-from sdrag.hosting import Audit, asealed_stream, sealed_stream
-from sdrag.performing import PortPerformer
+from sdrag.highlight_setup import asked_of, settings_of
 from sdrag.policy import Policy, PolicySource
-from sdrag.prompts import Prompt
-from sdrag.steps import Steps
 from sdrag.vocabulary import Highlight
+from sdrag.wrapper_setup import Audit, asealed_stream, sealed_stream
 
 __all__ = ["HighlightAndSummarize"]
 
@@ -161,7 +161,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
                 announce(event, child)
                 return found
 
-            host = Streamed(self._performer, hidden, self._chunks, conclude)
+            host = Streamed(self._runner, hidden, self._chunks, conclude)
             parts = 0
             for piece in sealed_stream(stream(asked, self._settings, host)):
                 parts += isinstance(piece, Plan)
@@ -188,7 +188,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
                 await aannounce(event, child)
                 return found
 
-            host = Astreamed(self._performer, hidden, self._achunks, conclude)
+            host = Astreamed(self._runner, hidden, self._achunks, conclude)
             parts = 0
             async for piece in asealed_stream(astream(asked, self._settings, host)):
                 parts += isinstance(piece, Plan)
@@ -203,8 +203,8 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             yield piece
 
     @property
-    def _performer(self) -> PortPerformer:
-        return PortPerformer(self._hook.ports, self._hook.limits)
+    def _runner(self) -> PortRunner:
+        return PortRunner(self._hook.ports, self._hook.limits)
 
     def _chunks(self, prompt: Prompt) -> Iterator[str]:
         for chunk in uncached(self.llm).stream(_messages(prompt)):

@@ -14,15 +14,15 @@ from langchain_core.documents import BaseDocumentTransformer, Document
 
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.tracing import cover
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import Ports
+from sdrag.engine.steps import Steps
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.hosting import Audit, Hook, Unpickled
 from sdrag.judges import Scorer, scoring
-from sdrag.performing import Ports
 from sdrag.policy import InjectionSection, Policy, PolicySource
-from sdrag.steps import Steps
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import Audit, GuardRunner, Unpickled
 
 __all__ = ["InjectionScanner"]
 
@@ -56,7 +56,7 @@ class InjectionScanner(Unpickled, BaseDocumentTransformer):
         self._section = self._policy.injection or InjectionSection()
         self._asks = classifier is not None
         ports = Ports(score=scoring({"injection": classifier}))
-        self._hook = Hook.build(
+        self._hook = GuardRunner.build(
             "scan", self._policy, ports, audit=audit, limits=limits or Limits()
         )
 

@@ -18,15 +18,15 @@ from langchain_core.embeddings import Embeddings
 from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, completing, embedding
 from langchain_sdrag.tracing import cover
-from sdrag.calls import Limits
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.hosting import Audit, Hook
-from sdrag.linkage.extraction import Extractor
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import Ports
+from sdrag.engine.steps import Steps
 from sdrag.linkage.fitting import Fitted, check_whole, fit_steps
-from sdrag.performing import Ports
+from sdrag.linkage.model_extractor import Extractor
 from sdrag.policy import Policy, PolicySource
-from sdrag.steps import Steps
+from sdrag.wrapper_setup import Audit, GuardRunner
 
 __all__ = ["LinkageMasker"]
 
@@ -74,7 +74,7 @@ class LinkageMasker(BaseDocumentTransformer):
         self._fitted, self._key = fitted, key
         self._detector = detector or LocalDetector()
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = Hook.build(
+        self._hook = GuardRunner.build(
             "mask", self._policy, ports, audit=audit, limits=limits or Limits()
         )
 

@@ -32,13 +32,13 @@ from langchain_sdrag.selective_disclosure_compressor import (
     SelectiveDisclosureCompressor,
 )
 from langchain_sdrag.tool_messages import NOTHING
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 from sdrag.policy import metadata_of_any
 from sdrag.principals import acting_as
-from sdrag.value_rewriting import Rebuild, Recurse, rewrite_value, texts_in
+from sdrag.text.value_rewriting import Rebuild, Recurse, rewrite_value, texts_in
 from sdrag.vocabulary import Confidential, Principal
 
-with needs("agents", "Guarding an agent's tools"):
+with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.errors import GraphDrained, GraphInterrupt, ParentCommand
     from langgraph.types import Command, Interrupt, Overwrite, Send
 

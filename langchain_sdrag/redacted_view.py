@@ -19,15 +19,15 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import Model, completing, embedding, model_name
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.windows import context_window
-from sdrag.calls import Limits
-from sdrag.disclosure.view import View, redacted_view
-from sdrag.hosting import Audit, Hook, Unpickled
-from sdrag.performing import Ports
+from sdrag.disclosure.audience_view import View, redacted_view
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import Ports
+from sdrag.engine.steps import Steps
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
-from sdrag.steps import Steps
 from sdrag.vocabulary import Principal
+from sdrag.wrapper_setup import Audit, GuardRunner, Unpickled
 
 __all__ = ["RedactedView"]
 
@@ -77,7 +77,7 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
             window=context_window(llm),
         )
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = Hook.build(
+        self._hook = GuardRunner.build(
             "view",
             self._policy,
             ports,

@@ -26,11 +26,11 @@ from langchain_core.vectorstores import VectorStoreRetriever
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.structured import pushed
 from langchain_sdrag.vector_search import VectorSearch
-from sdrag.calls import Port
+from sdrag.engine.calls import Port
+from sdrag.engine.host_search import HostSearch
+from sdrag.engine.steps import Search
 from sdrag.errors import HostError, UsageError
 from sdrag.guardrails.conditions import Condition, as_chroma, both
-from sdrag.questions import HostSearch
-from sdrag.steps import Search
 from sdrag.vocabulary import Passage
 
 __all__ = ["FilterTranslator", "HostRetriever", "searching"]

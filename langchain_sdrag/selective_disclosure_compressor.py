@@ -28,14 +28,14 @@ from langchain_sdrag.principals import (
 )
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.wrapping import DisclosingWrapper, InForce
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.hosting import Audit, Authorizer, Escalate
 from sdrag.judges import Scorer
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
-from sdrag.steps import Steps
+from sdrag.wrapper_setup import Audit, Authorizer, Escalate
 
 __all__ = ["SelectiveDisclosureCompressor"]
 
@@ -68,7 +68,7 @@ class SelectiveDisclosureCompressor(
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        escalate: Told where a contradiction withholds the answer.
+        escalate: Called where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal in the config of a call.

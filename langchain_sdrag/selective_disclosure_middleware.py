@@ -23,8 +23,8 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
 from langchain_sdrag.effects import Model
-from langchain_sdrag.quiet_tool import QuietTool
 from langchain_sdrag.redacted_values import ValueRedactor
+from langchain_sdrag.redacting_tool import RedactingTool
 from langchain_sdrag.release_marks import ReleaseMark, needs_release
 from langchain_sdrag.selective_disclosure_compressor import (
     SelectiveDisclosureCompressor,
@@ -32,17 +32,17 @@ from langchain_sdrag.selective_disclosure_compressor import (
 from langchain_sdrag.tool_answers import checked, named, tool_messages
 from langchain_sdrag.tool_channels import ToolChannels
 from langchain_sdrag.tool_messages import put_together, retrieved_in
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
 from sdrag.errors import UsageError
-from sdrag.extras import needs
-from sdrag.hosting import Audit, Authorizer, Escalate
+from sdrag.extras import require_extra
 from sdrag.judges import Scorer
 from sdrag.policy import PolicySource
 from sdrag.principals import acting_as, current_principal
 from sdrag.state import StateSource, open_state
 from sdrag.vocabulary import Principal
+from sdrag.wrapper_setup import Audit, Authorizer, Escalate
 
-with needs("agents", "SelectiveDisclosureMiddleware"):
+with require_extra("agents", "SelectiveDisclosureMiddleware"):
     from langchain.agents.middleware import (
         AgentMiddleware,
         AgentState,
@@ -90,7 +90,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        escalate: Told where a contradiction withholds the answer.
+        escalate: Called where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal in the runtime context; by default it
@@ -295,9 +295,9 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
 def _quiet(
     tool: BaseTool, request: ToolCallRequest, values: ValueRedactor, **hooks: Any
-) -> QuietTool:
+) -> RedactingTool:
     policy = values.redactor.policy
-    return QuietTool(
+    return RedactingTool(
         name=tool.name,
         description=tool.description,
         args_schema=tool.args_schema,

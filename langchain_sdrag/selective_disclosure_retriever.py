@@ -30,15 +30,15 @@ from langchain_sdrag.searching import FilterTranslator, HostRetriever, searching
 from langchain_sdrag.tracing import cover
 from langchain_sdrag.vector_search import VectorSearch
 from langchain_sdrag.wrapping import DisclosingWrapper, InForce
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.host_search import HostSearch
 from sdrag.errors import UsageError
-from sdrag.hosting import Audit, Authorizer, Escalate, asks_again
 from sdrag.judges import Scorer
 from sdrag.pipeline import Request, retrieve
 from sdrag.policy import Policy, PolicySource
 from sdrag.principals import current_principal
-from sdrag.questions import HostSearch
 from sdrag.state import StateSource
+from sdrag.wrapper_setup import Audit, Authorizer, Escalate, asks_again
 
 __all__ = ["SelectiveDisclosureRetriever"]
 
@@ -68,7 +68,7 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        escalate: Told where a contradiction withholds the answer.
+        escalate: Called where a contradiction withholds the answer.
         audit: Takes the audit events; by default the logger `sdrag.audit` does.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal in the config of a call.

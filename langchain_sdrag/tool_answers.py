@@ -15,9 +15,9 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
 
 from sdrag.errors import UsageError
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 
-with needs("agents", "Guarding an agent's tools"):
+with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.errors import GraphDrained, GraphInterrupt, ParentCommand
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command

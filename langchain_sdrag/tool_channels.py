@@ -25,10 +25,10 @@ from langchain_core.runnables import RunnableConfig
 from langchain_sdrag.guarded_store import GuardedStore
 from langchain_sdrag.redacted_values import ValueRedactor
 from sdrag.errors import UsageError
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 from sdrag.vocabulary import Confidential
 
-with needs("agents", "Guarding an agent's tools"):
+with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.prebuilt import ToolRuntime
     from langgraph.runtime import Runtime
     from langgraph.store.base import BaseStore

@@ -29,7 +29,7 @@ from langchain_core.tracers.context import tracing_v2_callback_var
 from langsmith import tracing_context
 
 from sdrag.policy import Policy
-from sdrag.silence import silenced
+from sdrag.privacy.log_privacy import suppress_logs
 
 __all__ = ["cover"]
 
@@ -52,7 +52,11 @@ def cover(policy: Policy, child: BaseCallbackManager | None) -> Iterator[None]:
     closed = _closed.set(True)
     tracer = tracing_v2_callback_var.set(None)
     try:
-        with configured({"callbacks": []}), tracing_context(enabled=False), silenced():
+        with (
+            configured({"callbacks": []}),
+            tracing_context(enabled=False),
+            suppress_logs(),
+        ):
             yield
     finally:
         tracing_v2_callback_var.reset(tracer)

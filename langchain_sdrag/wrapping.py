@@ -22,14 +22,14 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from langchain_sdrag.effects import completing, embedding, model_name
 from langchain_sdrag.windows import context_window
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import Ports
 from sdrag.errors import SdragError, UsageError
-from sdrag.hosting import Hook, Unpickled, authorizing
 from sdrag.judges import Judge, Scorer, check_retrieving, scoring
-from sdrag.performing import Ports
 from sdrag.pipeline import Engine
-from sdrag.policy import LivingPolicy, Policy, PolicyFile, PolicySource
+from sdrag.policy import Policy, PolicyFile, PolicySource, ReloadingPolicy
 from sdrag.state import StateSource
+from sdrag.wrapper_setup import GuardRunner, Unpickled, authorizing
 
 __all__ = ["DisclosingWrapper", "InForce", "Wrapper"]
 
@@ -49,7 +49,7 @@ class Wrapper(Unpickled, BaseModel):
     limits: Limits | None = Field(default=None, exclude=True, repr=False, frozen=True)
 
     _stage: str = PrivateAttr(default="")
-    _hook: Hook = PrivateAttr()
+    _hook: GuardRunner = PrivateAttr()
 
     def __init__(self, **given: Any) -> None:
         unknown = sorted(given.keys() - type(self).model_fields.keys())
@@ -99,13 +99,13 @@ class Wrapper(Unpickled, BaseModel):
     def _build(self) -> None:
         self._hook = self._hook_under(self.policy)
 
-    def _hook_under(self, policy: Policy) -> Hook:
+    def _hook_under(self, policy: Policy) -> GuardRunner:
         ports = Ports(
             complete=completing(self.llm),
             embed=embedding(self.embeddings),
             score=scoring(self._judges()),
         )
-        return Hook.build(
+        return GuardRunner.build(
             self._stage,
             policy,
             ports,
@@ -140,7 +140,7 @@ class InForce:
 
     policy: Policy
     engine: Engine
-    hook: Hook
+    hook: GuardRunner
 
     def __repr__(self) -> str:
         return f"InForce({self.hook.policy_hash!r})"
@@ -160,7 +160,7 @@ class DisclosingWrapper(Wrapper):
     contradiction: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     principal_resolver: Any = Field(default=None, exclude=True, repr=False, frozen=True)
 
-    _living: LivingPolicy[InForce] = PrivateAttr()
+    _living: ReloadingPolicy[InForce] = PrivateAttr()
 
     @property
     def policy_hash(self) -> str:
@@ -215,17 +215,17 @@ class DisclosingWrapper(Wrapper):
         return _Configurable(default=made.default, fields=made.fields)
 
     def _build(self) -> None:
-        copied: LivingPolicy[InForce] | None = getattr(self, "_living", None)
+        copied: ReloadingPolicy[InForce] | None = getattr(self, "_living", None)
         state = self.state
         if state is None and copied is not None:
             # A copy shows nothing that what is copied withheld.
             state = copied.made.engine.disclosure.state
         made = self._under(self.policy, state)
-        self._living = LivingPolicy(made, copied.file if copied else None)
+        self._living = ReloadingPolicy(made, copied.file if copied else None)
 
     def _follow(self, source: PolicySource | None) -> None:
         """Look at the file that the policy comes from, if it comes from one."""
-        self._living = LivingPolicy(self._living.made, PolicyFile.of(source))
+        self._living = ReloadingPolicy(self._living.made, PolicyFile.of(source))
 
     def _under(self, policy: Policy, state: StateSource) -> InForce:
         has_model = self.llm is not None
@@ -266,7 +266,7 @@ class DisclosingWrapper(Wrapper):
 
     def _fixed_to(self, force: InForce) -> Self:
         copy = self.__copy__()
-        copy._living = LivingPolicy(force)  # noqa: SLF001 -- as above
+        copy._living = ReloadingPolicy(force)  # noqa: SLF001 -- as above
         copy._tell()  # noqa: SLF001 -- as above
         return copy
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 
 if TYPE_CHECKING:
     from llamaindex_sdrag.answer_guard import AnswerGuard
@@ -63,7 +63,7 @@ _HOMES = {
     "separated_sources": "source_separation",
 }
 
-with needs("llamaindex", "llamaindex_sdrag"):
+with require_extra("llamaindex", "llamaindex_sdrag"):
     if find_spec("llama_index") is None:
         raise ImportError
 

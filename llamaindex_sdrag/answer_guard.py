@@ -28,15 +28,15 @@ from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import DECLINED, Draft, Guarded, guard
-from sdrag.guardrails.facing import draft_of, report_of
-from sdrag.hosting import Audit, Escalate, Unpickled
+from sdrag.guardrails.answer_io import draft_of, report_of
 from sdrag.judges import Judge, Scorer, check_answering
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource, open_state
-from sdrag.steps import Steps
+from sdrag.wrapper_setup import Audit, Escalate, Unpickled
 
 __all__ = ["AnswerGuard"]
 
@@ -70,7 +70,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         contradiction: The same for contradicting.
         state: That the passages were released with, or its path: the answer is
             searched for what was withheld from them.
-        escalate: Told where a contradiction made the guard decline.
+        escalate: Called where a contradiction made the guard decline.
         audit: Takes the audit events.
         limits: The bounds of model calls.
     """

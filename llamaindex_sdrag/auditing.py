@@ -7,7 +7,7 @@ from typing import Any
 from llama_index.core.instrumentation.events import BaseEvent
 from llama_index_instrumentation import get_dispatcher
 
-from sdrag.audit import AuditEvent
+from sdrag.privacy.audit import AuditEvent
 
 __all__ = ["DisclosureEvent", "announce"]
 

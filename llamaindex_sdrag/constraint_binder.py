@@ -32,18 +32,18 @@ from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.searching import searching
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup
-from sdrag.batches import batched
-from sdrag.calls import Limits
 from sdrag.disclosure import Ingested, forget_document
-from sdrag.disclosure.living import bind_constraint, forget_constraint, named
+from sdrag.disclosure.policy_updates import bind_constraint, forget_constraint, named
+from sdrag.engine.batches import batched
+from sdrag.engine.calls import Limits
+from sdrag.engine.progress import progress_bar
+from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.hosting import Audit
 from sdrag.pipeline import bind
 from sdrag.policy import PolicySource
-from sdrag.progress import progress_bar
 from sdrag.state import StateSource
-from sdrag.steps import Steps
 from sdrag.vocabulary import Constraint
+from sdrag.wrapper_setup import Audit
 
 __all__ = ["ConstraintBinder"]
 
@@ -56,7 +56,7 @@ class ConstraintBinder(TransformComponent):
 
     Example:
         ```python
-        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.sqlite")
+        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.state.sqlite")
         IngestionPipeline(transformations=[splitter, binder, embed_model])
         ```
 

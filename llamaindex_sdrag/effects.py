@@ -35,13 +35,13 @@ from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.tools import FunctionTool
 from pydantic import BaseModel
 
-from sdrag.calls import Port
+from sdrag.engine.calls import Port
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.retrying import cannot
+from sdrag.engine.steps import Embed
+from sdrag.engine.tokens import Completion
 from sdrag.errors import UsageError
-from sdrag.hosting import local_embeddings
-from sdrag.prompts import Prompt
-from sdrag.retrying import cannot
-from sdrag.steps import Embed
-from sdrag.tokens import Completion
+from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["completing", "embedding", "model_name"]
 

@@ -28,7 +28,7 @@ from workflows.runtime.types.results import (
 
 from llamaindex_sdrag.redacted_values import ValueRedactor
 from sdrag.errors import UsageError
-from sdrag.value_rewriting import rewrite_value
+from sdrag.text.value_rewriting import rewrite_value
 
 __all__ = ["GuardedContext", "asked", "guarded_steps", "waiting_again"]
 

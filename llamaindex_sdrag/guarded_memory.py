@@ -24,13 +24,13 @@ from llamaindex_sdrag.redacted_values import ValueRedactor
 from llamaindex_sdrag.selective_disclosure_postprocessor import (
     SelectiveDisclosurePostprocessor,
 )
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
 from sdrag.errors import UsageError
-from sdrag.hosting import Audit, Authorizer, Escalate, Unpickled
 from sdrag.judges import Scorer
 from sdrag.policy import PolicySource
 from sdrag.release_marks import release_mark
 from sdrag.state import State, StateSource, open_state
+from sdrag.wrapper_setup import Audit, Authorizer, Escalate, Unpickled
 
 __all__ = ["GuardedMemory", "guard_memory"]
 

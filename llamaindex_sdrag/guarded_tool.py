@@ -44,13 +44,13 @@ from llamaindex_sdrag.selective_disclosure_postprocessor import (
     SelectiveDisclosurePostprocessor,
 )
 from llamaindex_sdrag.tracing import cover
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.interrupts import bare_interrupt
 from sdrag.errors import HostError, SdragError, UsageError
-from sdrag.hosting import Audit, Authorizer, Escalate
-from sdrag.interrupts import bare_interrupt
 from sdrag.judges import Scorer
 from sdrag.policy import Policy, PolicySource, metadata_of_any
 from sdrag.state import StateSource
+from sdrag.wrapper_setup import Audit, Authorizer, Escalate
 
 __all__ = ["NOTHING", "GuardedTool", "guard_tool"]
 

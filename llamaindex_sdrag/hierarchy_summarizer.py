@@ -28,7 +28,6 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup
-from sdrag.calls import Limits
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     SOURCES_KEY,
@@ -37,10 +36,11 @@ from sdrag.disclosure.hierarchy import (
     Summary,
     add_summaries,
 )
-from sdrag.hosting import Audit, Unpickled
+from sdrag.engine.calls import Limits
+from sdrag.engine.steps import Steps
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
-from sdrag.steps import Steps
+from sdrag.wrapper_setup import Audit, Unpickled
 
 __all__ = ["HierarchySummarizer"]
 
@@ -51,9 +51,9 @@ class HierarchySummarizer(Unpickled, TransformComponent):
 
     Example:
         ```python
-        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.sqlite")
+        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.state.sqlite")
         summarizer = HierarchySummarizer(
-            policy="policy.yaml", state="sdrag.sqlite", llm=llm
+            policy="policy.yaml", state="sdrag.state.sqlite", llm=llm
         )
         IngestionPipeline(transformations=[splitter, binder, summarizer, embed_model])
         summaries = MetadataFilter(

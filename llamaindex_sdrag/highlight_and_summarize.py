@@ -38,19 +38,19 @@ from llama_index_instrumentation import get_dispatcher
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import PortRunner
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Asked, Plan
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
-from sdrag.highlighting import asked_of, settings_of
-from sdrag.hosting import Audit, Unpickled, asealed_stream, sealed_stream
-from sdrag.performing import PortPerformer
+from sdrag.highlight_setup import asked_of, settings_of
 from sdrag.policy import Policy, PolicySource
-from sdrag.prompts import Prompt
-from sdrag.steps import Steps
 from sdrag.vocabulary import Confidential, Highlight, Passage
+from sdrag.wrapper_setup import Audit, Unpickled, asealed_stream, sealed_stream
 
 __all__ = ["HighlightAndSummarize"]
 
@@ -197,14 +197,14 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         return _response(found, asked)
 
     @property
-    def _performer(self) -> PortPerformer:
-        return PortPerformer(self._setup.hook.ports, self._setup.hook.limits)
+    def _runner(self) -> PortRunner:
+        return PortRunner(self._setup.hook.ports, self._setup.hook.limits)
 
     def _streamed(self, asked: Asked) -> StreamingResponse:
         def conclude(steps: Steps[Answer]) -> Answer:
             return self._setup.hook.perform(steps, self._cover())[0]
 
-        host = Streamed(self._performer, self._cover, self._chunks, conclude)
+        host = Streamed(self._runner, self._cover, self._chunks, conclude)
         pieces = sealed_stream(stream(asked, self._answering, host))
         told = _Sources(asked)
         told.piece(next(pieces))
@@ -215,7 +215,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         async def conclude(steps: Steps[Answer]) -> Answer:
             return (await self._setup.hook.aperform(steps, self._cover()))[0]
 
-        host = Astreamed(self._performer, self._cover, self._achunks, conclude)
+        host = Astreamed(self._runner, self._cover, self._achunks, conclude)
         pieces = asealed_stream(astream(asked, self._answering, host))
         told = _Sources(asked)
         told.piece(await anext(pieces))

@@ -17,15 +17,15 @@ from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.tracing import cover
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import Ports
+from sdrag.engine.steps import Steps
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.hosting import Audit, Hook, Unpickled, policy_hash
 from sdrag.judges import Scorer, scoring
-from sdrag.performing import Ports
 from sdrag.policy import InjectionSection, Policy, PolicySource
-from sdrag.steps import Steps
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import Audit, GuardRunner, Unpickled, policy_hash
 
 __all__ = ["InjectionScanner"]
 
@@ -54,7 +54,7 @@ class InjectionScanner(Unpickled, TransformComponent):
 
     _section: InjectionSection = PrivateAttr()
     _policy: Policy = PrivateAttr()
-    _hook: Hook = PrivateAttr()
+    _hook: GuardRunner = PrivateAttr()
     _asks: bool = PrivateAttr()
 
     def __init__(
@@ -75,7 +75,7 @@ class InjectionScanner(Unpickled, TransformComponent):
         ports = Ports(score=scoring({"injection": classifier}))
         self._policy = checked
         self._section = checked.injection or InjectionSection()
-        self._hook = Hook.build(
+        self._hook = GuardRunner.build(
             "scan", checked, ports, audit=audit, limits=limits or Limits()
         )
         self._asks = classifier is not None

@@ -20,16 +20,16 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.effects import completing, embedding, model_name
 from llamaindex_sdrag.tracing import cover
-from sdrag.calls import Limits
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.hosting import Audit, Hook, policy_hash
-from sdrag.linkage.extraction import Extractor
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import Ports
+from sdrag.engine.steps import Steps
 from sdrag.linkage.fitting import Fitted, check_whole, fit_steps
-from sdrag.performing import Ports
+from sdrag.linkage.model_extractor import Extractor
 from sdrag.policy import Policy, PolicySource
-from sdrag.steps import Steps
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import Audit, GuardRunner, policy_hash
 
 __all__ = ["LinkageMasker"]
 
@@ -63,7 +63,7 @@ class LinkageMasker(TransformComponent):
     engine_id: str
 
     _policy: Policy = PrivateAttr()
-    _hook: Hook = PrivateAttr()
+    _hook: GuardRunner = PrivateAttr()
     _detector: Detector | Extractor = PrivateAttr()
     _fitted: Fitted | None = PrivateAttr()
     _key: bytes | None = PrivateAttr()
@@ -93,7 +93,7 @@ class LinkageMasker(TransformComponent):
         self._policy, self._fitted, self._key = read, fitted, key
         self._detector = detector or LocalDetector()
         ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = Hook.build(
+        self._hook = GuardRunner.build(
             "mask", read, ports, audit=audit, limits=limits or Limits()
         )
 

@@ -35,7 +35,7 @@ from llamaindex_sdrag.selective_disclosure_postprocessor import (
 )
 from sdrag.errors import UsageError
 from sdrag.policy import metadata_of_any
-from sdrag.value_rewriting import Recurse, rewrite_value, texts_in
+from sdrag.text.value_rewriting import Recurse, rewrite_value, texts_in
 from sdrag.vocabulary import Confidential
 
 __all__ = ["NOTHING", "ValueRedactor"]

@@ -27,13 +27,18 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup
-from sdrag.calls import Limits
-from sdrag.disclosure.view import DOCUMENT_KEY, View, control_keys, redacted_view
-from sdrag.hosting import Audit, Unpickled
+from sdrag.disclosure.audience_view import (
+    DOCUMENT_KEY,
+    View,
+    control_keys,
+    redacted_view,
+)
+from sdrag.engine.calls import Limits
+from sdrag.engine.steps import Steps
 from sdrag.policy import Policy, PolicySource, binds
 from sdrag.state import StateSource
-from sdrag.steps import Steps
 from sdrag.vocabulary import Passage, Principal
+from sdrag.wrapper_setup import Audit, Unpickled
 
 __all__ = ["RedactedView"]
 

@@ -33,7 +33,9 @@ from llama_index.core.vector_stores import (
 
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.vector_search import VectorSearch
-from sdrag.calls import Port
+from sdrag.engine.calls import Port
+from sdrag.engine.host_search import HostSearch
+from sdrag.engine.steps import Search
 from sdrag.guardrails.conditions import (
     And,
     Condition,
@@ -44,8 +46,6 @@ from sdrag.guardrails.conditions import (
     Or,
     unlisted,
 )
-from sdrag.questions import HostSearch
-from sdrag.steps import Search
 from sdrag.vocabulary import Passage
 
 __all__ = ["RetrieverFactory", "filters_of", "searching"]

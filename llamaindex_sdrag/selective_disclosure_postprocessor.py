@@ -24,14 +24,14 @@ from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.wrapping import Setup, renewed
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.hosting import Audit, Authorizer, Escalate, Unpickled
 from sdrag.judges import Judge, Scorer
 from sdrag.pipeline import Disclosure, Request, disclose
-from sdrag.policy import LivingPolicy, Policy, PolicyFile, PolicySource
+from sdrag.policy import Policy, PolicyFile, PolicySource, ReloadingPolicy
 from sdrag.state import StateSource
-from sdrag.steps import Steps
+from sdrag.wrapper_setup import Audit, Authorizer, Escalate, Unpickled
 
 __all__ = ["SelectiveDisclosurePostprocessor"]
 
@@ -58,7 +58,7 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        escalate: Told where a contradiction withholds the answer.
+        escalate: Called where a contradiction withholds the answer.
         audit: Takes the audit events.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal of a call.
@@ -67,7 +67,7 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
     policy_hash: str
     engine_id: str
 
-    _living: LivingPolicy[Setup] = PrivateAttr()
+    _living: ReloadingPolicy[Setup] = PrivateAttr()
     _principal_resolver: PrincipalResolver | None = PrivateAttr(default=None)
 
     def __init__(
@@ -113,7 +113,7 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
             )
         component.update(policy_hash=setup.policy_hash, engine_id=setup.engine_id)
         super().__init__(**component)
-        self._living = LivingPolicy(setup, PolicyFile.of(policy))
+        self._living = ReloadingPolicy(setup, PolicyFile.of(policy))
         self._principal_resolver = principal_resolver
 
     @property
@@ -204,7 +204,7 @@ class SelectiveDisclosurePostprocessor(Unpickled, BaseNodePostprocessor):
 
     def _fixed_to(self, setup: Setup) -> Self:
         copy = self.__copy__()
-        copy._living = LivingPolicy(setup)  # noqa: SLF001 -- of this very class
+        copy._living = ReloadingPolicy(setup)  # noqa: SLF001 -- of this very class
         copy._tell()  # noqa: SLF001 -- as above
         return copy
 

@@ -22,14 +22,14 @@ from llamaindex_sdrag.searching import RetrieverFactory, searching
 from llamaindex_sdrag.tracing import cover
 from llamaindex_sdrag.vector_search import VectorSearch
 from llamaindex_sdrag.wrapping import Setup, renewed
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.host_search import HostSearch
 from sdrag.errors import UsageError
-from sdrag.hosting import Audit, Authorizer, Escalate, Unpickled, asks_again
 from sdrag.judges import Judge, Scorer
 from sdrag.pipeline import Request, retrieve
-from sdrag.policy import LivingPolicy, PolicyFile, PolicySource
-from sdrag.questions import HostSearch
+from sdrag.policy import PolicyFile, PolicySource, ReloadingPolicy
 from sdrag.state import StateSource
+from sdrag.wrapper_setup import Audit, Authorizer, Escalate, Unpickled, asks_again
 
 __all__ = ["SelectiveDisclosureRetriever"]
 
@@ -58,7 +58,7 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
         classifier: Gives pairs of a text and nothing the probability of an injection.
         contradiction: Gives pairs of premise and hypothesis the probability that they
             contradict each other, where the policy says `method: nli`.
-        escalate: Told where a contradiction withholds the answer.
+        escalate: Called where a contradiction withholds the answer.
         audit: Takes the audit events; by default the logger `sdrag.audit` does.
         limits: The bounds of model calls.
         principal_resolver: Finds the principal of a call.
@@ -121,7 +121,7 @@ class SelectiveDisclosureRetriever(Unpickled, BaseRetriever):
             limits=limits,
         )
         setup.check(setup.policy)
-        self._living = LivingPolicy(setup, PolicyFile.of(policy))
+        self._living = ReloadingPolicy(setup, PolicyFile.of(policy))
 
     @property
     def policy_hash(self) -> str:

@@ -24,7 +24,7 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index_instrumentation.dispatcher import Dispatcher
 
 from sdrag.policy import Policy
-from sdrag.silence import silenced
+from sdrag.privacy.log_privacy import suppress_logs
 
 __all__ = ["cover"]
 
@@ -39,7 +39,7 @@ def cover(policy: Policy) -> Iterator[None]:
         return
     closed = _closed.set(True)
     try:
-        with silenced():
+        with suppress_logs():
             yield
     finally:
         _closed.reset(closed)

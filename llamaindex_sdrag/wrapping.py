@@ -20,14 +20,14 @@ from llama_index.core.llms import LLM
 
 from llamaindex_sdrag.effects import completing, embedding, model_name
 from llamaindex_sdrag.windows import context_window
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import Ports
 from sdrag.errors import SdragError
-from sdrag.hosting import Audit, Authorizer, Escalate, Hook, authorizing
 from sdrag.judges import Judge, Scorer, check_retrieving, scoring
-from sdrag.performing import Ports
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
+from sdrag.wrapper_setup import Audit, Authorizer, Escalate, GuardRunner, authorizing
 
 __all__ = ["Setup", "renewed"]
 
@@ -49,7 +49,7 @@ class Setup:
 
     policy: Policy
     engine: Engine
-    hook: Hook
+    hook: GuardRunner
     engine_id: str
     check: Callable[[Policy], None]
     limits: Limits | None = None
@@ -103,7 +103,7 @@ class Setup:
             score=scoring(given),
             authorize=authorizing(authorize),
         )
-        hook = Hook.build(
+        hook = GuardRunner.build(
             stage,
             checked,
             ports,
@@ -138,7 +138,7 @@ class Setup:
             classifier=self.engine.classifier,
             window=self.window,
         )
-        hook = Hook.build(
+        hook = GuardRunner.build(
             hook.stage,
             policy,
             hook.ports,

@@ -21,7 +21,7 @@ _FRAMEWORKS = {
     "contract": ("langchain_core", "llama_index"),
     "leaks": ("langchain", "llama_index"),
     "langchain/test_middleware.py": ("langchain",),
-    "langchain/test_quiet_tool.py": ("langchain",),
+    "langchain/test_redacting_tool.py": ("langchain",),
     "test_migration.py": ("langchain", "llama_index"),
     "wire": ("langchain_openai", "llama_index.llms.openai_like"),
 }

@@ -28,9 +28,9 @@ from safetensors.torch import load_file, save_file
 from texts import Text, read_texts
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from sdrag.disclosure.local.scorer.network import LateInteraction
+from sdrag.disclosure.local.scorer.scorer_network import LateInteraction
 from sdrag.minilm import load_minilm
-from sdrag.sentences import sentences
+from sdrag.text.sentences import sentences
 
 SEED = 20
 BATCH = 8

@@ -27,10 +27,10 @@ import torch
 from safetensors.torch import save_file
 from torch.nn.functional import cross_entropy
 
-from sdrag.detectors.tagger.network import KINDS, Tagger
+from sdrag.detectors.tagger.tagger_network import KINDS, Tagger
 from sdrag.evaluation.entities import Annotated, read_annotated
 from sdrag.minilm import load_minilm
-from sdrag.minilm.windows import padded, tokenized
+from sdrag.minilm.sentence_windows import padded, tokenized
 
 DATA = Path(os.environ.get("SDRAG_DATA", "../shared/data"))
 CASES = "spia/tab_entities.jsonl"

@@ -12,10 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sdrag.audit import AuditEvent
     from sdrag.errors import SdragError
     from sdrag.policy import Policy
     from sdrag.principals import acting_as, stream_as
+    from sdrag.privacy.audit import AuditEvent
     from sdrag.vocabulary import Constraint, Passage, Principal
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AuditEvent": "sdrag.audit",
+    "AuditEvent": "sdrag.privacy.audit",
     "Constraint": "sdrag.vocabulary",
     "Passage": "sdrag.vocabulary",
     "Policy": "sdrag.policy",

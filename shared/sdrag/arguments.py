@@ -11,10 +11,10 @@ from typing import Any
 
 from sdrag.errors import UsageError
 
-__all__ = ["require"]
+__all__ = ["check_type"]
 
 
-def require(given: object, kind: type[Any], name: str) -> None:
+def check_type(given: object, kind: type[Any], name: str) -> None:
     """
     Refuse what is of another kind.
 

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 from sdrag.errors import MissingExtraError
 
-__all__ = ["needs"]
+__all__ = ["require_extra"]
 
 _OURS = frozenset({"langchain_sdrag", "llamaindex_sdrag", "sdrag"})
 
 
 @contextmanager
-def needs(extra: str, feature: str) -> Iterator[None]:
+def require_extra(extra: str, feature: str) -> Iterator[None]:
     """
     Turn an ImportError inside the block into the command that mends it.
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from sdrag.calls import Port
+from sdrag.engine.calls import Port
+from sdrag.engine.steps import Score
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
-from sdrag.steps import Score
 
 __all__ = ["Judge", "Scorer", "check_answering", "check_retrieving", "scoring"]
 

@@ -25,19 +25,19 @@ from sdrag.disclosure.ingest import Ingested, ingest
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.setup import DisclosureSetup, Locator
 from sdrag.disclosure.understood import check_understood
+from sdrag.engine.progress import Progress
+from sdrag.engine.steps import Failure, Steps, search
 from sdrag.guardrails import access, contradictions, injection, relevance, staleness
 from sdrag.guardrails.contradictions import Reconciled
 from sdrag.guardrails.evidence import stamped
 from sdrag.guardrails.fetch import fetch
-from sdrag.guardrails.injection.scanning import scanned
+from sdrag.guardrails.injection.passage_scan import scanned
 from sdrag.guardrails.notices import notice
 from sdrag.guardrails.recency import by_recency
 from sdrag.guardrails.screened import Screened
-from sdrag.identities import told
 from sdrag.policy import InjectionSection, Policy, PolicySource
-from sdrag.progress import Progress
+from sdrag.privacy.identities import pseudonymized
 from sdrag.state import StateSource, open_state
-from sdrag.steps import Failure, Steps, search
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 
 __all__ = [
@@ -76,8 +76,8 @@ class Engine:
 
     Args:
         disclosure: Constraints, their bindings and how they are enforced.
-        authorize: Whether the performer can ask the host's authorizer.
-        classifier: Whether the performer can score injections with a model.
+        authorize: Whether the runner can ask the host's authorizer.
+        classifier: Whether the runner can score injections with a model.
     """
 
     disclosure: DisclosureSetup
@@ -103,12 +103,12 @@ class Engine:
 
         Args:
             policy: A path, a mapping or a `Policy`.
-            has_model: Whether the performer can complete prompts.
+            has_model: Whether the runner can complete prompts.
             model_id: Names the model in cache keys.
             state: What is remembered, or its path; in memory when missing.
             locator: In place of the local engine.
-            authorize: Whether the performer can ask the host's authorizer.
-            classifier: Whether the performer can score injections with a model.
+            authorize: Whether the runner can ask the host's authorizer.
+            classifier: Whether the runner can score injections with a model.
             releasing: Whether passages leave through it; a binder releases none.
             window: How many tokens the model takes in, where that is known; half of
                 them are left to instructions, constraints and the reply.
@@ -239,7 +239,7 @@ def _after_access(
     if policy.contradictions and policy.contradictions.notice and agreed.note:
         released.append(notice("contradictions", agreed.note))
     before = (*allowed.decisions, *fresh.decisions, *relevant.decisions)
-    guarded = told(
+    guarded = pseudonymized(
         (*before, *clean.decisions), _judged(chosen, disclosed), engine.disclosure.key
     )
     return Disclosure(

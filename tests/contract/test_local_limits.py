@@ -12,8 +12,8 @@ import pytest
 
 from langchain_sdrag import ConstraintBinder as LangChainBinder
 from llamaindex_sdrag import ConstraintBinder as LlamaIndexBinder
-from sdrag.calls import Limits
 from sdrag.detectors.local import LocalDetector
+from sdrag.engine.calls import Limits
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (

@@ -34,7 +34,7 @@ from llama_index.core.storage.docstore import SimpleDocumentStore
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.sentences import sentences
+from sdrag.text.sentences import sentences
 
 from ..support.doubles import LangChainToyEmbeddings
 from ..support.faces import Seen, of_documents, of_nodes

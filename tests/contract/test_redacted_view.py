@@ -18,11 +18,11 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.disclosure.view import redacted_view
+from sdrag.disclosure.audience_view import redacted_view
+from sdrag.engine.steps import Embed, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.principals import acting_as
 from sdrag.state import open_state
-from sdrag.steps import Embed, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage, Principal
 

@@ -22,11 +22,11 @@ from llama_index.core.tools import FunctionTool
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.audit import AuditEvent
 from sdrag.errors import UsageError
-from sdrag.hosting import policy_hash
 from sdrag.policy import LinkageSection, Policy, PolicyFile
+from sdrag.privacy.audit import AuditEvent
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import policy_hash
 
 from ..support.doubles import LangChainModel, LlamaIndexModel, verdicts
 from ..support.faces import (

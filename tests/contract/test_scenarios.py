@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
 from sdrag.errors import HostError, PolicyError
 from sdrag.vocabulary import Passage, Principal
 

@@ -16,8 +16,8 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 import langchain_sdrag
 import llamaindex_sdrag
 import sdrag.minilm
-from sdrag.calls import Limits
 from sdrag.disclosure.local import LocalLocator
+from sdrag.engine.calls import Limits
 from sdrag.errors import MissingExtraError
 from sdrag.reasons import REASONS
 from sdrag.vocabulary import Passage

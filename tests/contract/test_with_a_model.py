@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from sdrag.calls import Limits
+from sdrag.engine.calls import Limits
 from sdrag.vocabulary import Passage
 
 from ..support.doubles import verdicts

@@ -8,9 +8,9 @@ from contextvars import ContextVar
 
 import pytest
 
+from sdrag.engine.prompts import Message, Prompt, fill, sensitive, untrusted
+from sdrag.engine.steps import arun, beside, complete, compute, replied, run
 from sdrag.errors import ModelError, PromptSanitizationError
-from sdrag.prompts import Message, Prompt, fill, sensitive, untrusted
-from sdrag.steps import arun, beside, complete, compute, replied, run
 from sdrag.testing import Scripted
 
 HELD = ContextVar("held", default="nothing")
@@ -29,7 +29,7 @@ def computing(function, *items):
 def drive(request):
     if request.param == "sync":
         return run
-    return lambda steps, performer: asyncio.run(arun(steps, performer))
+    return lambda steps, runner: asyncio.run(arun(steps, runner))
 
 
 def test_each_answer_comes_back_in_its_place(drive):

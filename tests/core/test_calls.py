@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from sdrag.calls import Limits, Port, abounded, attempt
+from sdrag.engine.calls import Limits, Port, abounded, attempt
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.prompts import Message, Prompt, sensitive
+from sdrag.engine.steps import Embed, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelError, ModelTimeoutError, UsageError
-from sdrag.performing import PortPerformer, Ports
-from sdrag.prompts import Message, Prompt, sensitive
-from sdrag.steps import Embed, Failure, Reply, arun, complete, run
 from sdrag.testing import canary
 from tests.support.waiting import eventually, nothing_hangs
 
@@ -21,8 +21,8 @@ SECRET = canary("secret")
 PROMPT = Prompt("p", (Message("user", sensitive(SECRET)),))
 
 
-def performer(call, acall=None, **limits):
-    return PortPerformer(Ports(complete=Port(call, acall)), Limits(**limits))
+def runner(call, acall=None, **limits):
+    return PortRunner(Ports(complete=Port(call, acall)), Limits(**limits))
 
 
 def drive(face, steps, performing):
@@ -47,7 +47,7 @@ def test_a_hanging_call_ends_within_its_limit(face):
 
     start = time.perf_counter()
     outcomes = drive(
-        face, complete([PROMPT, Prompt("quick", ())]), performer(call, seconds=0.2)
+        face, complete([PROMPT, Prompt("quick", ())]), runner(call, seconds=0.2)
     )
     took = time.perf_counter() - start
     threads = [t for t in threading.enumerate() if t.name == "sdrag-call"]
@@ -68,7 +68,7 @@ def test_too_many_hanging_calls_are_not_joined_by_more(face):
         made.append(prompt)
         return str(release.wait(5))
 
-    hanging = performer(call, seconds=0.1, hanging=2)
+    hanging = runner(call, seconds=0.1, hanging=2)
     drive(face, complete([PROMPT] * 2), hanging)
     before = len(made)
     outcomes = drive(face, complete([PROMPT] * 3), hanging)
@@ -91,7 +91,7 @@ def test_an_error_of_a_provider_is_replaced(error):
             raise error(SECRET)
         return "fine"
 
-    failed, fine = run(complete([PROMPT, Prompt("q", ())]), performer(call, seconds=2))
+    failed, fine = run(complete([PROMPT, Prompt("q", ())]), runner(call, seconds=2))
 
     assert isinstance(failed.error, ModelError)
     assert SECRET not in f"{failed.error!r} {failed}"
@@ -131,7 +131,7 @@ def test_context_reaches_the_call(face):
     who = contextvars.ContextVar("who", default="nobody")
     who.set("ann")
 
-    (outcome,) = drive(face, complete([PROMPT]), performer(lambda _: who.get()))
+    (outcome,) = drive(face, complete([PROMPT]), runner(lambda _: who.get()))
 
     assert outcome.value.text == "ann"
 
@@ -150,7 +150,7 @@ def test_no_more_run_side_by_side_than_allowed(face):
             running -= 1
         return "x"
 
-    drive(face, complete([PROMPT] * 12), performer(call, concurrency=3))
+    drive(face, complete([PROMPT] * 12), runner(call, concurrency=3))
 
     assert most == 3
 
@@ -172,7 +172,7 @@ def test_cancelling_closes_the_steps():
             closed.append("steps")
 
     async def scene():
-        task = asyncio.create_task(arun(steps(), performer(lambda _: "", hang)))
+        task = asyncio.create_task(arun(steps(), runner(lambda _: "", hang)))
         await asyncio.sleep(0.05)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -211,7 +211,7 @@ def test_every_call_has_a_limit(bad):
 )
 def test_vectors_that_are_none_are_failures(vectors):
     """An embedding model that gives anything but one vector a text has failed."""
-    port = PortPerformer(Ports(embed=Port(lambda _: vectors)))
+    port = PortRunner(Ports(embed=Port(lambda _: vectors)))
 
     outcomes = port.perform(Embed(("a", "b")))
 
@@ -222,6 +222,6 @@ def test_vectors_that_are_none_are_failures(vectors):
 @pytest.mark.parametrize("reply", [None, 5, b"bytes", ["text"]])
 def test_a_reply_that_is_no_text_is_a_failure(reply):
     """What is no text can be no verdict."""
-    (outcome,) = run(complete([PROMPT]), performer(lambda _: reply))
+    (outcome,) = run(complete([PROMPT]), runner(lambda _: reply))
 
     assert isinstance(outcome, Failure)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.performing import PortPerformer, Ports
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy
-from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -62,4 +62,4 @@ def test_an_engine_of_a_small_model_is_under_the_same_policy():
     engine = Engine.build(POLICY, window=500)
 
     assert engine.policy.hash == Policy.read(POLICY).hash
-    run(bind([], engine), PortPerformer(Ports()))
+    run(bind([], engine), PortRunner(Ports()))

@@ -10,17 +10,17 @@ from threading import Barrier
 
 import pytest
 
-from sdrag.calls import Limits, Port
+from sdrag.engine.calls import Limits, Port
+from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
+from sdrag.engine.prompts import Message, Prompt, constant, sensitive
+from sdrag.engine.steps import Complete, Failure, arun, beside, complete, run
+from sdrag.engine.tokens import Completion, estimated, text_of
 from sdrag.errors import UsageError
-from sdrag.hosting import Hook
-from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
-from sdrag.prompts import Message, Prompt, constant, sensitive
-from sdrag.steps import Complete, Failure, arun, beside, complete, run
 from sdrag.testing import canary
-from sdrag.tokens import Completion, estimated, text_of
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import GuardRunner
 
 from ..support.doubles import verdicts
 
@@ -36,7 +36,7 @@ class RateLimitError(Exception):
 
 def metered(call, acall=None, **limits):
     port = Port(call, acall)
-    return Metered(PortPerformer(Ports(complete=port), Limits(**limits)))
+    return CountingRunner(PortRunner(Ports(complete=port), Limits(**limits)))
 
 
 @pytest.fixture(params=["sync", "async", "async on threads"])
@@ -47,19 +47,19 @@ def costs(request, monkeypatch):
     async def asleep(_):
         pass
 
-    monkeypatch.setattr("sdrag.calls.sleep", lambda _: None)
-    monkeypatch.setattr("sdrag.calls.asleep", asleep)
+    monkeypatch.setattr("sdrag.engine.calls.sleep", lambda _: None)
+    monkeypatch.setattr("sdrag.engine.calls.asleep", asleep)
 
     def counted(call, prompts=(PROMPT,), **limits):
         async def acall(prompt):
             return call(prompt)
 
-        performer = metered(call, acall if kind == "async" else None, **limits)
+        runner = metered(call, acall if kind == "async" else None, **limits)
         if kind == "sync":
-            outcomes = run(complete(prompts), performer)
+            outcomes = run(complete(prompts), runner)
         else:
-            outcomes = asyncio.run(arun(complete(prompts), performer))
-        return outcomes, performer.meter
+            outcomes = asyncio.run(arun(complete(prompts), runner))
+        return outcomes, runner.meter
 
     return counted
 
@@ -151,14 +151,14 @@ def test_what_is_asked_again_counts_again(costs, errors, calls, tokens):
 def test_what_nobody_waits_for_was_sent(is_async):
     """A call past its time counts, with what it was asked."""
     release = threading.Event()
-    performer = metered(lambda _: str(release.wait(10)), seconds=0.05)
+    runner = metered(lambda _: str(release.wait(10)), seconds=0.05)
 
     steps = complete([PROMPT])
     if is_async:
-        asyncio.run(arun(steps, performer))
+        asyncio.run(arun(steps, runner))
     else:
-        run(steps, performer)
-    meter = performer.meter
+        run(steps, runner)
+    meter = runner.meter
     counted = (meter.calls, meter.tokens_in, meter.tokens_out)
     release.set()
 
@@ -186,21 +186,21 @@ def test_what_is_waited_for_together_is_one_round_trip():
         yield from complete([PROMPT] * 6)
         yield from complete([])
 
-    performer = metered(lambda _: str(together.wait(20)))
-    run(all_of_them(), performer)
-    performer.perform(Complete(()))
+    runner = metered(lambda _: str(together.wait(20)))
+    run(all_of_them(), runner)
+    runner.perform(Complete(()))
 
-    assert (performer.meter.round_trips, performer.meter.calls) == (2, 12)
+    assert (runner.meter.round_trips, runner.meter.calls) == (2, 12)
 
 
 def test_a_prompt_that_is_not_sent_is_not_counted():
     """No model is there, or too many calls hang."""
-    performer = Metered(PortPerformer(Ports()))
+    runner = CountingRunner(PortRunner(Ports()))
 
     with pytest.raises(UsageError):
-        performer.perform(Complete((PROMPT,)))
+        runner.perform(Complete((PROMPT,)))
 
-    assert performer.meter.calls == 0
+    assert runner.meter.calls == 0
 
 
 def test_an_event_tells_what_its_request_cost():
@@ -215,7 +215,9 @@ def test_an_event_tells_what_its_request_cost():
         prompts.append(text)
         return Completion(reply(text), 70, 7)
 
-    hook = Hook.build("test", policy, Ports(complete=Port(call)), audit=events.append)
+    hook = GuardRunner.build(
+        "test", policy, Ports(complete=Port(call)), audit=events.append
+    )
     for name in ("one", "two"):
         engine = Engine.build(policy, has_model=True)
         passages = [Passage(name, f"The ship {secret} {name} was late.")]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.decoding import decode
-from sdrag.folding import fold, fold_text
-from sdrag.readings import ciphered, readings
+from sdrag.text.decoding import decode
+from sdrag.text.folding import fold, fold_text
+from sdrag.text.readings import ciphered, readings
 from tests.support.spellings import (
     ADDRESSES_ONLY,
     DISGUISES,

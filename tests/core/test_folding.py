@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.folding import fold, fold_text, is_boundary
-from sdrag.needles import Needles, needs_case
+from sdrag.text.folding import fold, fold_text, is_boundary
+from sdrag.text.phrase_matcher import PhraseMatcher, needs_case
 
 ALPHABET = st.sampled_from(
     list("aAbB zZ_-'.19\n\t")
@@ -76,7 +76,7 @@ def test_needles_agree_with_brute_force(text, forms):
     forms = [form for form in forms if not needs_case(form)]
     covered = {
         place
-        for start, end in Needles(forms)._positions(folded)
+        for start, end in PhraseMatcher(forms)._positions(folded)
         for place in range(start, end)
     }
     expected = {
@@ -87,7 +87,7 @@ def test_needles_agree_with_brute_force(text, forms):
     }
 
     assert expected <= covered
-    assert Needles(forms).occur(folded) is bool(expected)
+    assert PhraseMatcher(forms).occur(folded) is bool(expected)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_needles_agree_with_brute_force(text, forms):
 )
 def test_spellings(text, form, found):
     """Case, width, accents, quotes and the invisible do not hide a name."""
-    spans = [span.of(text) for span in Needles([form]).find(fold(text))]
+    spans = [span.of(text) for span in PhraseMatcher([form]).find(fold(text))]
 
     assert spans == ([found] if found else [])
 
@@ -122,7 +122,7 @@ def test_many_forms_that_begin_alike_are_found_in_one_pass():
     names = [f"John Smith{number:05}" for number in range(40_000)]
     start = time.perf_counter()
 
-    found = list(Needles(names).find(fold(", ".join(names))))
+    found = list(PhraseMatcher(names).find(fold(", ".join(names))))
 
     assert len(found) == len(names)
     assert time.perf_counter() - start < 5
@@ -130,4 +130,4 @@ def test_many_forms_that_begin_alike_are_found_in_one_pass():
 
 def test_needles_show_no_form():
     """A repr counts."""
-    assert repr(Needles(["Ann Lee", "山田"])) == "Needles(2)"
+    assert repr(PhraseMatcher(["Ann Lee", "山田"])) == "PhraseMatcher(2)"

@@ -11,12 +11,11 @@ from typing import Any
 import anyio
 import pytest
 
-from sdrag.calls import Limits, Port, attempt, computed
-from sdrag.errors import HostError, InternalError
-from sdrag.interrupts import bare_interrupt
-from sdrag.performing import PortPerformer, Ports
-from sdrag.prompts import Message, Prompt, sensitive
-from sdrag.steps import (
+from sdrag.engine.calls import Limits, Port, attempt, computed
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.interrupts import bare_interrupt
+from sdrag.engine.prompts import Message, Prompt, sensitive
+from sdrag.engine.steps import (
     arun,
     authorize,
     beside,
@@ -27,6 +26,7 @@ from sdrag.steps import (
     score,
     search,
 )
+from sdrag.errors import HostError, InternalError
 from sdrag.testing import canary
 from sdrag.vocabulary import Passage, Principal
 
@@ -178,16 +178,16 @@ def caught(call: Callable[[], Any]) -> BaseException:
     raise AssertionError("nothing was raised")
 
 
-async def in_the_task(steps: Any, performer: PortPerformer) -> BaseException:
+async def in_the_task(steps: Any, runner: PortRunner) -> BaseException:
     """Catch it where a host would: in the task that waits, not outside of the loop."""
     try:
-        await arun(steps, performer)
+        await arun(steps, runner)
     except BaseException as error:  # noqa: BLE001 -- that is what is tried
         return error
     raise AssertionError("nothing was raised")
 
 
-def performer(make: Callable[[], BaseException], *, native: bool) -> PortPerformer:
+def runner(make: Callable[[], BaseException], *, native: bool) -> PortRunner:
     def call(_: Any) -> Any:
         raise raised_by(make)
 
@@ -195,7 +195,7 @@ def performer(make: Callable[[], BaseException], *, native: bool) -> PortPerform
         raise raised_by(make)
 
     port = Port(call, acall if native else None)
-    return PortPerformer(Ports(port, port, port, port, port), Limits(seconds=20))
+    return PortRunner(Ports(port, port, port, port, port), Limits(seconds=20))
 
 
 class TestPorts:
@@ -204,7 +204,7 @@ class TestPorts:
     @PORTS
     @interrupt
     def test_it_passes_bare(self, steps, make):
-        error = caught(lambda: run(steps(), performer(make, native=False)))
+        error = caught(lambda: run(steps(), runner(make, native=False)))
 
         assert type(error) is type(make())
         assert SECRET not in said(error)
@@ -213,7 +213,7 @@ class TestPorts:
     @interrupt
     @pytest.mark.parametrize("native", [True, False], ids=["async", "thread"])
     def test_it_passes_bare_to_the_task_that_waits(self, steps, make, native):
-        waiting = in_the_task(steps(), performer(make, native=native))
+        waiting = in_the_task(steps(), runner(make, native=native))
 
         error = asyncio.run(waiting)
 
@@ -228,8 +228,8 @@ class TestPorts:
         for error in (
             caught(lambda: computed(work, "item")),
             caught(lambda: attempt(work, "item", 1)),
-            caught(lambda: run(compute(work, ["item"]), PortPerformer(Ports()))),
-            asyncio.run(in_the_task(compute(work, ["item"]), PortPerformer(Ports()))),
+            caught(lambda: run(compute(work, ["item"]), PortRunner(Ports()))),
+            asyncio.run(in_the_task(compute(work, ["item"]), PortRunner(Ports()))),
         ):
             assert type(error) is type(make())
             assert SECRET not in said(error)
@@ -241,7 +241,7 @@ class TestPorts:
             pair = (of_model(), compute(str, ["item"]))
             return beside(*(pair if first else pair[::-1]))
 
-        failing = performer(make, native=True)
+        failing = runner(make, native=True)
         for error in (
             caught(lambda: run(steps(), failing)),
             asyncio.run(in_the_task(steps(), failing)),
@@ -255,7 +255,7 @@ class TestPorts:
         def steps() -> Any:
             return beside(compute(str, ["item"]), of_retriever())
 
-        failing = performer(INTERRUPTS["keyboard"], native=False)
+        failing = runner(INTERRUPTS["keyboard"], native=False)
         caught(lambda: run(steps(), failing))
 
         assert SECRET not in "".join(capfd.readouterr())
@@ -269,7 +269,7 @@ class TestCancellation:
             await asyncio.sleep(20)
             return ""
 
-        await arun(of_model(), PortPerformer(Ports(Port(lambda _: "", hang)), Limits()))
+        await arun(of_model(), PortRunner(Ports(Port(lambda _: "", hang)), Limits()))
 
     async def test_the_task_is_cancelled(self):
         task = asyncio.create_task(self.waiting())
@@ -293,7 +293,7 @@ class TestCancellation:
         assert scope.cancelled_caught
 
     async def test_a_retriever_that_is_cancelled_cancels(self):
-        failing = performer(CANCELLED["cancelled"], native=True)
+        failing = runner(CANCELLED["cancelled"], native=True)
         task = asyncio.create_task(arun(of_retriever(), failing))
 
         with pytest.raises(CancelledError) as error:

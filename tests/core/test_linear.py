@@ -12,24 +12,34 @@ from typing import Any
 
 import pytest
 
-import sdrag.decoding
 import sdrag.detectors
 import sdrag.disclosure.local
 import sdrag.guardrails
-from sdrag import spans
+import sdrag.text.decoding
 from sdrag.disclosure import cutting
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.local.named import named
+from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.public_officials import spared
 from sdrag.guardrails import monitoring
-from sdrag.guardrails.injection.windows import windows
+from sdrag.guardrails.injection.scan_windows import windows
 from sdrag.policy import MonitoringSection
-from sdrag.spans import SpanUnion, widened
+from sdrag.text import spans
+from sdrag.text.spans import SpanUnion, widened
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
-PACKAGES = (sdrag.detectors, sdrag.decoding, sdrag.disclosure.local, sdrag.guardrails)
-MODULES = ("sdrag.sentences", "sdrag.folding", "sdrag.needles", "sdrag.spans")
+PACKAGES = (
+    sdrag.detectors,
+    sdrag.text.decoding,
+    sdrag.disclosure.local,
+    sdrag.guardrails,
+)
+MODULES = (
+    "sdrag.text.sentences",
+    "sdrag.text.folding",
+    "sdrag.text.phrase_matcher",
+    "sdrag.text.spans",
+)
 UNBOUNDED = 64
 """A repetition that may be longer is as good as endless inside another one."""
 REPEATS = {codes.MAX_REPEAT, codes.MIN_REPEAT}
@@ -189,7 +199,7 @@ def test_a_sentence_is_asked_once_whether_it_has_capitals(monkeypatch):
         asked.append(sentence)
         return True
 
-    module = importlib.import_module("sdrag.disclosure.local.named")
+    module = importlib.import_module("sdrag.disclosure.local.name_locator")
     monkeypatch.setattr(module, "has_no_capitals", counting)
     document = JoinedText.of([Passage(id="p", text="may white " * 200)])
     rule = Constraint(id="r", text="Do not reveal anything about May White.")

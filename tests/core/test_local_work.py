@@ -10,13 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from sdrag import deadlines
-from sdrag.calls import Limits
-from sdrag.deadlines import Deadline, check_time, ends_by
-from sdrag.errors import InternalError, LocalLimitError, UsageError
-from sdrag.local_work import LocalWork
-from sdrag.performing import Metered, PortPerformer, Ports
-from sdrag.steps import (
+from sdrag.engine import deadlines
+from sdrag.engine.calls import Limits
+from sdrag.engine.deadlines import Deadline, check_time, ends_by
+from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
+from sdrag.engine.local_work import LocalWork
+from sdrag.engine.steps import (
     Failure,
     Reply,
     arun,
@@ -27,6 +26,7 @@ from sdrag.steps import (
     run,
     within_limits,
 )
+from sdrag.errors import InternalError, LocalLimitError, UsageError
 from sdrag.testing import canary
 from tests.support.waiting import eventually, nothing_hangs
 
@@ -38,7 +38,7 @@ SHORT = Limits(local_seconds=0.2)
 def drive(request):
     if request.param == "sync":
         return run
-    return lambda steps, performer: asyncio.run(arun(steps, performer))
+    return lambda steps, runner: asyncio.run(arun(steps, runner))
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def released():
 
 
 def metered(limits=SHORT):
-    return Metered(PortPerformer(Ports(), limits))
+    return CountingRunner(PortRunner(Ports(), limits))
 
 
 def bounded(function, *items):
@@ -235,8 +235,8 @@ def test_a_request_that_is_given_up_ends_its_work():
             time.sleep(0.001)
 
     async def scene():
-        performer = metered(Limits(local_seconds=60))
-        task = asyncio.create_task(arun(bounded(looks, 1), performer))
+        runner = metered(Limits(local_seconds=60))
+        task = asyncio.create_task(arun(bounded(looks, 1), runner))
         assert await asyncio.to_thread(begun.wait, 5)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.errors import ModelReplyError, PromptSanitizationError
-from sdrag.prompts import (
+from sdrag.engine.prompts import (
     Label,
     Labelled,
     Message,
@@ -26,7 +25,8 @@ from sdrag.prompts import (
     untrusted,
     verified,
 )
-from sdrag.steps import Complete, Failure, Reply, arun, complete, run
+from sdrag.engine.steps import Complete, Failure, Reply, arun, complete, run
+from sdrag.errors import ModelReplyError, PromptSanitizationError
 from sdrag.testing import canary
 from sdrag.vocabulary import Constraint, Highlight, Passage, Span
 
@@ -123,7 +123,7 @@ def _summarizing():
 
 
 def _extracting():
-    from sdrag.disclosure.prompts import extraction_prompt  # noqa: PLC0415
+    from sdrag.disclosure.extraction_prompt import extraction_prompt  # noqa: PLC0415
 
     return [extraction_prompt(RAW, CONSTRAINTS, b"k" * 16)]
 
@@ -168,14 +168,14 @@ def _judging():
 
 
 def _linking():
-    from sdrag.linkage.extraction import ModelExtractor  # noqa: PLC0415
+    from sdrag.linkage.model_extractor import ModelExtractor  # noqa: PLC0415
     from sdrag.linkage.rewriting import _prompt  # noqa: PLC0415
 
     return [*sent(ModelExtractor().extract([TEXT])), _prompt(PASSAGE)]
 
 
 def _picking():
-    from sdrag.disclosure.picking import _prompt  # noqa: PLC0415
+    from sdrag.disclosure.llm_constraint_filter import _prompt  # noqa: PLC0415
 
     return [_prompt(sensitive(TEXT), [Constraint("a", "Remove names")], bytes(32))]
 
@@ -193,14 +193,14 @@ BUILT = {
     ],
     ("questions.split_by_model",): _splitting,
     ("summarizer.summary_prompt",): _summarizing,
-    ("prompts.extraction_prompt",): _extracting,
+    ("extraction_prompt.extraction_prompt",): _extracting,
     ("confirm_prompt.confirm_prompt",): _confirming,
     ("rephrase_prompt.rephrasing_prompt",): _rephrasing,
-    ("picking._prompt",): _picking,
+    ("llm_constraint_filter._prompt",): _picking,
     ("building._prompt",): _summarizing_clusters,
     ("llm.detection_prompt",): _detecting,
     ("judging._prompt",): _judging,
-    ("extraction._read", "rewriting._prompt"): _linking,
+    ("model_extractor._read", "rewriting._prompt"): _linking,
     ("generation.monolithic_prompt",): _monolithic,
 }
 """How the prompts of each site are built from the worst: the query and raw text."""
@@ -230,16 +230,19 @@ def test_no_prompt_holds_the_query_beside_unredacted_text(names):
 
 def test_the_prompts_of_redaction_are_admitted_and_have_no_room_for_a_query():
     """No builder of the disclosure room takes a question; its prompts are sent."""
-    from sdrag.disclosure import prompts, rephrase_prompt  # noqa: PLC0415
+    from sdrag.disclosure import extraction_prompt, rephrase_prompt  # noqa: PLC0415
 
     assert all(map(admit, [*_extracting(), *_rephrasing()]))
-    for builder in (prompts.extraction_prompt, rephrase_prompt.rephrasing_prompt):
+    for builder in (
+        extraction_prompt.extraction_prompt,
+        rephrase_prompt.rephrasing_prompt,
+    ):
         taken = set(inspect.signature(builder).parameters)
         assert not taken & {"query", "question", "request", "principal"}
 
 
 class Recorder:
-    """A performer that must not be reached."""
+    """A runner that must not be reached."""
 
     def __init__(self):
         self.asked = []
@@ -305,7 +308,7 @@ def test_no_rule_can_swallow_the_refusal():
 
 @given(PROMPTS)
 def test_a_reply_inherits_the_labels_of_its_prompt(prompt):
-    """A performer that says its reply is harmless is not believed."""
+    """A runner that says its reply is harmless is not believed."""
     if not broken(prompt):
         (outcome,) = run(complete([prompt]), Recorder())
 

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from sdrag.calls import Limits, Port
+from sdrag.engine.calls import Limits, Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.prompts import Message, Prompt, sensitive
+from sdrag.engine.retrying import Retrying, refusal
+from sdrag.engine.steps import Failure, Reply, Search, arun, complete, run
 from sdrag.errors import ModelError, ModelTimeoutError, UsageError
-from sdrag.performing import PortPerformer, Ports
-from sdrag.prompts import Message, Prompt, sensitive
-from sdrag.retrying import Retrying, refusal
-from sdrag.steps import Failure, Reply, Search, arun, complete, run
 from sdrag.testing import canary
 
 SECRET = canary("secret")
@@ -184,10 +184,10 @@ def drive(request):
             return call(prompt)
 
         port = Port(call, acall if kind == "async" else None)
-        performer = PortPerformer(Ports(complete=port), Limits(**limits))
+        runner = PortRunner(Ports(complete=port), Limits(**limits))
         if kind == "sync":
-            return run(complete(prompts), performer)
-        return asyncio.run(arun(complete(prompts), performer))
+            return run(complete(prompts), runner)
+        return asyncio.run(arun(complete(prompts), runner))
 
     return driven
 
@@ -200,8 +200,8 @@ def naps(monkeypatch):
     async def asleep(seconds):
         taken.append(seconds)
 
-    monkeypatch.setattr("sdrag.calls.sleep", taken.append)
-    monkeypatch.setattr("sdrag.calls.asleep", asleep)
+    monkeypatch.setattr("sdrag.engine.calls.sleep", taken.append)
+    monkeypatch.setattr("sdrag.engine.calls.asleep", asleep)
     return taken
 
 
@@ -263,8 +263,8 @@ def test_the_wait_of_one_holds_up_no_other(drive, monkeypatch):
     async def asleep(_):
         assert await asyncio.to_thread(answered.wait, 10)
 
-    monkeypatch.setattr("sdrag.calls.sleep", sleep)
-    monkeypatch.setattr("sdrag.calls.asleep", asleep)
+    monkeypatch.setattr("sdrag.engine.calls.sleep", sleep)
+    monkeypatch.setattr("sdrag.engine.calls.asleep", asleep)
 
     outcomes = drive(call, [PROMPT, Prompt("q", ())], attempts=1)
 
@@ -279,7 +279,7 @@ def test_the_hosts_own_search_is_asked_once(naps):
         asked.append(effect)
         raise RateLimitError
 
-    (outcome,) = PortPerformer(Ports(search=Port(search))).perform(Search(("q",)))
+    (outcome,) = PortRunner(Ports(search=Port(search))).perform(Search(("q",)))
 
     assert isinstance(outcome, Failure)
     assert len(asked) == 1

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.disclosure.answers import read_answers
 from sdrag.disclosure.confirm_prompt import Marked, confirm_prompt, control_of
-from sdrag.disclosure.prompts import extraction_prompt
+from sdrag.disclosure.confirm_replies import read_answers
+from sdrag.disclosure.extraction_prompt import extraction_prompt
+from sdrag.disclosure.extraction_replies import read_verdicts
 from sdrag.disclosure.rephrase_prompt import passage_mark, rephrasing_prompt
-from sdrag.disclosure.verdicts import read_verdicts
+from sdrag.engine.prompts import Message, Prompt, constant, sensitive
 from sdrag.errors import UsageError
 from sdrag.evaluation.witnesses import broken
-from sdrag.prompts import Message, Prompt, constant, sensitive
 from sdrag.testing import ExactModel, HijackedModel, Protected, StumblingModel
 from sdrag.vocabulary import Constraint
 

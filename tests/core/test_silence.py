@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from sdrag.silence import HIDDEN, silenced
+from sdrag.privacy.log_privacy import HIDDEN, suppress_logs
 
 RAW = "Anna Karlsson saw it"
 
@@ -29,7 +29,7 @@ def logged(logger, caplog):
 
 
 def test_a_record_keeps_logger_level_and_place(caplog):
-    with silenced():
+    with suppress_logs():
         record = logged(logging.getLogger("provider.client"), caplog)
 
     assert (record.name, record.levelname) == ("provider.client", "WARNING")
@@ -38,14 +38,14 @@ def test_a_record_keeps_logger_level_and_place(caplog):
 
 
 def test_a_record_loses_its_words_its_error_and_what_stands_beside(caplog):
-    with silenced():
+    with suppress_logs():
         record = logged(logging.getLogger("provider.client"), caplog)
 
     assert RAW not in str(vars(record))
 
 
 def test_outside_the_block_nothing_is_changed(caplog):
-    with silenced():
+    with suppress_logs():
         pass
     record = logged(logging.getLogger("provider.client"), caplog)
 
@@ -56,7 +56,7 @@ def test_outside_the_block_nothing_is_changed(caplog):
 def test_our_own_records_are_left_alone(caplog):
     """They hold ids and counts, and are what an operator goes by."""
     caplog.set_level(logging.INFO, "sdrag.audit")
-    with silenced():
+    with suppress_logs():
         logging.getLogger("sdrag.audit").info("retrieve %s", {"redacted": 1})
 
     assert caplog.messages == ["retrieve {'redacted': 1}"]
@@ -64,7 +64,7 @@ def test_our_own_records_are_left_alone(caplog):
 
 def test_threads_that_take_the_context_along_are_silent_too(caplog):
     logger = logging.getLogger("provider.client")
-    with silenced():
+    with suppress_logs():
         run = copy_context().run
         thread = Thread(target=run, args=(logger.warning, RAW))
     thread.start()
@@ -83,7 +83,7 @@ def test_threads_that_take_the_context_along_are_silent_too(caplog):
     ids=["text", "category", "instance"],
 )
 def test_a_warning_keeps_its_kind_and_place(said, category):
-    with silenced(), warnings.catch_warnings(record=True) as caught:
+    with suppress_logs(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.warn(*said, stacklevel=1)
 

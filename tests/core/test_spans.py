@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.errors import UsageError
-from sdrag.folding import fold, is_boundary
-from sdrag.sentences import sentences, words
-from sdrag.spans import SpanUnion, covered, locate, merge, splice, widen, widened
+from sdrag.text.folding import fold, is_boundary
+from sdrag.text.sentences import sentences, words
+from sdrag.text.spans import SpanUnion, covered, locate, merge, splice, widen, widened
 from sdrag.vocabulary import Span
 
 TEXTS = st.text(st.sampled_from("ab AB.\u200b\u0301ß山_-\n"), min_size=1, max_size=50)

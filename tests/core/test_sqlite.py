@@ -11,7 +11,7 @@ from multiprocessing import get_context
 import pytest
 
 from sdrag.errors import HostError
-from sdrag.sqlite import MEMORY, Database
+from sdrag.state.sqlite import MEMORY, Database
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS entry (value TEXT PRIMARY KEY);"
 SECRET = "Anna Karlsson"

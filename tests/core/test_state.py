@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.errors import HostError, UsageError
-from sdrag.folding import fold
-from sdrag.spans import merge
-from sdrag.sqlite import MEMORY, Database
 from sdrag.state import open_state
 from sdrag.state.findings import Located
 from sdrag.state.keys import Keys
 from sdrag.state.register import Entries, Hashes, Register
-from sdrag.state.replies import Replies
+from sdrag.state.rephrasings import Replies
 from sdrag.state.schema import SCHEMA
-from sdrag.state.spans import ClosedSpans, by_rule
+from sdrag.state.span_bytes import ClosedSpans, by_rule
+from sdrag.state.sqlite import MEMORY, Database
+from sdrag.text.folding import fold
+from sdrag.text.spans import merge
 from sdrag.vocabulary import Constraint, Span
 
 KEYS, HASHES = Keys(b"k" * 32), Hashes(b"k" * 32)

@@ -16,12 +16,12 @@ import pytest
 
 import sdrag
 from sdrag import errors
-from sdrag.audit import AuditEvent, emit, log_event
+from sdrag.engine.prompts import sensitive
+from sdrag.engine.steps import Compute, Embed, Reply, Score, Search
 from sdrag.errors import MissingExtraError, PolicyError, SdragError, UsageError
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 from sdrag.principals import acting_as, current_principal
-from sdrag.prompts import sensitive
-from sdrag.steps import Compute, Embed, Reply, Score, Search
+from sdrag.privacy.audit import AuditEvent, emit, log_event
 from sdrag.testing import canary
 from sdrag.vocabulary import (
     Confidential,
@@ -165,7 +165,10 @@ def test_the_drawn_tree_is_the_class_tree():
 def test_a_missing_extra_names_the_command():
     """One ImportError that says what to type."""
     command = r'pip install "sdrag\[local\]"'
-    with pytest.raises(ImportError, match=command) as raised, needs("local", "MiniLM"):
+    with (
+        pytest.raises(ImportError, match=command) as raised,
+        require_extra("local", "MiniLM"),
+    ):
         raise ModuleNotFoundError("torch")
 
     assert isinstance(raised.value, MissingExtraError)
@@ -173,7 +176,7 @@ def test_a_missing_extra_names_the_command():
 
 def test_a_module_of_ours_that_breaks_is_no_missing_extra():
     """No command mends a fault of this package, so none is advised."""
-    with pytest.raises(ImportError) as raised, needs("cli", "The command line"):
+    with pytest.raises(ImportError) as raised, require_extra("cli", "The command line"):
         importlib.import_module("sdrag.nothing_by_this_name")
 
     assert not isinstance(raised.value, MissingExtraError)
@@ -181,7 +184,10 @@ def test_a_module_of_ours_that_breaks_is_no_missing_extra():
 
 def test_the_extra_that_is_missing_is_named_by_who_needs_it():
     """A command that needs one extra does not answer for another."""
-    inner, outer = needs("local", "MiniLM"), needs("cli", "The command line")
+    inner, outer = (
+        require_extra("local", "MiniLM"),
+        require_extra("cli", "The command line"),
+    )
     with pytest.raises(MissingExtraError) as raised, outer, inner:
         raise ModuleNotFoundError("torch")
 
@@ -239,7 +245,10 @@ def test_an_event_holds_no_content(caplog):
             "from sdrag import Policy, acting_as, Principal",
             ["numpy", "networkx", "torch"],
         ),
-        ("import sdrag.steps, sdrag.performing", ["numpy", "networkx", "pydantic"]),
+        (
+            "import sdrag.engine.steps, sdrag.engine.effect_runner",
+            ["numpy", "networkx", "pydantic"],
+        ),
         ("import sdrag.pipeline", ["networkx", "torch", "sentence_transformers"]),
         ("import sdrag.disclosure", ["networkx", "torch"]),
     ],

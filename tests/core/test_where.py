@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.folding import fold_text
 from sdrag.policy import Policy, applies, metadata_of_any
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Constraint, WhereMissing
 
 MISSING = object()

@@ -11,11 +11,11 @@ from sdrag.detectors.gliner import GlinerDetector
 from sdrag.detectors.llm import LlmDetector, detection_prompt
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.presidio import PresidioDetector
+from sdrag.detectors.text_windows import windows
 from sdrag.detectors.union import UnionDetector
-from sdrag.detectors.windows import windows
+from sdrag.engine.prompts import Label, sensitive
+from sdrag.engine.steps import Failure, Reply, run
 from sdrag.errors import ModelReplyError, UsageError
-from sdrag.prompts import Label, sensitive
-from sdrag.steps import Failure, Reply, run
 from sdrag.testing import Scripted
 
 TEXT = "Meyers rang 0770 555 0143. Later Meyers slept."

@@ -17,10 +17,10 @@ from sdrag.detectors import tagger
 from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.detectors.tagger import TaggerDetector, tagging
 from sdrag.detectors.tagger.tagging import Tag
+from sdrag.engine.steps import Failure, Reply, compute, run
 from sdrag.errors import InternalError
-from sdrag.sentences import words
-from sdrag.steps import Failure, Reply, compute, run
 from sdrag.testing import Scripted
+from sdrag.text.sentences import words
 from sdrag.vocabulary import Mention
 
 CASE = (

@@ -8,9 +8,9 @@ import re
 import pytest
 
 from sdrag.disclosure import Ingested
+from sdrag.engine.steps import Complete, Embed, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
-from sdrag.steps import Complete, Embed, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage, Principal
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -22,8 +22,8 @@ LIMITS = [{}, {"apply": "top_k", "top_k": 1, "rank_by": "query"}, {"max_candidat
 
 def _asked(policy, **options):
     engine = Engine.build(policy, has_model=bool(options))
-    performer = Scripted(**options)
-    return run(disclose(PASSAGES, Request("guest 1"), engine), performer), performer
+    runner = Scripted(**options)
+    return run(disclose(PASSAGES, Request("guest 1"), engine), runner), runner
 
 
 @pytest.mark.parametrize("limits", LIMITS)
@@ -60,7 +60,7 @@ def test_no_model_is_asked_what_a_blanket_constraint_forbids() -> None:
         verdicts = [{"constraint": rule["id"], "spans": []} for rule in NAMES]
         return json.dumps({"verdicts": verdicts})
 
-    seen, performer = _asked({"constraints": [*NAMES, BLANKET]}, complete=reply)
+    seen, runner = _asked({"constraints": [*NAMES, BLANKET]}, complete=reply)
 
     assert [passage.id for passage in seen.passages] == ["p"]
-    assert performer.effects
+    assert runner.effects

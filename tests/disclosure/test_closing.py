@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from sdrag.disclosure.closing import closed, disguised, recalled
 from sdrag.disclosure.cutting import Taken, cut
-from sdrag.disclosure.forms import lasts, name_forms
 from sdrag.disclosure.metadata import plain, rewritten
 from sdrag.disclosure.placeholders import any_of
 from sdrag.disclosure.registering import add_entries, surfaces
-from sdrag.folding import fold, is_boundary
-from sdrag.needles import Needles
+from sdrag.disclosure.surface_forms import lasts, name_forms
+from sdrag.engine.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.spans import merge
 from sdrag.state import open_state
 from sdrag.state.register import Entries, Hashes, Register
-from sdrag.steps import Reply, run
 from sdrag.testing import Scripted
+from sdrag.text.folding import fold, is_boundary
+from sdrag.text.phrase_matcher import PhraseMatcher
+from sdrag.text.spans import merge
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
 HOLE = "[REDACTED]"
@@ -111,7 +111,7 @@ def test_no_located_form_remains_in_any_text(case, applied):
         rest = fold(made.text.replace(HOLE, "\u25a1"))
         for surface in located:
             if lasts(surface):
-                assert not Needles([surface]).occur(rest), surface
+                assert not PhraseMatcher([surface]).occur(rest), surface
 
 
 @given(cases(), APPLIED)

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
+from sdrag.engine.steps import Complete, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
-from sdrag.steps import Complete, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -111,11 +111,11 @@ def no_to_all(prompt):
 
 
 def released(passages, built, model, *, bound=True):
-    performer = Scripted(complete=model)
+    runner = Scripted(complete=model)
     if bound:
-        run(bind(passages, built), performer)
-    done = run(disclose(passages, Request("q"), built), performer)
-    return {one.id: one.text for one in done.passages}, performer
+        run(bind(passages, built), runner)
+    done = run(disclose(passages, Request("q"), built), runner)
+    return {one.id: one.text for one in done.passages}, runner
 
 
 @pytest.mark.parametrize("bound", [True, False])
@@ -292,16 +292,16 @@ def test_two_round_trips_and_one_for_what_is_asked_again(kind):
         return stumbles(prompt)
 
     built = engine(WITNESSES, MAILS, WHY)
-    performer = Scripted(complete=complete)
+    runner = Scripted(complete=complete)
     step = bind if kind == "ingest" else None
     run(
         step(chunks(DOCTOR), built)
         if step
         else disclose(chunks(DOCTOR), Request("q"), built),
-        performer,
+        runner,
     )
 
-    sent = [e for e in performer.effects if isinstance(e, Complete) and e.items]
+    sent = [e for e in runner.effects if isinstance(e, Complete) and e.items]
     names = [{prompt.name for prompt in effect.items} for effect in sent]
     # What is asked again goes out beside the confirmation, whichever is first.
     assert names[0] == {"disclosure.extract"}
@@ -318,25 +318,25 @@ def test_a_located_corpus_pays_once(tmp_path):
     frees = DOCTORS
     released(chunks(DOCTOR), engine(WITNESSES, state=path), Model(frees=frees))
 
-    texts, performer = released(
+    texts, runner = released(
         chunks(DOCTOR), engine(WITNESSES, state=open_state(path)), Model(), bound=False
     )
 
     assert "Hale" in texts["d0"]
-    assert not [effect for effect in performer.effects if isinstance(effect, Complete)]
+    assert not [effect for effect in runner.effects if isinstance(effect, Complete)]
 
 
 def test_no_question_is_in_any_prompt():
     """The asker's words reach no prompt of redaction."""
-    model, performer = Model(), None
-    performer = Scripted(complete=model)
+    model, runner = Model(), None
+    runner = Scripted(complete=model)
     built = engine(WITNESSES)
-    run(disclose(chunks(DOCTOR), Request("Zanzibar?"), built), performer)
+    run(disclose(chunks(DOCTOR), Request("Zanzibar?"), built), runner)
 
     assert model.asked
     assert not any(
         "Zanzibar" in message.content.text
-        for effect in performer.effects
+        for effect in runner.effects
         if isinstance(effect, Complete)
         for prompt in effect.items
         for message in prompt.messages

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local.cued import cued
-from sdrag.folding import fold_text
+from sdrag.disclosure.local.cue_locator import cued
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Constraint
 
 BLANKET = [

@@ -8,15 +8,15 @@ import time
 
 import pytest
 
-from sdrag.calls import Limits, Port
 from sdrag.detectors.tagger import tagging
 from sdrag.disclosure import DisclosureSetup, disclose
-from sdrag.performing import PortPerformer, Ports
+from sdrag.engine.calls import Limits, Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import Reply, arun, run
 from sdrag.pipeline import Engine, Request
 from sdrag.pipeline import disclose as disclose_all
 from sdrag.policy import Policy
 from sdrag.state import open_state
-from sdrag.steps import Reply, arun, run
 from sdrag.testing import Scripted, canary, toy_vectors
 from sdrag.vocabulary import Finding, Passage, Span
 
@@ -86,10 +86,8 @@ def asked(model, locator, face, passages=(PASSAGE,), state=None):
         embed=Port(lambda effect: toy_vectors(effect.items)),
     )
     steps = disclose(list(passages), "what?", None, setup)
-    performer = PortPerformer(ports, Limits(seconds=0.3))
-    return (
-        run(steps, performer) if face == "sync" else asyncio.run(arun(steps, performer))
-    )
+    runner = PortRunner(ports, Limits(seconds=0.3))
+    return run(steps, runner) if face == "sync" else asyncio.run(arun(steps, runner))
 
 
 def failing(_):

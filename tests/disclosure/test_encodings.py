@@ -7,11 +7,11 @@ import re
 
 import pytest
 
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.steps import run
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import local_embeddings
 from tests.support.spellings import (
     ADDRESSES_ONLY,
     DISGUISES,
@@ -21,7 +21,7 @@ from tests.support.spellings import (
     Spelling,
 )
 
-PERFORMER = PortPerformer(Ports(embed=local_embeddings()))
+PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 
 VALUES = {
     "name": (

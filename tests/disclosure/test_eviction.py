@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from sdrag.disclosure import bind
 from sdrag.disclosure.candidates import CANDIDATES, candidates
+from sdrag.engine.steps import Complete, Embed, Score, Search, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as bind_all
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
-from sdrag.steps import Complete, Embed, Score, Search, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Passage
 

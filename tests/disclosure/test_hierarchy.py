@@ -16,10 +16,10 @@ from sdrag.disclosure.hierarchy import (
     inherit,
 )
 from sdrag.disclosure.hierarchy.clusters import clusters, fitting_clusters
+from sdrag.engine.steps import Complete, Embed, run
 from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError, UsageError
 from sdrag.policy import DisclosureSection, Policy
 from sdrag.state import open_state
-from sdrag.steps import Complete, Embed, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Binding, Constraint, Passage
 
@@ -34,9 +34,9 @@ def leaves(count, document="d", **metadata):
 
 
 def grown(passages, settings=None, complete=lambda _: "A summary."):
-    performer = Scripted(complete=complete)
-    found = run(build_hierarchy(passages, settings, key=b"k"), performer)
-    return found.passages, performer
+    runner = Scripted(complete=complete)
+    found = run(build_hierarchy(passages, settings, key=b"k"), runner)
+    return found.passages, runner
 
 
 def test_few_chunks_make_one_summary():
@@ -159,10 +159,10 @@ def test_no_summary_at_all_is_an_error(reply, error):
 def test_documents_are_summarized_side_by_side():
     """All documents of a layer are embedded, and asked about, in one go."""
     chunks = tuple(leaf for name in "abcdef" for leaf in leaves(3, name))
-    _, performer = grown(chunks, HierarchySettings(depth=2))
+    _, runner = grown(chunks, HierarchySettings(depth=2))
 
-    asked = [len(e.items) for e in performer.effects if isinstance(e, Complete)]
-    embedded = [len(e.items) for e in performer.effects if isinstance(e, Embed)]
+    asked = [len(e.items) for e in runner.effects if isinstance(e, Complete)]
+    embedded = [len(e.items) for e in runner.effects if isinstance(e, Embed)]
     assert asked == [6]
     assert embedded == [18]
 
@@ -199,11 +199,11 @@ def test_prompts_hold_whole_chunks():
     """What a prompt has room for is cut off nowhere."""
     texts = ["long " * 30, "short", "brief", "last"]
     chunks = [Passage(f"p{n}", text) for n, text in enumerate(texts)]
-    performer = Scripted(complete=lambda _: "A summary.")
-    run(build_hierarchy(chunks, HierarchySettings(characters=200)), performer)
+    runner = Scripted(complete=lambda _: "A summary.")
+    run(build_hierarchy(chunks, HierarchySettings(characters=200)), runner)
     asked = [
         prompt.messages[-1].content.text
-        for effect in performer.effects
+        for effect in runner.effects
         if isinstance(effect, Complete)
         for prompt in effect.items
     ]
@@ -214,8 +214,8 @@ def test_prompts_hold_whole_chunks():
 
 def test_prompts_hold_no_question():
     """Summarizing reads the chunks alone."""
-    _, performer = grown(leaves(3))
-    prompts = [p for e in performer.effects if isinstance(e, Complete) for p in e.items]
+    _, runner = grown(leaves(3))
+    prompts = [p for e in runner.effects if isinstance(e, Complete) for p in e.items]
 
     assert {p.name for p in prompts} == {"disclosure.summarize"}
 
@@ -287,11 +287,11 @@ def test_a_summary_of_what_has_changed_is_in_doubt(change):
 def test_a_summary_of_what_was_never_bound_is_in_doubt():
     """Once its chunks are bound, it inherits."""
     chunks, state, policy = leaves(3), open_state(), Policy.read(ONE_RULE)
-    performer = Scripted(complete=lambda _: "Nothing.")
-    found = run(add_summaries(chunks, policy, state), performer)
+    runner = Scripted(complete=lambda _: "Nothing.")
+    found = run(add_summaries(chunks, policy, state), runner)
 
     assert state.bindings.read(found.passages, policy.rules) == [None]
-    run(bind(chunks, policy.rules, state, policy.disclosure), performer)
+    run(bind(chunks, policy.rules, state, policy.disclosure), runner)
     assert set(state.bindings.read(found.passages, policy.rules)[0]) == {"names"}
 
 
@@ -304,9 +304,9 @@ def test_a_summary_of_summaries_inherits_through_them(monkeypatch):
     name = "sdrag.disclosure.hierarchy.building.fitting_clusters"
     monkeypatch.setattr(name, paired)
     chunks, state, policy = leaves(4), open_state(), Policy.read(ONE_RULE)
-    performer = Scripted(complete=lambda _: "Nothing.")
-    run(bind(chunks, policy.rules, state, policy.disclosure), performer)
-    found = run(add_summaries(chunks, policy, state), performer)
+    runner = Scripted(complete=lambda _: "Nothing.")
+    run(bind(chunks, policy.rules, state, policy.disclosure), runner)
+    found = run(add_summaries(chunks, policy, state), runner)
     top = found.passages[-1]
 
     assert [one.metadata[LAYER_KEY] for one in found.passages] == [1, 1, 2]

@@ -8,11 +8,11 @@ import re
 import pytest
 
 from sdrag.disclosure import bind, bind_constraint, forget_constraint, forget_document
+from sdrag.engine.steps import Complete, Embed, Search, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as ingest
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
-from sdrag.steps import Complete, Embed, Search, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Passage, Principal
 
@@ -43,10 +43,10 @@ def engine(state, *rules, **options):
 
 
 def added(state, constraint=NEW, found=PASSAGES[:1], **options):
-    performer = Scripted(search=lambda _: found)
+    runner = Scripted(search=lambda _: found)
     setup = engine(state, OLD, constraint, **options).disclosure
-    run(bind_constraint(constraint, setup), performer)
-    return performer.effects
+    run(bind_constraint(constraint, setup), runner)
+    return runner.effects
 
 
 def test_adding_takes_one_query(state):
@@ -119,9 +119,9 @@ def test_ten_thousand_chunks_take_one_query():
     assert sum(bool(s) for s in state.bindings.read(chunks, [NEW])) == 50
 
 
-def shown(built, passages=PASSAGES, performer=None):
+def shown(built, passages=PASSAGES, runner=None):
     steps = disclose(passages, Request("?"), built)
-    return [one.text for one in run(steps, performer or Scripted()).passages]
+    return [one.text for one in run(steps, runner or Scripted()).passages]
 
 
 def test_a_constraint_holds_from_the_next_question_on(state):
@@ -150,12 +150,12 @@ def test_another_id_for_the_same_words_finds_what_is_known(state):
     """What was located is known by the words; bindings are by the id too."""
     shown(engine(state, OLD))
     renamed = Constraint("witnesses", OLD.text)
-    performer = Scripted()
+    runner = Scripted()
 
-    texts = shown(engine(state, renamed), performer=performer)
+    texts = shown(engine(state, renamed), runner=runner)
 
     assert "Meyers" not in str(texts)
-    assert not any(isinstance(effect, Embed) for effect in performer.effects)
+    assert not any(isinstance(effect, Embed) for effect in runner.effects)
 
 
 def test_a_forgotten_document_leaves_nothing(state):
@@ -206,7 +206,7 @@ def test_second_identical_question_asks_no_model_and_reads_nothing(state):
     built = engine(state, OLD, has_model=True)
     first, second = (Scripted(complete=nothing_found) for _ in range(2))
 
-    one, two = shown(built, performer=first), shown(built, performer=second)
+    one, two = shown(built, runner=first), shown(built, runner=second)
 
     assert one == two
     assert any(isinstance(effect, Complete) for effect in first.effects)
@@ -220,7 +220,7 @@ def test_no_question_reads_what_was_bound(state, has_model):
     binding, asking = (Scripted(complete=nothing_found) for _ in range(2))
 
     done = run(ingest(PASSAGES, built), binding)
-    texts = shown(engine(state, OLD, has_model=has_model), performer=asking)
+    texts = shown(engine(state, OLD, has_model=has_model), runner=asking)
 
     assert (done.passages, done.located, done.read) == (3, 3, 3)
     assert run(ingest(PASSAGES, built), Scripted()).read == 0
@@ -231,11 +231,11 @@ def test_no_question_reads_what_was_bound(state, has_model):
 def test_a_model_that_comes_later_is_asked(state):
     """What the local engine found alone does not pass for a model's answer."""
     shown(engine(state, OLD))
-    performer = Scripted(complete=nothing_found)
+    runner = Scripted(complete=nothing_found)
 
-    texts = shown(engine(state, OLD, has_model=True), performer=performer)
+    texts = shown(engine(state, OLD, has_model=True), runner=runner)
 
-    assert any(isinstance(effect, Complete) for effect in performer.effects)
+    assert any(isinstance(effect, Complete) for effect in runner.effects)
     assert "Meyers" not in str(texts)
 
 
@@ -248,10 +248,10 @@ def test_another_model_is_asked_for_itself(state):
 
     one = engine(state, OLD, has_model=True, model_id="one")
     other = engine(state, OLD, has_model=True, model_id="other")
-    assert "white" not in str(shown(one, performer=Scripted(complete=finding)))
+    assert "white" not in str(shown(one, runner=Scripted(complete=finding)))
 
-    performer = Scripted(complete=nothing_found)
-    texts = shown(other, performer=performer)
+    runner = Scripted(complete=nothing_found)
+    texts = shown(other, runner=runner)
 
-    assert any(isinstance(effect, Complete) for effect in performer.effects)
+    assert any(isinstance(effect, Complete) for effect in runner.effects)
     assert "white" not in str(texts)

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 from sdrag.disclosure import forget_document, ingest
 from sdrag.disclosure.local import LocalLocator
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.sentences import sentences
 from sdrag.state import open_state
-from sdrag.steps import run
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import local_embeddings
 
-PERFORMER = PortPerformer(Ports(embed=local_embeddings()))
+PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 NAMES = {"constraints": ["Remove names of witnesses"]}
 SURNAMES = [
     "Crane", "Baker", "Cook", "Fisher", "Bishop", "King", "Knight", "Mason",

@@ -11,11 +11,11 @@ from pydantic import ValidationError
 
 from sdrag.disclosure.metadata import leaves, plain, rewritten
 from sdrag.disclosure.texts import Texts
-from sdrag.nested import MOST_DEPTH, MOST_VALUES
+from sdrag.engine.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import MetadataSection
-from sdrag.steps import Reply, run
 from sdrag.testing import Scripted
+from sdrag.text.nested_values import MOST_DEPTH, MOST_VALUES
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
 NAME = "Karlsson"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sdrag.engine.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import open_state
-from sdrag.steps import Reply, run
 from sdrag.testing import Scripted, canary
 from sdrag.vocabulary import Finding, Passage, Principal, Span
 

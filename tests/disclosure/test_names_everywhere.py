@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.folding import fold_text
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.steps import run
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import local_embeddings
 
-PERFORMER = PortPerformer(Ports(embed=local_embeddings()))
+PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 
 
 def _released(constraint: str, *passages: Passage) -> str:

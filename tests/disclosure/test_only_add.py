@@ -23,15 +23,15 @@ from hypothesis import strategies as st
 from sdrag.disclosure import local, locate
 from sdrag.disclosure.local import public_officials
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.sentences import sentences
-from sdrag.steps import run
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
+from sdrag.wrapper_setup import local_embeddings
 
-SCORED = import_module("sdrag.disclosure.local.scored")
-PERFORMER = PortPerformer(Ports(embed=local_embeddings()))
+SCORED = import_module("sdrag.disclosure.local.scorer_locator")
+PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 _WORD = re.compile(r"\w+")
 
 CALL = ("Hide telephone numbers", "Call 07705550143 today.")

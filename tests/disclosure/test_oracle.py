@@ -10,10 +10,10 @@ import re
 
 import pytest
 
+from sdrag.engine.steps import run
 from sdrag.evaluation.articles_check import load_articles
 from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -119,10 +119,10 @@ def test_wrong_models_open_nothing(reply, in_doubt, rules):
     passage = Passage("witness/Meyers", TEXT, {"author": "Jonathan Meyers"}, 0.5, "d")
     policy = {"constraints": rules, "metadata": {"allow": ["author"]}}
     engine = Engine.build(policy, has_model=True)
-    performer = Scripted(complete=complete)
-    run(bind([passage], engine), performer)
+    runner = Scripted(complete=complete)
+    run(bind([passage], engine), runner)
 
-    released = run(disclose([passage], Request("Who?"), engine), performer).passages
+    released = run(disclose([passage], Request("Who?"), engine), runner).passages
 
     left = "".join(f"{p.id} {p.text} {dict(p.metadata)}" for p in released)
     assert not re.search(r"Meyers|555-0142|example\.org", left)
@@ -140,13 +140,13 @@ def test_prompts_do_not_depend_on_the_question(method, limits):
         policy = {"constraints": rules, "disclosure": limits}
         engine = Engine.build(policy, has_model=True)
         object.__setattr__(engine.disclosure, "key", b"k" * 32)
-        performer = Scripted(complete=right_nothing)
-        run(bind([passage], engine), performer)
-        run(disclose([passage], Request(question), engine), performer)
+        runner = Scripted(complete=right_nothing)
+        run(bind([passage], engine), runner)
+        run(disclose([passage], Request(question), engine), runner)
         asked.append(
             [
                 message.content.text
-                for effect in performer.effects
+                for effect in runner.effects
                 for prompt in effect.items
                 for message in getattr(prompt, "messages", ())
             ]

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.disclosure import bind
+from sdrag.engine.prompts import Label
+from sdrag.engine.steps import Complete, run
 from sdrag.errors import PolicyError
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.prompts import Label
-from sdrag.steps import Complete, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 

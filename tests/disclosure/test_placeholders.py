@@ -5,10 +5,10 @@ import re
 import pytest
 
 from sdrag.disclosure.placeholders import placeholders
+from sdrag.engine.steps import Reply, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
-from sdrag.steps import Reply, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
@@ -54,9 +54,9 @@ def released(text, settings):
     rule = {"id": "names", "text": "Remove names of witnesses"}
     engine = Engine.build({"constraints": [rule], "disclosure": settings})
     passages = (Passage("p", text, document_id="d"),)
-    performer = Scripted()
-    run(bind(passages, engine), performer)
-    (passage,) = run(disclose(passages, Request("?"), engine), performer).passages
+    runner = Scripted()
+    run(bind(passages, engine), runner)
+    (passage,) = run(disclose(passages, Request("?"), engine), runner).passages
     return passage.text
 
 

@@ -19,9 +19,9 @@ import pytest
 from sdrag.disclosure.candidates import candidates, ranking
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.ranking import STRATEGIES, Similarities, rank
+from sdrag.engine.steps import Compute, Embed, run
 from sdrag.pipeline import Engine, Request, attach, bind, disclose
 from sdrag.state import open_state
-from sdrag.steps import Compute, Embed, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Passage
 

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
+from sdrag.engine.steps import run
 from sdrag.errors import ModelError, ModelTimeoutError
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -44,12 +44,12 @@ def model(rephrase, spans=("Jonathan Meyers", "Meyers")):
 def disclosed(rephrase, constraints=(NAMES,), passages=PASSAGES, **section):
     policy = {"constraints": list(constraints), "disclosure": section}
     engine = Engine.build(policy, has_model=True)
-    performer = Scripted(complete=model(rephrase))
-    run(bind(passages, engine), performer)
-    result = run(disclose(passages, Request("Who saw it?"), engine), performer)
+    runner = Scripted(complete=model(rephrase))
+    run(bind(passages, engine), runner)
+    result = run(disclose(passages, Request("Who saw it?"), engine), runner)
     prompts = [
         prompt
-        for effect in performer.effects
+        for effect in runner.effects
         for prompt in effect.items
         if getattr(prompt, "name", "") == "disclosure.rephrase"
     ]

@@ -11,6 +11,8 @@ import pytest
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import compute
 from sdrag.errors import UsageError
 from sdrag.evaluation.entities import (
     Annotated,
@@ -19,8 +21,6 @@ from sdrag.evaluation.entities import (
     missed,
     read_annotated,
 )
-from sdrag.performing import PortPerformer, Ports
-from sdrag.steps import compute
 from sdrag.vocabulary import Mention, Span
 
 ROOT = Path(__file__).parents[2]
@@ -43,7 +43,7 @@ class _Fixed:
 
 
 def _measured(*spans: tuple[int, int]):
-    return measure(_Fixed(*spans), [Annotated(TEXT, GOLD)], PortPerformer(Ports()))
+    return measure(_Fixed(*spans), [Annotated(TEXT, GOLD)], PortRunner(Ports()))
 
 
 def test_an_entity_counts_when_all_its_mentions_are_covered() -> None:
@@ -63,7 +63,7 @@ def test_tokens_are_counted_once() -> None:
 
 def test_errors_are_listed_with_their_surroundings() -> None:
     """What was missed and what was needless is shown, by kind."""
-    listed = missed(_Fixed((21, 25)), [Annotated(TEXT, GOLD)], PortPerformer(Ports()))
+    listed = missed(_Fixed((21, 25)), [Annotated(TEXT, GOLD)], PortRunner(Ports()))
 
     kinds = [error["kind"] for error in listed]
 
@@ -143,7 +143,7 @@ def test_a_detector_holds_its_figures(
         pytest.skip(f"{file} is not here; set SDRAG_DATA")
     documents = read_annotated(path)[2::3]
 
-    result = measure(detector, documents, PortPerformer(Ports()))
+    result = measure(detector, documents, PortRunner(Ports()))
 
     for name, floor in floors.items():
         assert result[name] >= floor, name
@@ -161,6 +161,6 @@ def test_types_are_compared_in_the_names_of_the_data_set() -> None:
             )
             return (yield from compute(lambda _: found, texts))
 
-    result = measure(_Two(), documents, PortPerformer(Ports()))
+    result = measure(_Two(), documents, PortRunner(Ports()))
 
     assert result["f2_typed"] == 1.0

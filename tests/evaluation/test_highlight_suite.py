@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sdrag.engine.prompts import Labelled
+from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.evaluation.highlight import evaluate_highlighter
 from sdrag.evaluation.highlight_data import read_squad
@@ -19,8 +21,6 @@ from sdrag.evaluation.highlight_tokens import holds, k_precision, recall, relati
 from sdrag.highlight.exchange import Settings
 from sdrag.highlight.local import local
 from sdrag.highlight.protocol import Context, Proposal
-from sdrag.prompts import Labelled
-from sdrag.steps import Steps
 from sdrag.testing import Scripted
 
 DATA = Path(os.environ.get("SDRAG_DATA", Path(__file__).parents[3] / "shared" / "data"))

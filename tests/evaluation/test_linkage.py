@@ -21,8 +21,8 @@ from sdrag.evaluation.linkage_clusters import (
 )
 from sdrag.evaluation.linkage_generated import generate_clusters
 from sdrag.linkage import mask_corpus
-from sdrag.linkage.ingest import document_id, read_documents
-from sdrag.linkage.schema import WEIGHTS
+from sdrag.linkage.document_files import document_id, read_documents
+from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.policy import LinkageSection, ResolutionSection
 from sdrag.reports.linkage import render_linkage
 from sdrag.vocabulary import Decision

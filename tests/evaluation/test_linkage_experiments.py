@@ -15,7 +15,7 @@ from sdrag.evaluation.linkage_clusters import Cluster, packaged_clusters, proble
 from sdrag.evaluation.linkage_generated import generate_clusters
 from sdrag.evaluation.linkage_generation import ClusterWriter
 from sdrag.evaluation.linkage_models import asked, prompt
-from sdrag.folding import fold_text
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
 
 HIGH = next(cluster for cluster in packaged_clusters() if cluster.risk == "HIGH")

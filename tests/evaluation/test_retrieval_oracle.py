@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sdrag.engine.steps import run
 from sdrag.evaluation.articles_check import load_articles
 from sdrag.evaluation.retrieval_oracle import (
     Exact,
@@ -11,7 +12,6 @@ from sdrag.evaluation.retrieval_oracle import (
     evaluate_retrieval_oracle,
 )
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from sdrag.engine.steps import Failure, Reply, run
 from sdrag.errors import HostError
-from sdrag.steps import Failure, Reply, run
 
 
 class World:
-    """A performer whose answers are functions; a missing one fails the effect."""
+    """A runner whose answers are functions; a missing one fails the effect."""
 
     def __init__(self, **handlers):
         self.handlers = handlers

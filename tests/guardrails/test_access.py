@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdrag.engine.steps import Failure, run
 from sdrag.errors import HostError, UsageError
 from sdrag.guardrails import access
 from sdrag.guardrails.conditions import And, Contains, Eq, In, Lte, Or, as_chroma, both
 from sdrag.guardrails.fetch import fetch
 from sdrag.policy import AccessSection
-from sdrag.steps import Failure, run
 from sdrag.vocabulary import Passage, Principal
 
 ANA = Principal("ana", tenant="a", roles=frozenset({"hr", "it"}), level=2)

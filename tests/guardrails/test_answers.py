@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdrag.engine.prompts import Labelled
+from sdrag.engine.steps import Failure
 from sdrag.errors import ModelError
 from sdrag.guardrails.answer import DECLINED, MOST_CHARACTERS, guard
+from sdrag.guardrails.answer_io import draft_of
 from sdrag.guardrails.claims import claims
-from sdrag.guardrails.facing import draft_of
 from sdrag.policy import Policy
-from sdrag.prompts import Labelled
-from sdrag.steps import Failure
 from sdrag.vocabulary import Passage
 
 from .answers import ENTAILED, HARBOUR, NOW, PASSAGES, guarded

@@ -13,7 +13,7 @@ from sdrag.errors import InternalError
 from sdrag.guardrails.injection import scan
 from sdrag.guardrails.injection.features import WIDTH, has_context
 from sdrag.guardrails.injection.head import Head, shipped
-from sdrag.guardrails.injection.windows import windows
+from sdrag.guardrails.injection.scan_windows import windows
 from sdrag.policy import InjectionSection
 
 LETTER = (

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdrag.engine.steps import run
 from sdrag.errors import UsageError
 from sdrag.guardrails import access
 from sdrag.guardrails.inheritance import NOBODY, DocumentSection, inherited
 from sdrag.policy import AccessSection, Policy
-from sdrag.steps import run
 from sdrag.vocabulary import Passage, Principal, Span
 
 POLICY = Policy.read({"access": {}, "staleness": {}, "contradictions": {}})

@@ -8,11 +8,11 @@ import urllib.parse
 
 import pytest
 
+from sdrag.engine.steps import Failure
 from sdrag.errors import ModelError
 from sdrag.guardrails.injection import patterns, scan, screen
 from sdrag.guardrails.injection.normalise import views
 from sdrag.policy import InjectionSection
-from sdrag.steps import Failure
 from sdrag.vocabulary import Passage, Span
 
 PATTERNS = InjectionSection(local_classifier=False)

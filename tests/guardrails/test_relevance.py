@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdrag.engine.steps import Failure
 from sdrag.errors import ModelError
 from sdrag.guardrails import relevance
 from sdrag.guardrails.scale import SCALES, unit
 from sdrag.policy import RelevanceSection
-from sdrag.steps import Failure
 from sdrag.vocabulary import Passage
 
 

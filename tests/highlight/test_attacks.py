@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.highlight import matching, scope, verification, verify_highlights
+from sdrag.highlight import context_expansion as scope
+from sdrag.highlight import quote_matching as matching
+from sdrag.highlight import verification, verify_highlights
 from sdrag.vocabulary import Passage, Span
 
 from .oracle import violations

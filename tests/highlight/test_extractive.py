@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from sdrag.engine.prompts import Label, untrusted
+from sdrag.engine.steps import run
 from sdrag.highlight.extractive import Extractive
 from sdrag.highlight.protocol import Context
-from sdrag.prompts import Label, untrusted
-from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
+from sdrag.engine.prompts import Label, untrusted
+from sdrag.engine.steps import run
 from sdrag.errors import ModelReplyError
 from sdrag.highlight.prompting import baseline, by_span, structured, two_steps
 from sdrag.highlight.protocol import Context, Highlighter
 from sdrag.highlight.spans_between import between
-from sdrag.prompts import Label, untrusted
-from sdrag.steps import run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -23,8 +23,8 @@ CONTEXT = Context(
 
 def propose(highlighter: Highlighter, *replies: str) -> tuple[str, ...]:
     left = list(replies)
-    performer = Scripted(complete=lambda _: left.pop(0))
-    return run(highlighter(untrusted("What?"), CONTEXT), performer).extracts
+    runner = Scripted(complete=lambda _: left.pop(0))
+    return run(highlighter(untrusted("What?"), CONTEXT), runner).extracts
 
 
 def test_baseline_reads_bullets() -> None:

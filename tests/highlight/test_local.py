@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.highlight.asking import asks_for_a_number, focus, gives_a_number
-from sdrag.highlight.lexical import overlap
+from sdrag.engine.prompts import Label, untrusted
+from sdrag.engine.steps import run
 from sdrag.highlight.local import Local, local
 from sdrag.highlight.protocol import Context
-from sdrag.prompts import Label, untrusted
-from sdrag.steps import run
+from sdrag.highlight.question_types import asks_for_a_number, focus, gives_a_number
+from sdrag.highlight.word_overlap import overlap
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 

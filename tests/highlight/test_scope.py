@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sdrag.evaluation.highlight_cuts import accepted_cuts, load_cuts
 from sdrag.highlight import verify_highlights
-from sdrag.highlight.scope import Scope
+from sdrag.highlight.context_expansion import Scope
 from sdrag.vocabulary import Passage, Span
 
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.engine.prompts import Label, Labelled, Prompt
+from sdrag.engine.steps import Steps, arun, run
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
 from sdrag.policy import HighlightSection
-from sdrag.prompts import Label, Labelled, Prompt
-from sdrag.steps import Steps, arun, run
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -35,7 +35,7 @@ def highlighter(question: Labelled, context: Context) -> Steps[Proposal]:
 def pieces(chunks: list[str], asked: Asked = ASKED, **rules: object) -> list[str]:
     """Stream a reply in chunks; an exception among them is raised in its place."""
     section = HighlightSection.model_validate(rules)
-    performer = Scripted()
+    runner = Scripted()
 
     def replying(prompt: Prompt) -> Iterator[str]:
         for chunk in chunks:
@@ -44,9 +44,9 @@ def pieces(chunks: list[str], asked: Asked = ASKED, **rules: object) -> list[str
             yield chunk
 
     def conclude(steps: Steps[Answer]) -> Answer:
-        return run(steps, performer)
+        return run(steps, runner)
 
-    host = Streamed(performer, nullcontext, replying, conclude)
+    host = Streamed(runner, nullcontext, replying, conclude)
     held = Settings(highlighter, section, has_model=True)
     return [one for one in stream(asked, held, host) if not isinstance(one, Plan)]
 
@@ -148,16 +148,16 @@ def test_a_refusal_drags_no_text_along() -> None:
 async def test_the_async_stream_is_the_same() -> None:
     """Sync and async let the same pieces out."""
     chunks = list(reply("In ten days."))
-    performer = Scripted()
+    runner = Scripted()
 
     async def replying(prompt: Prompt) -> AsyncIterator[str]:
         for chunk in chunks:
             yield chunk
 
     async def conclude(steps: Steps[Answer]) -> Answer:
-        return await arun(steps, performer)
+        return await arun(steps, runner)
 
-    host = Astreamed(performer, nullcontext, replying, conclude)
+    host = Astreamed(runner, nullcontext, replying, conclude)
     held = Settings(highlighter, HighlightSection(), has_model=True)
     found = [one async for one in astream(ASKED, held, host)]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sdrag.identities import alias, told
+from sdrag.privacy.identities import alias, pseudonymized
 from sdrag.vocabulary import Decision, Passage, Principal
 
 from ..support.faces import Scenario, langchain_retriever, llamaindex_retriever
@@ -64,13 +64,13 @@ def named(subject: str) -> Decision:
 
 @pytest.mark.parametrize("identity", SAYING_NOTHING)
 def test_an_id_that_says_nothing_is_told(identity):
-    assert told([named(identity)], {}, KEY) == (named(identity),)
+    assert pseudonymized([named(identity)], {}, KEY) == (named(identity),)
 
 
 @pytest.mark.parametrize("identity", SAYING_SOMETHING)
 def test_any_other_is_told_by_an_alias(identity):
     """The same for the same id, so decisions on one passage can be put together."""
-    (decision,) = told([named(identity)], {}, KEY)
+    (decision,) = pseudonymized([named(identity)], {}, KEY)
 
     assert decision.subject == alias(identity, KEY)
     assert decision.reason == "untagged"
@@ -79,7 +79,7 @@ def test_any_other_is_told_by_an_alias(identity):
 def test_what_was_judged_is_told_as_redaction_tells_it():
     judged = {"report-a": "report-a", NAME: "p-1"}
 
-    subjects = [one.subject for one in told(map(named, judged), judged, KEY)]
+    subjects = [one.subject for one in pseudonymized(map(named, judged), judged, KEY)]
 
     assert subjects == ["report-a", "p-1"]
 

@@ -10,7 +10,8 @@ from literal import Literal
 
 from sdrag.errors import InputTooLargeError
 from sdrag.evaluation.linkage_generated import zipf_corpus
-from sdrag.linkage import candidates, edges, intersecting
+from sdrag.linkage import edges, intersecting
+from sdrag.linkage import linked_pairs as candidates
 from sdrag.linkage.edges import find_edges
 from sdrag.linkage.incidence import Incidence
 from sdrag.policy import LinkageSection

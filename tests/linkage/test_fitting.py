@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.engine.prompts import Label, Prompt
 from sdrag.errors import UsageError
-from sdrag.folding import fold_text
 from sdrag.linkage.assessment import assess
-from sdrag.linkage.extraction import ModelExtractor
 from sdrag.linkage.fitting import Fitted, fit
 from sdrag.linkage.masking import mask_corpus
-from sdrag.prompts import Label, Prompt
+from sdrag.linkage.model_extractor import ModelExtractor
 from sdrag.testing import Scripted, canary
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
 
 WHO, FACT, TOWN = canary("who"), canary("fact"), canary("town")
@@ -155,12 +155,12 @@ class TestIncremental:
             asked.extend(forms)
             return [[1.0, 0.0] if "kite" in form else [0.0, 1.0] for form in forms]
 
-        performer = Scripted(embed=vectors)
+        runner = Scripted(embed=vectors)
         old = {"a": [("red kite", "", "EVENT", 1.0), ("grey owl", "", "EVENT", 1.0)]}
         new = {"b": [("a red kite", "", "EVENT", 1.0)]}
-        plan = fit(passages(old), mentions=old, performer=performer)
+        plan = fit(passages(old), mentions=old, runner=runner)
         assert asked == ["red kite", "grey owl"]
-        update = plan.updated(passages(new), mentions=new, performer=performer)
+        update = plan.updated(passages(new), mentions=new, runner=runner)
         assert asked[2:] == ["a red kite"]
         resolved = update.fitted.masked.assessment.resolved
         assert {len(entity.forms) for entity in resolved.entities} == {1, 2}
@@ -190,31 +190,29 @@ class TestModelExtractor:
 
     def test_the_second_reading_knows_the_first(self) -> None:
         """A detail found elsewhere is found here too; names are not handed on."""
-        performer = Scripted(complete=self.answer)
+        runner = Scripted(complete=self.answer)
         documents = [Passage("a", f"{WHO}, {FACT}."), Passage("b", f"Some {FACT}.")]
-        result = mask_corpus(documents, PLAIN, ModelExtractor(), performer=performer)
+        result = mask_corpus(documents, PLAIN, ModelExtractor(), runner=runner)
         types = {entity.type for entity in result.assessment.resolved.entities}
         assert types == {"NAME", "UNIQUE_FACT"}
         assert len(result.assessment.links) == 1
-        (_, again) = [e for e in performer.effects if hasattr(e.items[0], "messages")]
+        (_, again) = [e for e in runner.effects if hasattr(e.items[0], "messages")]
         known = again.items[1].messages[-1].content.text.partition("Document:")[0]
         assert FACT in known
         assert WHO not in known
 
     def test_its_prompts_are_labelled(self) -> None:
         """Documents are sensitive, and nobody's question stands beside them."""
-        performer = Scripted(complete=self.answer)
-        mask_corpus([Passage("a", WHO)], PLAIN, ModelExtractor(), performer=performer)
-        prompts = [
-            e.items[0] for e in performer.effects if hasattr(e.items[0], "labels")
-        ]
+        runner = Scripted(complete=self.answer)
+        mask_corpus([Passage("a", WHO)], PLAIN, ModelExtractor(), runner=runner)
+        prompts = [e.items[0] for e in runner.effects if hasattr(e.items[0], "labels")]
         assert {prompt.labels for prompt in prompts} == {Label.SENSITIVE}
 
     def test_an_unreadable_reply_withholds(self) -> None:
         """It is not taken for a document without entities."""
-        performer = Scripted(complete=lambda prompt: "Sorry.")
+        runner = Scripted(complete=lambda prompt: "Sorry.")
         result = mask_corpus(
-            [Passage("a", WHO)], PLAIN, ModelExtractor(), performer=performer
+            [Passage("a", WHO)], PLAIN, ModelExtractor(), runner=runner
         )
         assert result.documents == ()
         assert [decision.action for decision in result.decisions] == ["withheld"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sdrag.linkage.assessment import assess
+from sdrag.linkage.entity_schema import WEIGHTS, canonical_type, weight_of
 from sdrag.linkage.formulas import (
     accumulate,
     category,
@@ -16,7 +17,6 @@ from sdrag.linkage.formulas import (
     uniqueness,
 )
 from sdrag.linkage.incidence import Incidence
-from sdrag.linkage.schema import WEIGHTS, canonical_type, weight_of
 from sdrag.policy import ByRisk
 from sdrag.vocabulary import Passage
 

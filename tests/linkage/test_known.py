@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.linkage.assessment import assess
-from sdrag.linkage.known import look_again
+from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.linkage.mentions import found_in
 from sdrag.linkage.resolution.meaning import meaning_pairs
-from sdrag.linkage.schema import WEIGHTS
+from sdrag.linkage.second_look import look_again
 from sdrag.vocabulary import Mention, Passage, Span
 
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, run
 from sdrag.errors import ModelError, UsageError
-from sdrag.folding import fold, fold_text
 from sdrag.linkage import mask_corpus
+from sdrag.linkage.checkpoint import detect_all
+from sdrag.linkage.default_runner import local_performer
 from sdrag.linkage.masking import Masked, mask_corpus_steps
-from sdrag.linkage.performing import local_performer
-from sdrag.linkage.progress import detect_all
 from sdrag.linkage.replacing import Masker
 from sdrag.policy import LinkageSection
-from sdrag.prompts import Prompt
-from sdrag.steps import Failure, Outcome, Reply, Steps, compute, run
 from sdrag.testing import Scripted, canary
+from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Entity, Mention, Passage, Span
 
 WHO = canary("who")
@@ -158,7 +158,7 @@ class TestStyles:
             asked.append(prompt)
             return reply
 
-        result = masked("rewrite", performer=Scripted(complete=answer))
+        result = masked("rewrite", runner=Scripted(complete=answer))
         assert result.documents[0].text == expected
         assert len(asked) == 1
         assert WHO not in asked[0].messages[0].content.text
@@ -169,7 +169,7 @@ class TestStyles:
         def fail(prompt: Prompt) -> str:
             raise ModelError(prompt.name)
 
-        result = masked("rewrite", performer=Scripted(complete=fail))
+        result = masked("rewrite", runner=Scripted(complete=fail))
         assert result.documents[0].text == "[NAME] lives here."
 
 

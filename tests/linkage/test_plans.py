@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from literal import Corpus, Literal
 
 from sdrag.evaluation.linkage_generated import zipf_corpus
-from sdrag.linkage import candidates, freezing
+from sdrag.linkage import chain_ceilings as freezing
+from sdrag.linkage import linked_pairs as candidates
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.planning import Plan, plan_masking
 from sdrag.linkage.problem import Ground, Problem

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from sdrag.engine.steps import run
+from sdrag.linkage.default_runner import local_performer
+from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.linkage.mentions import Found, found_in, longest
-from sdrag.linkage.performing import local_performer
 from sdrag.linkage.resolution import Resolved, resolve
-from sdrag.linkage.schema import WEIGHTS
 from sdrag.policy import ResolutionSection
-from sdrag.steps import run
 from sdrag.vocabulary import Mention, Passage, Span
 
 ONE = [

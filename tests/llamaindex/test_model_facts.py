@@ -21,9 +21,9 @@ from pydantic import BaseModel, PrivateAttr
 from llamaindex_sdrag.effects import completing
 from llamaindex_sdrag.windows import context_window
 from llamaindex_sdrag.wrapping import Setup
+from sdrag.engine.prompts import Message, Prompt, constant
+from sdrag.engine.tokens import Completion
 from sdrag.policy import Policy
-from sdrag.prompts import Message, Prompt, constant
-from sdrag.tokens import Completion
 
 from ..support.doubles import LlamaIndexModel
 

@@ -26,13 +26,13 @@ from llama_index.core.schema import (
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.calls import Limits, Port
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
+from sdrag.engine.calls import Limits, Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import arun, run
 from sdrag.pipeline import Engine, Request, disclose, retrieve
 from sdrag.principals import acting_as, current_principal
-from sdrag.steps import arun, run
 from sdrag.vocabulary import Passage, Principal
+from sdrag.wrapper_setup import local_embeddings
 
 from .doubles import LangChainModel, LlamaIndexModel, Reply
 
@@ -182,7 +182,7 @@ def llamaindex_postprocessor(
     )
 
 
-def _core(scenario: Scenario) -> tuple[Engine, Request, PortPerformer]:
+def _core(scenario: Scenario) -> tuple[Engine, Request, PortRunner]:
     engine = Engine.build(scenario.policy, has_model=scenario.reply is not None)
     reply = scenario.reply
     ports = Ports(
@@ -191,7 +191,7 @@ def _core(scenario: Scenario) -> tuple[Engine, Request, PortPerformer]:
         search=Port(lambda effect: scenario.found()),
     )
     request = Request(scenario.query, current_principal())
-    return engine, request, PortPerformer(ports, scenario.limits)
+    return engine, request, PortRunner(ports, scenario.limits)
 
 
 def _words(prompt: Any) -> str:
@@ -199,19 +199,19 @@ def _words(prompt: Any) -> str:
 
 
 def core_run(scenario: Scenario) -> Seen:
-    engine, request, performer = _core(scenario)
-    return of_passages(run(retrieve(request, engine), performer).passages)
+    engine, request, runner = _core(scenario)
+    return of_passages(run(retrieve(request, engine), runner).passages)
 
 
 def core_arun(scenario: Scenario) -> Seen:
-    engine, request, performer = _core(scenario)
-    return of_passages(asyncio.run(arun(retrieve(request, engine), performer)).passages)
+    engine, request, runner = _core(scenario)
+    return of_passages(asyncio.run(arun(retrieve(request, engine), runner)).passages)
 
 
 def core_disclose(scenario: Scenario) -> Seen:
-    engine, request, performer = _core(scenario)
+    engine, request, runner = _core(scenario)
     return of_passages(
-        run(disclose(scenario.found(), request, engine), performer).passages
+        run(disclose(scenario.found(), request, engine), runner).passages
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from sdrag.calls import too_many_hang
+from sdrag.engine.calls import too_many_hang
 
 
 def eventually(condition: Callable[[], object], seconds: float = 30.0) -> bool:

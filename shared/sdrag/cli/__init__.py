@@ -12,9 +12,9 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command; an error of ours is one line and exit status 2."""
     try:
-        from sdrag.extras import needs
+        from sdrag.extras import require_extra
 
-        with needs("cli", "The sdrag command"):
+        with require_extra("cli", "The sdrag command"):
             from sdrag.cli.app import app
         app()
     except SdragError as error:

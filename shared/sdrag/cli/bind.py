@@ -15,11 +15,11 @@ from sdrag.cli.chunks import chunks_in
 from sdrag.cli.models import LOCAL, chat_model
 from sdrag.cli.options import AsJson
 from sdrag.errors import UsageError
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 from sdrag.policy import Policy
 
 if TYPE_CHECKING:
-    from sdrag.progress import Progress
+    from sdrag.engine.progress import Progress
 
 __all__ = ["bind"]
 
@@ -50,7 +50,7 @@ def bind(
 
     Can be interrupted: what was located is kept, and the next run goes on from there.
 
-    Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.sqlite
+    Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.state.sqlite
     """
     rules = Policy.read(policy)
     if (chroma is None) == (not paths):
@@ -70,18 +70,18 @@ def bind(
 def _bound(
     rules: Policy, source: Any, state: Path | None, llm: str
 ) -> dict[str, float | int]:
-    from sdrag.batches import batched
     from sdrag.disclosure import Ingested
-    from sdrag.hosting import local_embeddings
-    from sdrag.performing import Metered, PortPerformer, Ports
+    from sdrag.engine.batches import batched
+    from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
+    from sdrag.engine.steps import run
     from sdrag.pipeline import Engine
     from sdrag.pipeline import bind as bind_passages
-    from sdrag.steps import run
+    from sdrag.wrapper_setup import local_embeddings
 
     asked, complete = _model(llm)
     engine = Engine.build(rules, state=state, releasing=False, **asked)
-    performer = Metered(
-        PortPerformer(Ports(complete=complete, embed=local_embeddings()))
+    runner = CountingRunner(
+        PortRunner(Ports(complete=complete, embed=local_embeddings()))
     )
     started, done = perf_counter(), Ingested()
     with _bar(source.count) as tell:
@@ -92,15 +92,15 @@ def _bound(
                 tell(before + now, source.count)
 
             with _covered(rules, llm):
-                done += run(bind_passages(some, engine, told), performer)
+                done += run(bind_passages(some, engine, told), runner)
             tell(done.passages, source.count)
     return {
         "chunks": done.passages,
         "located": done.located,
         "read": done.read,
-        "calls": performer.meter.calls,
-        "tokens_in": performer.meter.tokens_in,
-        "tokens_out": performer.meter.tokens_out,
+        "calls": runner.meter.calls,
+        "tokens_in": runner.meter.tokens_in,
+        "tokens_out": runner.meter.tokens_out,
         "seconds": round(perf_counter() - started, 3),
     }
 
@@ -129,7 +129,7 @@ def _covered(rules: Policy, llm: str) -> AbstractContextManager[None]:
 @contextmanager
 def _bar(total: int) -> Iterator[Progress]:
     """Show how much is done, in percent; on stderr, where no JSON is."""
-    with needs("cli", "A progress bar"):
+    with require_extra("cli", "A progress bar"):
         from rich.console import Console
         from rich.progress import Progress as Bar
     with Bar(console=Console(stderr=True)) as bar:

@@ -16,8 +16,8 @@ from sdrag.policy import Policy
 
 if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
+    from sdrag.engine.prompts import Prompt
     from sdrag.evaluation.examples import ExampleFailure
-    from sdrag.prompts import Prompt
     from sdrag.vocabulary import Constraint
 
 __all__ = ["check"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sdrag.errors import HostError, UsageError
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 from sdrag.vocabulary import Passage
 
 __all__ = ["Chunks", "chunks_in"]
@@ -90,7 +90,7 @@ class _Chroma:
         """Open a collection that exists; Chroma would make an empty one."""
         if not folder.is_dir():
             raise UsageError("There is no such folder of Chroma.")
-        with needs("chroma", "A Chroma collection"):
+        with require_extra("chroma", "A Chroma collection"):
             import chromadb
             from chromadb.config import Settings
         client = chromadb.PersistentClient(

@@ -14,17 +14,17 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from sdrag.batches import batched
 from sdrag.disclosure import locate
 from sdrag.disclosure.documents import with_documents
-from sdrag.disclosure.prompts import extraction_prompt
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
+from sdrag.disclosure.extraction_prompt import extraction_prompt
+from sdrag.engine.batches import batched
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.prompts import constant
+from sdrag.engine.steps import Failure, run
+from sdrag.engine.tokens import CHARACTERS_PER_TOKEN, estimated
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy
-from sdrag.prompts import constant
-from sdrag.steps import Failure, run
-from sdrag.tokens import CHARACTERS_PER_TOKEN, estimated
+from sdrag.wrapper_setup import local_embeddings
 
 if TYPE_CHECKING:
     from sdrag.cli.chunks import Chunks
@@ -162,10 +162,10 @@ def _sample(
     policy: Policy, chosen: list[Passage], size: int, *, has_model: bool
 ) -> _Sample:
     engine = Engine.build(policy, releasing=False)
-    performer = PortPerformer(Ports(embed=local_embeddings()))
-    run(locate(chosen[:1], engine.disclosure), performer)  # what loads, loads now
+    runner = PortRunner(Ports(embed=local_embeddings()))
+    run(locate(chosen[:1], engine.disclosure), runner)  # what loads, loads now
     started = perf_counter()
-    run(locate(chosen, engine.disclosure), performer)
+    run(locate(chosen, engine.disclosure), runner)
     seconds = (perf_counter() - started) / size
     if not has_model:
         return _Sample(seconds)
@@ -173,7 +173,7 @@ def _sample(
     found = {
         (passage.document_id or passage.id, place, finding.span)
         for place, (passage, outcome) in enumerate(
-            zip(chosen, run(locating, performer), strict=True)
+            zip(chosen, run(locating, runner), strict=True)
         )
         if not isinstance(outcome, Failure)
         for finding in outcome.value

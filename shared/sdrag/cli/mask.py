@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from sdrag.linkage.ingest import Ingested
+    from sdrag.linkage.document_files import Ingested
     from sdrag.linkage.masking import Masked
     from sdrag.policy import LinkageSection
     from sdrag.vocabulary import Mention, Passage
@@ -43,7 +43,7 @@ def mask(
     ] = None,
 ) -> None:
     """Mask a corpus; run again to resume what was interrupted."""
-    from sdrag.linkage.ingest import read_documents
+    from sdrag.linkage.document_files import read_documents
     from sdrag.linkage.masking import mask_corpus
     from sdrag.linkage.settings import read_settings
     from sdrag.reports.linkage import render_linkage
@@ -92,9 +92,9 @@ def _found(
 ) -> tuple[list[Passage], list[tuple[Mention, ...]]]:
     """Detect with a progress bar; documents that could not be read are left out."""
     from sdrag.detectors.local import LocalDetector
-    from sdrag.linkage.known import look_again
-    from sdrag.linkage.performing import local_performer
-    from sdrag.linkage.progress import detect_all
+    from sdrag.linkage.checkpoint import detect_all
+    from sdrag.linkage.default_runner import local_performer
+    from sdrag.linkage.second_look import look_again
 
     with typer.progressbar(length=len(documents), label="Detecting") as bar:
         found = detect_all(

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.tokens import text_of
 from sdrag.errors import UsageError
-from sdrag.extras import needs
-from sdrag.prompts import Prompt
-from sdrag.tokens import text_of
+from sdrag.extras import require_extra
 
 __all__ = [
     "LOCAL",
@@ -55,7 +55,7 @@ def llm_of(llm: str) -> dict[str, Any]:
     Args:
         llm: `langchain:PROVIDER:MODEL`.
     """
-    with needs("langchain", "A LangChain model"):
+    with require_extra("langchain", "A LangChain model"):
         from langchain_sdrag.effects import completing
         from langchain_sdrag.windows import context_window
     model = chat_model(llm.removeprefix(_PREFIX))
@@ -74,7 +74,7 @@ def chat_model(name: str) -> Any:
     Args:
         name: PROVIDER:MODEL, as `init_chat_model` takes it.
     """
-    with needs("agents", "A model by name"):
+    with require_extra("agents", "A model by name"):
         from langchain.chat_models import init_chat_model
     return init_chat_model(name, temperature=0)
 
@@ -87,7 +87,7 @@ def served_model(name: str, base_url: str) -> Any:
         name: As the server knows it.
         base_url: Of the server; its key, if it wants one, is OPENAI_API_KEY.
     """
-    with needs("agents", "A model by name"):
+    with require_extra("agents", "A model by name"):
         from langchain.chat_models import init_chat_model
     return init_chat_model(
         name,

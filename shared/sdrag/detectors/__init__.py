@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from sdrag.steps import Outcome, Steps
+from sdrag.engine.steps import Outcome, Steps
 from sdrag.vocabulary import Mention
 
 __all__ = ["Detector"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from sdrag.deadlines import check_time
-from sdrag.detectors.windows import windows
-from sdrag.steps import Outcome, Steps, compute
+from sdrag.detectors.text_windows import windows
+from sdrag.engine.deadlines import check_time
+from sdrag.engine.steps import Outcome, Steps, compute
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["DEFAULT_LABELS", "GlinerDetector", "GlinerModel"]

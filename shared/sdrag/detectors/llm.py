@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sdrag.detectors.windows import windows
+from sdrag.detectors.text_windows import windows
+from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill, sensitive
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, complete
 from sdrag.errors import ModelReplyError
-from sdrag.folding import fold
-from sdrag.prompts import Labelled, Message, Prompt, constant, fill, sensitive
-from sdrag.spans import locate
-from sdrag.steps import Failure, Outcome, Reply, Steps, complete
+from sdrag.text.folding import fold
+from sdrag.text.spans import locate
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["LlmDetector", "detection_prompt"]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from sdrag.steps import Outcome, Steps, compute
+from sdrag.engine.steps import Outcome, Steps, compute
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["PresidioAnalyzer", "PresidioDetector"]

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sdrag.detectors import Detector
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import UsageError
-from sdrag.steps import Failure, Outcome, Reply, Steps
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["UnionDetector"]

@@ -4,7 +4,7 @@ from sdrag.disclosure.binding import bind
 from sdrag.disclosure.disclose import Disclosed, disclose
 from sdrag.disclosure.graph import binding_graph
 from sdrag.disclosure.ingest import Ingested, forget_document, ingest, locate
-from sdrag.disclosure.living import bind_constraint, forget_constraint
+from sdrag.disclosure.policy_updates import bind_constraint, forget_constraint
 from sdrag.disclosure.setup import DisclosureSetup, Locator
 
 __all__ = [

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from sdrag.disclosure.comparing import closeness
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.policy import DisclosureSection
 from sdrag.state import State
-from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 __all__ = ["bind"]

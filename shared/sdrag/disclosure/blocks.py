@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sdrag.folding import is_boundary
-from sdrag.sentences import sentences
-from sdrag.tokens import CHARACTERS_PER_TOKEN
+from sdrag.engine.tokens import CHARACTERS_PER_TOKEN
+from sdrag.text.folding import is_boundary
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage, Span
 
 __all__ = ["Block", "blocks"]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sdrag.disclosure.texts import Group
+from sdrag.engine.steps import Failure, Steps, reserve
 from sdrag.errors import LocalLimitError
-from sdrag.steps import Failure, Steps, reserve
 
 __all__ = ["code_of", "part", "readable"]
 

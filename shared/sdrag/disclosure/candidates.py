@@ -25,9 +25,9 @@ from sdrag.disclosure.comparing import joined, similarities
 from sdrag.disclosure.hybrid import Votes, document_votes, hybrid_scores
 from sdrag.disclosure.ranking import STRATEGIES, rank
 from sdrag.disclosure.typed_candidates import candidates_by_type, named_types_held
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.policy import DisclosureSection
 from sdrag.state import State
-from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["CANDIDATES", "Candidates", "candidates", "ranking"]

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from sdrag.disclosure.candidates import Candidates, candidates
-from sdrag.disclosure.picking import picked
+from sdrag.disclosure.llm_constraint_filter import picked
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
+from sdrag.engine.steps import Reply, Steps, compute
 from sdrag.policy import binds
-from sdrag.steps import Reply, Steps, compute
 from sdrag.vocabulary import Confidential, Constraint, Decision, Principal
 
 __all__ = ["Choosing"]

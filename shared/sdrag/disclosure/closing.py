@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from sdrag.disclosure.forms import lasts
-from sdrag.folding import Folded, fold
-from sdrag.needles import Needles
-from sdrag.readings import ciphered, readings
-from sdrag.spans import merge, splice, widened
+from sdrag.disclosure.surface_forms import lasts
 from sdrag.state.register import DENSE, Register
+from sdrag.text.folding import Folded, fold
+from sdrag.text.phrase_matcher import PhraseMatcher
+from sdrag.text.readings import ciphered, readings
+from sdrag.text.spans import merge, splice, widened
 from sdrag.vocabulary import Finding, Span
 
 __all__ = ["closed", "disguised", "recalled"]
@@ -45,7 +45,7 @@ def closed(
     spans: dict[bytes, set[Span]] = {}
     for rule, own in findings.items():
         if own:
-            said = Needles(filter(lasts, {f.span.of(text) for f in own}))
+            said = PhraseMatcher(filter(lasts, {f.span.of(text) for f in own}))
             spans[rule] = {finding.span for finding in own} | set(said.find(plain))
     for rules, span in _known(register, plain, others):
         for rule in rules:

@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.lexical import overlap
+from sdrag.disclosure.constraint_words import overlap
 from sdrag.disclosure.ranking import Similarities
+from sdrag.engine.steps import Steps, compute, embed, replied
 from sdrag.state import Closeness, State
-from sdrag.steps import Steps, compute, embed, replied
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["closeness", "joined", "similarities"]

@@ -23,8 +23,8 @@ from hashlib import blake2b
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sdrag.disclosure.prompts import asked_again
-from sdrag.prompts import Message, Prompt, constant, fill, sensitive
+from sdrag.disclosure.extraction_prompt import asked_again
+from sdrag.engine.prompts import Message, Prompt, constant, fill, sensitive
 from sdrag.vocabulary import Confidential, Constraint
 
 __all__ = ["Answer", "Answers", "Control", "Marked", "confirm_prompt", "control_of"]

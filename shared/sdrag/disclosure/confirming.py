@@ -15,24 +15,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from sdrag.disclosure.answers import read_answers
 from sdrag.disclosure.confirm_prompt import (
     Control,
     Marked,
     confirm_prompt,
     control_of,
 )
+from sdrag.disclosure.confirm_replies import read_answers
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.decoded import ENCODED
-from sdrag.disclosure.known import Found, Lookup
-from sdrag.folding import fold, fold_text
-from sdrag.needles import Needles
-from sdrag.prompts import Labelled, Prompt
-from sdrag.sentences import sentences
-from sdrag.spans import merge
-from sdrag.state.spans import by_rule
-from sdrag.steps import Failure, Outcome, Steps, complete, compute, replied
-from sdrag.tokens import CHARACTERS_PER_TOKEN
+from sdrag.disclosure.stored_findings import Found, Lookup
+from sdrag.engine.prompts import Labelled, Prompt
+from sdrag.engine.steps import Failure, Outcome, Steps, complete, compute, replied
+from sdrag.engine.tokens import CHARACTERS_PER_TOKEN
+from sdrag.state.span_bytes import by_rule
+from sdrag.text.folding import fold, fold_text
+from sdrag.text.phrase_matcher import PhraseMatcher
+from sdrag.text.sentences import sentences
+from sdrag.text.spans import merge
 from sdrag.vocabulary import Confidential, Constraint, Finding, Span
 
 __all__ = ["confirmed"]
@@ -198,7 +198,7 @@ def _add_sentences(
     words: dict[bytes, set[str]] = {}
     for document, folded in forms:
         words.setdefault(document, set()).add(folded)
-    needles = {document: Needles(own) for document, own in words.items()}
+    needles = {document: PhraseMatcher(own) for document, own in words.items()}
     for place, document in enumerate(lookup.documents):
         if document not in needles or place in suspects:
             continue

@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Self
 
 from sdrag.disclosure.placeholders import any_of
-from sdrag.spans import merge, splice
+from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["Cut", "Group", "Taken", "cut"]

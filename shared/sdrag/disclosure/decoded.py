@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from sdrag.decoding import MappedText, decode
 from sdrag.disclosure.texts import Group
-from sdrag.steps import Failure, Reply, Steps, compute
+from sdrag.engine.steps import Failure, Reply, Steps, compute
+from sdrag.text.decoding import MappedText, decode
 from sdrag.vocabulary import Confidential, Finding
 
 __all__ = ["ENCODED", "Decoded", "DecodedGroup", "as_encoded", "decoded"]

@@ -16,15 +16,15 @@ from dataclasses import dataclass
 from sdrag.disclosure.choosing import Choosing
 from sdrag.disclosure.locating import located
 from sdrag.disclosure.monotone import taken_before
-from sdrag.disclosure.periphrasis import periphrasis
+from sdrag.disclosure.paraphrase import periphrasis
 from sdrag.disclosure.placeholders import marks_of, placeholders
 from sdrag.disclosure.release import Judged, decision, release, withheld
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.errors import SdragError
-from sdrag.identities import alias
 from sdrag.policy import binds
-from sdrag.steps import Steps, compute, replied
+from sdrag.privacy.identities import alias
 from sdrag.vocabulary import Decision, Passage, Principal, Redaction
 
 __all__ = ["Disclosed", "disclose"]

@@ -13,15 +13,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sdrag.disclosure.blocks import Block, blocks
-from sdrag.disclosure.prompts import extraction_prompt
+from sdrag.disclosure.extraction_prompt import extraction_prompt
+from sdrag.disclosure.extraction_replies import read_verdicts
 from sdrag.disclosure.texts import Group
-from sdrag.disclosure.verdicts import read_verdicts
+from sdrag.engine.prompts import Labelled, sensitive
+from sdrag.engine.steps import Failure, Outcome, Steps, complete, compute
 from sdrag.errors import ModelTimeoutError
-from sdrag.folding import fold
 from sdrag.policy import DisclosureSection
-from sdrag.prompts import Labelled, sensitive
-from sdrag.spans import locate
-from sdrag.steps import Failure, Outcome, Steps, complete, compute
+from sdrag.text.folding import fold
+from sdrag.text.spans import locate
 from sdrag.vocabulary import Confidential, Constraint, Finding, Span
 
 __all__ = ["Extraction", "extract", "extract_again"]

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.known import Doubts, Found, Lookup
-from sdrag.disclosure.local.typed import typed
-from sdrag.sentences import sentences
-from sdrag.steps import Failure, Steps
+from sdrag.disclosure.local.type_locator import typed
+from sdrag.disclosure.stored_findings import Doubts, Found, Lookup
+from sdrag.engine.steps import Failure, Steps
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Constraint, Finding, Mention
 
 __all__ = ["hedged"]

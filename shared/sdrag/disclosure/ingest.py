@@ -19,8 +19,8 @@ from sdrag.disclosure.documents import by_document, with_documents
 from sdrag.disclosure.locating import located
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
-from sdrag.progress import Progress
-from sdrag.steps import Steps, compute, replied
+from sdrag.engine.progress import Progress
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.vocabulary import Passage
 
 __all__ = ["Ingested", "forget_document", "ingest", "locate"]

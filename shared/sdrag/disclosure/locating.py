@@ -14,20 +14,20 @@ from dataclasses import dataclass, replace
 from sdrag.disclosure.closing import closed, disguised, recalled
 from sdrag.disclosure.decoded import Decoded
 from sdrag.disclosure.hedging import hedged
-from sdrag.disclosure.known import Doubts, Facts, Found, Lookup
 from sdrag.disclosure.placeholders import any_of, marks_of
-from sdrag.disclosure.reading import read
+from sdrag.disclosure.reading_unseen import read
 from sdrag.disclosure.registering import add_entries, surfaces
 from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.stored_findings import Doubts, Facts, Found, Lookup
 from sdrag.disclosure.technical import technical
 from sdrag.disclosure.technical_findings import without_chance
 from sdrag.disclosure.texts import Texts
-from sdrag.folding import fold
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.state.findings import Known, Located
 from sdrag.state.keys import DOCUMENT_BYTES
 from sdrag.state.register import Entries, Register
-from sdrag.state.spans import ClosedSpans, by_rule
-from sdrag.steps import Steps, compute, replied
+from sdrag.state.span_bytes import ClosedSpans, by_rule
+from sdrag.text.folding import fold
 from sdrag.vocabulary import Confidential, Finding, Span
 
 __all__ = ["Chooser", "Facts", "located"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from sdrag.nested import TooLarge, Walk
+from sdrag.text.nested_values import TooLarge, Walk
 
 __all__ = ["leaves", "plain", "rewritten", "spelt"]
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sdrag.disclosure.release import Judged
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.state import State
-from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Constraint
 
 __all__ = ["taken_before"]

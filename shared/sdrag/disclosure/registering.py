@@ -14,12 +14,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.forms import lasts, name_forms, speaks_of_people
+from sdrag.disclosure.surface_forms import lasts, name_forms, speaks_of_people
 from sdrag.disclosure.value_forms import value_forms
-from sdrag.folding import Folded
-from sdrag.needles import Needles
-from sdrag.spans import SpanUnion
 from sdrag.state.register import Entries, Hashes, context_words
+from sdrag.text.folding import Folded
+from sdrag.text.phrase_matcher import PhraseMatcher
+from sdrag.text.spans import SpanUnion
 from sdrag.vocabulary import Constraint, Finding, Span
 
 __all__ = ["IN_PLACE", "add_entries", "surfaces"]
@@ -79,7 +79,7 @@ def add_entries(
     if not there:
         return
     said = {span.of(folded.original) for span in there}
-    hidden = SpanUnion([*there, *Needles(filter(lasts, said)).find(folded)])
+    hidden = SpanUnion([*there, *PhraseMatcher(filter(lasts, said)).find(folded)])
     places, words = context_words(folded)
     for place, (start, end) in enumerate(places):
         span = folded.span(start, end)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdrag.disclosure.cutting import Cut, cut
-from sdrag.disclosure.known import Facts
 from sdrag.disclosure.metadata import rewritten
+from sdrag.disclosure.stored_findings import Facts
 from sdrag.disclosure.texts import Texts
-from sdrag.identities import alias
+from sdrag.privacy.identities import alias
 from sdrag.vocabulary import (
     EVIDENCE_KEY,
     Action,

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 
 from sdrag.disclosure.blocks import Block, blocks
 from sdrag.disclosure.rephrase_prompt import passage_mark, rephrasing_prompt
+from sdrag.engine.prompts import Labelled, sensitive
+from sdrag.engine.steps import Failure, Outcome, Steps, complete
 from sdrag.errors import ModelTimeoutError
 from sdrag.policy import DisclosureSection
-from sdrag.prompts import Labelled, sensitive
-from sdrag.steps import Failure, Outcome, Steps, complete
 from sdrag.vocabulary import Confidential, Constraint, Passage
 
 __all__ = ["Rephrased", "Source", "rephrase"]

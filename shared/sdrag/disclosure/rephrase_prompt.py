@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from sdrag.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill
 from sdrag.vocabulary import Constraint
 
 __all__ = ["passage_mark", "rephrasing_prompt"]

@@ -13,9 +13,9 @@ from typing import Protocol
 
 from sdrag.disclosure.closed import closed_rules
 from sdrag.disclosure.local import LocalLocator
+from sdrag.engine.steps import Outcome, Steps
 from sdrag.policy import Policy
 from sdrag.state import State
-from sdrag.steps import Outcome, Steps
 from sdrag.vocabulary import Constraint, Finding, Passage
 
 __all__ = ["DisclosureSetup", "Locator"]

@@ -18,8 +18,6 @@ import re
 from enum import Enum
 from itertools import pairwise
 
-from sdrag.decoding import decode
-from sdrag.decoding.encodings import from_base64, from_hex, is_text
 from sdrag.detectors.local.tables import common_words, first_names, places, surnames
 from sdrag.disclosure.technical_words import (
     EXTENSIONS,
@@ -28,6 +26,8 @@ from sdrag.disclosure.technical_words import (
     SENTENCE_WORDS,
     TECHNICAL_WORDS,
 )
+from sdrag.text.decoding import decode
+from sdrag.text.decoding.encodings import from_base64, from_hex, is_text
 
 __all__ = ["Technical", "is_coded", "technical", "words_of"]
 

@@ -23,9 +23,9 @@ from enum import Enum
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.constraint_parser.types import named_types
 from sdrag.disclosure.decoded import ENCODED, Decoded
-from sdrag.disclosure.known import Lookup
-from sdrag.disclosure.reading import Reading
+from sdrag.disclosure.reading_unseen import Reading
 from sdrag.disclosure.registering import IN_PLACE
+from sdrag.disclosure.stored_findings import Lookup
 from sdrag.disclosure.technical import (
     Technical,
     technical,

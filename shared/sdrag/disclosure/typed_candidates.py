@@ -16,7 +16,7 @@ import numpy as np
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import IDENTIFYING
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.steps import Failure, Steps
+from sdrag.engine.steps import Failure, Steps
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["candidates_by_type", "named_types_held"]

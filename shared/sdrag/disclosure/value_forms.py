@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.dates import MONTHS, Date, read_date
+from sdrag.text.dates import MONTHS, Date, read_date
 
 __all__ = ["value_forms"]
 

@@ -120,7 +120,7 @@ def build_articles(
         folder: Holds the topics and the finished articles.
         count: How many topics; more than in an earlier run adds to it.
         attempts: How often an article is written before its topic is refused.
-        progress: Told how many topics are done, and of how many.
+        progress: Called with how many topics are done, and of how many.
 
     Raises:
         ModelReplyError: The topics cannot be read.

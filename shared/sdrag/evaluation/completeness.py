@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sdrag.minilm import embed_texts
-from sdrag.sentences import sentences
+from sdrag.text.sentences import sentences
 
 __all__ = ["Facts", "completeness", "sentence_facts"]
 

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sdrag.guardrails.injection import scan as read_for_orders
-from sdrag.highlight.scan import Judge, scan
+from sdrag.highlight.corpus_scan import Judge, scan
 from sdrag.policy import HighlightSection, InjectionSection
 from sdrag.vocabulary import Passage, Span
 

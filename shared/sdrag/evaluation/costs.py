@@ -14,11 +14,12 @@ from statistics import fmean
 from threading import Lock
 from typing import Any
 
-from sdrag.disclosure.answers import read_answers
-from sdrag.disclosure.verdicts import read_verdicts
-from sdrag.performing import Metered
-from sdrag.prompts import Prompt
-from sdrag.steps import Steps, run
+from sdrag.disclosure.confirm_replies import read_answers
+from sdrag.disclosure.extraction_replies import read_verdicts
+from sdrag.engine.effect_runner import CountingRunner
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import Steps, run
+from sdrag.engine.tokens import Completion, text_of
 from sdrag.testing.asked import (
     CONFIRM,
     EXTRACT,
@@ -27,7 +28,6 @@ from sdrag.testing.asked import (
     Extracting,
     read_prompt,
 )
-from sdrag.tokens import Completion, text_of
 from sdrag.vocabulary import Confidential
 
 __all__ = ["Costs", "Overheard"]
@@ -77,11 +77,11 @@ class Costs:
     tokens_out: int = 0
     trips: list[int] = field(default_factory=list)
 
-    def run(self, steps: Steps[Any], performer: Metered) -> Any:
+    def run(self, steps: Steps[Any], runner: CountingRunner) -> Any:
         """Run one request, and count what it asks."""
-        meter = performer.meter
+        meter = runner.meter
         before = (meter.calls, meter.tokens_in, meter.tokens_out, meter.round_trips)
-        result = run(steps, performer)
+        result = run(steps, runner)
         now = (meter.calls, meter.tokens_in, meter.tokens_out, meter.round_trips)
         calls, read, written, trips = (b - a for a, b in zip(before, now, strict=True))
         self.calls += calls

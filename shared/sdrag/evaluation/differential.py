@@ -17,14 +17,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.rcqa import policy_of
 from sdrag.evaluation.witnesses import broken
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.steps import run
 from sdrag.vocabulary import Confidential
+from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["REGIMES", "Seen", "evaluate_differential", "probes"]
 
@@ -136,13 +136,13 @@ def _replayed(
     """Ask one question after another; yield what was seen at each count."""
     policy = policy_of([article], "redact")
     engine = Engine.build(policy)
-    performer = PortPerformer(Ports(embed=local_embeddings()))
+    runner = PortRunner(Ports(embed=local_embeddings()))
     if regime == "located":
-        run(bind(index.passages, engine), performer)
+        run(bind(index.passages, engine), runner)
     seen: dict[str, Seen] = {}
     for number, question in enumerate(probes(article)[: _COUNTS[-1]], start=1):
         found = index.search(question, top_k)
-        done = run(disclose(found, Request(question), engine), performer)
+        done = run(disclose(found, Request(question), engine), runner)
         shown = {passage.id: passage.text for passage in done.passages}
         for passage in found:
             own = seen.setdefault(passage.id, Seen(passage.text))

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from sdrag.detectors import Detector
+from sdrag.engine.steps import EffectRunner, replied, run
 from sdrag.errors import UsageError
-from sdrag.steps import Performer, replied, run
 from sdrag.vocabulary import Confidential, Mention, Span
 
 __all__ = ["Annotated", "Gold", "measure", "missed", "read_annotated"]
@@ -119,7 +119,7 @@ def read_annotated(path: Path) -> list[Annotated]:
 
 
 def measure(
-    detector: Detector, documents: Sequence[Annotated], performer: Performer
+    detector: Detector, documents: Sequence[Annotated], runner: EffectRunner
 ) -> dict[str, Any]:
     """
     Measure a detector.
@@ -128,9 +128,7 @@ def measure(
         SdragError: A text could not be read to its end.
     """
     started = time.perf_counter()
-    outcomes = run(
-        detector.detect([document.text for document in documents]), performer
-    )
+    outcomes = run(detector.detect([document.text for document in documents]), runner)
     seconds = time.perf_counter() - started
     counts = _Counts()
     known = frozenset(gold.type for document in documents for gold in document.gold)
@@ -151,16 +149,14 @@ def measure(
 
 
 def missed(
-    detector: Detector, documents: Sequence[Annotated], performer: Performer
+    detector: Detector, documents: Sequence[Annotated], runner: EffectRunner
 ) -> Iterator[dict[str, str]]:
     """
     Yield what was not covered, and what was masked for nothing, with its surroundings.
 
     This shows text: it is for the developer's own data and eyes.
     """
-    outcomes = run(
-        detector.detect([document.text for document in documents]), performer
-    )
+    outcomes = run(detector.detect([document.text for document in documents]), runner)
     for document, outcome in zip(documents, outcomes, strict=True):
         found: tuple[Mention, ...] = replied(outcome)
         mentions = _masking(found)

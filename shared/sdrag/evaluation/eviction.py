@@ -23,9 +23,9 @@ from sdrag.disclosure.cutting import Taken, cut
 from sdrag.disclosure.ranking import STRATEGIES
 from sdrag.evaluation.ranking import Corpus
 from sdrag.evaluation.witnesses import broken, share_kept, witness_spans
-from sdrag.folding import fold
-from sdrag.needles import Needles
-from sdrag.spans import merge
+from sdrag.text.folding import fold
+from sdrag.text.phrase_matcher import PhraseMatcher
+from sdrag.text.spans import merge
 from sdrag.vocabulary import Finding, Passage
 
 __all__ = ["ALL", "Evicted", "evaluate_eviction", "evicted", "wordings"]
@@ -237,7 +237,7 @@ def _everywhere(
         for finding in own:
             said = finding.span.of(texts[place])
             forms.setdefault(finding.constraint_id, set()).add(said)
-    needles = {name: Needles(own) for name, own in forms.items()}
+    needles = {name: PhraseMatcher(own) for name, own in forms.items()}
     return [
         Taken.of(
             (frozenset((name,)), spans)

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from sdrag.calls import Port
 from sdrag.disclosure.understood import not_understood
-from sdrag.folding import fold_text
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
+from sdrag.engine.calls import Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import ConstraintSection, ExampleSection, Policy
-from sdrag.prompts import Prompt
-from sdrag.steps import run
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["ExampleFailure", "ExampleResults", "run_examples"]
 
@@ -118,12 +118,12 @@ def _releasing(
     ports = Ports(
         complete=Port(complete) if complete else None, embed=local_embeddings()
     )
-    performer = PortPerformer(ports)
+    runner = PortRunner(ports)
 
     def release(entry: ConstraintSection, name: str, example: ExampleSection) -> str:
         metadata = {key: list(values) for key, values in entry.where.items()}
         passage = Passage(name, example.text, metadata)
-        shown = run(disclose([passage], Request(""), engine), performer)
+        shown = run(disclose([passage], Request(""), engine), runner)
         return "\n".join(one.text for one in shown.passages)
 
     return release

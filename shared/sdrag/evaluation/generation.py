@@ -10,7 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sdrag.prompts import Message, Prompt, admit, constant, fill, sensitive, untrusted
+from sdrag.engine.prompts import (
+    Message,
+    Prompt,
+    admit,
+    constant,
+    fill,
+    sensitive,
+    untrusted,
+)
 
 __all__ = ["answer_with", "facts_with", "monolithic_prompt"]
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from sdrag.engine.steps import EffectRunner, run
 from sdrag.evaluation.highlight_data import Asked
 from sdrag.evaluation.highlight_tokens import holds, k_precision, recall
 from sdrag.highlight.answering import plan
 from sdrag.highlight.exchange import Asked as Question
 from sdrag.highlight.exchange import Settings
-from sdrag.steps import Performer, run
 from sdrag.vocabulary import Passage
 
 __all__ = ["Outcome", "evaluate_highlighter", "figures", "outcomes"]
@@ -44,11 +44,11 @@ class Outcome:
 
 
 def evaluate_highlighter(
-    data: Sequence[Asked], settings: Settings, performer: Performer
+    data: Sequence[Asked], settings: Settings, runner: EffectRunner
 ) -> dict[str, Any]:
     """Ask every question and give the suite's figures."""
     began = perf_counter()
-    result = figures(outcomes(data, settings, performer))
+    result = figures(outcomes(data, settings, runner))
     return {**result, "seconds": round(perf_counter() - began, 3)}
 
 
@@ -71,7 +71,7 @@ def figures(found: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def outcomes(
-    data: Sequence[Asked], settings: Settings, performer: Performer
+    data: Sequence[Asked], settings: Settings, runner: EffectRunner
 ) -> list[Outcome]:
     """Highlight for every question, in its paragraph and in the two others."""
 
@@ -79,7 +79,7 @@ def outcomes(
         if context is None:
             return None
         asked = Question(question, (Passage("paragraph", context),))
-        held = run(plan(asked, settings), performer)
+        held = run(plan(asked, settings), runner)
         return " ".join(one.text for one in held.highlights)
 
     return [

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sdrag.errors import UsageError
-from sdrag.sentences import sentences
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
 
 __all__ = ["Asked", "read_squad"]

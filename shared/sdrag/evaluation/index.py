@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sdrag.minilm import embed_texts
-from sdrag.sentences import sentences
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
 
 __all__ = ["SentenceIndex", "sentence_chunks"]

@@ -36,7 +36,7 @@ from sdrag.guardrails.injection.train import (
 from sdrag.policy import InjectionSection
 
 if TYPE_CHECKING:
-    from sdrag.guardrails.injection.scan import Judge
+    from sdrag.guardrails.injection.text_scan import Judge
 
 __all__ = ["Example", "cross_validate", "measure", "read_examples"]
 

@@ -16,17 +16,17 @@ from statistics import fmean
 from typing import Any
 
 from sdrag.detectors import Detector
+from sdrag.engine.steps import EffectRunner, replied, run
 from sdrag.errors import UsageError
 from sdrag.evaluation.linkage_clusters import LEAKED_ABOVE, Cluster
-from sdrag.folding import fold, fold_text
 from sdrag.linkage.assessment import Assessment, assess
-from sdrag.linkage.known import look_again
+from sdrag.linkage.default_runner import local_performer
+from sdrag.linkage.entity_schema import weight_of, weights_of
 from sdrag.linkage.masking import Masked, mask_corpus
 from sdrag.linkage.mentions import Mentions
-from sdrag.linkage.performing import local_performer
-from sdrag.linkage.schema import weight_of, weights_of
+from sdrag.linkage.second_look import look_again
 from sdrag.policy import LinkageSection
-from sdrag.steps import Performer, replied, run
+from sdrag.text.folding import fold, fold_text
 
 __all__ = [
     "answers_kept",
@@ -54,7 +54,7 @@ def evaluate_linkage(
     settings: LinkageSection,
     detector: Detector | None = None,
     *,
-    performer: Performer | None = None,
+    runner: EffectRunner | None = None,
 ) -> dict[str, Any]:
     """
     Mask the clusters as one corpus and measure.
@@ -63,14 +63,14 @@ def evaluate_linkage(
         clusters: In the thesis's schema.
         settings: The strategy and its ceilings.
         detector: Finds the entities; those of the data are used if not given.
-        performer: Answers effects.
+        runner: Answers effects.
 
     Raises:
         UsageError: The data names no entities, and no detector was given.
     """
     documents = [document for cluster in clusters for document in cluster.documents]
-    mentions = mentions_of(clusters, detector, performer)
-    masked = mask_corpus(documents, settings, mentions=mentions, performer=performer)
+    mentions = mentions_of(clusters, detector, runner)
+    masked = mask_corpus(documents, settings, mentions=mentions, runner=runner)
     texts = {
         source.id: clean.text
         for source, clean in zip(documents, masked.documents, strict=True)
@@ -80,7 +80,7 @@ def evaluate_linkage(
         masked.documents,
         remaining(masked),
         settings,
-        performer=performer,
+        runner=runner,
     )
     return {
         "links": _linked(clusters, masked.assessment),
@@ -102,7 +102,7 @@ def evaluate_linkage(
 def mentions_of(
     clusters: Sequence[Cluster],
     detector: Detector | None = None,
-    performer: Performer | None = None,
+    runner: EffectRunner | None = None,
 ) -> Mentions:
     """
     Return what is found in each document, as the data says or as a detector finds.
@@ -113,7 +113,7 @@ def mentions_of(
     documents = [document for cluster in clusters for document in cluster.documents]
     if detector is not None:
         texts = [document.text for document in documents]
-        outcomes = run(detector.detect(texts), performer or local_performer())
+        outcomes = run(detector.detect(texts), runner or local_performer())
         read = [replied(outcome) for outcome in outcomes]
         found = look_again(texts, read)
         return dict(zip((d.id for d in documents), found, strict=True))

@@ -20,8 +20,8 @@ from sdrag.errors import ModelError
 from sdrag.evaluation.linkage import leak_rate
 from sdrag.evaluation.linkage_clusters import LEAKED_ABOVE, Cluster, Question
 from sdrag.evaluation.linkage_models import Ask, asked, prompt
-from sdrag.folding import fold, fold_text
-from sdrag.linkage.schema import WEIGHTS
+from sdrag.linkage.entity_schema import WEIGHTS
+from sdrag.text.folding import fold, fold_text
 
 __all__ = [
     "MEMBERSHIP",

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.linkage.incidence import Incidence
-from sdrag.linkage.schema import WEIGHTS
 
 __all__ = ["RISK_SPLIT", "generate_clusters", "zipf_corpus"]
 

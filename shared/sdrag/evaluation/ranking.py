@@ -15,16 +15,16 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from sdrag.calls import Port
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.candidates import candidates, ranking
 from sdrag.disclosure.ranking import STRATEGIES
+from sdrag.engine.calls import Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.minilm import embed_texts
-from sdrag.performing import PortPerformer, Ports
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
-from sdrag.steps import run
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["Corpus", "average_precision", "evaluate_ranking", "recall"]
@@ -112,14 +112,14 @@ class Corpus:
             ]
         )
         self._state = open_state()
-        self._performer = PortPerformer(
+        self._runner = PortRunner(
             Ports(embed=Port(lambda effect: self._embedded(effect.items)))
         )
         self._vectors: dict[str, list[float]] = {}
         # The paper binds by N alone, so the floor is out of reach.
         section = DisclosureSection(bind_top_n=bind_top_n, similarity_floor=1.0)
         passages = self.index.passages
-        run(bind(passages, self.constraints, self._state, section), self._performer)
+        run(bind(passages, self.constraints, self._state, section), self._runner)
 
     def ids(self, texts: Sequence[str]) -> frozenset[str]:
         """Return the ids of constraints by their texts."""
@@ -135,7 +135,7 @@ class Corpus:
             known = self._state.bindings.read(passages, self.constraints)
             kept = frozenset(name for scores in known for name in scores or ())
         steps = ranking(self.constraints, passages, question, self._state, strategy)
-        return [name for name, _ in run(steps, self._performer) if name in kept]
+        return [name for name, _ in run(steps, self._runner) if name in kept]
 
     def applied(
         self,
@@ -146,7 +146,7 @@ class Corpus:
         """Return the constraints that the library applies to passages."""
         section = section or DisclosureSection()
         steps = candidates(passages, question, self.constraints, self._state, section)
-        return frozenset(rule.id for rule in run(steps, self._performer).applied)
+        return frozenset(rule.id for rule in run(steps, self._runner).applied)
 
     def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
         """Embed each text once: the questions meet the same ones again and again."""

@@ -15,20 +15,20 @@ from statistics import fmean
 from time import perf_counter
 from typing import Any, Literal
 
-from sdrag.calls import Port
+from sdrag.engine.calls import Port
+from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.tokens import Completion
 from sdrag.evaluation.completeness import Facts, completeness, sentence_facts
 from sdrag.evaluation.costs import Costs, Overheard
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.planting import Planting
 from sdrag.evaluation.witnesses import broken, lost_words, share_kept
-from sdrag.hosting import local_embeddings
-from sdrag.performing import Metered, PortPerformer, Ports
 from sdrag.pipeline import Disclosure, Engine, Request, attach, bind, disclose
 from sdrag.policy import CautionName
-from sdrag.prompts import Prompt
 from sdrag.testing import verbatim
-from sdrag.tokens import Completion
 from sdrag.vocabulary import Confidential, Passage
+from sdrag.wrapper_setup import local_embeddings
 
 __all__ = [
     "ATTACKS",
@@ -220,8 +220,8 @@ class _Corpus:
             settings.caution,
         )
         complete = settings.complete
-        self._performer = Metered(
-            PortPerformer(
+        self._runner = CountingRunner(
+            PortRunner(
                 Ports(
                     complete=Port(complete) if complete else None,
                     embed=local_embeddings(),
@@ -237,7 +237,7 @@ class _Corpus:
         object.__setattr__(self._engine.disclosure, "key", _KEY)
         if settings.defense in {"redact", "rephrase", "withhold"}:
             ingest = bind if settings.locate == "ingest" else attach
-            costs.run(ingest(self._index.passages, self._engine), self._performer)
+            costs.run(ingest(self._index.passages, self._engine), self._runner)
 
     def answers(self) -> Iterator[Answer]:
         for number in self._group:
@@ -251,7 +251,7 @@ class _Corpus:
         released = retrieved
         if settings.defense not in {"none", "prompt"}:
             disclosure: Disclosure = self._costs.run(
-                disclose(retrieved, Request(asked), self._engine), self._performer
+                disclose(retrieved, Request(asked), self._engine), self._runner
             )
             released = disclosure.passages
         context = "\n".join(passage.text for passage in released)

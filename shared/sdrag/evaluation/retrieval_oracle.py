@@ -21,18 +21,18 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from sdrag.disclosure.audience_view import redacted_view
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.setup import Locator
-from sdrag.disclosure.view import redacted_view
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import Outcome, Reply, Steps, run
 from sdrag.evaluation.completeness import completeness
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.rcqa import policy_of
 from sdrag.evaluation.witnesses import witness_spans
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.steps import Outcome, Reply, Steps, run
 from sdrag.vocabulary import Confidential, Constraint, Finding, Passage
+from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["ENGINES", "Exact", "advantage", "evaluate_retrieval_oracle"]
 
@@ -195,7 +195,7 @@ def _engine(article: Mapping[str, Any], engine: str) -> Engine:
 
 def _view(index: SentenceIndex, engine: Engine) -> SentenceIndex:
     steps = redacted_view(index.passages, None, engine.disclosure)
-    return SentenceIndex(run(steps, _performer()).passages)
+    return SentenceIndex(run(steps, _runner()).passages)
 
 
 def _completeness(
@@ -209,11 +209,11 @@ def _completeness(
         for question in article["questions"]:
             asked = str(question["question_text"])
             found = index.search(asked, _TOP_K)
-            done = run(disclose(found, Request(asked), engine), _performer())
+            done = run(disclose(found, Request(asked), engine), _runner())
             released = "\n".join(passage.text for passage in done.passages)
             pairs.append((str(question["answer_text"]), released))
     return round(fmean(completeness(pairs)), 4)
 
 
-def _performer() -> PortPerformer:
-    return PortPerformer(Ports(embed=local_embeddings()))
+def _runner() -> PortRunner:
+    return PortRunner(Ports(embed=local_embeddings()))

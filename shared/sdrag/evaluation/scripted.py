@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from sdrag.engine.prompts import Prompt
 from sdrag.errors import UsageError
 from sdrag.evaluation.planting import Planting
-from sdrag.prompts import Prompt
 from sdrag.testing import ExactModel, HijackedModel, Protected, StumblingModel
 
 __all__ = ["SCRIPTED", "scripted_model"]

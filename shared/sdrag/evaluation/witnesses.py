@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sdrag.testing.witnesses import witness_pattern, witness_spans
+from sdrag.testing.witness_words import witness_pattern, witness_spans
 
 __all__ = ["broken", "lost_words", "share_kept", "witness_spans"]
 

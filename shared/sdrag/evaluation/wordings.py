@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from sdrag.disclosure.constraint_parser import parse
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.errors import UsageError
-from sdrag.hosting import local_embeddings
-from sdrag.performing import PortPerformer, Ports
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.steps import run
 from sdrag.vocabulary import Constraint, Passage
+from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["Judged", "evaluate_wordings", "read_wordings"]
 
@@ -122,10 +122,10 @@ def _judge(wording: Mapping[str, Any]) -> Judged:
 def _released(constraint: str, text: str) -> str:
     """Return what the pipeline releases of a text under one constraint."""
     engine = Engine.build({"constraints": [{"text": constraint}]})
-    performer = PortPerformer(Ports(embed=local_embeddings()))
+    runner = PortRunner(Ports(embed=local_embeddings()))
     passages = (Passage("wording", text, document_id="wording"),)
-    run(bind(passages, engine), performer)
-    disclosure = run(disclose(passages, Request(_QUESTION), engine), performer)
+    run(bind(passages, engine), runner)
+    disclosure = run(disclose(passages, Request(_QUESTION), engine), runner)
     return "\n".join(passage.text for passage in disclosure.passages)
 
 

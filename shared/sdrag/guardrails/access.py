@@ -19,12 +19,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sdrag.engine.steps import Reply, Steps
+from sdrag.engine.steps import authorize as ask_host
 from sdrag.errors import SdragError
 from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
 from sdrag.guardrails.screened import Screened, dropped
 from sdrag.policy import AccessSection
-from sdrag.steps import Reply, Steps
-from sdrag.steps import authorize as ask_host
 from sdrag.vocabulary import Decision, Passage, Principal
 
 __all__ = ["check", "filters", "refusal"]

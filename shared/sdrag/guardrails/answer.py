@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from sdrag.engine.steps import Failure, Steps, compute, replied, within_limits
 from sdrag.errors import LocalLimitError
 from sdrag.guardrails import citations, contradictions, monitoring, staleness
 from sdrag.guardrails.claims import Claim, claims, is_wordless
@@ -25,10 +26,9 @@ from sdrag.guardrails.grounding import ClaimSupport, supports
 from sdrag.guardrails.notices import sources
 from sdrag.guardrails.withheld import find_withheld, unknown
 from sdrag.policy import GroundingSection, Policy
-from sdrag.sentences import sentences
-from sdrag.spans import merge, splice
 from sdrag.state import State
-from sdrag.steps import Failure, Steps, compute, replied, within_limits
+from sdrag.text.sentences import sentences
+from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Confidential, Decision, Passage, Span
 
 __all__ = ["DECLINED", "Draft", "Guarded", "guard"]

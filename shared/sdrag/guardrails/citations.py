@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sdrag.folding import fold_text
+from sdrag.engine.steps import Steps
 from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.comparison import Conflict
 from sdrag.guardrails.grounding import supports
 from sdrag.policy import CitationsSection, GroundingSection
-from sdrag.steps import Steps
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
 
 __all__ = ["CitationFault", "check", "instruction", "structured"]

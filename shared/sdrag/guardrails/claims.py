@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sdrag.guardrails.wording import content_words, word_set
-from sdrag.sentences import sentences
-from sdrag.spans import splice
+from sdrag.guardrails.comparable_words import content_words, word_set
+from sdrag.text.sentences import sentences
+from sdrag.text.spans import splice
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["Claim", "claims", "is_wordless"]

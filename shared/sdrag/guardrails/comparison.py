@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.errors import SdragError
 from sdrag.guardrails.judging import ask_model, ask_nli
 from sdrag.guardrails.opposition import Reading, alike, opposed, read
 from sdrag.policy import ContradictionsSection
-from sdrag.sentences import sentences
-from sdrag.steps import Steps, compute, replied
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential
 
 __all__ = ["Conflict", "compared"]

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from sdrag.engine.steps import Steps
 from sdrag.guardrails.comparison import Conflict, compared
-from sdrag.guardrails.dates import instant
 from sdrag.guardrails.evidence import evidence, stamped
+from sdrag.guardrails.metadata_dates import instant
 from sdrag.guardrails.notices import disagreement
 from sdrag.policy import ContradictionsSection
-from sdrag.steps import Steps
 from sdrag.vocabulary import Confidential, Decision, Passage
 
 __all__ = [
@@ -43,7 +43,7 @@ Facts = Mapping[str, Any]
 """The metadata of a passage, as the host stored it."""
 
 Escalate = Callable[[Sequence[Decision]], None]
-"""Told where a contradiction has withheld an answer; ids and codes only."""
+"""Called where a contradiction has withheld an answer; ids and codes only."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

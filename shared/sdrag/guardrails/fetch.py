@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from sdrag.engine.steps import Steps, search
 from sdrag.guardrails.screened import Screened
-from sdrag.steps import Steps, search
 from sdrag.vocabulary import Decision, Passage
 
 __all__ = ["fetch"]

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sdrag.engine.steps import Failure, Steps, compute
 from sdrag.errors import SdragError
 from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.judging import ask_model, ask_nli
 from sdrag.policy import GroundingSection
-from sdrag.sentences import sentences
-from sdrag.steps import Failure, Steps, compute
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
 
 __all__ = ["ClaimSupport", "supports"]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdrag.errors import UsageError
-from sdrag.guardrails.dates import last_instant
+from sdrag.guardrails.metadata_dates import last_instant
 from sdrag.policy import AccessSection, Policy
 from sdrag.vocabulary import Span
 

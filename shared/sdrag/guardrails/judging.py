@@ -18,9 +18,9 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from sdrag.engine.prompts import Label, Labelled, Message, Prompt, constant, fill
+from sdrag.engine.steps import Failure, Outcome, Steps, complete, score
 from sdrag.errors import SdragError
-from sdrag.prompts import Label, Labelled, Message, Prompt, constant, fill
-from sdrag.steps import Failure, Outcome, Steps, complete, score
 
 __all__ = ["Relation", "ask_model", "ask_nli"]
 

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from sdrag.decoding import MappedText, decode
-from sdrag.folding import Folded, fold, fold_text
 from sdrag.policy import MonitoringSection
-from sdrag.sentences import sentences
-from sdrag.spans import SpanUnion
+from sdrag.text.decoding import MappedText, decode
+from sdrag.text.folding import Folded, fold, fold_text
+from sdrag.text.sentences import sentences
+from sdrag.text.spans import SpanUnion
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["Indicator", "indicators"]

@@ -15,8 +15,14 @@ import math
 import re
 from dataclasses import dataclass
 
-from sdrag.folding import fold_text
-from sdrag.guardrails.wording import content_words, negated, numbers, shares, word_set
+from sdrag.guardrails.comparable_words import (
+    content_words,
+    negated,
+    numbers,
+    shares,
+    word_set,
+)
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential
 
 __all__ = ["Reading", "alike", "opposed", "read", "refutation"]

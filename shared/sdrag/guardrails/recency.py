@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from datetime import datetime
 
-from sdrag.guardrails.dates import instant
+from sdrag.guardrails.metadata_dates import instant
 from sdrag.policy import StalenessSection
 from sdrag.vocabulary import Passage
 

@@ -14,12 +14,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, embed, score
 from sdrag.errors import SdragError
 from sdrag.guardrails import notices
 from sdrag.guardrails.scale import Scale, looks_similar, unit
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import RelevanceSection
-from sdrag.steps import Failure, Outcome, Reply, Steps, embed, score
 from sdrag.vocabulary import Decision, Passage
 
 __all__ = ["notice", "screen"]

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sdrag.guardrails.dates import instant, last_instant
+from sdrag.engine.steps import Steps
 from sdrag.guardrails.evidence import evidence
+from sdrag.guardrails.metadata_dates import instant, last_instant
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import StalenessSection
-from sdrag.steps import Steps
 from sdrag.vocabulary import Decision, Passage
 
 __all__ = ["disclaimer", "facts", "screen"]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdrag.guardrails.wording import (
+from sdrag.guardrails.comparable_words import (
     content_words,
     is_function_word,
     negated,

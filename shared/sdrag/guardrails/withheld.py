@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from sdrag.folding import Folded
 from sdrag.guardrails.evidence import evidence
 from sdrag.policy import Policy
-from sdrag.readings import ciphered, readings
 from sdrag.state import State
 from sdrag.state.keys import DOCUMENT_BYTES
 from sdrag.state.register import DENSE, Register
+from sdrag.text.folding import Folded
+from sdrag.text.readings import ciphered, readings
 from sdrag.vocabulary import Passage, Span
 
 __all__ = ["find_withheld", "unknown"]

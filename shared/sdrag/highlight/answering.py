@@ -15,12 +15,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sdrag.engine.prompts import Label, untrusted
+from sdrag.engine.steps import (
+    Failure,
+    Steps,
+    complete,
+    compute,
+    replied,
+    reserve,
+    within_limits,
+)
 from sdrag.errors import LocalLimitError, PromptSanitizationError, SdragError
 from sdrag.highlight.divergence import similarity
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
+from sdrag.highlight.json_replies import read_reply
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.questions import split_by_marks, split_by_model
-from sdrag.highlight.replies import read_reply
 from sdrag.highlight.summarizer import (
     MAX_GUESSES,
     Summary,
@@ -30,16 +40,6 @@ from sdrag.highlight.summarizer import (
 from sdrag.highlight.together import together
 from sdrag.highlight.verification import Verification, verify_highlights
 from sdrag.highlight.yes_no import with_yes_no
-from sdrag.prompts import Label, untrusted
-from sdrag.steps import (
-    Failure,
-    Steps,
-    complete,
-    compute,
-    replied,
-    reserve,
-    within_limits,
-)
 from sdrag.vocabulary import Passage
 
 __all__ = [

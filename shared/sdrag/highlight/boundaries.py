@@ -15,8 +15,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from sdrag.folding import is_unspaced
-from sdrag.spans import merge, splice
+from sdrag.text.folding import is_unspaced
+from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Span
 
 __all__ = ["count_words", "cuts_a_word", "holds_a_word", "placeholders", "widen"]

@@ -31,9 +31,9 @@ from sdrag.highlight.boundaries import (
     holds_a_word,
     placeholders,
 )
-from sdrag.highlight.scope import Scope
+from sdrag.highlight.context_expansion import Scope
 from sdrag.highlight.verification import CutAt
-from sdrag.sentences import sentences
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
 
 __all__ = ["admissible_sets", "bits_of_control", "bits_of_prompt"]

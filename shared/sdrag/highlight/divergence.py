@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdrag.steps import Steps, embed, replied
+from sdrag.engine.steps import Steps, embed, replied
 
 __all__ = ["similarity"]
 

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from sdrag.minilm import embed_texts, embed_tokens
-from sdrag.sentences import sentences
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:

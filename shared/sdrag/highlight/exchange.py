@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from sdrag.engine.prompts import Label, Prompt
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.verification import Refusal
 from sdrag.policy import HighlightSection
-from sdrag.prompts import Label, Prompt
 from sdrag.vocabulary import Action, Confidential, Decision, Highlight, Passage
 
 __all__ = ["Answer", "Asked", "Plan", "Settings"]

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sdrag.extras import needs
+from sdrag.engine.prompts import Labelled
+from sdrag.engine.steps import Steps, compute, replied
+from sdrag.extras import require_extra
 from sdrag.highlight.protocol import Context, Proposal
-from sdrag.prompts import Labelled
-from sdrag.sentences import sentences
-from sdrag.steps import Steps, compute, replied
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["Extractive"]
@@ -66,7 +66,7 @@ class Extractive(Confidential):
 
     def _best(self, asked: tuple[str, str]) -> list[tuple[float, Span]]:
         """Give the best answer of a passage and its score above no answer, if any."""
-        with needs("local", "An extractive highlighter"):
+        with require_extra("local", "An extractive highlighter"):
             import torch  # noqa: PLC0415 -- heavy, and of an extra
         question, text = asked
         if not (question.strip() and text.strip()):

@@ -1,10 +1,10 @@
 """
 The local highlighter: no model beyond the packaged MiniLM, and no call to anyone.
 
-A sentence is judged by what `sdrag.highlight.measures` says of how well it meets the
-question. The weighted sum of the measures, through a softmax, says how likely each
-sentence is. The best one is taken; a further one only if its likelihood pays for its
-length, so the highlights grow where the ranking is in doubt and nowhere else. A
+A sentence is judged by how well it meets the question, as measured by
+`sdrag.highlight.token_overlap`. The weighted sum of the measures, through a softmax,
+says how likely each sentence is. The best one is taken; a further one only if its
+likelihood pays for its length, so the highlights grow where the ranking is in doubt and nowhere else. A
 sentence beside the best one is likelier than its words say, since they may hold a
 pronoun where the best one has the name, or the other way round.
 
@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from sdrag.engine.prompts import Labelled
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.highlight.embedded import Embedded, embedded
-from sdrag.highlight.lexical import overlap
-from sdrag.highlight.measures import Question
 from sdrag.highlight.protocol import Context, Proposal
-from sdrag.prompts import Labelled
-from sdrag.spans import merge
-from sdrag.steps import Steps, compute, replied
+from sdrag.highlight.token_overlap import Question
+from sdrag.highlight.word_overlap import overlap
+from sdrag.text.spans import merge
 from sdrag.vocabulary import Confidential
 
 if TYPE_CHECKING:

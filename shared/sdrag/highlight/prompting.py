@@ -12,11 +12,11 @@ import re
 
 from pydantic import BaseModel, Field
 
+from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.engine.steps import Steps, complete, replied
+from sdrag.highlight.json_replies import MAX_REPLY, read_reply
 from sdrag.highlight.protocol import Context, Proposal
-from sdrag.highlight.replies import MAX_REPLY, read_reply
 from sdrag.highlight.spans_between import between
-from sdrag.prompts import Labelled, Message, Prompt, constant, fill
-from sdrag.steps import Steps, complete, replied
 
 __all__ = [
     "Extraction",

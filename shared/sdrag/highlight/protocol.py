@@ -7,8 +7,8 @@ questions (section 9: "since both of these fields are of boolean type, they are 
 to introduce any new security risk").
 
 Its prompts hold the question. So the passages must hold nothing that a constraint
-withholds, and their label says whether that is so: `sdrag.prompts.admit` refuses a
-prompt in which UNTRUSTED meets SENSITIVE, whoever wrote the highlighter.
+withholds, and their label says whether that is so: `sdrag.engine.prompts.admit`
+refuses a prompt in which UNTRUSTED meets SENSITIVE, whoever wrote the highlighter.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from sdrag.prompts import Label, Labelled
-from sdrag.steps import Steps
+from sdrag.engine.prompts import Label, Labelled
+from sdrag.engine.steps import Steps
 from sdrag.vocabulary import Confidential, Passage
 
 __all__ = ["Context", "Highlighter", "Proposal"]

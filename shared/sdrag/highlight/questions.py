@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from sdrag.engine.prompts import Labelled, Message, Prompt, constant
+from sdrag.engine.steps import Steps, complete, replied
 from sdrag.errors import SdragError
-from sdrag.highlight.replies import read_reply
-from sdrag.prompts import Labelled, Message, Prompt, constant
-from sdrag.sentences import sentences
-from sdrag.steps import Steps, complete, replied
+from sdrag.highlight.json_replies import read_reply
+from sdrag.text.sentences import sentences
 
 __all__ = ["Questions", "split_by_marks", "split_by_model"]
 

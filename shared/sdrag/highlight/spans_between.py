@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import islice
 
-from sdrag.folding import Folded, fold, fold_text
+from sdrag.text.folding import Folded, fold, fold_text
 
 __all__ = ["between"]
 

@@ -20,6 +20,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from sdrag.engine.prompts import Label, Labelled, Prompt
+from sdrag.engine.steps import EffectRunner, Steps, arun, run
 from sdrag.errors import ModelError, SdragError
 from sdrag.highlight.answering import (
     declined,
@@ -29,11 +31,9 @@ from sdrag.highlight.answering import (
     without_model,
 )
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
-from sdrag.highlight.replies import MAX_REPLY, read_reply
+from sdrag.highlight.json_replies import MAX_REPLY, read_reply
+from sdrag.highlight.stream_state import StreamState
 from sdrag.highlight.summarizer import Summary
-from sdrag.highlight.telling import Told
-from sdrag.prompts import Label, Labelled, Prompt
-from sdrag.steps import Performer, Steps, arun, run
 from sdrag.vocabulary import Confidential
 
 __all__ = ["Astreamed", "Release", "Streamed", "astream", "stream"]
@@ -153,13 +153,13 @@ class Streamed(Confidential):
     What a framework brings to a stream.
 
     Args:
-        performer: Answers effects.
+        runner: Answers effects.
         cover: Surrounds what is done inside, between two pieces that leave.
         chunks: Asks the model for a reply in parts.
         conclude: Drives the last steps of a part and tells the audit.
     """
 
-    performer: Performer
+    runner: EffectRunner
     cover: Callable[[], AbstractContextManager[object]]
     chunks: Callable[[Prompt], Iterator[str]]
     conclude: Callable[[Steps[Answer]], Answer]
@@ -169,7 +169,7 @@ class Streamed(Confidential):
 class Astreamed(Confidential):
     """What a framework brings to an async stream; as `Streamed`."""
 
-    performer: Performer
+    runner: EffectRunner
     cover: Callable[[], AbstractContextManager[object]]
     chunks: Callable[[Prompt], AsyncIterator[str]]
     conclude: Callable[[Steps[Answer]], Awaitable[Answer]]
@@ -186,12 +186,12 @@ def stream(asked: Asked, settings: Settings, host: Streamed) -> Iterator[str | P
     fault: SdragError | None = None
     try:
         with host.cover():
-            planned = run(plans(asked, settings), host.performer)
+            planned = run(plans(asked, settings), host.runner)
     except SdragError as error:
         fault = error
     if fault is not None:
         raise fault.sealed()
-    told = Told()
+    told = StreamState()
     for held in planned:
         if held.prompt is None:
             yield from told.end(held, host.conclude(_done(without_model(held))))
@@ -207,12 +207,12 @@ async def astream(
     fault: SdragError | None = None
     try:
         with host.cover():
-            planned = await arun(plans(asked, settings), host.performer)
+            planned = await arun(plans(asked, settings), host.runner)
     except SdragError as error:
         fault = error
     if fault is not None:
         raise fault.sealed()
-    told = Told()
+    told = StreamState()
     for held in planned:
         if held.prompt is None:
             for one in told.end(held, await host.conclude(_done(without_model(held)))):
@@ -226,7 +226,7 @@ async def astream(
 
 
 def _tell(
-    held: Plan, prompt: Prompt, release: Release, told: Told, host: Streamed
+    held: Plan, prompt: Prompt, release: Release, told: StreamState, host: Streamed
 ) -> Iterator[str | Plan]:
     broken = False
     chunks = iter(host.chunks(prompt))
@@ -239,7 +239,7 @@ def _tell(
         if chunk is None:
             break
         with host.cover():
-            piece = run(release.feed(chunk), host.performer)
+            piece = run(release.feed(chunk), host.runner)
         yield from told.piece(held, piece)
     yield from told.end(held, host.conclude(release.close()))
     if broken and told.is_telling(held):
@@ -247,7 +247,7 @@ def _tell(
 
 
 async def _atell(
-    held: Plan, prompt: Prompt, release: Release, told: Told, host: Astreamed
+    held: Plan, prompt: Prompt, release: Release, told: StreamState, host: Astreamed
 ) -> AsyncIterator[str | Plan]:
     broken = False
     chunks = aiter(host.chunks(prompt))
@@ -260,7 +260,7 @@ async def _atell(
         if chunk is None:
             break
         with host.cover():
-            piece = await arun(release.feed(chunk), host.performer)
+            piece = await arun(release.feed(chunk), host.runner)
         for one in told.piece(held, piece):
             yield one
     for one in told.end(held, await host.conclude(release.close())):

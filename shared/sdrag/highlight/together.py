@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from sdrag.engine.steps import Effect, Failure, Outcome, Reply, Steps
 from sdrag.errors import SdragError
-from sdrag.steps import Effect, Failure, Outcome, Reply, Steps
 
 __all__ = ["together"]
 

@@ -26,8 +26,8 @@ from sdrag.highlight.boundaries import (
     holds_a_word,
     placeholders,
 )
-from sdrag.highlight.matching import Match, Matcher
-from sdrag.highlight.scope import Scope, to_sentences
+from sdrag.highlight.context_expansion import Scope, to_sentences
+from sdrag.highlight.quote_matching import Match, Matcher
 from sdrag.vocabulary import Confidential, Highlight, Passage, Span
 
 __all__ = ["CutAt", "Refusal", "RefusalReason", "Verification", "verify_highlights"]
@@ -39,7 +39,7 @@ _MAX_OCCURRENCES = 1_000
 CutAt = Literal["words", "scope", "sentences"]
 """
 Where a highlight may begin and end: at any word, as in the paper; at any word, but
-taking in what governs it (see `sdrag.highlight.scope`); or at sentences.
+taking in what governs it (see `sdrag.highlight.context_expansion`); or at sentences.
 """
 
 RefusalReason = Literal[

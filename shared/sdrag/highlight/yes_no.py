@@ -15,12 +15,12 @@ from typing import Any
 
 from pydantic import BaseModel, StrictBool
 
+from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.engine.steps import Steps, complete, replied
 from sdrag.errors import SdragError
+from sdrag.highlight.json_replies import read_reply
 from sdrag.highlight.protocol import Context, Highlighter, Proposal
-from sdrag.highlight.replies import read_reply
 from sdrag.highlight.together import together
-from sdrag.prompts import Labelled, Message, Prompt, constant, fill
-from sdrag.steps import Steps, complete, replied
 
 __all__ = ["YesNo", "with_yes_no"]
 

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdrag.engine.steps import EffectRunner, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.chains import LEVELS, Chains, enumerate_chains
+from sdrag.linkage.default_runner import local_performer
 from sdrag.linkage.edges import Edges, find_edges
+from sdrag.linkage.entity_schema import weight_of, weights_of
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.mentions import Found, Mentions, found_in
-from sdrag.linkage.performing import local_performer
 from sdrag.linkage.resolution import Resolved, Vectors, resolve
-from sdrag.linkage.schema import weight_of, weights_of
 from sdrag.linkage.settings import SettingsSource, read_settings
 from sdrag.policy import LinkageSection
-from sdrag.steps import Performer, Steps, run
 from sdrag.vocabulary import Confidential, Passage
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def assess(
     mentions: Mentions,
     settings: SettingsSource = None,
     *,
-    performer: Performer | None = None,
+    runner: EffectRunner | None = None,
 ) -> Assessment:
     """
     Assess what links the documents (CLAM, section 4.2.3).
@@ -162,7 +162,7 @@ def assess(
         documents: The whole corpus; ids must differ.
         mentions: What was found in each document.
         settings: A linkage section, a policy, a mapping or a path.
-        performer: Embeds forms to be compared by meaning; the packaged MiniLM if not
+        runner: Embeds forms to be compared by meaning; the packaged MiniLM if not
             given.
 
     Raises:
@@ -170,7 +170,7 @@ def assess(
     """
     section = read_settings(settings)
     found = found_in(documents, mentions, weights_of(section))
-    return run(assess_steps(documents, found, section), performer or local_performer())
+    return run(assess_steps(documents, found, section), runner or local_performer())
 
 
 def assess_steps(

@@ -17,9 +17,9 @@ from functools import cached_property
 import numpy as np
 
 from sdrag.errors import InputTooLargeError
-from sdrag.linkage.candidates import SLACK, Pairs, Shared, candidates, ranked
 from sdrag.linkage.incidence import Floats, Incidence, Ints, neglog
 from sdrag.linkage.intersecting import intersect
+from sdrag.linkage.linked_pairs import SLACK, Pairs, Shared, candidates, ranked
 
 __all__ = ["MOST_EDGES", "Edges", "Links", "find_edges", "joined"]
 

@@ -17,15 +17,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sdrag.detectors import Detector
+from sdrag.engine.steps import EffectRunner, Steps, compute, replied, run
 from sdrag.errors import UsageError
-from sdrag.folding import fold_text
-from sdrag.linkage.extraction import Extractor
+from sdrag.linkage.default_runner import local_performer
 from sdrag.linkage.masking import Masked, detected, mask_found
 from sdrag.linkage.mentions import Found, Mentions
-from sdrag.linkage.performing import local_performer
+from sdrag.linkage.model_extractor import Extractor
 from sdrag.linkage.settings import SettingsSource, read_settings
 from sdrag.policy import LinkageSection
-from sdrag.steps import Performer, Steps, compute, replied, run
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential, Decision, Passage
 
 __all__ = ["Fitted", "Update", "check_whole", "fit", "fit_steps"]
@@ -81,7 +81,7 @@ class Fitted(Confidential):
         detector: Detector | Extractor | None = None,
         *,
         mentions: Mentions | None = None,
-        performer: Performer | None = None,
+        runner: EffectRunner | None = None,
     ) -> Update:
         """
         Follow a change of the corpus.
@@ -91,7 +91,7 @@ class Fitted(Confidential):
             removed: Ids of documents that are gone.
             detector: Finds entities in the changed documents.
             mentions: What was found in them, in place of a detector.
-            performer: Answers effects; the same embeddings as when it was fitted.
+            runner: Answers effects; the same embeddings as when it was fitted.
 
         Raises:
             UsageError: A document that is to be removed is not there.
@@ -101,13 +101,13 @@ class Fitted(Confidential):
         if not changed:
             detector, mentions = None, []
         steps = detected(changed, self.settings, detector, mentions)
-        kept, found = run(steps, performer or local_performer())
+        kept, found = run(steps, runner or local_performer())
         gone = set(removed) | {document.id for document in changed}
         documents = {k: v for k, v in self.documents.items() if k not in gone}
         held = {k: v for k, v in self.found.items() if k not in gone}
         for document, entries in zip(kept, found, strict=True):
             documents[document.id], held[document.id] = document, entries
-        fitted = _fitted(documents, held, self, performer)
+        fitted = _fitted(documents, held, self, runner)
         return Update(fitted, self._stale(fitted), len(changed) - len(kept))
 
     def _stale(self, later: Fitted) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ def fit(
     *,
     mentions: Mentions | None = None,
     key: bytes | None = None,
-    performer: Performer | None = None,
+    runner: EffectRunner | None = None,
 ) -> Fitted:
     """
     Fit a plan on a whole corpus; see `mask_corpus` for the arguments.
@@ -154,7 +154,7 @@ def fit(
     """
     section = read_settings(settings)
     steps = fit_steps(documents, section, detector, mentions=mentions, key=key)
-    return run(steps, performer or local_performer())
+    return run(steps, runner or local_performer())
 
 
 def fit_steps(
@@ -190,7 +190,7 @@ def _fitted(
     documents: Mapping[str, Passage],
     found: Mapping[str, tuple[Found, ...]],
     earlier: Fitted,
-    performer: Performer | None,
+    runner: EffectRunner | None,
 ) -> Fitted:
     entities = earlier.masked.entities
     already = {(e.type, fold_text(form)) for e in entities for form in e.forms}
@@ -202,5 +202,5 @@ def _fitted(
         already,
         earlier.masked.assessment.resolved.vectors,
     )
-    masked = run(steps, performer or local_performer())
+    masked = run(steps, runner or local_performer())
     return Fitted(earlier.settings, documents, found, masked, earlier.key)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdrag.linkage.candidates import Pairs, Shared
 from sdrag.linkage.incidence import Floats, Ints
+from sdrag.linkage.linked_pairs import Pairs, Shared
 
 __all__ = ["intersect"]
 

@@ -16,21 +16,21 @@ from typing import Any
 import numpy as np
 
 from sdrag.detectors import Detector
+from sdrag.engine.steps import EffectRunner, Failure, Outcome, Steps, run
 from sdrag.errors import UsageError
-from sdrag.folding import fold_text
 from sdrag.linkage.assessment import Assessment, assess_steps
-from sdrag.linkage.extraction import Extractor
-from sdrag.linkage.known import look_again
+from sdrag.linkage.default_runner import local_performer
+from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.mentions import Found, Mentions, found_in
-from sdrag.linkage.performing import local_performer
+from sdrag.linkage.model_extractor import Extractor
 from sdrag.linkage.planning import Plan, plan_masking
 from sdrag.linkage.replacing import Masker
 from sdrag.linkage.resolution import Vectors
 from sdrag.linkage.rewriting import rewrite
-from sdrag.linkage.schema import weights_of
+from sdrag.linkage.second_look import look_again
 from sdrag.linkage.settings import SettingsSource, read_settings
 from sdrag.policy import LinkageSection
-from sdrag.steps import Failure, Outcome, Performer, Steps, run
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Action, Confidential, Decision, Entity, Passage
 
 __all__ = [
@@ -120,7 +120,7 @@ def mask_corpus(
     *,
     mentions: Mentions | None = None,
     key: bytes | None = None,
-    performer: Performer | None = None,
+    runner: EffectRunner | None = None,
 ) -> Masked:
     """
     Mask what links people across a corpus, and as little as breaks the links.
@@ -131,14 +131,14 @@ def mask_corpus(
         detector: Finds entities, where none are handed in.
         mentions: What was found in each document, in place of a detector.
         key: For ids and pseudonyms that stay the same from run to run.
-        performer: Answers effects; local work and the packaged MiniLM if not given.
+        runner: Answers effects; local work and the packaged MiniLM if not given.
 
     Raises:
         UsageError: Neither a detector nor mentions were given, or both.
     """
     section = read_settings(settings)
     steps = mask_corpus_steps(documents, section, detector, mentions=mentions, key=key)
-    return run(steps, performer or local_performer())
+    return run(steps, runner or local_performer())
 
 
 def mask_corpus_steps(

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdrag.errors import UsageError
-from sdrag.folding import fold_text
-from sdrag.linkage.schema import canonical_type
+from sdrag.linkage.entity_schema import canonical_type
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential, Mention, Passage
 
 __all__ = ["Found", "Mentions", "found_in", "longest"]

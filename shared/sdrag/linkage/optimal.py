@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sdrag.linkage.incidence import Floats
-from sdrag.linkage.ledger import Mask
 from sdrag.linkage.problem import Ground, Problem
 from sdrag.linkage.relaxing import Row
 from sdrag.linkage.requirements import Requirement, cuts
+from sdrag.linkage.risk_state import Mask
 from sdrag.linkage.selection import Selected
 from sdrag.linkage.solver import cheapest
 

@@ -15,13 +15,13 @@ from functools import cached_property
 
 import numpy as np
 
+from sdrag.linkage.chain_ceilings import Frozen, freeze, freeze_graph
 from sdrag.linkage.chains import Chains, hop_risks, path_risks
 from sdrag.linkage.edges import Edges, Links
-from sdrag.linkage.freezing import Frozen, freeze, freeze_graph
 from sdrag.linkage.incidence import Floats, Incidence, Ints
-from sdrag.linkage.ledger import TOLERANCE, Ledger, Mask
 from sdrag.linkage.optimal import Solution, optimise
 from sdrag.linkage.problem import Ground
+from sdrag.linkage.risk_state import TOLERANCE, Mask, RiskState
 from sdrag.linkage.selection import (
     Choose,
     Selected,
@@ -174,7 +174,7 @@ def _settled(
     mine = Selected(
         selected.masked.copy(), dict(selected.for_document), dict(selected.for_chain)
     )
-    ledger = Ledger(corpus, frozen.edges, mine.masked)
+    ledger = RiskState(corpus, frozen.edges, mine.masked)
     costs = _costs(corpus, settings)
     settle_chains(ledger, frozen.chains, choose, costs, mine)
     return mine

@@ -18,12 +18,12 @@ import numpy as np
 from sdrag.linkage.chains import Chains, Table, enumerate_chains
 from sdrag.linkage.edges import Edges
 from sdrag.linkage.incidence import Floats, Incidence
-from sdrag.linkage.ledger import TOLERANCE, Ledger, Mask
 from sdrag.linkage.requirements import (
     ChainRequirement,
     DocumentRequirement,
     Requirement,
 )
+from sdrag.linkage.risk_state import TOLERANCE, Mask, RiskState
 from sdrag.policy import LinkageSection
 
 __all__ = ["Ground", "Problem"]
@@ -66,7 +66,7 @@ class Problem:
     def __init__(self, ground: Ground, costs: Floats) -> None:
         self.corpus, self._settings = ground.corpus, ground.settings
         self._graph, self.certain, self.costs = ground.graph, ground.certain, costs
-        self._ledger = Ledger(ground.corpus, ground.graph, ground.certain)
+        self._ledger = RiskState(ground.corpus, ground.graph, ground.certain)
         hops = _renumbered(ground.chains, ground.edges, ground.graph)
         self._frozen = replace(ground.chains, hops=hops)
         self.gains = dict(enumerate(ground.corpus.global_contribution.tolist()))

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sdrag.errors import InternalError, UsageError
-from sdrag.extras import needs
-from sdrag.folding import fold, fold_text, is_boundary
+from sdrag.extras import require_extra
+from sdrag.text.folding import fold, fold_text, is_boundary
 from sdrag.vocabulary import Confidential, Entity, Span
 
 __all__ = ["Masker", "Replaced", "Style"]
@@ -79,7 +79,7 @@ class Masker(Confidential):
         style: Style = "label",
         key: bytes | None = None,
     ) -> None:
-        with needs("linkage", "Masking"):
+        with require_extra("linkage", "Masking"):
             from ahocorasick_rs import AhoCorasick, MatchKind  # noqa: PLC0415
         if style == "pseudonym" and (key is None or len(key) < _KEY_BYTES):
             raise UsageError(

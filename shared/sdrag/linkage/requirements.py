@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from itertools import chain as chained
 from typing import Protocol
 
-from sdrag.linkage.ledger import TOLERANCE, LocalChain
 from sdrag.linkage.relaxing import Hop, Row
+from sdrag.linkage.risk_state import TOLERANCE, LocalChain
 
 __all__ = ["ChainRequirement", "DocumentRequirement", "Requirement", "cuts"]
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sdrag.engine.prompts import Labelled, Message, Prompt, fill, sensitive
+from sdrag.engine.steps import Outcome, Reply, Steps, complete
 from sdrag.linkage.replacing import Masker
-from sdrag.prompts import Labelled, Message, Prompt, fill, sensitive
-from sdrag.steps import Outcome, Reply, Steps, complete
 from sdrag.vocabulary import Passage
 
 __all__ = ["rewrite"]

@@ -21,7 +21,7 @@ import numpy as np
 
 from sdrag.linkage.chains import Chains
 from sdrag.linkage.incidence import Floats, Incidence, Ints
-from sdrag.linkage.ledger import TOLERANCE, Ledger, LocalChain, Mask
+from sdrag.linkage.risk_state import TOLERANCE, LocalChain, Mask, RiskState
 
 __all__ = [
     "Choose",
@@ -114,7 +114,7 @@ def _settle_document(
 
 
 def settle_chains(
-    ledger: Ledger, chains: Chains, choose: Choose, costs: Floats, selected: Selected
+    ledger: RiskState, chains: Chains, choose: Choose, costs: Floats, selected: Selected
 ) -> None:
     """
     Bring every chain to its ceiling, the riskiest first.
@@ -135,13 +135,13 @@ def settle_chains(
             over = _over(ledger, chains, over[1:])
 
 
-def _over(ledger: Ledger, chains: Chains, chosen: Ints) -> Ints:
+def _over(ledger: RiskState, chains: Chains, chosen: Ints) -> Ints:
     risks = ledger.chain_risks(chains, chosen)
     return chosen[risks > chains.ceiling[chosen] + TOLERANCE]
 
 
 def _settle_chain(
-    ledger: Ledger,
+    ledger: RiskState,
     chains: Chains,
     number: int,
     choose: Choose,

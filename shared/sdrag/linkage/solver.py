@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 from sdrag.linkage.incidence import Floats
 from sdrag.linkage.relaxing import Row
 
@@ -34,7 +34,7 @@ def cheapest(
     Raises:
         MissingExtraError: The extra `linkage` is not installed.
     """
-    with needs("linkage", "The optimal plan"):
+    with require_extra("linkage", "The optimal plan"):
         from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415
         from scipy.sparse import csr_array  # noqa: PLC0415
     if not rows:

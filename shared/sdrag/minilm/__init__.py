@@ -18,10 +18,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from sdrag.batches import batched
-from sdrag.deadlines import check_time
+from sdrag.engine.batches import batched
+from sdrag.engine.deadlines import check_time
 from sdrag.errors import MissingExtraError, UsageError
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _tokens_embedded(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...
 
 @lru_cache(maxsize=1)
 def _load() -> SentenceTransformer:
-    with needs("local", "The packaged MiniLM"):
+    with require_extra("local", "The packaged MiniLM"):
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415
         from transformers.utils import logging  # noqa: PLC0415
     shown = logging.is_progress_bar_enabled()

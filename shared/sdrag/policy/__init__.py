@@ -1,17 +1,16 @@
 """The policy: one YAML file that says what must not be disclosed, and to whom."""
 
-from sdrag.policy.answers import (
+from sdrag.policy.answer_sections import (
     CitationsSection,
     ContradictionsSection,
     GroundingSection,
     MonitoringSection,
 )
+from sdrag.policy.audiences import applies, binds, metadata_of_any
 from sdrag.policy.constraints import ConstraintSection, ExampleSection
 from sdrag.policy.document import Policy, PolicySource
 from sdrag.policy.file import PolicyFile
-from sdrag.policy.living import LivingPolicy
-from sdrag.policy.matching import applies, binds, metadata_of_any
-from sdrag.policy.reading import MAX_POLICY_BYTES
+from sdrag.policy.reloading import ReloadingPolicy
 from sdrag.policy.sections import (
     AccessSection,
     ByRisk,
@@ -27,6 +26,7 @@ from sdrag.policy.sections import (
     StalenessSection,
     TracingSection,
 )
+from sdrag.policy.yaml_reading import MAX_POLICY_BYTES
 
 __all__ = [
     "MAX_POLICY_BYTES",
@@ -42,13 +42,13 @@ __all__ = [
     "HighlightSection",
     "InjectionSection",
     "LinkageSection",
-    "LivingPolicy",
     "MetadataSection",
     "MonitoringSection",
     "Policy",
     "PolicyFile",
     "PolicySource",
     "RelevanceSection",
+    "ReloadingPolicy",
     "ResolutionSection",
     "Section",
     "StalenessSection",

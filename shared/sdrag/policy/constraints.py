@@ -17,8 +17,8 @@ from pydantic import (
     model_validator,
 )
 
-from sdrag.folding import fold_text
 from sdrag.policy.sections import Listed, Section, listed
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Method, WhereMissing
 
 __all__ = ["ConstraintSection", "ExampleSection"]

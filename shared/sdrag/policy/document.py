@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, ValidationError, field_validator
 
 from sdrag.errors import PolicyError
-from sdrag.policy.answers import (
+from sdrag.policy.answer_sections import (
     CitationsSection,
     ContradictionsSection,
     GroundingSection,
@@ -27,7 +27,6 @@ from sdrag.policy.answers import (
 from sdrag.policy.constraints import ConstraintSection
 from sdrag.policy.explaining import explained
 from sdrag.policy.file import PolicyFile
-from sdrag.policy.reading import Lines, parsed, text_of
 from sdrag.policy.sections import (
     AccessSection,
     DisclosureSection,
@@ -40,6 +39,7 @@ from sdrag.policy.sections import (
     StalenessSection,
     TracingSection,
 )
+from sdrag.policy.yaml_reading import Lines, parsed, text_of
 from sdrag.vocabulary import Constraint
 
 __all__ = ["Policy", "PolicySource"]
@@ -186,8 +186,8 @@ class Policy(Section):
 
         They are for comparisons and for keys that are hashed again. They have no key
         of their own, so whoever sees them can test a guess of a constraint: what leaves
-        is `sdrag.hosting.policy_hash`. The examples of constraints are no part of it:
-        they change nothing that leaves.
+        is `sdrag.wrapper_setup.policy_hash`. The examples of constraints are no part
+        of it: they change nothing that leaves.
         """
         examples = {"constraints": {"__all__": {"examples"}}}
         said = self.model_dump(mode="json", exclude=examples)

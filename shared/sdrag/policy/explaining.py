@@ -13,8 +13,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, get_args
 
 from sdrag.errors import PolicyError
-from sdrag.policy.reading import Lines, Place, dotted, nearest
 from sdrag.policy.sections import Section
+from sdrag.policy.yaml_reading import Lines, Place, dotted, nearest
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import chain
 
-from sdrag.reasons.answers import ANSWERED, FAILED, HIGHLIGHTED
-from sdrag.reasons.passages import (
+from sdrag.reasons.answer_reasons import ANSWERED, FAILED, HIGHLIGHTED
+from sdrag.reasons.passage_reasons import (
     ACCESS,
     CONTRADICTED,
     FRESH,

@@ -6,7 +6,7 @@ from sdrag.state.enforced import EnforcedStore
 from sdrag.state.findings import FindingStore
 from sdrag.state.lineage import Lineage
 from sdrag.state.opening import State, StateSource, open_state
-from sdrag.state.replies import ReplyStore
+from sdrag.state.rephrasings import ReplyStore
 from sdrag.state.vectors import Vectors
 
 __all__ = [

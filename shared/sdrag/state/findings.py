@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from sdrag.state.keys import DOCUMENT_BYTES, Keys
 from sdrag.state.register import Entries, Hashes, Register
-from sdrag.state.spans import ClosedSpans, Groups, Lists
+from sdrag.state.span_bytes import ClosedSpans, Groups, Lists
 
 __all__ = ["LOCAL", "MODEL", "FindingStore", "Findings", "Known", "Located"]
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from sdrag.errors import UsageError
-from sdrag.sqlite import MEMORY, Database
 from sdrag.state.affinities import Affinities, DocumentAffinities
 from sdrag.state.binding_store import LivingStore
 from sdrag.state.bindings import SqliteBindings
@@ -24,8 +23,9 @@ from sdrag.state.findings import Findings, FindingStore
 from sdrag.state.keys import Keys
 from sdrag.state.lineage import Lineage, Links
 from sdrag.state.register import Hashes
-from sdrag.state.replies import Replies, ReplyStore
+from sdrag.state.rephrasings import Replies, ReplyStore
 from sdrag.state.schema import SCHEMA, VERSION
+from sdrag.state.sqlite import MEMORY, Database
 from sdrag.state.vectors import Vectors
 
 __all__ = ["State", "StateSource", "open_state"]

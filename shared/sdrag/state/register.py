@@ -24,8 +24,8 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple, Self
 
-from sdrag.folding import UNSPACED, Folded, fold_text, is_boundary, is_unspaced
-from sdrag.needles import in_its_case, needs_case
+from sdrag.text.folding import UNSPACED, Folded, fold_text, is_boundary, is_unspaced
+from sdrag.text.phrase_matcher import in_its_case, needs_case
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["DENSE", "Entries", "Hashes", "Register", "context_words", "dense"]

@@ -10,7 +10,7 @@ from sdrag.testing.exact import ExactModel
 from sdrag.testing.fakes import Scripted, canary, toy_vectors, verbatim
 from sdrag.testing.hijacked import HijackedModel
 from sdrag.testing.stumbling import StumblingModel
-from sdrag.testing.witnesses import Protected
+from sdrag.testing.witness_words import Protected
 
 __all__ = [
     "ExactModel",

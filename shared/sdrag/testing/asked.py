@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sdrag.engine.prompts import Prompt
 from sdrag.errors import UsageError
-from sdrag.prompts import Prompt
 from sdrag.vocabulary import Confidential
 
 __all__ = [

@@ -11,9 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from sdrag.folding import fold, fold_text
-from sdrag.prompts import Prompt
-from sdrag.spans import merge, splice
+from sdrag.engine.prompts import Prompt
 from sdrag.testing.asked import (
     MARK,
     Confirming,
@@ -22,7 +20,9 @@ from sdrag.testing.asked import (
     Rephrasing,
     read_prompt,
 )
-from sdrag.testing.witnesses import Known, Protected, Sources, witness_spans
+from sdrag.testing.witness_words import Known, Protected, Sources, witness_spans
+from sdrag.text.folding import fold, fold_text
+from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["ExactModel"]

@@ -1,5 +1,5 @@
 """
-A performer that answers from functions, and the small fakes that go with it.
+A runner that answers from functions, and the small fakes that go with it.
 
 Logic is tested over `Scripted` with no model, no network and no event loop. `canary`
 makes strings that no text holds by accident. `verbatim` is the worst generator there
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from sdrag.calls import Port
-from sdrag.performing import PortPerformer, Ports
-from sdrag.prompts import Prompt
-from sdrag.steps import Effect, Outcome, Search
+from sdrag.engine.calls import Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import Effect, Outcome, Search
 from sdrag.vocabulary import Passage
 
 __all__ = ["Scripted", "canary", "toy_vectors", "verbatim"]
@@ -52,7 +52,7 @@ def toy_vectors(texts: Sequence[str], dimensions: int = 64) -> list[list[float]]
 @dataclass(slots=True)
 class Scripted:
     """
-    A performer that answers from functions and remembers what it was asked.
+    A runner that answers from functions and remembers what it was asked.
 
     Args:
         complete: A prompt to a reply; may raise.
@@ -68,21 +68,21 @@ class Scripted:
     def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect."""
         self.effects.append(effect)
-        return self._performer.perform(effect)
+        return self._runner.perform(effect)
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
         self.effects.append(effect)
-        return await self._performer.aperform(effect)
+        return await self._runner.aperform(effect)
 
     @property
-    def _performer(self) -> PortPerformer:
+    def _runner(self) -> PortRunner:
         embed, search = self.embed, self.search
 
         def found(effect: Search) -> Sequence[Passage]:
             return search(effect.items[0]) if search else ()
 
-        return PortPerformer(
+        return PortRunner(
             Ports(
                 complete=Port(self.complete) if self.complete else None,
                 embed=Port(lambda effect: embed(effect.items)),

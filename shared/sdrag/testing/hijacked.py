@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 
-from sdrag.folding import fold_text
-from sdrag.prompts import Prompt
-from sdrag.sentences import sentences
+from sdrag.engine.prompts import Prompt
 from sdrag.testing.asked import Confirming, Extracting, read_prompt, shown
+from sdrag.text.folding import fold_text
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential
 
 __all__ = ["HijackedModel"]

@@ -17,7 +17,7 @@ from random import Random
 from threading import Lock
 from typing import Any
 
-from sdrag.prompts import Prompt
+from sdrag.engine.prompts import Prompt
 from sdrag.testing.asked import MARK
 from sdrag.vocabulary import Confidential
 

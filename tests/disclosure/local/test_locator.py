@@ -8,8 +8,8 @@ from sdrag.detectors.tagger import tagging
 from sdrag.disclosure import local
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
+from sdrag.engine.steps import Failure, Reply, run
 from sdrag.policy import CautionName
-from sdrag.steps import Failure, Reply, run
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
 
@@ -122,7 +122,7 @@ def test_without_the_tagger_whatever_has_a_form_goes(monkeypatch, tmp_path) -> N
 @pytest.mark.parametrize(
     "constraint",
     [
-        "The performers are to be anonymised",
+        "The runners are to be anonymised",
         "Witnesses must not be identifiable by name",
     ],
 )

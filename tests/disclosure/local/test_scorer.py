@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from sdrag.disclosure import local
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.scorer import Scores, score, scores
+from sdrag.engine.steps import Reply, run
 from sdrag.errors import InternalError, UsageError
-from sdrag.steps import Reply, run
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
 
-scored_module = import_module("sdrag.disclosure.local.scored")
+scored_module = import_module("sdrag.disclosure.local.scorer_locator")
 
 SAFE = (
     "At the fish market nobody looked up. One man held a stethoscope to the door and"
@@ -219,7 +219,9 @@ def test_a_scorer_that_fails_withholds(monkeypatch) -> None:
     def broken(_text, _asked):
         raise InternalError("no scores")
 
-    monkeypatch.setattr(import_module("sdrag.disclosure.local.scored"), "score", broken)
+    monkeypatch.setattr(
+        import_module("sdrag.disclosure.local.scorer_locator"), "score", broken
+    )
 
     assert _withheld([SAFE], "Keep back how the safe was opened") == []
 

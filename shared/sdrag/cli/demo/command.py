@@ -12,12 +12,12 @@ import typer
 from rich.console import Console
 from rich.status import Status
 
-from sdrag.audit import AuditEvent
 from sdrag.cli.demo.collection import Collection, collect
 from sdrag.cli.demo.report import show_answers, show_constraints, show_rows
 from sdrag.cli.demo.run import Ask, Row, measure
 from sdrag.evaluation.witnesses import broken
-from sdrag.extras import needs
+from sdrag.extras import require_extra
+from sdrag.privacy.audit import AuditEvent
 
 __all__ = ["demo"]
 
@@ -65,7 +65,7 @@ def demo(
 def _applications(
     collection: Collection, folder: Path, top_k: int, audit: Any, llm: str | None
 ) -> Iterator[tuple[str, Ask, Ask]]:
-    with needs("all", "The demo"):
+    with require_extra("all", "The demo"):
         from sdrag.cli.demo import in_langchain, in_llamaindex
     model = None
     if llm is not None:

@@ -17,10 +17,10 @@ from langchain_core.runnables import RunnablePassthrough
 
 from langchain_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
-from sdrag.audit import AuditSink
 from sdrag.cli.demo.collection import Collection
 from sdrag.cli.demo.prompting import TEMPLATE, hijacked
 from sdrag.cli.demo.run import Ask
+from sdrag.privacy.audit import AuditSink
 
 __all__ = ["applications"]
 

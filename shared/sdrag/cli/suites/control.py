@@ -33,7 +33,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Attack verification, bound what is left to choose, scan the corpus."""
-    from sdrag.evaluation.control import (
+    from sdrag.evaluation.control_bits import (
         evaluate_control,
         read_attacks,
         read_corpus,

@@ -39,22 +39,22 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Measure a detector on annotated texts."""
+    from sdrag.engine.effect_runner import PortRunner, Ports
     from sdrag.evaluation.entities import (
         measure,
         missed,
         read_annotated,
     )
-    from sdrag.performing import PortPerformer, Ports
 
     documents = [
         document
         for number, document in enumerate(read_annotated(data))
         if part is Part.all or (number % 3 == 2) == (part is Part.aside)
     ]
-    chosen, performer = _chosen(engine), PortPerformer(Ports())
+    chosen, runner = _chosen(engine), PortRunner(Ports())
     if errors:
-        show_errors(missed(chosen, documents, performer), errors)
-    show(measure(chosen, documents, performer), as_json=as_json)
+        show_errors(missed(chosen, documents, runner), errors)
+    show(measure(chosen, documents, runner), as_json=as_json)
 
 
 def _chosen(engine: Which) -> Detector:

@@ -27,12 +27,12 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Measure highlights against the gold passage, and declining."""
-    from sdrag.calls import Port
+    from sdrag.engine.calls import Port
+    from sdrag.engine.effect_runner import PortRunner, Ports
     from sdrag.evaluation.highlight import evaluate_highlighter
     from sdrag.evaluation.highlight_data import read_squad
     from sdrag.highlight.exchange import Settings
     from sdrag.highlight.highlighters import highlighter_named
-    from sdrag.performing import PortPerformer, Ports
     from sdrag.policy import Policy
 
     complete = complete_with(engine)
@@ -41,6 +41,6 @@ def command(
         raise UsageError("That highlighter asks a model.", hint="Pass --engine.")
     rules = Policy.read({"highlight": {"cut_at": cut_at, "min_words": min_words}})
     settings = Settings(highlighter_named(name), rules.highlight)
-    performer = PortPerformer(Ports(complete=Port(complete) if complete else None))
-    result = evaluate_highlighter(read_squad(data), settings, performer)
+    runner = PortRunner(Ports(complete=Port(complete) if complete else None))
+    result = evaluate_highlighter(read_squad(data), settings, runner)
     show({"highlighter": name, "cut_at": cut_at, **result}, as_json=as_json)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sdrag.detectors.local.later_forms import later_forms
-from sdrag.detectors.local.scan import mentions
-from sdrag.steps import Outcome, Steps, compute
+from sdrag.detectors.local.mentions import mentions
+from sdrag.engine.steps import Outcome, Steps, compute
 from sdrag.vocabulary import Mention
 
 __all__ = ["LocalDetector", "later_forms", "mentions"]

@@ -15,7 +15,7 @@ from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import MONTHS, STREET_HEADS, WEEKDAYS, listed
 from sdrag.detectors.local.postal import laid_out
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["addresses"]
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from sdrag.detectors.local.scheme_names import SCHEME_NAMES
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["anchors", "cased", "cued", "matches"]
 

@@ -12,7 +12,7 @@ import re
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.runs import is_common
-from sdrag.sentences import sentences
+from sdrag.text.sentences import sentences
 
 __all__ = ["capitalised", "has_no_capitals"]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import NUMBER_WORDS, UNITS, listed
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["counts"]
 

@@ -17,7 +17,7 @@ from sdrag.detectors.local.anchors import cased
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import FUNCTION_WORDS, MONTHS, TITLES
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["everyday_names"]
 

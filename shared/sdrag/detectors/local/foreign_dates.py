@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sdrag.detectors.local.anchors import cased
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import listed
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["foreign_dates"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sdrag.detectors.local.forms import forms
 from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.tokens import tokenize
-from sdrag.detectors.local.view import view
+from sdrag.detectors.local.plain_view import view
+from sdrag.detectors.local.shorter_forms import forms
+from sdrag.detectors.local.words import tokenize
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["later_forms"]

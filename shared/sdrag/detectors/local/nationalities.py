@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import listed
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["NATIONALITIES", "peoples"]
 

@@ -15,7 +15,7 @@ from sdrag.detectors.local.anchors import cased, cued
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.national_checks import holds
 from sdrag.detectors.local.scheme_names import SCHEME_NAMES
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["GROUPED", "nationals"]
 

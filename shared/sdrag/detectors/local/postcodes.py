@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sdrag.detectors.local.anchors import cased, cued, matches
 from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["postcodes"]
 

@@ -10,14 +10,14 @@ from sdrag.detectors.local.everyday_names import everyday_names
 from sdrag.detectors.local.foreign_dates import foreign_dates
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.grouped import grouped
+from sdrag.detectors.local.machine_addresses import network
 from sdrag.detectors.local.nationals import nationals
-from sdrag.detectors.local.network import network
 from sdrag.detectors.local.phones import phones
 from sdrag.detectors.local.plates import plates
 from sdrag.detectors.local.postcodes import postcodes
 from sdrag.detectors.local.timestamps import timestamps
-from sdrag.detectors.local.tokens import Tokens
 from sdrag.detectors.local.wallets import wallets
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["schemes"]
 

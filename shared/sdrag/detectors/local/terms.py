@@ -14,7 +14,7 @@ from sdrag.detectors.local import tables
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import listed
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["terms"]
 
@@ -45,7 +45,7 @@ _TERMS = _table(
         proprietor professor trader landowner shareholder labourer guide dealer
         broker instructor captain commander sergeant lieutenant colonel investigator
         detective businessman historian composer philosopher servant maid helper
-        craftsman performer magician merchant vendor retailer educator
+        craftsman runner magician merchant vendor retailer educator
         undergraduate pupil pensioner retiree activist politician lawmaker mayor
         chairman chairwoman chairperson headmaster headmistress headman diplomat
         gendarme peasant farmhand businesswoman entrepreneur shepherd refugee

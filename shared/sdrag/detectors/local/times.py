@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import MONTHS, WEEKDAYS, listed
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["times"]
 

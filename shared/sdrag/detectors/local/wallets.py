@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from sdrag.detectors.local.anchors import matches
 from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.tokens import Tokens
+from sdrag.detectors.local.words import Tokens
 
 __all__ = ["wallets"]
 

@@ -19,7 +19,7 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.tagger.tagging import Tag, available, tags
-from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["IDENTIFYING", "TaggerDetector", "available"]

@@ -10,17 +10,17 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sdrag.errors import InternalError
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 from sdrag.minilm import installed
-from sdrag.minilm.reading import Window, means, read
-from sdrag.minilm.windows import Tokens, tokenized
+from sdrag.minilm.sentence_windows import Tokens, tokenized
+from sdrag.minilm.window_reading import Window, means, read
 from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
-    from sdrag.detectors.tagger.network import Tagger
+    from sdrag.detectors.tagger.tagger_network import Tagger
 
     Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
@@ -61,7 +61,7 @@ def tags(texts: Sequence[str]) -> list[tuple[Tag, ...]]:
         MissingExtraError: The extra `local` is not installed.
         InternalError: The weights are not those of this network.
     """
-    with needs("local", "The tagger"):
+    with require_extra("local", "The tagger"):
         import torch  # noqa: PLC0415 -- `import sdrag` must not load it
     network, tokenizer = _loaded()
 
@@ -95,9 +95,9 @@ def _loaded() -> tuple[Tagger, Any]:
 
 @lru_cache(maxsize=1)
 def _load() -> tuple[Tagger, Any]:
-    with needs("local", "The tagger"):
-        from sdrag.detectors.tagger.network import Tagger  # noqa: PLC0415
-        from sdrag.minilm.network import load_trained  # noqa: PLC0415
+    with require_extra("local", "The tagger"):
+        from sdrag.detectors.tagger.tagger_network import Tagger  # noqa: PLC0415
+        from sdrag.minilm.trained_layers import load_trained  # noqa: PLC0415
     network, tokenizer = load_trained(Tagger, _WEIGHTS)
     network.merge()
     return network, tokenizer

@@ -20,7 +20,7 @@ from sdrag.detectors.local.tables import (
     places,
     surnames,
 )
-from sdrag.folding import fold_text
+from sdrag.text.folding import fold_text
 
 __all__ = ["beginning_with", "is_abbreviation", "is_listed_name", "is_word"]
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from sdrag.detectors.local.lexicon import listed
-from sdrag.folding import fold_text
+from sdrag.text.folding import fold_text
 
 __all__ = ["UNKNOWN", "language_of"]
 

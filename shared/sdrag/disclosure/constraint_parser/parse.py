@@ -13,18 +13,19 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from sdrag.disclosure.constraint_parser.asking import (
-    NOTHING_ASKED,
-    Asked,
-    asked_in,
-)
-from sdrag.disclosure.constraint_parser.names import (
+from sdrag.disclosure.constraint_parser.folded_wording import statement_of, subject_of
+from sdrag.disclosure.constraint_parser.parsed import Kind, ParsedConstraint
+from sdrag.disclosure.constraint_parser.plain import plain_text
+from sdrag.disclosure.constraint_parser.quoted_names import (
     OwnNames,
     own_names,
     people_named,
 )
-from sdrag.disclosure.constraint_parser.parsed import Kind, ParsedConstraint
-from sdrag.disclosure.constraint_parser.plain import plain_text
+from sdrag.disclosure.constraint_parser.request_verbs import (
+    NOTHING_ASKED,
+    Asked,
+    asked_in,
+)
 from sdrag.disclosure.constraint_parser.scope import (
     is_blanket,
     is_permission,
@@ -32,7 +33,6 @@ from sdrag.disclosure.constraint_parser.scope import (
 )
 from sdrag.disclosure.constraint_parser.status import EXCEPTS, doubts_about
 from sdrag.disclosure.constraint_parser.unknown import Words, is_term
-from sdrag.disclosure.constraint_parser.wording import statement_of, subject_of
 from sdrag.vocabulary import Constraint
 
 __all__ = ["parse"]

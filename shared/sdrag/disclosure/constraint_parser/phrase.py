@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from sdrag.detectors.local.lexicon import FUNCTION_WORDS
-from sdrag.disclosure.constraint_parser.wording import subject_of
+from sdrag.disclosure.constraint_parser.folded_wording import subject_of
 
 __all__ = ["is_prose"]
 

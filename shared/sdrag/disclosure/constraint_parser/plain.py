@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from sdrag.folding import fold
+from sdrag.text.folding import fold
 
 __all__ = ["plain_text"]
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from sdrag.disclosure.constraint_parser.dictionary import is_listed_name
 from sdrag.disclosure.constraint_parser.language import language_of
-from sdrag.disclosure.constraint_parser.names import telling_words
 from sdrag.disclosure.constraint_parser.parsed import ParsedConstraint
 from sdrag.disclosure.constraint_parser.phrase import is_prose
+from sdrag.disclosure.constraint_parser.quoted_names import telling_words
 from sdrag.disclosure.constraint_parser.unknown import Words
 
 __all__ = ["EXCEPTS", "doubts_about"]

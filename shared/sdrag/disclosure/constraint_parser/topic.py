@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 
 from sdrag.detectors.local.tables import common_words
-from sdrag.disclosure.constraint_parser.wording import subject_of
-from sdrag.folding import fold_text
+from sdrag.disclosure.constraint_parser.folded_wording import subject_of
+from sdrag.text.folding import fold_text
 
 __all__ = ["asks_for_names", "is_clause", "is_ordinary", "topic_of"]
 

@@ -20,7 +20,7 @@ from sdrag.disclosure.constraint_parser.dictionary import (
     is_listed_name,
     is_word,
 )
-from sdrag.folding import fold_text
+from sdrag.text.folding import fold_text
 
 __all__ = ["Words", "is_term"]
 

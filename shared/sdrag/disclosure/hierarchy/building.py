@@ -30,13 +30,29 @@ from sdrag.disclosure.hierarchy.tree import (
     Progress,
     Summary,
 )
+from sdrag.engine.prompts import (
+    Labelled,
+    Message,
+    Prompt,
+    constant,
+    fill,
+    joined,
+    sensitive,
+)
+from sdrag.engine.steps import (
+    Failure,
+    Outcome,
+    Steps,
+    complete,
+    compute,
+    embed,
+    replied,
+)
 from sdrag.errors import (
     ModelReplyError,
     ModelTimeoutError,
     SdragError,
 )
-from sdrag.prompts import Labelled, Message, Prompt, constant, fill, joined, sensitive
-from sdrag.steps import Failure, Outcome, Steps, complete, compute, embed, replied
 from sdrag.vocabulary import Decision, Passage
 
 __all__ = ["build_hierarchy"]
@@ -65,8 +81,8 @@ def build_hierarchy(
     Args:
         passages: The leaves; summaries among them are left alone.
         settings: Depth three by default.
-        progress: Told how many clusterings and summaries are done, and of how many that
-            are known of so far; a layer shows only when the one below is done.
+        progress: Called with how many clusterings and summaries are done, and of how
+            many that are known so far; a layer shows only when the one below is done.
         key: Makes the ids of summaries, which are the same for the same sources and
             key; by default they are new each time.
 

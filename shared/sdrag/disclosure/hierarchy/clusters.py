@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 
 __all__ = ["clusters", "fitting_clusters"]
 
@@ -109,7 +109,7 @@ def clusters(
 
 
 def _projected(vectors: Matrix, dimensions: int) -> Any:
-    with needs("hierarchy", "Hierarchical summaries"):
+    with require_extra("hierarchy", "Hierarchical summaries"):
         import umap  # noqa: PLC0415 -- an extra
     neighbours = max(2, int((len(vectors) - 1) ** 0.5))
     projection = umap.UMAP(
@@ -125,7 +125,7 @@ def _projected(vectors: Matrix, dimensions: int) -> Any:
 
 
 def _mixture(points: Any, most: int) -> Any:
-    with needs("hierarchy", "Hierarchical summaries"):
+    with require_extra("hierarchy", "Hierarchical summaries"):
         from sklearn.mixture import GaussianMixture  # noqa: PLC0415 -- an extra
     fitted = []
     for number in range(1, most + 1):

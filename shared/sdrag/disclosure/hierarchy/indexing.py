@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from sdrag.disclosure.audience_view import control_keys
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.hierarchy.building import build_hierarchy
 from sdrag.disclosure.hierarchy.tree import Hierarchy, HierarchySettings, Summary
-from sdrag.disclosure.view import control_keys
+from sdrag.engine.progress import progress_bar
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.policy import Policy
-from sdrag.progress import progress_bar
 from sdrag.state import State
 from sdrag.state.lineage import Link
-from sdrag.steps import Steps, compute, replied
 from sdrag.vocabulary import Passage
 
 __all__ = ["add_summaries", "inherit"]

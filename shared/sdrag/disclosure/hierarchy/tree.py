@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sdrag.engine.progress import Progress
 from sdrag.errors import UsageError
-from sdrag.progress import Progress
 from sdrag.vocabulary import Confidential, Decision, Passage
 
 __all__ = ["Hierarchy", "HierarchySettings", "Progress", "Summary"]

@@ -14,24 +14,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sdrag.deadlines import check_time
 from sdrag.detectors import Detector, tagger
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.documents import by_document
-from sdrag.disclosure.local.cued import cued
+from sdrag.disclosure.local.cue_locator import cued
 from sdrag.disclosure.local.document_mentions import document_mentions
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.local.named import named
+from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.public_officials import spared, titled_officials
-from sdrag.disclosure.local.scored import CAUTIONS, Caution, scored
 from sdrag.disclosure.local.scorer import available
-from sdrag.disclosure.local.similar import similar
-from sdrag.disclosure.local.typed import typed
+from sdrag.disclosure.local.scorer_locator import CAUTIONS, Caution, scored
+from sdrag.disclosure.local.similarity_locator import similar
+from sdrag.disclosure.local.type_locator import typed
+from sdrag.engine.deadlines import check_time
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied
 from sdrag.policy import CautionName
-from sdrag.spans import shifted
-from sdrag.steps import Failure, Outcome, Reply, Steps, compute, replied
+from sdrag.text.spans import shifted
 from sdrag.vocabulary import Constraint, Finding, Mention, Passage
 
 __all__ = ["LocalLocator", "networks"]

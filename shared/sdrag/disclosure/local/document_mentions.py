@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdrag.deadlines import check_time
 from sdrag.detectors import Detector
 from sdrag.detectors.local import later_forms
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.spans import shifted
-from sdrag.steps import Outcome, Steps, compute, replied
+from sdrag.engine.deadlines import check_time
+from sdrag.engine.steps import Outcome, Steps, compute, replied
+from sdrag.text.spans import shifted
 from sdrag.vocabulary import Mention
 
 __all__ = ["document_mentions"]

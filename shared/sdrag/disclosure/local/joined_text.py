@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Self
 
-from sdrag.sentences import sentences
-from sdrag.spans import shifted
+from sdrag.text.sentences import sentences
+from sdrag.text.spans import shifted
 from sdrag.vocabulary import Confidential, Finding, Passage, Span
 
 __all__ = ["JoinedText"]

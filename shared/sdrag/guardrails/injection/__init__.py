@@ -6,7 +6,7 @@ sentences with a trained head, `scan` puts them together for one text, and `scre
 decides what becomes of a passage.
 """
 
-from sdrag.guardrails.injection.scan import Scan, Suspicion, scan
 from sdrag.guardrails.injection.screen import screen
+from sdrag.guardrails.injection.text_scan import Scan, Suspicion, scan
 
 __all__ = ["Scan", "Suspicion", "scan", "screen"]

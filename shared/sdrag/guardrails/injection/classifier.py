@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sdrag.guardrails.injection.features import features, has_context
 from sdrag.guardrails.injection.head import Head, shipped
 from sdrag.guardrails.injection.normalise import View, plain
-from sdrag.guardrails.injection.windows import windows
+from sdrag.guardrails.injection.scan_windows import windows
 from sdrag.minilm import embed_texts
 from sdrag.vocabulary import Confidential, Span
 

@@ -19,9 +19,9 @@ import urllib.parse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sdrag.decoding.encodings import from_base64, from_escapes, from_hex, from_tags
-from sdrag.decoding.lookalikes import LOOKALIKES
-from sdrag.folding import fold
+from sdrag.text.decoding.encodings import from_base64, from_escapes, from_hex, from_tags
+from sdrag.text.decoding.lookalikes import LOOKALIKES
+from sdrag.text.folding import fold
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["View", "plain", "views"]

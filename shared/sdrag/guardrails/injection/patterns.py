@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.deadlines import check_time
+from sdrag.engine.deadlines import check_time
 
 __all__ = ["find"]
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, reserve, within_limits
 from sdrag.errors import LocalLimitError
-from sdrag.guardrails.injection.scan import Suspicion
-from sdrag.guardrails.injection.scanning import RULE, Scanned, scanned
+from sdrag.guardrails.injection.passage_scan import RULE, Scanned, scanned
+from sdrag.guardrails.injection.text_scan import Suspicion
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import InjectionSection
-from sdrag.sentences import sentences
-from sdrag.spans import SpanUnion, merge, splice
-from sdrag.steps import Failure, Outcome, Reply, Steps, reserve, within_limits
+from sdrag.text.sentences import sentences
+from sdrag.text.spans import SpanUnion, merge, splice
 from sdrag.vocabulary import Decision, Passage, Span
 
 __all__ = ["screen"]

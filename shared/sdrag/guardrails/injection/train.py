@@ -25,7 +25,7 @@ from sdrag.guardrails.injection.classifier import Cut, cut
 from sdrag.guardrails.injection.features import WIDTH, features, has_context
 from sdrag.guardrails.injection.head import Head
 from sdrag.minilm import DIMENSIONS, embed_texts
-from sdrag.sentences import sentences
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:

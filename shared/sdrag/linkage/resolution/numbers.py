@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sdrag.folding import fold_text
+from sdrag.text.folding import fold_text
 
 __all__ = ["age_pairs", "code_pairs", "phone_pairs", "stated"]
 

@@ -17,16 +17,16 @@ from typing import Literal
 
 import numpy as np
 
-from sdrag.folding import fold_text
+from sdrag.engine.steps import Steps, embed, replied
 from sdrag.linkage.mentions import Found
-from sdrag.linkage.resolution.dates import date_pairs
 from sdrag.linkage.resolution.meaning import MOST_FORMS, Matrix, meaning_pairs
-from sdrag.linkage.resolution.names import name_pairs
+from sdrag.linkage.resolution.near_spellings import acronym_pairs, spelling_pairs
 from sdrag.linkage.resolution.numbers import age_pairs, code_pairs, phone_pairs
+from sdrag.linkage.resolution.person_names import name_pairs
+from sdrag.linkage.resolution.same_dates import date_pairs
 from sdrag.linkage.resolution.shortened import shortened_pairs
-from sdrag.linkage.resolution.spelling import acronym_pairs, spelling_pairs
 from sdrag.policy import ResolutionSection
-from sdrag.steps import Steps, embed, replied
+from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential, Entity
 
 __all__ = ["Resolved", "Vectors", "resolve"]

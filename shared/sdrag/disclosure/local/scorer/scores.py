@@ -10,17 +10,17 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sdrag.errors import InternalError, UsageError
-from sdrag.extras import needs
+from sdrag.extras import require_extra
 from sdrag.minilm import installed
-from sdrag.minilm.reading import Window, means, read
-from sdrag.minilm.windows import Tokens, padded, tokenized
+from sdrag.minilm.sentence_windows import Tokens, padded, tokenized
+from sdrag.minilm.window_reading import Window, means, read
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
     import numpy as np
     from torch import Tensor
 
-    from sdrag.disclosure.local.scorer.network import Asked, LateInteraction
+    from sdrag.disclosure.local.scorer.scorer_network import Asked, LateInteraction
 
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -67,7 +67,7 @@ def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
         UsageError: A constraint is longer than the network can read.
         InternalError: The weights are not those of this network.
     """
-    with needs("local", "The trained scorer"):
+    with require_extra("local", "The trained scorer"):
         import torch  # noqa: PLC0415 -- `import sdrag` must not load it
     network, tokenizer = _loaded()
 
@@ -133,9 +133,9 @@ def _loaded() -> tuple[LateInteraction, Any]:
 
 @lru_cache(maxsize=1)
 def _load() -> tuple[LateInteraction, Any]:
-    with needs("local", "The trained scorer"):
-        from sdrag.disclosure.local.scorer.network import (  # noqa: PLC0415
+    with require_extra("local", "The trained scorer"):
+        from sdrag.disclosure.local.scorer.scorer_network import (  # noqa: PLC0415
             LateInteraction,
         )
-        from sdrag.minilm.network import load_trained  # noqa: PLC0415 -- see score
+        from sdrag.minilm.trained_layers import load_trained  # noqa: PLC0415 -- see score
     return load_trained(LateInteraction, _WEIGHTS)

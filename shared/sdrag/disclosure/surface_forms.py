@@ -1,0 +1,106 @@
+"""
+Other forms of what was found: a surname after a full name, initials, name order.
+
+"Jonathan Meyers" once and "Meyers" from then on is how people write, and a redaction
+that knows only the full name leaves the surname standing. Forms are derived from names
+alone, and only for constraints that speak of people: "Port Ellery" must not take every
+"Port" with it. Initials that spell an everyday word (OF, THE) are no form of a name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sdrag.detectors.local.lexicon import listed
+from sdrag.detectors.local.tables import common_words
+from sdrag.text.folding import fold_text
+from sdrag.text.phrase_matcher import needs_case
+
+__all__ = ["lasts", "name_forms", "speaks_of_people", "spellings"]
+
+_PEOPLE = re.compile(
+    r"\b(?:names?|named|who|whom|whose|identit\w+|identif\w+|person\w*|people|wit"
+    r"ness\w*|victims?|patients?|suspects?|perpetrators?|clients?|minors?|children"
+    r"|anonym\w+)\b",
+    re.IGNORECASE,
+)
+_TITLES = listed(
+    """
+    dr mr mrs ms mx miss prof professor doctor sir dame lord lady rev father
+    sister brother judge justice captain capt sgt sergeant inspector detective
+    officer constable lt lieutenant col colonel major general hon jr sr madam
+    mme herr frau senor senora don nurse president minister
+    """
+)
+_PARTICLES = listed(
+    """
+    van von der den de del della di da la le du bin ibn al el ter ten af of and
+    y
+    """
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*\.?")
+_SHORTEST = 3
+_SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
+_PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "æ": "ae"})
+_DIGRAPH = re.compile("(?<=[aou])e")
+
+
+def lasts(form: str) -> bool:
+    """Say whether a form may go wherever it stands: "of", found once, may not."""
+    return not (needs_case(form) and form.strip().lower() in common_words())
+
+
+def speaks_of_people(constraint_text: str) -> bool:
+    """Say whether a constraint's words are about persons or their names."""
+    return _PEOPLE.search(constraint_text) is not None
+
+
+def name_forms(surface: str) -> tuple[str, ...]:
+    """
+    Return other ways in which a person's name may be written.
+
+    Args:
+        surface: As found in the text. What does not look like a name has no forms.
+    """
+    parts = [part.rstrip(".") for part in _WORD.findall(surface)]
+    named = [part for part in parts if part.lower() not in _TITLES]
+    core = [part for part in named if part.lower() not in _PARTICLES]
+    if not 1 <= len(core) <= 5 or len(parts) != len(surface.split()):
+        return ()
+    if not all(part[0].isupper() for part in core):
+        return ()
+    forms = set(core) if len(core) == 1 else {part for part in core if _enough(part)}
+    if len(core) > 1:
+        first, last = core[0], core[-1]
+        initials = "".join(part[0] for part in core)
+        forms |= {
+            f"{first} {last}",
+            f"{last} {first}",
+            f"{last}, {first}",
+            f"{first[0]}. {last}",
+            f"{first[0]} {last}",
+            f"{last}, {first[0]}.",
+            ".".join(initials) + ".",
+        }
+        if len(initials) >= _SHORTEST and initials.lower() not in common_words():
+            forms.add(initials)
+    forms.discard(surface)
+    return tuple(sorted(forms, key=lambda form: (-len(form), fold_text(form))))
+
+
+def spellings(form: str) -> frozenset[str]:
+    """Return a form as given and in other letters: Müller, Mueller, Muller."""
+    lower = form.lower()
+    others = (
+        lower.translate(_SPELT_OUT),
+        lower.translate(_PLAIN),
+        _DIGRAPH.sub("", lower),
+    )
+    return frozenset((form, *(other for other in others if other != lower)))
+
+
+def _enough(part: str) -> bool:
+    """Say whether a part of a name stands for it: a short one, unless it is a word."""
+    return len(part) >= _SHORTEST or (
+        len(part) > 1 and part.lower() not in common_words()
+    )

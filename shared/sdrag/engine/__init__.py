@@ -1,0 +1,1 @@
+"""How rules are driven: steps, effects, calls, and the bounds of all three."""

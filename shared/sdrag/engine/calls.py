@@ -1,0 +1,401 @@
+"""
+Calls of models and hosts: side by side, within limits, with errors of our own.
+
+A time limit on a sync call ends the waiting, not the call: Python cannot stop a
+thread. Calls run on daemon threads, so a hanging one never holds the process at exit,
+and the hanging ones are counted: when too many hang, new calls fail at once rather
+than pile up. An error of a provider or store is replaced by one of ours that names its
+type only, because messages of others quote what they were given.
+
+A call that was refused for now waits within its own time, on its own thread or on the
+loop, so no other call waits with it. It keeps its place among those side by side:
+whoever came in its place would only be refused too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from asyncio import sleep as asleep
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import inf
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from time import monotonic, sleep
+from typing import Any, Generic, TypeVar
+
+from sdrag.engine.interrupts import Held, bare_interrupt, hold, release
+from sdrag.engine.retrying import Retrying, refusal
+from sdrag.engine.steps import Failure, Outcome, Reply
+from sdrag.errors import (
+    InternalError,
+    ModelError,
+    ModelTimeoutError,
+    SdragError,
+    UsageError,
+    cut_off,
+)
+
+__all__ = [
+    "Limits",
+    "Port",
+    "WaitedFor",
+    "abounded",
+    "attempt",
+    "computed",
+    "on_thread",
+    "side_by_side",
+    "too_many_hang",
+]
+
+I = TypeVar("I")  # noqa: E741 -- an item of any kind
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """
+    The bounds of model calls, and of local work.
+
+    Local work is what detectors, scorers, scans and highlighters of this machine do
+    with texts at a question. A text that is over a limit is not read, and what was not
+    read is not released. Nothing limits the local work of a binder: it reads a whole
+    corpus, and what it does not read now has to be read at a question.
+
+    Args:
+        seconds: How long one call may take, with its waits where the provider has
+            refused it for now.
+        concurrency: How many run side by side.
+        attempts: How often a call that failed is made, in all; refusals for now do not
+            count.
+        hanging: How many calls, over all runners, may be left hanging.
+        local_characters: How many characters local work may read for one request, the
+            shortest texts first; None for any number.
+        local_seconds: How long local work may take for one request; None for any time.
+    """
+
+    seconds: float = 60.0
+    concurrency: int = 32
+    attempts: int = 2
+    hanging: int = 64
+    local_characters: int | None = 200_000
+    local_seconds: float | None = 60.0
+
+    def __post_init__(self) -> None:
+        bounds = [self.seconds, self.concurrency, self.attempts, self.hanging]
+        local = (self.local_characters, self.local_seconds)
+        bounds += [bound for bound in local if bound is not None]
+        if not all(0 < bound < inf for bound in bounds):
+            raise UsageError(
+                "Limits are above zero, and finite.",
+                hint="Pass None for local work without a limit.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Port(Generic[I, T]):
+    """
+    How a framework does one thing.
+
+    Args:
+        call: Does it.
+        acall: Does it without blocking the event loop; when the framework has no such
+            way, `call` runs on a thread.
+        local: It is work of our own on this machine: it ends by itself, and a time
+            limit would only leave it running with nobody waiting.
+    """
+
+    call: Callable[[I], T]
+    acall: Callable[[I], Awaitable[T]] | None = None
+    local: bool = False
+
+
+def computed(function: Callable[[Any], Any], item: Any) -> Outcome[Any]:
+    """Apply a function of our own; its fault is one outcome."""
+    try:
+        return Reply(function(item))
+    except SdragError as error:
+        return Failure(error.sealed())
+    except Exception as error:  # noqa: BLE001 -- one item's fault is one outcome
+        return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
+    except BaseException as error:  # noqa: BLE001 -- raised below, without its text
+        interrupt = bare_interrupt(error)
+    raise interrupt
+
+
+def _failed(error: BaseException) -> Failure:
+    """
+    Put an error of ours in place of a provider's or a host's.
+
+    It is made and not raised, so nothing of the other hangs on it.
+    """
+    if isinstance(error, SdragError):
+        return Failure(error.sealed())
+    if isinstance(error, TimeoutError):
+        return Failure(ModelTimeoutError("A call took longer than its own limit."))
+    return Failure(ModelError(f"A call failed with {type(error).__name__}."))
+
+
+_Made = tuple[Outcome[T], float | None]
+"""What came of a call, and for how long the provider is to be left alone if it refused
+for now."""
+
+_Ended = Outcome[T] | BaseException
+"""What came of a call on a thread, or what interrupted it."""
+
+
+def attempt(call: Callable[[I], T], item: I, attempts: int) -> Outcome[T]:
+    """Make one call, again if it fails."""
+    return _attempt(call, item, Retrying(attempts))
+
+
+def _attempt(call: Callable[[I], T], item: I, retrying: Retrying) -> Outcome[T]:
+    while True:
+        outcome, refused = _made(call, item)
+        pause = retrying.pause(outcome, refused)
+        if pause is None:
+            return outcome
+        if pause:
+            sleep(pause)
+
+
+def _made(call: Callable[[I], T], item: I) -> _Made[T]:
+    try:
+        return Reply(call(item)), None
+    except Exception as error:  # noqa: BLE001 -- whatever a provider raises
+        return _failed(error), refusal(error)
+    except BaseException as error:  # noqa: BLE001 -- raised below, without its text
+        interrupt = bare_interrupt(error)
+    raise interrupt
+
+
+async def _amade(call: Callable[[I], Awaitable[T]], item: I) -> _Made[T]:
+    try:
+        return Reply(await call(item)), None
+    except Exception as error:  # noqa: BLE001 -- whatever a provider raises
+        return _failed(error), refusal(error)
+    except BaseException as error:  # noqa: BLE001 -- raised below, without its text
+        interrupt = bare_interrupt(error)
+    raise interrupt
+
+
+class _Hanging:
+    """Counts the calls nobody waits for any more, over the whole process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._count = 0
+
+    def over(self, cap: int) -> bool:
+        with self._lock:
+            return self._count >= cap
+
+    def add(self, amount: int) -> None:
+        with self._lock:
+            self._count += amount
+
+
+_hanging = _Hanging()
+_TOO_MANY = "Too many calls are hanging; this one was not made."
+
+
+def too_many_hang(cap: int) -> bool:
+    """Say whether so much hangs that nothing more may be begun."""
+    return _hanging.over(cap)
+
+
+class WaitedFor:
+    """Work on a daemon thread, and whether anybody still waits for it."""
+
+    __slots__ = ("_abandoned", "_finished", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._finished = self._abandoned = False
+
+    def finish(self) -> None:
+        """Say that it has ended."""
+        with self._lock:
+            self._finished = True
+            if self._abandoned:
+                _hanging.add(-1)
+
+    def abandon(self) -> None:
+        """Count it as hanging until it ends."""
+        with self._lock:
+            if not self._finished:
+                self._abandoned = True
+                _hanging.add(1)
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call on a daemon thread."""
+
+    index: int
+    deadline: float
+    thread: WaitedFor = field(default_factory=WaitedFor)
+
+
+def side_by_side(
+    call: Callable[[I], T], items: Sequence[I], limits: Limits
+) -> list[Outcome[T]]:
+    """
+    Make the calls on daemon threads, so many at once, each within its time.
+
+    Raises:
+        BaseException: One was interrupted; nobody waits for the others any more.
+    """
+    late = Failure(ModelTimeoutError(f"No answer within {limits.seconds:g} s."))
+    outcomes: list[Outcome[T]] = [late] * len(items)
+    waiting = deque(range(len(items)))
+    running: dict[int, _Call] = {}
+    done: SimpleQueue[tuple[int, _Ended[T]]] = SimpleQueue()
+    while waiting or running:
+        while waiting and len(running) < limits.concurrency:
+            index = waiting.popleft()
+            if _hanging.over(limits.hanging):
+                outcomes[index] = Failure(ModelTimeoutError(_TOO_MANY))
+                continue
+            running[index] = _start(call, items[index], index, limits, done)
+        for index, outcome in _finished(done, running):
+            if not running.pop(index, None):
+                continue
+            if isinstance(outcome, BaseException):
+                for call_of_other in running.values():
+                    call_of_other.thread.abandon()
+                raise cut_off(outcome)
+            outcomes[index] = outcome
+        for index in [i for i, c in running.items() if c.deadline <= monotonic()]:
+            running.pop(index).thread.abandon()
+    return outcomes
+
+
+def _start(
+    call: Callable[[I], T],
+    item: I,
+    index: int,
+    limits: Limits,
+    done: SimpleQueue[tuple[int, _Ended[T]]],
+) -> _Call:
+    state = _Call(index, monotonic() + limits.seconds)
+    retrying = Retrying(limits.attempts, state.deadline)
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        outcome: _Ended[T]
+        try:
+            outcome = context.run(_attempt, call, item, retrying)
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 -- its own
+            outcome = _failed(error)
+        except BaseException as error:  # noqa: BLE001 -- raised where it is waited for
+            outcome = error
+        state.thread.finish()
+        done.put((index, outcome))
+
+    Thread(target=work, name="sdrag-call", daemon=True).start()
+    return state
+
+
+def _finished(
+    done: SimpleQueue[tuple[int, _Ended[T]]], running: dict[int, _Call]
+) -> Iterator[tuple[int, _Ended[T]]]:
+    """Wait for one call to end or for the first deadline."""
+    if not running:
+        return
+    nearest = min(call.deadline for call in running.values())
+    try:
+        yield done.get(timeout=max(0.0, nearest - monotonic()))
+    except Empty:
+        return
+
+
+async def abounded(
+    port: Port[I, T], item: I, limits: Limits | None, gate: asyncio.Semaphore
+) -> Outcome[T]:
+    """Make one call without blocking the loop, within its time."""
+    async with gate:
+        if limits is None:
+            return await _aattempt(port, item, Retrying(1))
+        if _hanging.over(limits.hanging):
+            return Failure(ModelTimeoutError(_TOO_MANY))
+        retrying = Retrying(limits.attempts, monotonic() + limits.seconds)
+        call: Coroutine[Any, Any, Outcome[T] | Held]
+        call = hold(_aattempt(port, item, retrying))
+        task = asyncio.ensure_future(call)
+        try:
+            # asyncio.wait, not wait_for: that one waits for the cancelled call to end.
+            await asyncio.wait({task}, timeout=limits.seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if task.cancelled():  # by the provider's own doing, for nobody cancelled us
+            return Failure(ModelError("A call was cancelled from within."))
+        if task.done():
+            return release(task.result())
+        _abandon(task)
+        return Failure(ModelTimeoutError(f"No answer within {limits.seconds:g} s."))
+
+
+def _abandon(task: asyncio.Task[Any]) -> None:
+    """Cancel a late call, and count it for as long as it does not obey."""
+    _hanging.add(1)
+    task.add_done_callback(lambda _: _hanging.add(-1))
+    task.cancel()
+
+
+async def _aattempt(port: Port[I, T], item: I, retrying: Retrying) -> Outcome[T]:
+    while True:
+        if port.acall is None:
+            outcome, refused = await on_thread(lambda one: _made(port.call, one), item)
+        else:
+            outcome, refused = await _amade(port.acall, item)
+        pause = retrying.pause(outcome, refused)
+        if pause is None:
+            return outcome
+        if pause:
+            await asleep(pause)
+
+
+async def on_thread(function: Callable[[I], T], item: I) -> T:
+    """Run on a daemon thread; one that nobody waits for any more counts as hanging."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+    state = WaitedFor()
+    context = contextvars.copy_context()
+
+    def settle(result: T) -> None:
+        if not answer.done():
+            answer.set_result(result)
+
+    def fail(error: BaseException) -> None:
+        if not answer.done():
+            answer.set_exception(error)
+
+    def work() -> None:
+        try:
+            result = context.run(function, item)
+        except BaseException as error:  # noqa: BLE001 -- handed to whoever waits
+            state.finish()
+            _tell(loop, fail, error)
+        else:
+            state.finish()
+            _tell(loop, settle, result)
+
+    Thread(target=work, name="sdrag-call", daemon=True).start()
+    try:
+        return await answer
+    except asyncio.CancelledError:
+        state.abandon()
+        raise
+
+
+def _tell(
+    loop: asyncio.AbstractEventLoop, function: Callable[[Any], None], value: Any
+) -> None:
+    """Call back on the loop, unless it was closed while the call was hanging."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(function, value)

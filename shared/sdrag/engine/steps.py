@@ -1,0 +1,464 @@
+"""
+Steps: logic that performs nothing.
+
+Theory of operation. The rules of this package must hold for sync, async, batch and
+stream, in two frameworks. So each rule is written once, as a generator: it yields an
+*effect*, which names what it needs from the world, and is sent the answer. The rule
+itself calls no model, opens no socket, and is neither sync nor async; httpx does the
+same for authentication flows. `run` and `arun` drive the generator, and they are the
+only sync/async twins in the core.
+
+An effect is plural: `Complete(prompts)`, not one prompt. One effect is one round trip,
+so what may run side by side is yielded together and the runner owns concurrency.
+It is answered by one `Reply` or `Failure` per item, in order, so a bad prompt costs
+one passage. Only a fault of the whole effect is thrown into the generator, where it
+meets the rule's own `except`: failing closed is written once, beside the rule.
+
+`beside` runs several rules at the same time, each with its own effects in order: local
+work is done while a model is waited for. The drivers do that themselves, so a runner
+never meets it; but it may be asked for one effect while it answers another.
+
+The prompt check is made in both drivers: a prompt that breaks a rule of
+`sdrag.engine.prompts` is refused before a runner sees it, and a reply inherits the
+labels of its prompt, whoever wrote the runner.
+
+Rules compose by `yield from`, and so does the pipeline. A test of a rule needs no
+model and no event loop: it sends replies and looks at the effects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+
+from sdrag.engine.interrupts import hold, release
+from sdrag.engine.prompts import Labelled, Prompt, admit
+from sdrag.errors import (
+    InternalError,
+    PromptSanitizationError,
+    SdragError,
+    cut_off,
+)
+from sdrag.vocabulary import Confidential, Passage, Principal
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+
+__all__ = [
+    "Authorize",
+    "Beside",
+    "Complete",
+    "Compute",
+    "Effect",
+    "EffectRunner",
+    "Embed",
+    "Failure",
+    "Outcome",
+    "Reply",
+    "Reserve",
+    "Score",
+    "Search",
+    "Steps",
+    "arun",
+    "authorize",
+    "beside",
+    "complete",
+    "compute",
+    "embed",
+    "replied",
+    "reserve",
+    "run",
+    "score",
+    "search",
+    "within_limits",
+]
+
+_EMBEDDED_AT_ONCE = 512
+"""A corpus in one call would outlast any time limit of a call."""
+T = TypeVar("T")
+U = TypeVar("U")
+I = TypeVar("I")  # noqa: E741 -- an item of any kind
+
+
+@dataclass(frozen=True, slots=True)
+class Complete(Confidential):
+    """Ask the model; answered by the reply's text, labelled as its prompt was."""
+
+    items: tuple[Prompt, ...]
+
+    def __repr__(self) -> str:
+        return f"Complete({[prompt.name for prompt in self.items]})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Embed(Confidential):
+    """
+    Embed texts; answered by float32 vectors of unit length.
+
+    Args:
+        items: The texts.
+        query: They are questions: some models embed those differently.
+    """
+
+    items: tuple[str, ...]
+    query: bool = False
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Search(Confidential):
+    """
+    Ask the host's retriever; answered by lists of passages.
+
+    Args:
+        items: The queries.
+        filters: Metadata conditions to add to the host's own, never to replace them.
+        limit: How many passages to ask for, where the host's retriever can be told.
+    """
+
+    items: tuple[str, ...]
+    filters: Any = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Score(Confidential):
+    """Judge pairs of texts with a cross-encoder; answered by floats."""
+
+    items: tuple[tuple[str, str], ...]
+    model: str = "relevance"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Authorize(Confidential):
+    """Ask the host's authorizer about passages; answered by booleans."""
+
+    items: tuple[Passage, ...]
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compute(Confidential):
+    """
+    Do local work that takes time; `arun` keeps it off the event loop.
+
+    Args:
+        function: Applied to each item.
+        items: Of any kind.
+        bounded: It is done within the limits of local work of the request.
+    """
+
+    function: Callable[[Any], Any]
+    items: tuple[Any, ...]
+    bounded: bool = False
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Reserve(Confidential):
+    """Ask which texts local work may read for this request; answered by `None`."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Beside(Confidential):
+    """Run steps at the same time; answered by what each returned."""
+
+    items: tuple[Generator[Any, Any, Any], ...]
+
+
+Effect = Complete | Embed | Search | Score | Authorize | Compute | Reserve | Beside
+Steps = Generator[Effect, Any, T]
+"""Logic that yields effects and returns a T."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Reply(Confidential, Generic[T]):
+    """The answer to one item of an effect."""
+
+    value: T
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one item has no answer."""
+
+    error: SdragError
+
+
+Outcome = Reply[T] | Failure
+
+
+class EffectRunner(Protocol):
+    """
+    The one place that knows a framework.
+
+    Both methods return one outcome per item of the effect, in order, or raise an
+    `SdragError` for a fault of the whole effect.
+    """
+
+    def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect."""
+        ...
+
+    async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect without blocking the event loop."""
+        ...
+
+
+def run(steps: Steps[T], runner: EffectRunner) -> T:
+    """Drive `steps` to its result."""
+    try:
+        effect = next(steps)
+        while True:
+            _admit_all(effect)
+            try:
+                answer = _matched(effect, _performed(effect, runner))
+            except PromptSanitizationError:
+                raise
+            except Exception as error:  # noqa: BLE001 -- the rule decides, closed
+                answer = _ours(error)
+            if isinstance(answer, SdragError):
+                effect = steps.throw(answer)
+            else:
+                effect = steps.send(answer)
+    except StopIteration as stop:
+        return cast("T", stop.value)
+    finally:
+        steps.close()
+
+
+async def arun(steps: Steps[T], runner: EffectRunner) -> T:
+    """Drive `steps` to its result without blocking the event loop."""
+    try:
+        effect = next(steps)
+        while True:
+            _admit_all(effect)
+            try:
+                answer = _matched(effect, await _aperformed(effect, runner))
+            except PromptSanitizationError:
+                raise
+            except Exception as error:  # noqa: BLE001 -- the rule decides, closed
+                answer = _ours(error)
+            if isinstance(answer, SdragError):
+                effect = steps.throw(answer)
+            else:
+                effect = steps.send(answer)
+    except StopIteration as stop:
+        return cast("T", stop.value)
+    finally:
+        steps.close()
+
+
+def _performed(effect: Effect, runner: EffectRunner) -> Sequence[Outcome[Any]]:
+    """Answer an effect; run steps beside one another on daemon threads."""
+    if not isinstance(effect, Beside):
+        return runner.perform(effect)
+    results: list[Any] = [InternalError("The steps did not end.")] * len(effect.items)
+
+    def work(place: int) -> None:
+        try:
+            results[place] = run(effect.items[place], runner)
+        except Exception as error:  # noqa: BLE001 -- told to the rule that waits
+            results[place] = error
+        except BaseException as error:
+            if place == 0:
+                raise
+            results[place] = error
+
+    others = [
+        Thread(target=copy_context().run, args=(work, place), daemon=True)
+        for place in range(1, len(effect.items))
+    ]
+    for thread in others:
+        thread.start()
+    work(0)
+    for thread in others:
+        thread.join()
+    return [_settled(result) for result in results]
+
+
+async def _aperformed(effect: Effect, runner: EffectRunner) -> Sequence[Outcome[Any]]:
+    """Answer an effect; run steps beside one another on the loop."""
+    if not isinstance(effect, Beside):
+        return await runner.aperform(effect)
+    together = (hold(arun(steps, runner)) for steps in effect.items)
+    results = await asyncio.gather(*together, return_exceptions=True)
+    return [_settled(release(result)) for result in results]
+
+
+def _settled(result: Any) -> Outcome[Any]:
+    """Make an outcome of what steps returned or raised; the door's word stands."""
+    if isinstance(result, PromptSanitizationError):
+        raise result
+    if isinstance(result, Exception):
+        return Failure(_ours(result))
+    if isinstance(result, BaseException):
+        raise cut_off(result)
+    return Reply(result)
+
+
+def _admit_all(effect: Effect) -> None:
+    """Keep the door: an unsafe prompt ends the steps; no rule can swallow the error."""
+    if isinstance(effect, Complete):
+        for prompt in effect.items:
+            admit(prompt)
+
+
+def _ours(fault: Exception) -> SdragError:
+    """Keep errors of the tree; of any other keep the type's name, not its message."""
+    if isinstance(fault, SdragError):
+        return fault.sealed()
+    return InternalError(f"An effect failed with {type(fault).__name__}.")
+
+
+def _matched(
+    effect: Effect, outcomes: Sequence[Outcome[Any]]
+) -> Sequence[Outcome[Any]] | SdragError:
+    """Return the outcomes as the rule may rely on them: one for each item."""
+    if len(outcomes) != len(effect.items):
+        fault = InternalError(
+            f"{len(outcomes)} answers came for {len(effect.items)} items."
+        )
+        return [Failure(fault)] * len(effect.items)
+    if isinstance(effect, Complete):
+        return [
+            _inheriting(prompt, outcome)
+            for prompt, outcome in zip(effect.items, outcomes, strict=True)
+        ]
+    return outcomes
+
+
+def _inheriting(prompt: Prompt, outcome: Outcome[Labelled]) -> Outcome[Labelled]:
+    """Give a reply the labels of its prompt, whatever the runner says of it."""
+    if isinstance(outcome, Failure):
+        return outcome
+    reply = outcome.value
+    return Reply(Labelled(reply.text, reply.labels | prompt.labels))
+
+
+def complete(prompts: Iterable[Prompt]) -> Steps[list[Outcome[Labelled]]]:
+    """Ask the model each prompt, side by side."""
+    return (yield from _perform(Complete(tuple(prompts))))
+
+
+def embed(texts: Iterable[str], *, query: bool = False) -> Steps[list[Outcome[Vector]]]:
+    """Embed texts as float32 vectors of unit length, in batches that end in time."""
+    listed, outcomes = tuple(texts), []
+    for start in range(0, len(listed), _EMBEDDED_AT_ONCE):
+        batch = listed[start : start + _EMBEDDED_AT_ONCE]
+        outcomes += yield from _perform(Embed(batch, query))
+    return outcomes
+
+
+def search(
+    query: str,
+    *,
+    filters: Any = None,
+    limit: int | None = None,
+) -> Steps[tuple[Passage, ...]]:
+    """
+    Ask the host's retriever.
+
+    Raises:
+        SdragError: The retriever failed.
+    """
+    (outcome,) = yield from _perform(Search((query,), filters, limit))
+    return tuple(replied(outcome))
+
+
+def score(
+    pairs: Iterable[tuple[str, str]], *, model: str = "relevance"
+) -> Steps[list[Outcome[float]]]:
+    """Judge pairs of texts with the model of that name."""
+    return (yield from _perform(Score(tuple(pairs), model)))
+
+
+def authorize(
+    passages: Iterable[Passage], principal: Principal
+) -> Steps[list[Outcome[bool]]]:
+    """Ask the host whether the principal may see each passage."""
+    return (yield from _perform(Authorize(tuple(passages), principal)))
+
+
+def compute(function: Callable[[I], T], items: Iterable[I]) -> Steps[list[Outcome[T]]]:
+    """Apply a function of our own to each item."""
+    return (yield from _perform(Compute(function, tuple(items))))
+
+
+def reserve(texts: Iterable[str]) -> Steps[list[Outcome[None]]]:
+    """
+    Ask, before local work reads texts, which of them it may read.
+
+    Returns:
+        One outcome a text; where it is a `Failure`, the text is over the limit.
+    """
+    return (yield from _perform(Reserve(tuple(texts))))
+
+
+def within_limits(steps: Steps[T]) -> Steps[T]:
+    """Have all local work of some steps done within the limits of the request."""
+    fault: SdragError | None = None
+    try:
+        effect = next(steps)
+        while True:
+            try:
+                answer = yield _bounded(effect)
+            except SdragError as error:
+                fault = error
+            if fault is None:
+                effect = steps.send(answer)
+            else:
+                told, fault = fault, None
+                effect = steps.throw(told)
+    except StopIteration as stop:
+        return cast("T", stop.value)
+    finally:
+        steps.close()
+
+
+def _bounded(effect: Effect) -> Effect:
+    if isinstance(effect, Compute):
+        return replace(effect, bounded=True)
+    if isinstance(effect, Beside):
+        return replace(effect, items=tuple(map(within_limits, effect.items)))
+    return effect
+
+
+def beside(first: Steps[T], second: Steps[U]) -> Steps[tuple[T, U]]:
+    """
+    Run two rules at the same time.
+
+    Args:
+        first: Runs where the caller does.
+        second: In a sync driver, runs on a thread of its own.
+
+    Raises:
+        SdragError: One of them failed; both have ended.
+    """
+    one, other = yield Beside((first, second))
+    return replied(one), replied(other)
+
+
+def replied(outcome: Outcome[T]) -> T:
+    """
+    Return the answer.
+
+    Raises:
+        SdragError: There is none.
+    """
+    if isinstance(outcome, Failure):
+        raise outcome.error
+    return outcome.value
+
+
+def _perform(effect: Effect) -> Steps[list[Any]]:
+    """Yield an effect, unless it asks for nothing."""
+    if not effect.items:
+        return []
+    return list((yield effect))

@@ -1,0 +1,127 @@
+"""
+Finding in a passage what a highlighter says stands there.
+
+What is returned is always a span of the passage, never the highlighter's own words. A
+quotation matches exactly when it is the same up to case, whitespace and typography; an
+exact match that would cut a word is none. Otherwise the best fuzzy match is taken
+(rapidfuzz, as in the paper, section 4.1), widened to whole words, and *compared again
+as a whole*: a partial ratio alone gives 100 to "closed payments" inside "undisclosed
+payments", and to a passage wrapped in anything at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rapidfuzz import fuzz
+
+from sdrag.highlight.boundaries import cuts_a_word, widen
+from sdrag.text.folding import Folded, fold, fold_text
+from sdrag.vocabulary import Confidential, Passage, Span
+
+__all__ = ["Match", "Matcher"]
+
+_EXACT = 100.0
+_MAX_OCCURRENCES = 1_000
+"""How many occurrences that cut a word are passed over before a search gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where a quotation stands: the place of the passage, the span, the score."""
+
+    passage: int
+    span: Span
+    score: float
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Matcher(Confidential):
+    """
+    Passages, folded once and searched many times.
+
+    Args:
+        texts: The passages' texts.
+        folded: The same, folded.
+        threshold: The least rapidfuzz ratio, from 0 to 100; 100 allows exact only.
+    """
+
+    texts: tuple[str, ...]
+    folded: tuple[Folded, ...]
+    threshold: float
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage], threshold: float) -> Matcher:
+        """Fold the passages."""
+        texts = tuple(passage.text for passage in passages)
+        return cls(texts, tuple(fold(text) for text in texts), threshold)
+
+    def find(self, quotation: str) -> Match | None:
+        """Find a quotation: an exact match in any passage before a fuzzy one in all."""
+        needle = fold_text(quotation)
+        if not needle:
+            return None
+        return self._exact(needle) or self._fuzzy(needle)
+
+    def missed(self, quotation: str) -> Literal["cuts-a-word", "spans-passages", ""]:
+        """Say why there is no match, where the words are there after all."""
+        needle = fold_text(quotation)
+        if any(needle in folded.text for folded in self.folded):
+            return "cuts-a-word"
+        whole = " ".join(folded.text.strip() for folded in self.folded)
+        return "spans-passages" if needle in whole else ""
+
+    def _exact(self, needle: str) -> Match | None:
+        for index, (text, folded) in enumerate(
+            zip(self.texts, self.folded, strict=True)
+        ):
+            span = _whole_occurrence(needle, folded, text)
+            if span is not None:
+                return Match(index, span, _EXACT)
+        return None
+
+    def _fuzzy(self, needle: str) -> Match | None:
+        best: Match | None = None
+        for index, folded in enumerate(self.folded):
+            floor = best.score if best else self.threshold
+            span = _aligned(needle, folded, floor)
+            if span is None:
+                continue
+            whole = _trimmed(self.texts[index], widen(self.texts[index], span))
+            score = fuzz.ratio(needle, fold_text(whole.of(self.texts[index])))
+            if score >= self.threshold and (best is None or score > best.score):
+                best = Match(index, whole, score)
+        return best
+
+
+def _whole_occurrence(needle: str, folded: Folded, text: str) -> Span | None:
+    """Find the first occurrence that cuts no word."""
+    start = -1
+    for _ in range(_MAX_OCCURRENCES):
+        start = folded.text.find(needle, start + 1)
+        if start < 0:
+            return None
+        span = folded.span(start, start + len(needle))
+        if not (cuts_a_word(text, span.start) or cuts_a_word(text, span.end)):
+            return span
+    return None
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    """Take the outer whitespace off a span that holds more than that."""
+    said = span.of(text)
+    start = span.start + len(said) - len(said.lstrip())
+    return Span(start, start + len(said.strip())) if said.strip() else span
+
+
+def _aligned(needle: str, folded: Folded, floor: float) -> Span | None:
+    """Find the stretch most like the needle, where one can be like enough."""
+    longest = len(folded.text) * (2 * _EXACT - floor)
+    if floor >= _EXACT or len(needle) * floor > longest:
+        return None
+    found = fuzz.partial_ratio_alignment(needle, folded.text, score_cutoff=floor)
+    if found is None or found.dest_start >= found.dest_end:
+        return None
+    return folded.span(found.dest_start, found.dest_end)

@@ -1,0 +1,68 @@
+"""
+What the framework faces of Highlight & Summarize share: reading arguments.
+
+Where other rooms have been at work on the passages, their marks are no text of the
+corpus: what disclosure put in the place of something withheld counts for no word, and
+a notice of the guardrails is nothing to highlight.
+"""
+
+from __future__ import annotations
+
+from sdrag.disclosure.placeholders import placeholders
+from sdrag.engine.prompts import Label
+from sdrag.errors import UsageError
+from sdrag.guardrails.notices import sources
+from sdrag.highlight.exchange import Asked, Settings
+from sdrag.highlight.highlighters import highlighter_named
+from sdrag.highlight.protocol import Highlighter
+from sdrag.policy import Policy
+from sdrag.vocabulary import Passage
+
+__all__ = ["asked_of", "settings_of"]
+
+
+def settings_of(
+    policy: Policy, highlighter: Highlighter | str | None, *, has_model: bool
+) -> Settings:
+    """
+    Read a face's arguments.
+
+    Args:
+        policy: Its `highlight` section and its placeholders are used.
+        highlighter: A highlighter, the name of one of the package's, or nothing:
+            `structured` with a model, `local` without.
+        has_model: A model was handed in.
+
+    Raises:
+        UsageError: The highlighter needs a model and there is none.
+    """
+    chosen = highlighter or ("structured" if has_model else "local")
+    if isinstance(chosen, str):
+        if chosen != "local" and not has_model:
+            raise UsageError(f"The highlighter {chosen!r} needs `llm=`.")
+        chosen = highlighter_named(chosen)
+    marks = placeholders(policy.rules, policy.disclosure)
+    return Settings(
+        chosen,
+        policy.highlight,
+        has_model=has_model,
+        withheld=(policy.disclosure.placeholder, *sorted(set(marks.values()))),
+    )
+
+
+def asked_of(
+    question: str, passages: tuple[Passage, ...], policy: Policy, *, redacted: bool
+) -> Asked:
+    """
+    Label what is asked.
+
+    Args:
+        question: The asker's words.
+        passages: The host's ranking, best first; notices among them are left out.
+        policy: Where it has constraints, passages are sensitive until redacted.
+        redacted: The host says that the passages went through disclosure control.
+    """
+    is_clean = redacted or not policy.constraints
+    return Asked(
+        question, sources(passages), Label.NONE if is_clean else Label.SENSITIVE
+    )

@@ -1,0 +1,115 @@
+"""
+A second look that needs no model: what was found elsewhere is looked for everywhere.
+
+CLAM reads every document twice, the second time knowing what the others hold (section
+4.2.2). A detector sees one document at a time, so a name that its context gave away in
+one and not in the other, or "KV 7719-203" beside "KV-7719203", links documents and is
+missed. Here every form that a detector was sure of is looked for in all documents, as
+it is written, and identifiers also under other punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from sdrag.extras import require_extra
+from sdrag.linkage.mentions import longest
+from sdrag.text.folding import fold, fold_text, is_boundary
+from sdrag.vocabulary import Mention, Span
+
+__all__ = ["look_again"]
+
+_SURE = 0.5
+_SHORTEST = 5
+_DIGITS = 4
+"""An identifier has as many digits or more."""
+_PIECES = 6
+"""An identifier is written in no more pieces."""
+_TOKEN = re.compile(r"[A-Za-z0-9]+")
+_GAPS = frozenset(" -./\u2010\u2011\u2013")
+_SOURCE = "known"
+
+Known = Mapping[str, tuple[str, float]]
+"""A form to its type, and how sure a detector was of it."""
+
+
+def look_again(
+    texts: Sequence[str], found: Sequence[Sequence[Mention]]
+) -> list[tuple[Mention, ...]]:
+    """
+    Return what was found, and where else it stands.
+
+    Args:
+        texts: The whole corpus.
+        found: For each text, what a detector found in it.
+
+    Raises:
+        MissingExtraError: The extra `linkage` is not installed.
+    """
+    with require_extra("linkage", "A second look"):
+        from ahocorasick_rs import AhoCorasick, MatchKind  # noqa: PLC0415
+    forms, codes = _known(texts, found)
+    names = list(forms)
+    automaton = AhoCorasick(names, matchkind=MatchKind.Standard) if names else None
+    result: list[tuple[Mention, ...]] = []
+    for text, mentions in zip(texts, found, strict=True):
+        folded = fold(text)
+        hits = (
+            automaton.find_matches_as_indexes(folded.text, overlapping=True)
+            if automaton
+            else ()
+        )
+        again = [
+            Mention(folded.span(start, end), *forms[names[number]], _SOURCE)
+            for number, start, end in hits
+            if is_boundary(folded.text, start) and is_boundary(folded.text, end)
+        ]
+        result.append(longest((*mentions, *again, *_codes(text, codes))))
+    return result
+
+
+def _known(
+    texts: Sequence[str], found: Sequence[Sequence[Mention]]
+) -> tuple[Known, Known]:
+    """Return the forms, and identifiers bare, that a detector was sure of."""
+    forms: dict[str, tuple[str, float]] = {}
+    codes: dict[str, tuple[str, float]] = {}
+    for text, mentions in zip(texts, found, strict=True):
+        for mention in mentions:
+            form = mention.span.of(text)
+            if mention.confidence < _SURE or len(form) < _SHORTEST:
+                continue
+            told = (mention.type, mention.confidence)
+            folded = fold_text(form)
+            forms[folded] = _surer(forms.get(folded), told)
+            plain = _plain(form)
+            if sum(map(str.isdigit, plain)) >= _DIGITS:
+                codes[plain] = _surer(codes.get(plain), told)
+    forms.pop("", None)
+    return forms, codes
+
+
+def _surer(one: tuple[str, float] | None, two: tuple[str, float]) -> tuple[str, float]:
+    return two if one is None or (two[1], one[0]) > (one[1], two[0]) else one
+
+
+def _codes(text: str, known: Known) -> Iterator[Mention]:
+    """Yield where known identifiers stand under any punctuation."""
+    tokens = [(m.start(), m.end()) for m in _TOKEN.finditer(text)]
+    numbered = [any(map(str.isdigit, text[low:high])) for low, high in tokens]
+    for first in range(len(tokens)):
+        if not any(numbered[first : first + 2]):
+            continue
+        joined = ""
+        for last in range(first, min(first + _PIECES, len(tokens))):
+            start, end = tokens[last]
+            if last > first and text[tokens[last - 1][1] : start] not in _GAPS:
+                break
+            joined += text[start:end].upper()
+            if joined in known:
+                yield Mention(Span(tokens[first][0], end), *known[joined], _SOURCE)
+
+
+def _plain(form: str) -> str:
+    return "".join(_TOKEN.findall(form)).upper()

@@ -1,0 +1,1 @@
+"""What keeps text out of logs, audits, warnings and identities."""

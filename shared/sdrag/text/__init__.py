@@ -1,0 +1,1 @@
+"""Texts: spans, sentences, folding, decoding, and finding phrases in them."""

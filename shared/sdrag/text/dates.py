@@ -1,0 +1,94 @@
+"""
+Dates as they are written: "12 April 2019", "April 12th, 2019", "12/04/19", "20190412".
+
+Read by their form alone, as people and forms write them; a library that validated them
+would turn down what is masked all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from sdrag.text.folding import fold_text
+
+__all__ = ["MONTHS", "Date", "month_first", "read_date"]
+
+_NAMES_OF_MONTHS = """january jan|february feb|march mar|april apr|may|june jun|july jul
+|august aug|september sept sep|october oct|november nov|december dec"""
+MONTHS = {
+    name: number
+    for number, names in enumerate(_NAMES_OF_MONTHS.split("|"), start=1)
+    for name in names.split()
+}
+"""The number of each month, by its names in English, in lower case."""
+_ISO = re.compile(r"\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_COMPACT = re.compile(r"\b((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\b")
+_NUMBERS = re.compile(r"\b(\d{1,2})[-/. ](\d{1,2})[-/. ](\d{4}|\d{2})\b")
+_NAMED = re.compile(r"\b(" + "|".join(MONTHS) + r")\b")
+_YEAR = re.compile(r"\b((?:19|20)\d{2})\b")
+_DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\b(?!:)")
+_CENTURY = 50
+_LONGEST = 40
+_MOST_MONTHS = 12
+_MOST_DAYS = 31
+
+
+class Date(NamedTuple):
+    """A date; a part that is not given is 0."""
+
+    year: int
+    month: int
+    day: int
+
+
+def read_date(form: str, *, months_first: bool = False) -> Date | None:
+    """
+    Read a date, if a form names one.
+
+    Args:
+        form: As written in a text.
+        months_first: Where numbers alone could be either, the first is the month.
+    """
+    text = fold_text(form).replace(",", " ")
+    if len(text) > _LONGEST:
+        return None
+    if match := _ISO.search(text) or _COMPACT.search(text):
+        return _date(int(match[1]), int(match[2]), int(match[3]))
+    if match := _NUMBERS.search(text):
+        one, two = int(match[1]), int(match[2])
+        swapped = (months_first and one <= _MOST_MONTHS) or two > _MOST_MONTHS
+        month, day = (one, two) if swapped else (two, one)
+        return _date(_whole_year(int(match[3])), month, day)
+    if match := _NAMED.search(text):
+        return _named(text, MONTHS[match[1]])
+    return None
+
+
+def month_first(form: str) -> bool | None:
+    """Say of a date of numbers alone whether its month comes first, if it tells."""
+    match = _NUMBERS.search(fold_text(form))
+    if match is None:
+        return None
+    one, two = int(match[1]), int(match[2])
+    if (one > _MOST_MONTHS) == (two > _MOST_MONTHS):
+        return None
+    return two > _MOST_MONTHS
+
+
+def _named(text: str, month: int) -> Date | None:
+    year = _YEAR.search(text)
+    day = _DAY.search(text.replace(year[1], " ", 1) if year else text)
+    return _date(int(year[1]) if year else 0, month, int(day[1]) if day else 0)
+
+
+def _whole_year(year: int) -> int:
+    if year >= 100:
+        return year
+    return year + (2000 if year < _CENTURY else 1900)
+
+
+def _date(year: int, month: int, day: int) -> Date | None:
+    if not (1 <= month <= _MOST_MONTHS and 0 <= day <= _MOST_DAYS) or not (year or day):
+        return None
+    return Date(year, month, day)

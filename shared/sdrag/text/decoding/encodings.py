@@ -1,0 +1,221 @@
+"""
+Encodings undone: what entities, escapes, percent signs, base64 and the like say.
+
+Each rewrites what it can read and leaves the rest alone. Random letters seldom decode
+to text, so what decodes to anything but text is no encoding. Every pattern is
+bounded or possessive, so each pass is linear in the text.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+import urllib.parse
+
+from sdrag.text.decoding.mapped import MappedText, Piece, Reader, rewrite
+
+__all__ = ["from_base64", "from_escapes", "from_hex", "from_tags", "is_text", "undone"]
+
+_LEAST = 3
+_ZEROS = 0.4
+_SPOKEN, _SPOKEN_SHORT = 0.6, 0.8
+"""So much of what is decoded has to be letters, digits or spaces."""
+_SHORT = 10
+"""Fewer characters than that may be chance, unless they are plain ASCII."""
+_PARTS = re.compile(r"[A-Za-z0-9]{8,}+={0,2}")
+
+_TAGS = re.compile("[\U000e0020-\U000e007e]{2,}+")
+_ENTITY = re.compile(
+    r"&(?:#\d{1,7}+;?|#[xX][0-9a-fA-F]{1,6}+;?|[A-Za-z][A-Za-z0-9]{1,31}+;)"
+)
+_ESCAPES = re.compile(
+    r"(?:\\u\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|%u[0-9A-Fa-f]{4}"
+    r"|U\+[0-9A-Fa-f]{4,6}(?:[ ,](?=U\+))?)++"
+)
+_CODE = re.compile(r"(?:\\u\{?|\\U|%u|U\+)([0-9A-Fa-f]{1,8})")
+_BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})++|(?:\\[0-3][0-7]{2}){2,}+")
+_SIMPLE = re.compile(r"\\([nrt/\"'\\_*@.-])")
+_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
+_QUOTED = re.compile(r"(?:=[0-9A-F]{2}){2,}+|=[ \t]{0,4}\r?\n")
+_PUNYCODE = re.compile(r"\bxn--([a-z0-9-]{1,60})(?![\w-])", re.IGNORECASE)
+_BASE64 = re.compile(
+    r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{8,}+"
+    r"(?:\r?\n[ \t]{0,8}[A-Za-z0-9+/_-]{8,}+)*+={0,2}"
+)
+_BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{8,}+={0,6}(?![A-Za-z0-9])")
+_HEX = re.compile(
+    r"(?<![0-9A-Za-z])(?:0[xX])?(?:[0-9A-Fa-f]{2}){3,}+(?![0-9A-Za-z])"
+    r"|(?<![0-9A-Za-z])(?:0[xX])?[0-9A-Fa-f]{2}"
+    r"(?:[ ,:-]{1,2}(?:0[xX])?[0-9A-Fa-f]{2}(?![0-9A-Za-z])){2,}+"
+)
+_NOT_HEX = re.compile(r"0[xX]|\\x|[ ,:-]")
+_BINARY = re.compile(r"(?<!\w)[01]{8}(?:[ ,]{0,2}[01]{8}){2,}+(?!\w)")
+_DECIMAL = re.compile(r"(?<![\w.])\d{2,3}(?:[ ,;]{1,2}\d{2,3}(?![\w.])){3,}+")
+_NUMBER = re.compile(r"\d{2,3}")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def is_text(said: str, least: int = _LEAST) -> bool:
+    """
+    Say whether decoding gave text.
+
+    Args:
+        said: What came out.
+        least: So many characters it has at least.
+    """
+    if len(said) < least:
+        return False
+    if not all(one.isprintable() or one in "\n\t\r" for one in said):
+        return False
+    spoken = sum(one.isalnum() or one.isspace() for one in said)
+    chance = len(said) < _SHORT and not said.isascii()
+    return spoken >= (_SPOKEN_SHORT if chance else _SPOKEN) * len(said)
+
+
+def _text_of(raw: bytes) -> str:
+    """Read bytes as UTF-8, or as UTF-16 where most of every second one is zero."""
+    if raw.count(0) >= _ZEROS * len(raw) > 0:
+        return raw.decode("utf-16-be" if raw[0] == 0 else "utf-16-le", errors="ignore")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return ""
+
+
+def from_tags(run: str) -> str:
+    """Read tag characters, which no screen shows."""
+    return "".join(chr(ord(character) - 0xE0000) for character in run)
+
+
+def from_base64(run: str) -> str:
+    """Read base64 of either alphabet, with or without padding and line ends."""
+    plain = "".join(run.split()).rstrip("=").replace("-", "+").replace("_", "/")
+    plain = plain[: len(plain) - (len(plain) % 4 == 1)]
+    try:
+        return _text_of(base64.b64decode(plain + "=" * (-len(plain) % 4)))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def from_hex(run: str) -> str:
+    """Read hexadecimal digits, two a byte, together or apart."""
+    digits = _NOT_HEX.sub("", run)
+    try:
+        return _text_of(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+    except ValueError:
+        return ""
+
+
+def from_escapes(run: str) -> str:
+    r"""Read code points: `\u004d`, `\u{4d}`, `\U0000004d`, `%u004d`, `U+004D`."""
+    codes = (int(match[1], 16) for match in _CODE.finditer(run))
+    said = "".join(chr(code) for code in codes if code <= 0x10FFFF)
+    return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _from_entity(match: re.Match[str]) -> str | None:
+    said = html.unescape(match.group())
+    return None if said == match.group() else said
+
+
+def _from_bytes(match: re.Match[str]) -> str | None:
+    run = match.group()
+    base = 16 if run[1] == "x" else 8
+    raw = bytes(int(code.lstrip("x"), base) for code in run.split("\\")[1:])
+    return _if_text(_text_of(raw), 1)
+
+
+def _from_simple(match: re.Match[str]) -> str:
+    return {"n": "\n", "r": "\n", "t": " "}.get(match[1], match[1])
+
+
+def _from_percent(match: re.Match[str]) -> str | None:
+    said = urllib.parse.unquote(match.group(), errors="replace")
+    return None if "\ufffd" in said else said
+
+
+def _from_quoted(match: re.Match[str]) -> str | None:
+    run = match.group()
+    if run.endswith("\n"):
+        return ""  # a soft line break
+    return _if_text(_text_of(bytes.fromhex(run.replace("=", ""))), 1)
+
+
+def _from_punycode(match: re.Match[str]) -> str | None:
+    try:
+        return match[1].encode("ascii").decode("punycode")
+    except UnicodeError:
+        return None
+
+
+def _from_base64(match: re.Match[str]) -> str | list[Piece] | None:
+    """Read a run as a whole or, in paths and URLs, by its parts."""
+    said = from_base64(match.group())
+    if is_text(said):
+        return said
+    run, offset, done = match.group(), match.start(), 0
+    pieces: list[Piece] = []
+    for part in _PARTS.finditer(run):
+        said = from_base64(part.group())
+        if is_text(said):
+            start, end = part.span()
+            pieces.append((run[done:start], offset + done, offset + start))
+            pieces.append((said, offset + start, offset + end))
+            done = end
+    if not pieces:
+        return None
+    return [*pieces, (run[done:], offset + done, match.end())]
+
+
+def _from_base32(match: re.Match[str]) -> str | None:
+    run = match.group().rstrip("=")
+    try:
+        raw = base64.b32decode(run + "=" * (-len(run) % 8))
+    except (binascii.Error, ValueError):
+        return None
+    return _if_text(_text_of(raw))
+
+
+def _from_binary(match: re.Match[str]) -> str | None:
+    bits = "".join(one for one in match.group() if one in "01")
+    raw = bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8))
+    return _if_text(_text_of(raw))
+
+
+def _from_decimal(match: re.Match[str]) -> str | None:
+    codes = [int(number) for number in _NUMBER.findall(match.group())]
+    said = "".join(map(chr, codes)) if max(codes) < 0x7F else ""
+    words = _WORD.findall(said)  # marks and prices come out as "HUZnh"
+    written = all(word in {word.lower(), word.upper(), word.title()} for word in words)
+    return _if_text(said) if written else None
+
+
+def _if_text(said: str, least: int = _LEAST) -> str | None:
+    return said if is_text(said, least) else None
+
+
+_ENCODINGS: tuple[tuple[re.Pattern[str], Reader], ...] = (
+    (_TAGS, lambda match: from_tags(match.group())),
+    (_ENTITY, _from_entity),
+    (_ESCAPES, lambda match: from_escapes(match.group())),
+    (_BYTES, _from_bytes),
+    (_SIMPLE, _from_simple),
+    (_PERCENT, _from_percent),
+    (_QUOTED, _from_quoted),
+    (_PUNYCODE, _from_punycode),
+    (_BASE64, _from_base64),
+    (_BASE32, _from_base32),
+    (_HEX, lambda match: _if_text(from_hex(match.group()))),
+    (_BINARY, _from_binary),
+    (_DECIMAL, _from_decimal),
+)
+"""What finds each encoding, and how it is read; undone in this order."""
+
+
+def undone(text: MappedText) -> MappedText:
+    """Undo every encoding once, the outermost first."""
+    for pattern, read in _ENCODINGS:
+        text = rewrite(text, pattern, read)
+    return text

@@ -1,0 +1,62 @@
+"""
+Every way in which a text can be read when something known is looked for in it.
+
+As it stands, decoded, with words that are run together parted, and with digits read as
+the letters that they look like. What is written backwards or by rot13 is looked for
+with forms of some length alone: a short word backwards is another word by accident.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass, replace
+
+from sdrag.text.decoding import decode
+from sdrag.text.decoding.spelling import parted
+from sdrag.text.folding import Folded, fold
+from sdrag.vocabulary import Span
+
+__all__ = ["ciphered", "readings"]
+
+_LEET = str.maketrans("4@3!105$7+8902", "aaeiiosstt" + "bgoz")
+_MIXED = re.compile(r"[a-z](?=[@$!+0-9])|[@$!0-9](?=[a-z])")
+
+
+def readings(text: str) -> tuple[Folded, ...]:
+    """Return the readings of a text in which every form is looked for, folded."""
+    found = [fold(text)]
+    decoded = decode(text)
+    if decoded.before is not None:
+        found.append(fold(decoded))
+    apart = parted(decoded)
+    if apart is not decoded:
+        found.append(fold(apart))
+    last = found[1] if decoded.before is not None else found[0]
+    if _MIXED.search(last.text):
+        found.append(replace(last, text=last.text.translate(_LEET)))
+    return tuple(found)
+
+
+def ciphered(folded: Folded) -> tuple[Folded, ...]:
+    """Return a text backwards and by rot13."""
+    return (
+        replace(folded, text=codecs.encode(folded.text, "rot13")),
+        _Backwards(*(getattr(folded, name) for name in _FIELDS)),
+    )
+
+
+_FIELDS = ("text", "starts", "origins", "lengths", "before", "original")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Backwards(Folded):
+    """A folded text whose characters are asked for from the end."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", self.text[::-1])
+
+    def span_before(self, start: int, end: int) -> Span:
+        """Return the characters behind `text[start:end]`."""
+        size = len(self.text)
+        return Folded.span_before(self, size - end, size - start)
