@@ -35,7 +35,7 @@ from transformers import (
 
 from sdrag.engine.prompts import Label, untrusted
 from sdrag.engine.steps import run
-from sdrag.evaluation.highlight_data import Asked, read_squad
+from sdrag.evaluation.highlight import GoldQuestion, read_squad
 from sdrag.highlight.extractive import Extractive
 from sdrag.highlight.protocol import Context
 from sdrag.testing import Scripted
@@ -81,7 +81,7 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def load(options: argparse.Namespace, data: Sequence[Asked]) -> tuple[Any, Any]:
+def load(options: argparse.Namespace, data: Sequence[GoldQuestion]) -> tuple[Any, Any]:
     """Load the model to start from, or make a tiny one."""
     if not options.tiny:
         tokenizer = AutoTokenizer.from_pretrained(options.model)
@@ -109,7 +109,7 @@ def tiny_tokenizer(texts: Sequence[str]) -> Any:
     )
 
 
-def pairs(data: Sequence[Asked]) -> Iterator[tuple[str, str, int, int]]:
+def pairs(data: Sequence[GoldQuestion]) -> Iterator[tuple[str, str, int, int]]:
     """Yield question, paragraph, start and end of the gold passage; -1 for none."""
     for one in data:
         start = one.context.find(one.gold) if one.gold else -1
@@ -173,7 +173,7 @@ def encode(
     }
 
 
-def show(model: Any, tokenizer: Any, asked: Asked) -> None:
+def show(model: Any, tokenizer: Any, asked: GoldQuestion) -> None:
     """Highlight with what was trained."""
     highlighter = Extractive(model, tokenizer, margin=-1e9)
     context = Context((Passage("p", asked.context),), Label.NONE)

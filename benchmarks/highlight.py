@@ -27,14 +27,23 @@ from typing import Any
 from highlight_paper import paper
 from rapidfuzz import fuzz
 
+from benchmarks.highlight_experiments.elo import ratings
+from benchmarks.highlight_experiments.hijack import TOOL, hijack_rates
+from benchmarks.highlight_experiments.judges import (
+    battles,
+    correctness,
+    quality,
+    relevance,
+)
 from sdrag.engine.calls import Port
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import run
-from sdrag.evaluation.highlight_data import Asked, read_squad
-from sdrag.evaluation.highlight_elo import ratings
-from sdrag.evaluation.highlight_hijack import TOOL, hijack_rates
-from sdrag.evaluation.highlight_judges import battles, correctness, quality, relevance
-from sdrag.evaluation.highlight_tokens import k_precision, recall
+from sdrag.evaluation.highlight import (
+    GoldQuestion,
+    k_precision,
+    read_squad,
+    recall,
+)
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Settings
@@ -163,7 +172,7 @@ def plainly(ask: Callable[[str], str], question: str, context: str) -> str:
 
 
 def answer_all(
-    data: list[Asked], ask: Callable[[str], str], runner: PortRunner
+    data: list[GoldQuestion], ask: Callable[[str], str], runner: PortRunner
 ) -> list[dict[str, Answer]]:
     """Answer every question with every pipeline."""
     rows = []
@@ -178,7 +187,7 @@ def answer_all(
 
 
 def rate_all(
-    data: list[Asked], found: list[dict[str, Answer]], ask: Callable[[str], str]
+    data: list[GoldQuestion], found: list[dict[str, Answer]], ask: Callable[[str], str]
 ) -> dict[str, Any]:
     """Let the judges rate the answers of every pipeline."""
     draw = random.Random(0)
@@ -199,7 +208,7 @@ def rate_all(
 
 def rated(
     name: str,
-    data: list[Asked],
+    data: list[GoldQuestion],
     found: list[dict[str, Answer]],
     ask: Callable[[str], str],
 ) -> dict[str, Any]:
@@ -226,7 +235,7 @@ def rated(
 
 
 def hijack(
-    attacks: list[str], one: Asked, ask: Callable[[str], str], runner: PortRunner
+    attacks: list[str], one: GoldQuestion, ask: Callable[[str], str], runner: PortRunner
 ) -> dict[str, Any]:
     """Attack plain RAG, the highlighter alone, and H&S with the tool at hand (5.2)."""
     tooled = Passage("p", f"{TOOL}\n\n{one.context}")

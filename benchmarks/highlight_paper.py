@@ -19,9 +19,15 @@ from typing import Any
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Label, Prompt, untrusted
 from sdrag.engine.steps import run
-from sdrag.evaluation.highlight import Outcome, figures, outcomes
-from sdrag.evaluation.highlight_data import Asked
-from sdrag.evaluation.highlight_tokens import k_precision, recall, relation, tokens
+from sdrag.evaluation.highlight import (
+    GoldQuestion,
+    Highlighted,
+    figures,
+    highlight_all,
+    k_precision,
+    recall,
+    tokens,
+)
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Asked as Question
@@ -75,7 +81,7 @@ _TABLE_8 = {
 }
 
 
-def paper(data: Sequence[Asked]) -> dict[str, Any]:
+def paper(data: Sequence[GoldQuestion]) -> dict[str, Any]:
     """
     Give Tables 4, 5, 6 and 8, section 8.1, and Figures 6, 8 and 10.
 
@@ -84,7 +90,7 @@ def paper(data: Sequence[Asked]) -> dict[str, Any]:
     """
     held = [one for one in data if one.gold]
     runner = PortRunner(Ports())
-    found = outcomes(held, Settings(local), runner)
+    found = highlight_all(held, Settings(local), runner)
     measured = figures(found)
     costs = {name: _costs(held[:TIMED], name) for name in HIGHLIGHTERS}
     return {
@@ -115,7 +121,9 @@ def paper(data: Sequence[Asked]) -> dict[str, Any]:
     }
 
 
-def _answers(found: Sequence[Outcome], words: int | None = None) -> dict[str, float]:
+def _answers(
+    found: Sequence[Highlighted], words: int | None = None
+) -> dict[str, float]:
     """Compare the joined highlights with gold passage and expected answer."""
     said = [(" ".join(one.own.split()[:words]), one.asked) for one in found]
     return {
@@ -124,13 +132,25 @@ def _answers(found: Sequence[Outcome], words: int | None = None) -> dict[str, fl
     }
 
 
-def _relations(found: Sequence[Outcome]) -> dict[str, float]:
+def relation(response: str, gold: str) -> str:
+    """Compare a response with the gold passage as strings (section 8.2, Figure 8)."""
+    said, known = " ".join(response.split()), " ".join(gold.split())
+    if said == known:
+        return "exact"
+    if said and said in known:
+        return "substring"
+    return "superstring" if known and known in said else "other"
+
+
+def _relations(found: Sequence[Highlighted]) -> dict[str, float]:
     """Give the share of highlights that are the gold passage, part of it, or more."""
     counts = Counter(relation(one.own, one.asked.gold) for one in found)
     return {name: count / len(found) for name, count in counts.most_common()}
 
 
-def _survival(data: Sequence[Asked], runner: PortRunner) -> dict[str, dict[int, float]]:
+def _survival(
+    data: Sequence[GoldQuestion], runner: PortRunner
+) -> dict[str, dict[int, float]]:
     """
     Give the share of extracts that survive each `min_words`, cut at words.
 
@@ -150,7 +170,7 @@ def _survival(data: Sequence[Asked], runner: PortRunner) -> dict[str, dict[int, 
     }
 
 
-def _proposed(one: Asked, runner: PortRunner) -> tuple[str, ...]:
+def _proposed(one: GoldQuestion, runner: PortRunner) -> tuple[str, ...]:
     context = Context((Passage("p", one.context),), Label.NONE)
     return run(local(untrusted(one.question), context), runner).extracts
 
@@ -162,7 +182,7 @@ def _survive(pairs: Sequence[tuple[str, str]], least: int) -> float:
     )
 
 
-def _costs(data: Sequence[Asked], name: str) -> Mapping[str, float]:
+def _costs(data: Sequence[GoldQuestion], name: str) -> Mapping[str, float]:
     """Time questions with a model of fixed latency, and count what it writes."""
     seconds, written = [], []
     for one in data:
@@ -176,7 +196,7 @@ def _costs(data: Sequence[Asked], name: str) -> Mapping[str, float]:
     return {"seconds": mean(seconds), "words": mean(written)}
 
 
-def _plainly(one: Asked) -> float:
+def _plainly(one: GoldQuestion) -> float:
     """Time one call and nothing else, as of the vanilla pipeline."""
     began = time.perf_counter()
     Ideal(one)(Prompt("plain", ()))
@@ -186,7 +206,7 @@ def _plainly(one: Asked) -> float:
 class Ideal:
     """A model that highlights the gold passage and answers with the answer."""
 
-    def __init__(self, one: Asked) -> None:
+    def __init__(self, one: GoldQuestion) -> None:
         """Take the question it is asked."""
         self._asked = one
         self.words = 0

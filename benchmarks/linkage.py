@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 from linkage_literal import Literal
 
+from benchmarks.linkage_experiments.generated import generate_clusters, zipf_corpus
 from sdrag.detectors.local import LocalDetector
 from sdrag.evaluation.linkage import evaluate_linkage, mentions_of
 from sdrag.evaluation.linkage_clusters import Cluster, packaged_clusters
-from sdrag.evaluation.linkage_generated import generate_clusters, zipf_corpus
 from sdrag.linkage.assessment import assess
 from sdrag.linkage.fitting import fit
 from sdrag.linkage.masking import mask_corpus

@@ -25,6 +25,7 @@ from typing import Any
 
 from sd_rag_scripted import every_second, nothing_found, right_spans
 
+from benchmarks.curves import draw_curves
 from sdrag.cli.models import complete_with, generator_of, judge_of
 from sdrag.disclosure.hierarchy import add_summaries, in_layers
 from sdrag.engine.calls import Limits, Port
@@ -33,15 +34,14 @@ from sdrag.engine.steps import run
 from sdrag.errors import MissingExtraError
 from sdrag.evaluation.articles_check import load_articles
 from sdrag.evaluation.completeness import completeness
+from sdrag.evaluation.constraint_ranking import evaluate_ranking
 from sdrag.evaluation.differential import evaluate_differential
 from sdrag.evaluation.eviction import evaluate_eviction
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
-from sdrag.evaluation.ranking import evaluate_ranking
 from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa, policy_of
 from sdrag.evaluation.retrieval_oracle import ENGINES, evaluate_retrieval_oracle
 from sdrag.evaluation.witnesses import broken, share_kept
 from sdrag.pipeline import Engine, Request, attach, bind, disclose
-from sdrag.reports.curves import draw_curves
 from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import local_embeddings
 

@@ -55,7 +55,7 @@ from sdrag.guardrails.injection import patterns  # noqa: E402
 from sdrag.guardrails.injection.classifier import cut as cut_for_head  # noqa: E402
 from sdrag.guardrails.injection.normalise import views  # noqa: E402
 from sdrag.guardrails.injection.screen import screen  # noqa: E402
-from sdrag.guardrails.injection.text_scan import read  # noqa: E402
+from sdrag.guardrails.injection.text_scan import scan_patterns  # noqa: E402
 from sdrag.guardrails.monitoring import indicators  # noqa: E402
 from sdrag.policy import InjectionSection, MonitoringSection  # noqa: E402
 from sdrag.state.register import Entries, Hashes, Register  # noqa: E402
@@ -417,7 +417,7 @@ def _rewritten(text: str) -> Call:
 
 
 def _scanned(text: str) -> Call:
-    return lambda: read(text, OPEN)
+    return lambda: scan_patterns(text, OPEN)
 
 
 def _found(text: str) -> Call:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from langchain_sdrag.injection_scanner import InjectionScanner
     from langchain_sdrag.linkage_masker import LinkageMasker
     from langchain_sdrag.redacted_view import RedactedView
+    from langchain_sdrag.searching import FilteredRetriever
     from langchain_sdrag.selective_disclosure_compressor import (
         SelectiveDisclosureCompressor,
     )
@@ -37,6 +38,7 @@ __all__ = [
     "AnswerGuard",
     "ArticleBuilder",
     "ConstraintBinder",
+    "FilteredRetriever",
     "HierarchySummarizer",
     "HighlightAndSummarize",
     "InjectionScanner",
@@ -53,6 +55,7 @@ _HOMES = {
     "AnswerGuard": "answer_guard",
     "ArticleBuilder": "article_builder",
     "ConstraintBinder": "constraint_binder",
+    "FilteredRetriever": "searching",
     "HierarchySummarizer": "hierarchy_summarizer",
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",

@@ -10,29 +10,23 @@ prompt received: give it what `SelectiveDisclosureRetriever` returned.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import passages_of
-from langchain_sdrag.effects import Model
-from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import Wrapper
-from sdrag.engine.calls import Limits
+from langchain_sdrag.tracing import hide_from_tracers
+from langchain_sdrag.wrapping import AnswerArguments, Wrapper
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import Draft, Guarded, guard
 from sdrag.guardrails.answer_io import draft_of, report_of
-from sdrag.judges import Judge, Scorer, check_answering
-from sdrag.policy import Policy, PolicySource
-from sdrag.state import StateSource, open_state
-from sdrag.wrapper_setup import Audit, Escalate
+from sdrag.wrapper_setup import Stage
 
 __all__ = ["AnswerGuard"]
 
@@ -52,62 +46,31 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
         ```
 
     Args:
-        policy: Each of its sections `grounding`, `citations`, `contradictions`,
-            `monitoring` and `staleness` is a check.
-        llm: Judges, where a section says `method: llm`.
-        entailment: Gives pairs of premise and hypothesis the probability that the one
-            implies the other, where a section says `method: nli`.
-        contradiction: The same for contradicting.
-        state: That the passages were released with, or its path: the answer is
-            searched for what was withheld from them.
-        escalate: Called where a contradiction made the guard decline.
-        return_report: Give the status and the evidence beside the answer.
-        audit: Takes the audit events.
-        limits: The bounds of model calls.
+        return_report: Give the answer with its status and the evidence.
+        **given: `policy`, `llm`, `judges`, `state`, `audit` and `limits`, as
+            `AnswerArguments` says.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+        UsageError: The policy asks for a model that was not handed in.
     """
 
-    _stage: str = PrivateAttr(default="answer")
-
-    entailment: Any = Field(default=None, exclude=True, repr=False, frozen=True)
-    contradiction: Any = Field(default=None, exclude=True, repr=False, frozen=True)
-    state: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     return_report: bool = Field(default=False, frozen=True)
 
+    _stage: ClassVar[Stage] = "answer"
+    _takes: ClassVar[tuple[str, ...]] = (
+        "policy",
+        "llm",
+        "judges",
+        "state",
+        "audit",
+        "limits",
+    )
+
     def __init__(
-        self,
-        *,
-        policy: PolicySource,
-        llm: Model | None = None,
-        entailment: Scorer = None,
-        contradiction: Scorer = None,
-        state: StateSource = None,
-        escalate: Escalate | None = None,
-        return_report: bool = False,
-        audit: Audit = None,
-        limits: Limits | None = None,
-        **runnable: Any,
+        self, *, return_report: bool = False, **given: Unpack[AnswerArguments]
     ) -> None:
-        runnable.update(
-            policy=Policy.read(policy),
-            llm=llm,
-            entailment=entailment,
-            contradiction=contradiction,
-            state=None if state is None else open_state(state),
-            escalate=escalate,
-            return_report=return_report,
-            audit=audit,
-            limits=limits,
-        )
-        super().__init__(**runnable)
-
-    def _build(self) -> None:
-        super()._build()
-        self._hook = replace(self._hook, state=self.state)
-        has_model = self.llm is not None
-        check_answering(self.policy, self._judges(), has_model=has_model)
-
-    def _judges(self) -> dict[Judge, Scorer]:
-        return {"entailment": self.entailment, "contradiction": self.contradiction}
+        super().__init__(return_report=return_report, **given)
 
     def invoke(
         self,
@@ -120,9 +83,8 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
 
         def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
-            found, event = self._hook.perform(
-                self._steps(draft), cover(self.policy, child)
-            )
+            hidden = hide_from_tracers(self.policy, child)
+            found, event = self.setup.perform(self._steps(draft), hidden)
             announce(event, child)
             return self._output(found)
 
@@ -139,9 +101,8 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
 
         async def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
-            found, event = await self._hook.aperform(
-                self._steps(draft), cover(self.policy, child)
-            )
+            hidden = hide_from_tracers(self.policy, child)
+            found, event = await self.setup.aperform(self._steps(draft), hidden)
             await aannounce(event, child)
             return self._output(found)
 
@@ -163,7 +124,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
 
     def _steps(self, draft: Draft) -> Steps[Guarded]:
         now = datetime.now(UTC)
-        return guard(draft, self.policy, now=now, state=self.state)
+        return guard(draft, self.policy, now=now, state=self.setup.remembered)
 
     def _output(self, found: Guarded) -> Output:
         return report_of(found) if self.return_report else found.text

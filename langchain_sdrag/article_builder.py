@@ -16,6 +16,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from sdrag.engine.calls import attempt
+from sdrag.engine.retrying import Retrying
 from sdrag.engine.steps import replied
 from sdrag.errors import UsageError
 from sdrag.evaluation.builder import Built, build_articles
@@ -83,7 +84,8 @@ class ArticleBuilder(Runnable[str | Path, Built]):
         )
 
     def _ask(self, prompt: str) -> str:
-        reply: object = replied(attempt(self._llm.invoke, prompt, self._attempts))
+        retrying = Retrying(self._attempts)
+        reply: object = replied(attempt(self._llm.invoke, prompt, retrying))
         return str(reply.text if isinstance(reply, BaseMessage) else reply)
 
     def __repr__(self) -> str:

@@ -16,13 +16,14 @@ import math
 import secrets
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from uuid import uuid4
 
 from langchain_core.documents import Document
 
 from sdrag.errors import HostError
 from sdrag.vocabulary import UNNAMED, Passage, is_unnamed
 
-__all__ = ["SCORE_KEY", "documents_of", "passages_of"]
+__all__ = ["SCORE_KEY", "documents_of", "passages_of", "with_id"]
 
 SCORE_KEY = "relevance_score"
 _DOCUMENT_KEYS = ("document_id", "source", "doc_id")
@@ -42,6 +43,11 @@ def passages_of(documents: Iterable[object]) -> tuple[Passage, ...]:
 def documents_of(passages: Sequence[Passage]) -> list[Document]:
     """Build the documents that leave."""
     return [_document_of(passage) for passage in passages]
+
+
+def with_id(document: Document) -> Document:
+    """Give a document an id where it has none: what is stored of it is found by it."""
+    return document if document.id else document.model_copy(update={"id": str(uuid4())})
 
 
 def _passage_of(document: object) -> Passage:

@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
-from langchain_sdrag.redacted_values import ValueRedactor
 from sdrag.errors import UsageError
 from sdrag.extras import require_extra
+from sdrag.value_redactor import ValueRedactor
 
 with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.store.base import BaseStore, Op, PutOp, Result

@@ -12,13 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.documents import BaseDocumentTransformer, Document
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
-from langchain_sdrag.constraint_binder import named_document
-from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import Model, completing, embedding
-from langchain_sdrag.tracing import cover
+from langchain_sdrag.convert import documents_of, passages_of, with_id
+from langchain_sdrag.effects import Model
+from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     Hierarchy,
@@ -26,24 +25,24 @@ from sdrag.disclosure.hierarchy import (
     add_summaries,
 )
 from sdrag.engine.calls import Limits
-from sdrag.engine.effect_runner import Ports
 from sdrag.engine.steps import Steps
-from sdrag.policy import Policy, PolicySource
+from sdrag.guard_runner import Audit
+from sdrag.policy import PolicySource
 from sdrag.state import StateSource, open_state
-from sdrag.wrapper_setup import Audit, GuardRunner, Unpickled
+from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["HierarchySummarizer"]
 
 
-class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
+class HierarchySummarizer(IngestWrapper[Hierarchy]):
     """
     Add summaries to documents before they are stored.
 
     Example:
         ```python
-        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.state.sqlite")
+        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.sqlite")
         summarizer = HierarchySummarizer(
-            policy="policy.yaml", state="sdrag.state.sqlite", llm=llm
+            policy="policy.yaml", state="sdrag.sqlite", llm=llm
         )
         chunks = binder.transform_documents(chunks)
         store.add_documents(summarizer.transform_documents(chunks))
@@ -58,12 +57,9 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
             nobody has located is located when it is retrieved.
         llm: Writes the summaries; it is given unredacted text.
         embeddings: Finds what belongs together, and binds; MiniLM by default.
-        depth: Layers, the chunks included.
-        dimensions: Of the projection that is clustered.
-        threshold: From which probability a chunk belongs to a cluster.
-        characters: The most text that one prompt holds; a larger cluster is parted.
+        settings: The depth of the tree, and how it is clustered.
         show_progress: Shows a bar.
-        audit: Takes the audit events; one tells which summaries could not be made.
+        audit: Called with every audit event; one says which summaries failed.
         limits: The bounds of model calls.
 
     Raises:
@@ -78,27 +74,47 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
         state: StateSource,
         llm: Model,
         embeddings: Embeddings | None = None,
-        depth: int = 3,
-        dimensions: int = 10,
-        threshold: float = 0.1,
-        characters: int = 12_000,
+        settings: HierarchySettings | None = None,
         show_progress: bool = False,
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        self._policy = Policy.read(policy)
         self._state = open_state(state)
-        self._settings = HierarchySettings(depth, dimensions, threshold, characters)
-        self._shown = show_progress
-        ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = GuardRunner.build(
-            "summarize",
-            self._policy,
-            ports,
-            audit=audit,
-            limits=limits,
-            state=self._state,
+        self._settings = settings or HierarchySettings()
+        self._shows_progress = show_progress
+        super().__init__(
+            WrapperSetup.build(
+                LANGCHAIN,
+                "summarize",
+                policy=policy,
+                state=self._state,
+                llm=llm,
+                embeddings=embeddings,
+                audit=audit,
+                limits=limits,
+            )
         )
+
+    def _steps(self, documents: Sequence[Document]) -> Steps[Hierarchy]:
+        return (
+            yield from add_summaries(
+                passages_of(documents),
+                self._setup.policy,
+                self._state,
+                self._settings,
+                show_progress=self._shows_progress,
+            )
+        )
+
+    def _documents(
+        self, documents: Sequence[Document], found: Hierarchy
+    ) -> list[Document]:
+        """Return the given documents, each with its layer, and then the summaries."""
+        marked = [
+            chunk.model_copy(update={"metadata": {LAYER_KEY: 0, **chunk.metadata}})
+            for chunk in documents
+        ]
+        return [*marked, *documents_of(found.passages)]
 
     def transform_documents(
         self, documents: Sequence[Document], **kwargs: Any
@@ -115,36 +131,10 @@ class HierarchySummarizer(Unpickled, BaseDocumentTransformer):
             ModelError: Not one summary could be made.
             MissingExtraError: The extra `hierarchy` is not installed.
         """
-        chunks = [named_document(document) for document in documents]
-        grown, _ = self._hook.perform(self._steps(chunks), cover(self._policy, None))
-        return _flattened(chunks, grown)
+        return super().transform_documents([*map(with_id, documents)])
 
     async def atransform_documents(
         self, documents: Sequence[Document], **kwargs: Any
     ) -> Sequence[Document]:
         """Summarize documents without blocking the event loop."""
-        chunks = [named_document(document) for document in documents]
-        grown, _ = await self._hook.aperform(
-            self._steps(chunks), cover(self._policy, None)
-        )
-        return _flattened(chunks, grown)
-
-    def _steps(self, chunks: Sequence[Document]) -> Steps[Hierarchy]:
-        return add_summaries(
-            passages_of(chunks),
-            self._policy,
-            self._state,
-            self._settings,
-            show_progress=self._shown,
-        )
-
-    def __repr__(self) -> str:
-        return f"HierarchySummarizer(policy_hash={self._hook.policy_hash!r})"
-
-
-def _flattened(chunks: Sequence[Document], grown: Hierarchy) -> list[Document]:
-    marked = [
-        chunk.model_copy(update={"metadata": {LAYER_KEY: 0, **chunk.metadata}})
-        for chunk in chunks
-    ]
-    return [*marked, *documents_of(grown.passages)]
+        return await super().atransform_documents([*map(with_id, documents)])

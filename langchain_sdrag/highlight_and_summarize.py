@@ -15,31 +15,29 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 from langchain_core.documents import Document
-from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from pydantic import Field, PrivateAttr
 
 from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import Model, uncached
-from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import Wrapper
-from sdrag.engine.calls import Limits
+from langchain_sdrag.effects import uncached
+from langchain_sdrag.tracing import hide_from_tracers
+from langchain_sdrag.wrapping import HighlightArguments, Wrapper
 from sdrag.engine.effect_runner import PortRunner
 from sdrag.engine.prompts import Prompt
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
+from sdrag.guard_runner import asealed_stream, sealed_stream
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.protocol import Highlighter
-from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
+from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight_setup import asked_of, settings_of
-from sdrag.policy import Policy, PolicySource
 from sdrag.vocabulary import Highlight
-from sdrag.wrapper_setup import Audit, asealed_stream, sealed_stream
+from sdrag.wrapper_setup import Stage
 
 __all__ = ["HighlightAndSummarize"]
 
@@ -59,18 +57,25 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`; its `highlight` section rules.
-        llm: Highlights and summarizes; without one, both are done locally.
-        embeddings: Measures divergence; by default the packaged MiniLM.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
         redacted: The context went through disclosure control under this policy.
         return_sources: Give the highlights beside the answer, as documents.
-        audit: Takes the audit events.
-        limits: The bounds of model calls.
+        **given: `policy`, `llm`, `embeddings`, `audit` and `limits`, as
+            `HighlightArguments` says.
+
+    Raises:
+        PolicyError: The policy cannot be read.
     """
 
-    _stage: str = PrivateAttr(default="highlight")
+    _stage: ClassVar[Stage] = "highlight"
+    _takes: ClassVar[tuple[str, ...]] = (
+        "policy",
+        "llm",
+        "embeddings",
+        "audit",
+        "limits",
+    )
     _settings: Settings = PrivateAttr()
 
     highlighter: Any = Field(default=None, exclude=True, repr=False, frozen=True)
@@ -80,31 +85,21 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
     def __init__(
         self,
         *,
-        policy: PolicySource | None = None,
-        llm: Model | None = None,
-        embeddings: Embeddings | None = None,
         highlighter: Highlighter | str | None = None,
         redacted: bool = False,
         return_sources: bool = False,
-        audit: Audit = None,
-        limits: Limits | None = None,
-        **runnable: Any,
+        **given: Unpack[HighlightArguments],
     ) -> None:
-        runnable.update(
-            policy=Policy.read({} if policy is None else policy),
-            llm=llm,
-            embeddings=embeddings,
+        given.setdefault("policy", {})
+        super().__init__(
             highlighter=highlighter,
             redacted=redacted,
             return_sources=return_sources,
-            audit=audit,
-            limits=limits,
+            **given,
         )
-        super().__init__(**runnable)
 
-    def _build(self) -> None:
-        super()._build()
-        has_model = self.llm is not None
+    def _derive(self) -> None:
+        has_model = self.setup.llm is not None
         self._settings = settings_of(self.policy, self.highlighter, has_model=has_model)
 
     def invoke(
@@ -119,7 +114,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             steps = answer(asked, self._settings)
-            found, event = self._hook.perform(steps, cover(self.policy, child))
+            found, event = self.setup.perform(
+                steps, hide_from_tracers(self.policy, child)
+            )
             announce(event, child)
             return self._output(found, asked)
 
@@ -137,7 +134,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         async def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             steps = answer(asked, self._settings)
-            found, event = await self._hook.aperform(steps, cover(self.policy, child))
+            found, event = await self.setup.aperform(
+                steps, hide_from_tracers(self.policy, child)
+            )
             await aannounce(event, child)
             return self._output(found, asked)
 
@@ -154,14 +153,14 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
         def work(_: object, run_manager: Any) -> Iterator[Output]:
             child = run_manager.get_child()
-            hidden = partial(cover, self.policy, child)
+            hidden = partial(hide_from_tracers, self.policy, child)
 
             def conclude(steps: Steps[Answer]) -> Answer:
-                found, event = self._hook.perform(steps, hidden())
+                found, event = self.setup.perform(steps, hidden())
                 announce(event, child)
                 return found
 
-            host = Streamed(self._runner, hidden, self._chunks, conclude)
+            host = StreamHost(self._runner, hidden, self._chunks, conclude)
             parts = 0
             for piece in sealed_stream(stream(asked, self._settings, host)):
                 parts += isinstance(piece, Plan)
@@ -181,14 +180,14 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
         async def work(_: object, run_manager: Any) -> AsyncIterator[Output]:
             child = run_manager.get_child()
-            hidden = partial(cover, self.policy, child)
+            hidden = partial(hide_from_tracers, self.policy, child)
 
             async def conclude(steps: Steps[Answer]) -> Answer:
-                found, event = await self._hook.aperform(steps, hidden())
+                found, event = await self.setup.aperform(steps, hidden())
                 await aannounce(event, child)
                 return found
 
-            host = Astreamed(self._runner, hidden, self._achunks, conclude)
+            host = StreamHost(self._runner, hidden, self._achunks, conclude)
             parts = 0
             async for piece in asealed_stream(astream(asked, self._settings, host)):
                 parts += isinstance(piece, Plan)
@@ -204,14 +203,14 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
     @property
     def _runner(self) -> PortRunner:
-        return PortRunner(self._hook.ports, self._hook.limits)
+        return PortRunner(self.setup.runner.ports, self.setup.runner.limits)
 
     def _chunks(self, prompt: Prompt) -> Iterator[str]:
-        for chunk in uncached(self.llm).stream(_messages(prompt)):
+        for chunk in uncached(self.setup.llm).stream(_messages(prompt)):
             yield _said(chunk)
 
     async def _achunks(self, prompt: Prompt) -> AsyncIterator[str]:
-        async for chunk in uncached(self.llm).astream(_messages(prompt)):
+        async for chunk in uncached(self.setup.llm).astream(_messages(prompt)):
             yield _said(chunk)
 
     def _asked(self, given: Mapping[str, Any]) -> Asked:

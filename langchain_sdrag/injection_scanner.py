@@ -8,26 +8,24 @@ so the retriever scans once more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from langchain_core.documents import BaseDocumentTransformer, Document
+from langchain_core.documents import Document
 
 from langchain_sdrag.convert import passages_of
-from langchain_sdrag.tracing import cover
+from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.engine.calls import Limits
-from sdrag.engine.effect_runner import Ports
 from sdrag.engine.steps import Steps
+from sdrag.guard_runner import Audit
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.judges import Scorer, scoring
-from sdrag.policy import InjectionSection, Policy, PolicySource
-from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import Audit, GuardRunner, Unpickled
+from sdrag.judges import Judges
+from sdrag.policy import InjectionSection, PolicySource
+from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["InjectionScanner"]
 
 
-class InjectionScanner(Unpickled, BaseDocumentTransformer):
+class InjectionScanner(IngestWrapper[Screened]):
     """
     Drop, strip or flag documents that give orders, before they are stored.
 
@@ -39,67 +37,51 @@ class InjectionScanner(Unpickled, BaseDocumentTransformer):
 
     Args:
         policy: Its section `injection` says what is done; its defaults hold without.
-        classifier: Gives pairs of a text and nothing the probability of an injection.
-        audit: Takes the audit events.
-        limits: The bounds of the classifier's calls.
+        judges: A model under `injection` that gives pairs of a text and an empty one
+            the probability that the text gives orders.
+        audit: Called with every audit event.
+        limits: The bounds of the judge's calls.
+
+    Raises:
+        PolicyError: The policy cannot be read.
     """
 
     def __init__(
         self,
         *,
         policy: PolicySource,
-        classifier: Scorer = None,
+        judges: Judges | None = None,
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        self._policy = Policy.read(policy)
-        self._section = self._policy.injection or InjectionSection()
-        self._asks = classifier is not None
-        ports = Ports(score=scoring({"injection": classifier}))
-        self._hook = GuardRunner.build(
-            "scan", self._policy, ports, audit=audit, limits=limits or Limits()
+        self._has_judge = (judges or {}).get("injection") is not None
+        super().__init__(
+            WrapperSetup.build(
+                LANGCHAIN,
+                "scan",
+                policy=policy,
+                judges=judges,
+                audit=audit,
+                limits=limits,
+            )
         )
 
-    def transform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
-    ) -> Sequence[Document]:
-        """
-        Scan documents.
-
-        Returns:
-            Those that may be stored; a stripped one is a new document.
-        """
+    def _steps(self, documents: Sequence[Document]) -> Steps[Screened]:
+        section = self._setup.policy.injection or InjectionSection()
         passages = passages_of(documents)
-        found, _ = self._hook.perform(self._steps(passages), cover(self._policy, None))
-        return _kept(documents, passages, found)
+        return (yield from screen(passages, section, classifier=self._has_judge))
 
-    async def atransform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
-    ) -> Sequence[Document]:
-        """Scan documents without blocking the event loop."""
-        passages = passages_of(documents)
-        found, _ = await self._hook.aperform(
-            self._steps(passages), cover(self._policy, None)
-        )
-        return _kept(documents, passages, found)
-
-    def _steps(self, passages: Sequence[Passage]) -> Steps[Screened]:
-        return screen(passages, self._section, classifier=self._asks)
-
-    def __repr__(self) -> str:
-        return f"InjectionScanner(policy_hash={self._hook.policy_hash!r})"
-
-
-def _kept(
-    documents: Sequence[Document], passages: Sequence[Passage], found: Screened
-) -> list[Document]:
-    """Pair what was kept with its documents: both are in the same order."""
-    kept: list[Document] = []
-    rest = iter(zip(documents, passages, strict=True))
-    for passage in found.passages:
-        document = next(one for one, held in rest if held.id == passage.id)
-        changed = {"page_content": passage.text, "metadata": dict(passage.metadata)}
-        if any(getattr(document, name) != value for name, value in changed.items()):
-            document = document.model_copy(update=changed)
-        kept.append(document)
-    return kept
+    def _documents(
+        self, documents: Sequence[Document], found: Screened
+    ) -> list[Document]:
+        """Return those that may be stored; a stripped one is a new document."""
+        # What was kept and the documents it is of are in the same order.
+        kept: list[Document] = []
+        rest = iter(zip(documents, passages_of(documents), strict=True))
+        for passage in found.passages:
+            document = next(one for one, read in rest if read.id == passage.id)
+            changed = {"page_content": passage.text, "metadata": dict(passage.metadata)}
+            if any(getattr(document, name) != value for name, value in changed.items()):
+                document = document.model_copy(update=changed)
+            kept.append(document)
+        return kept

@@ -8,30 +8,31 @@ it is given is the whole. A shard is never taken for the corpus silently.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from langchain_core.documents import BaseDocumentTransformer, Document
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
 from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import Model, completing, embedding
-from langchain_sdrag.tracing import cover
+from langchain_sdrag.effects import Model
+from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.engine.calls import Limits
-from sdrag.engine.effect_runner import Ports
 from sdrag.engine.steps import Steps
+from sdrag.guard_runner import Audit
 from sdrag.linkage.fitting import Fitted, check_whole, fit_steps
 from sdrag.linkage.model_extractor import Extractor
-from sdrag.policy import Policy, PolicySource
-from sdrag.wrapper_setup import Audit, GuardRunner
+from sdrag.policy import PolicySource
+from sdrag.vocabulary import Passage
+from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["LinkageMasker"]
 
 
-class LinkageMasker(BaseDocumentTransformer):
+class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     """
     Mask documents before they are split and stored.
 
@@ -49,7 +50,7 @@ class LinkageMasker(BaseDocumentTransformer):
         llm: For rewriting and for `ModelExtractor`.
         embeddings: Compares forms by meaning; MiniLM by default.
         key: For ids and pseudonyms that stay the same from run to run.
-        audit: Takes the audit events.
+        audit: Called with every audit event.
         limits: The bounds of model calls.
 
     Raises:
@@ -70,55 +71,44 @@ class LinkageMasker(BaseDocumentTransformer):
         limits: Limits | None = None,
     ) -> None:
         check_whole(fitted, whole_corpus=whole_corpus)
-        self._policy = Policy.read(policy)
         self._fitted, self._key = fitted, key
         self._detector = detector or LocalDetector()
-        ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = GuardRunner.build(
-            "mask", self._policy, ports, audit=audit, limits=limits or Limits()
+        super().__init__(
+            WrapperSetup.build(
+                LANGCHAIN,
+                "mask",
+                policy=policy,
+                llm=llm,
+                embeddings=embeddings,
+                audit=audit,
+                limits=limits,
+            )
         )
 
     def fit(self, documents: Sequence[Document]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""
-        return self._hook.perform(self._steps(documents), cover(self._policy, None))[0]
+        return self._setup.perform(self._fitting(documents))[0]
 
-    def transform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
-    ) -> Sequence[Document]:
-        """
-        Mask the documents.
+    def _steps(self, documents: Sequence[Document]) -> Steps[Sequence[Passage]]:
+        if self._fitted is not None:
+            return (yield from self._fitted.applying(passages_of(documents)))
+        fitted = yield from self._fitting(documents)
+        return fitted.masked.documents
 
-        Returns:
-            New documents; those that could not be read to the end are left out.
-        """
-        if self._fitted is None:
-            return documents_of(self.fit(documents).masked.documents)
-        steps = self._fitted.applying(passages_of(documents))
-        return documents_of(self._hook.perform(steps, cover(self._policy, None))[0])
-
-    async def atransform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
-    ) -> Sequence[Document]:
-        """Mask the documents without blocking the event loop."""
-        hidden = cover(self._policy, None)
-        if self._fitted is None:
-            fitted, _ = await self._hook.aperform(self._steps(documents), hidden)
-            return documents_of(fitted.masked.documents)
-        steps = self._fitted.applying(passages_of(documents))
-        return documents_of((await self._hook.aperform(steps, hidden))[0])
-
-    def _steps(self, documents: Sequence[Document]) -> Steps[Fitted]:
+    def _fitting(self, documents: Sequence[Document]) -> Steps[Fitted]:
         passages = passages_of(documents)
-        seen: dict[str, int] = {}
-        for passage in passages:
-            seen[passage.id] = seen.get(passage.id, 0) + 1
-        told = [
+        times = Counter(passage.id for passage in passages)
+        unique = [
             passage
-            if seen[passage.id] == 1
-            else replace(passage, id=f"{passage.id}-{n}")
-            for n, passage in enumerate(passages)
+            if times[passage.id] == 1
+            else replace(passage, id=f"{passage.id}-{index}")
+            for index, passage in enumerate(passages)
         ]
-        return fit_steps(told, self._policy.linkage, self._detector, key=self._key)
+        linkage = self._setup.policy.linkage
+        return (yield from fit_steps(unique, linkage, self._detector, key=self._key))
 
-    def __repr__(self) -> str:
-        return f"LinkageMasker(policy_hash={self._hook.policy_hash!r})"
+    def _documents(
+        self, documents: Sequence[Document], found: Sequence[Passage]
+    ) -> list[Document]:
+        """Return new documents; those that could not be read whole are left out."""
+        return documents_of(found)

@@ -1,21 +1,13 @@
 """
-Redact values that a tool writes next to its answer: updates, events, items, questions.
-
-All texts of one value are judged together, as parts of one document, so that a name
-that is found in one of them is known in the others. A text without metadata is given
-all that any constraint's `where` could ask for: every constraint holds for it.
+Rebuild the objects of LangChain and LangGraph that a tool writes, redacted.
 
 Messages, documents and commands keep their types. A message is built anew of its text
-and its tool calls, and a document of its text: nothing else rides along on them.
+and its tool calls, and a document of its text: nothing else is copied with them.
 """
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from hashlib import blake2b
-from types import MappingProxyType
 from typing import Any
 
 from langchain_core.documents import Document
@@ -28,113 +20,19 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from langchain_sdrag.selective_disclosure_compressor import (
-    SelectiveDisclosureCompressor,
-)
-from langchain_sdrag.tool_messages import NOTHING
 from sdrag.extras import require_extra
-from sdrag.policy import metadata_of_any
-from sdrag.principals import acting_as
-from sdrag.text.value_rewriting import Rebuild, Recurse, rewrite_value, texts_in
-from sdrag.vocabulary import Confidential, Principal
+from sdrag.text.value_rewriting import Recurse
 
 with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.errors import GraphDrained, GraphInterrupt, ParentCommand
     from langgraph.types import Command, Interrupt, Overwrite, Send
 
-__all__ = ["ValueRedactor"]
+__all__ = ["rebuild"]
 
-Done = Mapping[int, Any]
-_NONE: Done = MappingProxyType({})
-_KEY = secrets.token_bytes(32)
 _INTERRUPT_ID_LENGTH = 32
-_WHOLE = "value"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ValueRedactor(Confidential):
-    """
-    Redacts values for one principal under one policy.
-
-    Args:
-        redactor: Enforces the policy; it does not change during the call.
-        principal: On whose behalf.
-        question: Ranks constraints, and goes nowhere else.
-    """
-
-    redactor: SelectiveDisclosureCompressor
-    principal: Principal | None
-    question: str = ""
-
-    def redact(self, value: Any, done: Done = _NONE) -> Any:
-        """
-        Return a copy of a value that holds what may be disclosed.
-
-        Args:
-            value: What a tool wrote; it is not changed.
-            done: What was made of objects in the value already, by `id`.
-        """
-        rebuild = _rebuilding(done)
-        documents = self._documents(value, rebuild)
-        with acting_as(self.principal):
-            released = self.redactor.compress_documents(documents, self.question)
-        return _put_together(value, documents, released, rebuild)
-
-    async def aredact(self, value: Any, done: Done = _NONE) -> Any:
-        """Return the copy without blocking the event loop; as `redact`."""
-        rebuild = _rebuilding(done)
-        documents = self._documents(value, rebuild)
-        with acting_as(self.principal):
-            released = await self.redactor.acompress_documents(documents, self.question)
-        return _put_together(value, documents, released, rebuild)
-
-    def _documents(self, value: Any, rebuild: Rebuild) -> list[Document]:
-        """Make one document of all texts of a value, and one of each."""
-        texts = texts_in(value, rebuild)
-        if not texts:
-            return []
-        whole = "\n".join(texts)
-        digest = blake2b(whole.encode("utf-8", "surrogatepass"), key=_KEY)
-        metadata = {
-            "document_id": digest.hexdigest(),
-            **metadata_of_any(self.redactor.policy),
-        }
-        ids = [_WHOLE, *(f"{_WHOLE}-{index}" for index in range(len(texts)))]
-        return [
-            Document(id=identity, page_content=text, metadata=metadata)
-            for identity, text in zip(ids, (whole, *texts), strict=True)
-        ]
-
-
-def _put_together(
-    value: Any,
-    documents: list[Document],
-    released: list[Document],
-    rebuild: Rebuild,
-) -> Any:
-    """Build the copy; nothing is released where the texts together are not."""
-    left = {document.id: document.page_content for document in released}
-    texts = {document.page_content: left.get(document.id) for document in documents[1:]}
-    rewrite: Callable[[str], str | None] = texts.get
-    if _WHOLE not in left:
-        rewrite = _nothing
-    return rewrite_value(value, rewrite, withheld=NOTHING, rebuild=rebuild)
-
-
-def _nothing(_: str) -> None:
-    """Release nothing of a text."""
-
-
-def _rebuilding(done: Done) -> Rebuild:
-    def rebuild(value: Any, recurse: Recurse) -> Any:
-        if id(value) in done:
-            return done[id(value)]
-        return _rebuild(value, recurse)
-
-    return rebuild
-
-
-def _rebuild(value: Any, recurse: Recurse) -> Any:
+def rebuild(value: Any, recurse: Recurse) -> Any:
     """Rebuild the objects of LangChain and LangGraph."""
     for kind, build in _BUILDERS.items():
         if isinstance(value, kind):

@@ -9,30 +9,27 @@ retriever over this index all the same: constraints come and go.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from langchain_core.documents import BaseDocumentTransformer, Document
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
-from langchain_sdrag.constraint_binder import named_document
-from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import Model, completing, embedding, model_name
-from langchain_sdrag.tracing import cover
-from langchain_sdrag.windows import context_window
-from sdrag.disclosure.audience_view import View, redacted_view
+from langchain_sdrag.convert import documents_of, passages_of, with_id
+from langchain_sdrag.effects import Model
+from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
+from sdrag.detectors import Detector
+from sdrag.disclosure.audience_view import AudienceView, redacted_view
 from sdrag.engine.calls import Limits
-from sdrag.engine.effect_runner import Ports
 from sdrag.engine.steps import Steps
-from sdrag.pipeline import Engine
-from sdrag.policy import Policy, PolicySource
+from sdrag.guard_runner import Audit
+from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Principal
-from sdrag.wrapper_setup import Audit, GuardRunner, Unpickled
+from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["RedactedView"]
 
 
-class RedactedView(Unpickled, BaseDocumentTransformer):
+class RedactedView(IngestWrapper[AudienceView]):
     """
     Redact documents for an index of one audience.
 
@@ -49,7 +46,8 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
         state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
             nobody has located is located when it is retrieved.
-        audit: Takes the audit events.
+        detector: Finds mentions in addition to the local detector.
+        audit: Called with every audit event.
         limits: The bounds of model calls.
 
     Raises:
@@ -63,55 +61,32 @@ class RedactedView(Unpickled, BaseDocumentTransformer):
         audience: Principal | None = None,
         llm: Model | None = None,
         embeddings: Embeddings | None = None,
+        detector: Detector | None = None,
         state: StateSource = None,
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        self._policy = Policy.read(policy)
         self._audience = audience
-        self._engine = Engine.build(
-            self._policy,
-            has_model=llm is not None,
-            model_id=model_name(llm),
-            state=state,
-            window=context_window(llm),
-        )
-        ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = GuardRunner.build(
+        setup = WrapperSetup.build(
+            LANGCHAIN,
             "view",
-            self._policy,
-            ports,
+            policy=policy,
+            llm=llm,
+            embeddings=embeddings,
+            detector=detector,
+            state=state,
             audit=audit,
             limits=limits,
-            state=self._engine.disclosure.state,
         )
+        super().__init__(setup)
 
-    def transform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
-    ) -> Sequence[Document]:
-        """
-        Redact documents; those of one source come together.
+    def _steps(self, documents: Sequence[Document]) -> Steps[AudienceView]:
+        passages = passages_of(map(with_id, documents))
+        disclosure = self._setup.engine.disclosure
+        return (yield from redacted_view(passages, self._audience, disclosure))
 
-        Returns:
-            New documents, without those that are withheld whole.
-        """
-        view, _ = self._hook.perform(self._steps(documents), cover(self._policy, None))
-        return documents_of(view.passages)
-
-    async def atransform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
-    ) -> Sequence[Document]:
-        """Redact documents without blocking the event loop."""
-        view, _ = await self._hook.aperform(
-            self._steps(documents), cover(self._policy, None)
-        )
-        return documents_of(view.passages)
-
-    def _steps(self, documents: Sequence[Document]) -> Steps[View]:
-        named = [named_document(document) for document in documents]
-        return redacted_view(
-            passages_of(named), self._audience, self._engine.disclosure
-        )
-
-    def __repr__(self) -> str:
-        return f"RedactedView(policy_hash={self._hook.policy_hash!r})"
+    def _documents(
+        self, documents: Sequence[Document], found: AudienceView
+    ) -> list[Document]:
+        """Return new documents, without those that are withheld whole."""
+        return documents_of(found.passages)

@@ -23,7 +23,7 @@ from langchain_core.tools import BaseTool
 from pydantic import Field
 
 from langchain_sdrag.tool_channels import ToolChannels
-from langchain_sdrag.tracing import cover
+from langchain_sdrag.tracing import hide_from_tracers
 from sdrag.engine.interrupts import bare_interrupt
 from sdrag.errors import HostError, InternalError, SdragError
 from sdrag.extras import require_extra
@@ -101,7 +101,7 @@ class RedactingTool(BaseTool):
             guarded = channels.guarded_config(ensure_config(config))
             call = channels.guarded_call(given)
             try:
-                with cover(self.policy, None):
+                with hide_from_tracers(self.policy, None):
                     found = self.inner.invoke(call, guarded, **kwargs)
             except GraphBubbleUp as signal:
                 found = signal
@@ -122,7 +122,7 @@ class RedactingTool(BaseTool):
             guarded = channels.guarded_config(ensure_config(config))
             call = channels.guarded_call(given)
             try:
-                with cover(self.policy, None):
+                with hide_from_tracers(self.policy, None):
                     found = await self.inner.ainvoke(call, guarded, **kwargs)
             except GraphBubbleUp as signal:
                 found = signal

@@ -14,6 +14,7 @@ made once, with the store's own model.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
 
@@ -33,19 +34,39 @@ from sdrag.errors import HostError, UsageError
 from sdrag.guardrails.conditions import Condition, as_chroma, both
 from sdrag.vocabulary import Passage
 
-__all__ = ["FilterTranslator", "HostRetriever", "searching"]
+__all__ = ["FilterTranslator", "FilteredRetriever", "HostRetriever", "searching"]
 
-HostRetriever = Runnable[str, Any]
 Translate = Callable[[Condition, Any], Any]
 FilterTranslator = Translate | Visitor
 """Takes a condition and the host's own filter, which may be None, and returns a filter
 that admits what both admit; or the store's own translator of structured queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredRetriever:
+    """
+    A retriever of the host whose store is asked only for what may be seen.
+
+    Chroma's filter language is known without it.
+
+    Args:
+        retriever: A retriever over a store.
+        translator: Takes a condition and the host's own filter, which may be None, and
+            returns a filter that admits what both admit; or the store's own translator
+            of structured queries.
+    """
+
+    retriever: Runnable[str, Any]
+    translator: FilterTranslator
+
+
+HostRetriever = Runnable[str, Any] | FilteredRetriever
+"""A retriever, any runnable from a question to documents, or one with filters."""
 _FORWARDED = frozenset({"fetch_k", "lambda_mult", "score_threshold"})
 
 
 def searching(
-    retriever: HostRetriever,
-    translator: FilterTranslator | None,
+    base: HostRetriever,
     options: Mapping[str, Any],
     by_vector: VectorSearch | None = None,
 ) -> HostSearch:
@@ -53,15 +74,18 @@ def searching(
     Search with the host's retriever.
 
     Args:
-        retriever: A retriever, or any runnable from a question to documents.
-        translator: Puts a condition into the store's language, where that is not known.
-        options: What the caller gave at call time beside `k`.
+        base: The one that is wrapped.
+        options: What the caller gave at call time in addition to `k`.
         by_vector: Asks the retriever's store for this one request, in its place.
 
     Raises:
         UsageError: An option is unknown, or could widen what the host allows.
     """
-    translate = translator or _known_language(retriever)
+    translate: FilterTranslator | None
+    if isinstance(base, FilteredRetriever):
+        retriever, translate = base.retriever, base.translator
+    else:
+        retriever, translate = base, _known_language(base)
     _check(options, translate)
 
     def arguments(effect: Search) -> dict[str, Any]:
@@ -101,7 +125,7 @@ def _check(options: Mapping[str, Any], translate: FilterTranslator | None) -> No
 
 
 def _filter(
-    retriever: HostRetriever,
+    retriever: Runnable[str, Any],
     translate: Translate | None,
     condition: Condition | None,
     options: Mapping[str, Any],
@@ -116,13 +140,13 @@ def _filter(
     return host if condition is None else translate(condition, host)
 
 
-def _held(retriever: HostRetriever) -> Mapping[str, Any]:
+def _held(retriever: Runnable[str, Any]) -> Mapping[str, Any]:
     """Return what the host set its store up to be asked with."""
     held: Mapping[str, Any] = getattr(retriever, "search_kwargs", {})
     return held
 
 
-def _known_language(retriever: HostRetriever) -> FilterTranslator | None:
+def _known_language(retriever: Runnable[str, Any]) -> FilterTranslator | None:
     if not isinstance(retriever, VectorStoreRetriever):
         return None
     store = type(retriever.vectorstore)
@@ -137,7 +161,7 @@ def _chroma(condition: Condition, host: Any) -> Any:
     return both(as_chroma(condition), host)
 
 
-def _takes_limit(retriever: HostRetriever) -> bool:
+def _takes_limit(retriever: Runnable[str, Any]) -> bool:
     """Say whether the retriever's own method takes `k` at call time."""
     if not isinstance(retriever, BaseRetriever):
         return False

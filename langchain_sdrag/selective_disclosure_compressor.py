@@ -9,33 +9,21 @@ must see nothing, wrap the retriever instead.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
 from langchain_core.callbacks import BaseCallbackManager, Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
-from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from pydantic import PrivateAttr
 
 from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import Model
-from langchain_sdrag.principals import (
-    OnBehalf,
-    PrincipalResolver,
-    on_behalf,
-    principal_of,
-)
-from langchain_sdrag.tracing import cover
-from langchain_sdrag.wrapping import DisclosingWrapper, InForce
-from sdrag.engine.calls import Limits
+from langchain_sdrag.principals import OnBehalf, on_behalf, principal_of
+from langchain_sdrag.tracing import hide_from_tracers
+from langchain_sdrag.wrapping import DisclosingWrapper, DisclosureArguments
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.judges import Scorer
 from sdrag.pipeline import Disclosure, Request, disclose
-from sdrag.policy import Policy, PolicySource
-from sdrag.state import StateSource
-from sdrag.wrapper_setup import Audit, Authorizer, Escalate
+from sdrag.wrapper_setup import Stage, WrapperSetup
 
 __all__ = ["SelectiveDisclosureCompressor"]
 
@@ -58,57 +46,19 @@ class SelectiveDisclosureCompressor(
         ```
 
     Args:
-        policy: A path, a `PolicyFile`, a mapping or a `Policy`.
-        llm: As for `SelectiveDisclosureRetriever`, like all that follow.
-        embeddings: Compares constraints with passages.
-        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
-            nobody has located is located when it is retrieved.
-        authorize: The host's own answer to who may see what.
-        scorer: A cross-encoder, for a policy that reranks.
-        classifier: Gives pairs of a text and nothing the probability of an injection.
-        contradiction: Gives pairs of premise and hypothesis the probability that they
-            contradict each other, where the policy says `method: nli`.
-        escalate: Called where a contradiction withholds the answer.
-        audit: Takes the audit events.
-        limits: The bounds of model calls.
-        principal_resolver: Finds the principal in the config of a call.
+        **given: `policy`, `llm`, `embeddings`, `detector`, `state`, `judges`,
+            `authorize`, `audit`, `limits` and `principal_resolver`, as
+            `DisclosureArguments` says.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+        UsageError: An argument is not what it must be.
     """
 
-    _stage: str = PrivateAttr(default="disclose")
+    _stage: ClassVar[Stage] = "disclose"
 
-    def __init__(
-        self,
-        *,
-        policy: PolicySource,
-        llm: Model | None = None,
-        embeddings: Embeddings | None = None,
-        state: StateSource = None,
-        authorize: Authorizer | None = None,
-        scorer: Scorer = None,
-        classifier: Scorer = None,
-        contradiction: Scorer = None,
-        escalate: Escalate | None = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
-        principal_resolver: PrincipalResolver | None = None,
-        **runnable: Any,
-    ) -> None:
-        runnable.update(
-            policy=Policy.read(policy),
-            llm=llm,
-            embeddings=embeddings,
-            state=state,
-            authorize=authorize,
-            scorer=scorer,
-            classifier=classifier,
-            contradiction=contradiction,
-            escalate=escalate,
-            audit=audit,
-            limits=limits,
-            principal_resolver=principal_resolver,
-        )
-        super().__init__(**runnable)
-        self._follow(policy)
+    def __init__(self, **given: Unpack[DisclosureArguments]) -> None:
+        super().__init__(**given)
 
     def compress_documents(
         self,
@@ -118,10 +68,10 @@ class SelectiveDisclosureCompressor(
     ) -> list[Document]:
         """Redact documents that were retrieved for a query."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
-        force = self._current()
-        disclosure, event = force.hook.perform(
-            self._steps(documents, self._request(query), force),
-            cover(force.policy, child),
+        setup = self.in_force()
+        disclosure, event = setup.perform(
+            self._steps(documents, self._request(query), setup),
+            hide_from_tracers(setup.policy, child),
         )
         announce(event, child)
         return documents_of(disclosure.passages)
@@ -134,10 +84,10 @@ class SelectiveDisclosureCompressor(
     ) -> list[Document]:
         """Redact documents without blocking the event loop."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
-        force = await self._acurrent()
-        disclosure, event = await force.hook.aperform(
-            self._steps(documents, self._request(query), force),
-            cover(force.policy, child),
+        setup = await self.ain_force()
+        disclosure, event = await setup.aperform(
+            self._steps(documents, self._request(query), setup),
+            hide_from_tracers(setup.policy, child),
         )
         await aannounce(event, child)
         return documents_of(disclosure.passages)
@@ -170,10 +120,10 @@ class SelectiveDisclosureCompressor(
             )
 
     def _steps(
-        self, documents: Sequence[Document], request: Request, force: InForce
+        self, documents: Sequence[Document], request: Request, setup: WrapperSetup
     ) -> Steps[Disclosure]:
         """Read the documents as a step, so that an error of it leaves without them."""
-        return (yield from disclose(passages_of(documents), request, force.engine))
+        return (yield from disclose(passages_of(documents), request, setup.engine))
 
     def _request(self, query: str) -> Request:
         return Request(query, principal_of(None, self.principal_resolver))

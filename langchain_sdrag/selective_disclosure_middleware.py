@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
-from langchain_core.embeddings import Embeddings
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool
 
-from langchain_sdrag.effects import Model
-from langchain_sdrag.redacted_values import ValueRedactor
+from langchain_sdrag.convert import documents_of, passages_of
+from langchain_sdrag.redacted_values import rebuild
 from langchain_sdrag.redacting_tool import RedactingTool
 from langchain_sdrag.release_marks import ReleaseMark, needs_release
 from langchain_sdrag.selective_disclosure_compressor import (
@@ -32,15 +31,14 @@ from langchain_sdrag.selective_disclosure_compressor import (
 from langchain_sdrag.tool_answers import checked, named, tool_messages
 from langchain_sdrag.tool_channels import ToolChannels
 from langchain_sdrag.tool_messages import put_together, retrieved_in
-from sdrag.engine.calls import Limits
+from langchain_sdrag.wrapping import SetupArguments
 from sdrag.errors import UsageError
 from sdrag.extras import require_extra
-from sdrag.judges import Scorer
-from sdrag.policy import PolicySource
-from sdrag.principals import acting_as, current_principal
-from sdrag.state import StateSource, open_state
+from sdrag.principals import current_principal
+from sdrag.state import open_state
+from sdrag.value_redactor import ValueRedactor
 from sdrag.vocabulary import Principal
-from sdrag.wrapper_setup import Audit, Authorizer, Escalate
+from sdrag.wrapper_setup import WrapperSetup
 
 with require_extra("agents", "SelectiveDisclosureMiddleware"):
     from langchain.agents.middleware import (
@@ -59,7 +57,6 @@ ContextResolver = Callable[[Any], Principal | None]
 """Takes the runtime context of the agent."""
 
 Found = ToolMessage | Command[Any]
-_Redactor = SelectiveDisclosureCompressor
 
 
 class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
@@ -77,62 +74,34 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         ```
 
     Args:
-        policy: A path, a `PolicyFile`, a mapping or a `Policy`.
         tools: The names of the tools that retrieve; by default all are taken to.
-        llm: As for `SelectiveDisclosureRetriever`, like all that follow.
-        embeddings: Compares constraints with passages.
-        state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
-            nobody has located is located when it is retrieved. Its secret is the key
-            of the marks on messages: with a state in memory, a thread that another
-            process continues is redacted again.
-        authorize: The host's own answer to who may see what.
-        scorer: A cross-encoder, for a policy that reranks.
-        classifier: Gives pairs of a text and nothing the probability of an injection.
-        contradiction: Gives pairs of premise and hypothesis the probability that they
-            contradict each other, where the policy says `method: nli`.
-        escalate: Called where a contradiction withholds the answer.
-        audit: Takes the audit events.
-        limits: The bounds of model calls.
         principal_resolver: Finds the principal in the runtime context; by default it
-            stands there under `principal`, or is that of `acting_as`.
+            is there under `principal`, or is that of `acting_as`.
+        **given: `policy`, `llm`, `embeddings`, `detector`, `state`, `judges`,
+            `authorize`, `audit` and `limits`, as `SetupArguments` says. The secret of
+            the state is the key of the marks on messages: with a state in memory, a
+            thread that another process continues is redacted again.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+        UsageError: An argument is not what it must be.
     """
 
     def __init__(
         self,
         *,
-        policy: PolicySource,
         tools: Collection[str] | None = None,
-        llm: Model | None = None,
-        embeddings: Embeddings | None = None,
-        state: StateSource = None,
-        authorize: Authorizer | None = None,
-        scorer: Scorer = None,
-        classifier: Scorer = None,
-        contradiction: Scorer = None,
-        escalate: Escalate | None = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
         principal_resolver: ContextResolver | None = None,
+        **given: Unpack[SetupArguments],
     ) -> None:
         super().__init__()
         if isinstance(tools, str):
             raise UsageError("`tools` is a collection of names, not one string.")
         self._names = None if tools is None else frozenset(tools)
         self._resolver = principal_resolver or _in_context
-        self._state = open_state(state)
+        self._state = given["state"] = open_state(given.get("state"))
         self._redactor = SelectiveDisclosureCompressor(
-            policy=policy,
-            llm=llm,
-            embeddings=embeddings,
-            state=self._state,
-            authorize=authorize,
-            scorer=scorer,
-            classifier=classifier,
-            contradiction=contradiction,
-            escalate=escalate,
-            audit=audit,
-            limits=limits,
-            principal_resolver=lambda _: current_principal(),
+            **given, principal_resolver=lambda _: current_principal()
         )
 
     @property
@@ -159,7 +128,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tool = request.tool
         if tool is None or not self._guards(tool.name):
             return handler(request)
-        values = self._values(self._redactor.fixed(), request)
+        values = self._values(self._redactor.in_force(), request)
 
         def redact(found: Any) -> Any:
             answer = named(checked(found), request)
@@ -180,7 +149,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tool = request.tool
         if tool is None or not self._guards(tool.name):
             return await handler(request)
-        values = self._values(await self._redactor.afixed(), request)
+        values = self._values(await self._redactor.ain_force(), request)
 
         async def aredact(found: Any) -> Any:
             answer = named(checked(found), request)
@@ -197,7 +166,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Redact the messages that were not released to this principal."""
-        values = self._values_of(self._redactor.fixed(), runtime)
+        values = self._values_of(self._redactor.in_force(), runtime)
         mark = self._mark(values)
         messages = [
             self._message(one, values)
@@ -211,7 +180,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Redact them without blocking the event loop."""
-        values = self._values_of(await self._redactor.afixed(), runtime)
+        values = self._values_of(await self._redactor.ain_force(), runtime)
         mark = self._mark(values)
         messages = [
             await self._amessage(one, values)
@@ -227,7 +196,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ModelResponse[Any]:
         """Mark what the model says as released to whom it says it."""
-        mark = self._mark(self._values_of(self._redactor.fixed(), request.runtime))
+        mark = self._mark(self._values_of(self._redactor.in_force(), request.runtime))
         return _marked(handler(request), mark)
 
     async def awrap_model_call(
@@ -236,8 +205,8 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Mark it without blocking the event loop."""
-        redactor = await self._redactor.afixed()
-        mark = self._mark(self._values_of(redactor, request.runtime))
+        setup = await self._redactor.ain_force()
+        mark = self._mark(self._values_of(setup, request.runtime))
         return _marked(await handler(request), mark)
 
     def _guards(self, name: str | None) -> bool:
@@ -258,30 +227,26 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         ]
 
     def _message(self, message: ToolMessage, values: ValueRedactor) -> ToolMessage:
-        documents = retrieved_in(message, values.redactor.policy)
-        with acting_as(values.principal):
-            released = values.redactor.compress_documents(documents, values.question)
+        documents = retrieved_in(message, values.setup.policy)
+        released = documents_of(values.disclose(passages_of(documents)))
         return self._mark(values).put_on(put_together(message, released))
 
     async def _amessage(
         self, message: ToolMessage, values: ValueRedactor
     ) -> ToolMessage:
-        documents = retrieved_in(message, values.redactor.policy)
-        with acting_as(values.principal):
-            released = await values.redactor.acompress_documents(
-                documents, values.question
-            )
+        documents = retrieved_in(message, values.setup.policy)
+        released = documents_of(await values.adisclose(passages_of(documents)))
         return self._mark(values).put_on(put_together(message, released))
 
     def _mark(self, values: ValueRedactor) -> ReleaseMark:
-        return ReleaseMark(self._state, values.redactor.policy, values.principal)
+        return ReleaseMark(self._state, values.setup.policy, values.principal)
 
-    def _values(self, redactor: _Redactor, request: ToolCallRequest) -> ValueRedactor:
+    def _values(self, setup: WrapperSetup, request: ToolCallRequest) -> ValueRedactor:
         principal = self._principal(request.runtime)
-        return ValueRedactor(redactor, principal, _question(request))
+        return ValueRedactor(setup, rebuild, principal, _question(request))
 
-    def _values_of(self, redactor: _Redactor, runtime: Any) -> ValueRedactor:
-        return ValueRedactor(redactor, self._principal(runtime))
+    def _values_of(self, setup: WrapperSetup, runtime: Any) -> ValueRedactor:
+        return ValueRedactor(setup, rebuild, self._principal(runtime))
 
     def _principal(self, runtime: Any) -> Principal | None:
         found: object = self._resolver(getattr(runtime, "context", None))
@@ -296,7 +261,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 def _quiet(
     tool: BaseTool, request: ToolCallRequest, values: ValueRedactor, **hooks: Any
 ) -> RedactingTool:
-    policy = values.redactor.policy
+    policy = values.setup.policy
     return RedactingTool(
         name=tool.name,
         description=tool.description,

@@ -23,9 +23,9 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from langchain_sdrag.guarded_store import GuardedStore
-from langchain_sdrag.redacted_values import ValueRedactor
 from sdrag.errors import UsageError
 from sdrag.extras import require_extra
+from sdrag.value_redactor import ValueRedactor
 from sdrag.vocabulary import Confidential
 
 with require_extra("agents", "Guarding an agent's tools"):

@@ -15,11 +15,9 @@ from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 
 from sdrag.policy import Policy, metadata_of_any
+from sdrag.value_redactor import NOTHING
 
-__all__ = ["NOTHING", "put_together", "retrieved_in"]
-
-NOTHING = "Nothing was found that may be disclosed."
-"""The content of a message of which nothing may be disclosed."""
+__all__ = ["put_together", "retrieved_in"]
 
 
 def retrieved_in(message: ToolMessage, policy: Policy) -> list[Document]:

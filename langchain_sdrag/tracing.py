@@ -31,13 +31,15 @@ from langsmith import tracing_context
 from sdrag.policy import Policy
 from sdrag.privacy.log_privacy import suppress_logs
 
-__all__ = ["cover"]
+__all__ = ["hide_from_tracers"]
 
 _closed: ContextVar[bool] = ContextVar("sdrag_langchain_gate", default=False)
 
 
 @contextmanager
-def cover(policy: Policy, child: BaseCallbackManager | None) -> Iterator[None]:
+def hide_from_tracers(
+    policy: Policy, child: BaseCallbackManager | None
+) -> Iterator[None]:
     """
     Surround the inner calls of one request.
 

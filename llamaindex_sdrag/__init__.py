@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from llamaindex_sdrag.injection_scanner import InjectionScanner
     from llamaindex_sdrag.linkage_masker import LinkageMasker
     from llamaindex_sdrag.redacted_view import RedactedView
+    from llamaindex_sdrag.searching import FilteredRetriever
     from llamaindex_sdrag.selective_disclosure_postprocessor import (
         SelectiveDisclosurePostprocessor,
     )
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerGuard",
     "ConstraintBinder",
+    "FilteredRetriever",
     "HierarchySummarizer",
     "HighlightAndSummarize",
     "InjectionScanner",
@@ -50,6 +52,7 @@ __all__ = [
 _HOMES = {
     "AnswerGuard": "answer_guard",
     "ConstraintBinder": "constraint_binder",
+    "FilteredRetriever": "searching",
     "HierarchySummarizer": "hierarchy_summarizer",
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",

@@ -9,9 +9,8 @@ synthesizer's own events carry its answer as it was; wrap it where they are not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Unpack
 
 from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
@@ -19,24 +18,20 @@ from llama_index.core.base.response.schema import (
     Response,
     StreamingResponse,
 )
-from llama_index.core.llms import LLM, MockLLM
+from llama_index.core.llms import MockLLM
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import passages_of
-from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import Setup
-from sdrag.engine.calls import Limits
+from llamaindex_sdrag.wrapping import LLAMAINDEX, AnswerArguments
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
+from sdrag.guard_runner import Unpickled
 from sdrag.guardrails.answer import DECLINED, Draft, Guarded, guard
 from sdrag.guardrails.answer_io import draft_of, report_of
-from sdrag.judges import Judge, Scorer, check_answering
-from sdrag.policy import PolicySource
-from sdrag.state import StateSource, open_state
-from sdrag.wrapper_setup import Audit, Escalate, Unpickled
+from sdrag.wrapper_setup import WrapperSetup, refuse_unknown
 
 __all__ = ["AnswerGuard"]
 
@@ -62,52 +57,21 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
 
     Args:
         synthesizer: What answers.
-        policy: Each of its sections `grounding`, `citations`, `contradictions`,
-            `monitoring` and `staleness` is a check.
-        llm: Judges, where a section says `method: llm`.
-        entailment: Gives pairs of premise and hypothesis the probability that the one
-            implies the other, where a section says `method: nli`.
-        contradiction: The same for contradicting.
-        state: That the passages were released with, or its path: the answer is
-            searched for what was withheld from them.
-        escalate: Called where a contradiction made the guard decline.
-        audit: Takes the audit events.
-        limits: The bounds of model calls.
+        **given: `policy`, `llm`, `judges`, `state`, `audit` and `limits`, as
+            `AnswerArguments` says.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+        UsageError: The policy asks for a model that was not handed in.
     """
 
     def __init__(
-        self,
-        synthesizer: BaseSynthesizer,
-        *,
-        policy: PolicySource,
-        llm: LLM | None = None,
-        entailment: Scorer = None,
-        contradiction: Scorer = None,
-        state: StateSource = None,
-        escalate: Escalate | None = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
+        self, synthesizer: BaseSynthesizer, **given: Unpack[AnswerArguments]
     ) -> None:
+        refuse_unknown(type(self).__name__, given, AnswerArguments.__annotations__)
         super().__init__(llm=MockLLM(), empty_response=DECLINED)
-        judges: dict[Judge, Scorer] = {
-            "entailment": entailment,
-            "contradiction": contradiction,
-        }
-        setup = Setup.build(
-            "answer",
-            policy,
-            llm=llm,
-            judges=judges,
-            escalate=escalate,
-            audit=audit,
-            limits=limits,
-            releasing=False,
-        )
-        check_answering(setup.policy, judges, has_model=llm is not None)
         self._synthesizer = synthesizer
-        self._policy = setup.policy
-        self._state = None if state is None else open_state(state)
-        self._hook = replace(setup.hook, state=self._state)
+        self._setup = WrapperSetup.build(LLAMAINDEX, "answer", **given)
 
     def synthesize(
         self,
@@ -123,7 +87,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
             query, nodes, additional_source_nodes, **response_kwargs
         )
         draft = self._draft(query, _gathered(given), nodes)
-        found, event = self._hook.perform(self._steps(draft), cover(self._policy))
+        found, event = self._setup.perform(self._steps(draft))
         announce(event)
         return self._response(found, given)
 
@@ -145,9 +109,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         else:
             text = _gathered(given)
         draft = self._draft(query, text, nodes)
-        found, event = await self._hook.aperform(
-            self._steps(draft), cover(self._policy)
-        )
+        found, event = await self._setup.aperform(self._steps(draft))
         announce(event)
         return self._response(found, given)
 
@@ -171,11 +133,11 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
 
     def _draft(self, query: str | QueryBundle, answer: str, nodes: Nodes) -> Draft:
         question = query if isinstance(query, str) else query.query_str
-        return draft_of(question, answer, passages_of(nodes), self._policy)
+        return draft_of(question, answer, passages_of(nodes), self._setup.policy)
 
     def _steps(self, draft: Draft) -> Steps[Guarded]:
         now = datetime.now(UTC)
-        return guard(draft, self._policy, now=now, state=self._state)
+        return guard(draft, self._setup.policy, now=now, state=self._setup.remembered)
 
     def _response(self, found: Guarded, given: Given) -> Response:
         report = report_of(found)
@@ -187,7 +149,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         )
 
     def __repr__(self) -> str:
-        return f"AnswerGuard(policy_hash={self._hook.policy_hash!r})"
+        return f"AnswerGuard(policy_hash={self._setup.policy_hash!r})"
 
 
 def _gathered(given: Given) -> str:

@@ -26,9 +26,9 @@ from workflows.runtime.types.results import (
     WaitingForEvent,
 )
 
-from llamaindex_sdrag.redacted_values import ValueRedactor
 from sdrag.errors import UsageError
 from sdrag.text.value_rewriting import rewrite_value
+from sdrag.value_redactor import ValueRedactor
 
 __all__ = ["GuardedContext", "asked", "guarded_steps", "waiting_again"]
 

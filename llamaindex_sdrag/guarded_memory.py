@@ -10,27 +10,19 @@ the messages as they are. What a user or the host says is not redacted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, Unpack
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.llms import LLM
 from llama_index.core.memory import BaseMemory
-from llama_index.core.schema import QueryBundle
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
-from llamaindex_sdrag.redacted_values import ValueRedactor
-from llamaindex_sdrag.selective_disclosure_postprocessor import (
-    SelectiveDisclosurePostprocessor,
-)
-from sdrag.engine.calls import Limits
+from llamaindex_sdrag.redacted_values import value_redactor
+from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
 from sdrag.errors import UsageError
-from sdrag.judges import Scorer
-from sdrag.policy import PolicySource
+from sdrag.policy import Policy, ReloadingPolicy
 from sdrag.release_marks import release_mark
-from sdrag.state import State, StateSource, open_state
-from sdrag.wrapper_setup import Audit, Authorizer, Escalate, Unpickled
+from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup
 
 __all__ = ["GuardedMemory", "guard_memory"]
 
@@ -39,25 +31,14 @@ _NOT_RELEASED = (MessageRole.USER, MessageRole.SYSTEM, MessageRole.DEVELOPER)
 
 
 def guard_memory(
-    memory: BaseMemory,
-    *,
-    policy: PolicySource,
-    llm: LLM | None = None,
-    embeddings: BaseEmbedding | None = None,
-    state: StateSource = None,
-    authorize: Authorizer | None = None,
-    scorer: Scorer = None,
-    classifier: Scorer = None,
-    contradiction: Scorer = None,
-    escalate: Escalate | None = None,
-    audit: Audit = None,
-    limits: Limits | None = None,
-    principal_resolver: PrincipalResolver | None = None,
+    memory: BaseMemory, **given: Unpack[DisclosureArguments]
 ) -> GuardedMemory:
     """
     Return a memory that shows each principal what the policy lets be disclosed.
 
-    All arguments but the memory are those of `SelectiveDisclosurePostprocessor`.
+    Args:
+        memory: The host's own.
+        **given: As for `SelectiveDisclosurePostprocessor`.
 
     Example:
         ```python
@@ -74,43 +55,22 @@ def guard_memory(
             f"`memory` must be a LlamaIndex memory, got {type(memory).__name__}.",
             hint="Make one, by `ChatMemoryBuffer.from_defaults` say.",
         )
-    own = open_state(state)
-    redactor = SelectiveDisclosurePostprocessor(
-        policy=policy,
-        llm=llm,
-        embeddings=embeddings,
-        state=own,
-        authorize=authorize,
-        scorer=scorer,
-        classifier=classifier,
-        contradiction=contradiction,
-        escalate=escalate,
-        audit=audit,
-        limits=limits,
-        principal_resolver=principal_resolver,
-    )
-    return GuardedMemory(memory, redactor, own, principal_resolver)
+    setup, resolver = disclosing_setup("guard_memory", "disclose", given)
+    guarded = GuardedMemory(memory, resolver)
+    guarded._follow(setup, given["policy"])  # noqa: SLF001 -- of this very module
+    return guarded
 
 
-class GuardedMemory(Unpickled, BaseMemory):
+class GuardedMemory(ReloadableWrapper, BaseMemory):
     """A memory whose messages are redacted for whom they were not released to."""
 
     _inner: BaseMemory = PrivateAttr()
-    _redactor: SelectiveDisclosurePostprocessor = PrivateAttr()
-    _state: State = PrivateAttr()
     _resolver: PrincipalResolver | None = PrivateAttr()
+    _policies: ReloadingPolicy[WrapperSetup] = PrivateAttr()
 
-    def __init__(
-        self,
-        inner: BaseMemory,
-        redactor: SelectiveDisclosurePostprocessor,
-        state: State,
-        resolver: PrincipalResolver | None,
-    ) -> None:
+    def __init__(self, inner: BaseMemory, resolver: PrincipalResolver | None) -> None:
         super().__init__()
         self._inner = inner
-        self._redactor = redactor
-        self._state = state
         self._resolver = resolver
 
     @classmethod
@@ -124,23 +84,6 @@ class GuardedMemory(Unpickled, BaseMemory):
         raise UsageError(
             "A guarded memory is made of another one.", hint="Use `guard_memory`."
         )
-
-    @property
-    def policy_hash(self) -> str:
-        """Sixteen digits that change with anything the policy in force says."""
-        return self._redactor.policy_hash
-
-    def reload(self) -> bool:
-        """
-        Read the policy's file again, as `SelectiveDisclosurePostprocessor.reload` does.
-
-        Returns:
-            Whether the file's policy is in force now.
-
-        Raises:
-            UsageError: The policy comes from no file.
-        """
-        return self._redactor.reload()
 
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
         """Return what the principal may see of the memory."""
@@ -192,49 +135,43 @@ class GuardedMemory(Unpickled, BaseMemory):
             hint="Guard another memory.",
         )
 
-    def __repr__(self) -> str:
-        return f"GuardedMemory(policy_hash={self.policy_hash!r})"
-
-    __str__ = __repr__
-
     def _released(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        redactor = self._redactor.fixed()
-        values = ValueRedactor(redactor, QueryBundle(""))
+        setup = self.in_force()
+        values = value_redactor(setup, "", self._resolver)
         return [
-            _unmarked(one) if self._stands(one, redactor) else values.redact(one)
+            _unmarked(one) if self._stands(one, setup.policy) else values.redact(one)
             for one in messages
         ]
 
     async def _areleased(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        redactor = await self._redactor.afixed()
-        values = ValueRedactor(redactor, QueryBundle(""))
+        setup = await self.ain_force()
+        values = value_redactor(setup, "", self._resolver)
         return [
-            _unmarked(one) if self._stands(one, redactor) else await values.aredact(one)
+            _unmarked(one)
+            if self._stands(one, setup.policy)
+            else await values.aredact(one)
             for one in messages
         ]
 
-    def _stands(
-        self, message: ChatMessage, redactor: SelectiveDisclosurePostprocessor
-    ) -> bool:
+    def _stands(self, message: ChatMessage, policy: Policy) -> bool:
         """Say whether a message may be shown as it is."""
         if message.role in _NOT_RELEASED:
             return True
         found = message.additional_kwargs.get(_MARK)
-        return found is not None and found == self._mark(message, redactor)
+        return found is not None and found == self._mark(message, policy)
 
     def _marked(self, message: ChatMessage) -> ChatMessage:
         if message.role in _NOT_RELEASED:
             return message
-        mark = self._mark(message, self._redactor)
+        mark = self._mark(message, self.policy)
         kept = {**message.additional_kwargs, _MARK: mark}
         return message.model_copy(update={"additional_kwargs": kept})
 
-    def _mark(
-        self, message: ChatMessage, redactor: SelectiveDisclosurePostprocessor
-    ) -> str:
+    def _mark(self, message: ChatMessage, policy: Policy) -> str:
         principal = principal_of(None, self._resolver)
         texts = (message.role.value, message.content or "")
-        return release_mark(self._state, redactor.policy, principal, texts)
+        state = self._policies.made.engine.disclosure.state
+        return release_mark(state, policy, principal, texts)
 
 
 def _unmarked(message: ChatMessage) -> ChatMessage:

@@ -15,12 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self, Unpack
 
 from llama_index.core.agent.workflow.agent_context import SimpleAgentContext
-from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.llms import LLM
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.tools import (
     AsyncBaseTool,
     BaseTool,
@@ -32,6 +30,7 @@ from llama_index.core.tools.types import adapt_to_async_tool
 from llama_index.core.workflow import Context
 from workflows.runtime.types.results import WaitingForEvent
 
+from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.guarded_context import (
     GuardedContext,
     asked,
@@ -39,18 +38,14 @@ from llamaindex_sdrag.guarded_context import (
     waiting_again,
 )
 from llamaindex_sdrag.principals import PrincipalResolver
-from llamaindex_sdrag.redacted_values import NOTHING, ValueRedactor
-from llamaindex_sdrag.selective_disclosure_postprocessor import (
-    SelectiveDisclosurePostprocessor,
-)
-from llamaindex_sdrag.tracing import cover
-from sdrag.engine.calls import Limits
+from llamaindex_sdrag.redacted_values import value_redactor
+from llamaindex_sdrag.tracing import hide_from_tracers
+from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
 from sdrag.engine.interrupts import bare_interrupt
 from sdrag.errors import HostError, SdragError, UsageError
-from sdrag.judges import Scorer
-from sdrag.policy import Policy, PolicySource, metadata_of_any
-from sdrag.state import StateSource
-from sdrag.wrapper_setup import Audit, Authorizer, Escalate
+from sdrag.policy import Policy, metadata_of_any
+from sdrag.value_redactor import NOTHING, ValueRedactor
+from sdrag.wrapper_setup import ReloadableWrapper
 
 __all__ = ["NOTHING", "GuardedTool", "guard_tool"]
 
@@ -61,26 +56,13 @@ Attempted = ToolOutput | BaseException
 """What is released, or else why nothing is."""
 
 
-def guard_tool(
-    tool: BaseTool,
-    *,
-    policy: PolicySource,
-    llm: LLM | None = None,
-    embeddings: BaseEmbedding | None = None,
-    state: StateSource = None,
-    authorize: Authorizer | None = None,
-    scorer: Scorer = None,
-    classifier: Scorer = None,
-    contradiction: Scorer = None,
-    escalate: Escalate | None = None,
-    audit: Audit = None,
-    limits: Limits | None = None,
-    principal_resolver: PrincipalResolver | None = None,
-) -> GuardedTool:
+def guard_tool(tool: BaseTool, **given: Unpack[DisclosureArguments]) -> GuardedTool:
     """
     Return a tool that answers with what the policy lets be disclosed.
 
-    All arguments but the tool are those of `SelectiveDisclosurePostprocessor`.
+    Args:
+        tool: The host's own.
+        **given: As for `SelectiveDisclosurePostprocessor`.
 
     Example:
         ```python
@@ -92,24 +74,14 @@ def guard_tool(
         PolicyError: The policy cannot be read.
         UsageError: What was given is no tool.
     """
-    redactor = SelectiveDisclosurePostprocessor(
-        policy=policy,
-        llm=llm,
-        embeddings=embeddings,
-        state=state,
-        authorize=authorize,
-        scorer=scorer,
-        classifier=classifier,
-        contradiction=contradiction,
-        escalate=escalate,
-        audit=audit,
-        limits=limits,
-        principal_resolver=principal_resolver,
-    )
+    setup, resolver = disclosing_setup("guard_tool", "disclose", given)
     inner = _async_tool(tool)
     if isinstance(inner, FunctionTool) and inner.requires_context:
-        return GuardedContextTool(inner, redactor)
-    return GuardedTool(inner, redactor)
+        guarded: GuardedTool = GuardedContextTool(inner, resolver)
+    else:
+        guarded = GuardedTool(inner, resolver)
+    guarded._follow(setup, given["policy"])  # noqa: SLF001 -- of this very module
+    return guarded
 
 
 def _async_tool(tool: object) -> AsyncBaseTool:
@@ -121,31 +93,18 @@ def _async_tool(tool: object) -> AsyncBaseTool:
     return adapt_to_async_tool(tool)
 
 
-class GuardedTool(AsyncBaseTool):
+class GuardedTool(ReloadableWrapper, AsyncBaseTool):
     """A tool whose output is redacted."""
 
     def __init__(
-        self, inner: AsyncBaseTool, redactor: SelectiveDisclosurePostprocessor
+        self, inner: AsyncBaseTool, resolver: PrincipalResolver | None
     ) -> None:
         self._inner = inner
-        self._redactor = redactor
+        self._resolver = resolver
 
-    @property
-    def policy_hash(self) -> str:
-        """Sixteen digits that change with anything the policy in force says."""
-        return self._redactor.policy_hash
-
-    def reload(self) -> bool:
-        """
-        Read the policy's file again, as `SelectiveDisclosurePostprocessor.reload` does.
-
-        Returns:
-            Whether the file's policy is in force now.
-
-        Raises:
-            UsageError: The policy comes from no file.
-        """
-        return self._redactor.reload()
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Share the tool: nothing of it changes but the policy in force."""
+        return self
 
     @property
     def metadata(self) -> ToolMetadata:
@@ -169,42 +128,42 @@ class GuardedTool(AsyncBaseTool):
     def _attempted(self, args: Args, kwargs: Kwargs) -> Attempted:
         """Run the tool in a frame that is gone before an error of it is raised."""
         try:
-            redactor = self._redactor.fixed()
-            values = ValueRedactor(redactor, _question(args, kwargs))
+            setup = self.in_force()
+            values = value_redactor(setup, _question(args, kwargs), self._resolver)
             output: ToolOutput | WaitingForEvent[Any]
             try:
-                with _guarded(redactor, values, args, kwargs) as call:
+                with _guarded(values, args, kwargs) as call:
                     output = self._inner.call(*call.args, **call.kwargs)
             except WaitingForEvent as waiting:
                 output = waiting
             call.flush()
             if isinstance(output, WaitingForEvent):
                 return waiting_again(output, values.redact(asked(output)))
-            nodes = _judged(output, redactor.policy)
-            released = redactor.postprocess_nodes(nodes, values.question)
-            return self._output(output, released, _told(args, kwargs))
+            found = passages_of(_nodes_of_output(output, setup.policy))
+            released = nodes_of(values.disclose(found))
+            return self._output(output, released, _raw_input(args, kwargs))
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
-            return _replaced(error)
+            return _without_text(error)
 
     async def _aattempted(self, args: Args, kwargs: Kwargs) -> Attempted:
         """Run the tool without blocking the event loop; as `_attempted`."""
         try:
-            redactor = await self._redactor.afixed()
-            values = ValueRedactor(redactor, _question(args, kwargs))
+            setup = await self.ain_force()
+            values = value_redactor(setup, _question(args, kwargs), self._resolver)
             output: ToolOutput | WaitingForEvent[Any]
             try:
-                with _guarded(redactor, values, args, kwargs) as call:
+                with _guarded(values, args, kwargs) as call:
                     output = await self._inner.acall(*call.args, **call.kwargs)
             except WaitingForEvent as waiting:
                 output = waiting
             await call.aflush()
             if isinstance(output, WaitingForEvent):
                 return waiting_again(output, await values.aredact(asked(output)))
-            nodes = _judged(output, redactor.policy)
-            released = await redactor.apostprocess_nodes(nodes, values.question)
-            return self._output(output, released, _told(args, kwargs))
+            found = passages_of(_nodes_of_output(output, setup.policy))
+            released = nodes_of(await values.adisclose(found))
+            return self._output(output, released, _raw_input(args, kwargs))
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
-            return _replaced(error)
+            return _without_text(error)
 
     def _output(
         self, output: ToolOutput, released: list[NodeWithScore], asked: Kwargs
@@ -227,10 +186,8 @@ class GuardedTool(AsyncBaseTool):
 class GuardedContextTool(GuardedTool, FunctionTool):
     """A tool whose output is redacted, and which agents hand their context to."""
 
-    def __init__(
-        self, inner: FunctionTool, redactor: SelectiveDisclosurePostprocessor
-    ) -> None:
-        GuardedTool.__init__(self, inner, redactor)
+    def __init__(self, inner: FunctionTool, resolver: PrincipalResolver | None) -> None:
+        GuardedTool.__init__(self, inner, resolver)
         self.requires_context = True
         self.ctx_param_name = inner.ctx_param_name
         self.partial_params = {}
@@ -269,18 +226,16 @@ class _Call:
 
 
 @contextmanager
-def _guarded(
-    redactor: SelectiveDisclosurePostprocessor,
-    values: ValueRedactor,
-    args: Args,
-    kwargs: Kwargs,
-) -> Iterator[_Call]:
+def _guarded(values: ValueRedactor, args: Args, kwargs: Kwargs) -> Iterator[_Call]:
     """Surround the call of a tool: out of sight, and with guarded contexts only."""
-    with cover(redactor.policy), guarded_steps(values) as current:
+    with (
+        hide_from_tracers(values.setup.policy),
+        guarded_steps(values) as current,
+    ):
         yield _Call(values, current, (args, kwargs))
 
 
-def _told(args: Args, kwargs: Kwargs) -> Kwargs:
+def _raw_input(args: Args, kwargs: Kwargs) -> Kwargs:
     """Return what the model asked, without what the agent handed over with it."""
     return {
         "args": tuple(value for value in args if not isinstance(value, _CONTEXTS)),
@@ -292,15 +247,15 @@ def _told(args: Args, kwargs: Kwargs) -> Kwargs:
     }
 
 
-def _replaced(error: BaseException) -> BaseException:
+def _without_text(error: BaseException) -> BaseException:
     """Keep our own errors and what only interrupts; neither brings text along."""
     if isinstance(error, SdragError) or not isinstance(error, Exception):
         return bare_interrupt(error)
     return HostError(f"The tool failed with {type(error).__name__}.")
 
 
-def _judged(output: ToolOutput, policy: Policy) -> list[NodeWithScore]:
-    """Return what is to be judged: the nodes, else the text."""
+def _nodes_of_output(output: ToolOutput, policy: Policy) -> list[NodeWithScore]:
+    """Return the nodes of an output, or its text as one node."""
     found = output.raw_output
     if _are_nodes(found):
         return list(found)
@@ -316,7 +271,7 @@ def _are_nodes(found: object) -> bool:
     )
 
 
-def _question(args: Args, kwargs: Kwargs) -> QueryBundle:
+def _question(args: Args, kwargs: Kwargs) -> str:
     """Return what the model asked the tool; it ranks constraints, no more."""
     values = (*args, *kwargs.values())
-    return QueryBundle(" ".join(value for value in values if isinstance(value, str)))
+    return " ".join(value for value in values if isinstance(value, str))

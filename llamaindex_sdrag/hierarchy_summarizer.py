@@ -10,7 +10,6 @@ nodes and no question; what its summaries repeat is redacted when they are retri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
@@ -20,14 +19,11 @@ from llama_index.core.schema import (
     ObjectType,
     RelatedNodeInfo,
     TextNode,
-    TransformComponent,
 )
-from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import passage_of
-from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import Setup
+from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     SOURCES_KEY,
@@ -38,22 +34,23 @@ from sdrag.disclosure.hierarchy import (
 )
 from sdrag.engine.calls import Limits
 from sdrag.engine.steps import Steps
+from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource
-from sdrag.state import StateSource
-from sdrag.wrapper_setup import Audit, Unpickled
+from sdrag.state import State, StateSource, open_state
+from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["HierarchySummarizer"]
 
 
-class HierarchySummarizer(Unpickled, TransformComponent):
+class HierarchySummarizer(IngestWrapper[Hierarchy]):
     """
     Add summaries to nodes before they are stored.
 
     Example:
         ```python
-        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.state.sqlite")
+        binder = ConstraintBinder(policy="policy.yaml", state="sdrag.sqlite")
         summarizer = HierarchySummarizer(
-            policy="policy.yaml", state="sdrag.state.sqlite", llm=llm
+            policy="policy.yaml", state="sdrag.sqlite", llm=llm
         )
         IngestionPipeline(transformations=[splitter, binder, summarizer, embed_model])
         summaries = MetadataFilter(
@@ -68,12 +65,9 @@ class HierarchySummarizer(Unpickled, TransformComponent):
             nobody has located is located when it is retrieved.
         llm: Writes the summaries; it is given unredacted text.
         embeddings: Finds what belongs together, and binds; MiniLM by default.
-        depth: Layers, the chunks included.
-        dimensions: Of the projection that is clustered.
-        threshold: From which probability a chunk belongs to a cluster.
-        characters: The most text that one prompt holds; a larger cluster is parted.
+        settings: The depth of the tree, and how it is clustered.
         show_progress: Shows a bar.
-        audit: Takes the audit events; one tells which summaries could not be made.
+        audit: Called with every audit event; one says which summaries failed.
         limits: The bounds of model calls.
 
     Raises:
@@ -81,16 +75,9 @@ class HierarchySummarizer(Unpickled, TransformComponent):
         UsageError: A setting makes no tree.
     """
 
-    policy_hash: str
-    engine_id: str
-    depth: int
-    dimensions: int
-    threshold: float
-    characters: int
-
-    _setup: Setup = PrivateAttr()
+    _state: State = PrivateAttr()
     _settings: HierarchySettings = PrivateAttr()
-    _shown: bool = PrivateAttr()
+    _shows_progress: bool = PrivateAttr()
 
     def __init__(
         self,
@@ -99,92 +86,47 @@ class HierarchySummarizer(Unpickled, TransformComponent):
         state: StateSource,
         llm: LLM,
         embeddings: BaseEmbedding | None = None,
-        depth: int = 3,
-        dimensions: int = 10,
-        threshold: float = 0.1,
-        characters: int = 12_000,
+        settings: HierarchySettings | None = None,
         show_progress: bool = False,
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        settings = HierarchySettings(depth, dimensions, threshold, characters)
-        setup = Setup.build(
+        opened, settings = open_state(state), settings or HierarchySettings()
+        setup = WrapperSetup.build(
+            LLAMAINDEX,
             "summarize",
-            policy,
+            policy=policy,
+            state=opened,
             llm=llm,
             embeddings=embeddings,
-            state=state,
             audit=audit,
             limits=limits,
-            releasing=False,
         )
         # The ingestion cache goes by the fields.
-        fields: dict[str, Any] = {
-            "policy_hash": setup.policy_hash,
-            "engine_id": f"{setup.engine_id}/{setup.engine.disclosure.state.name}",
-            "depth": depth,
-            "dimensions": dimensions,
-            "threshold": threshold,
-            "characters": characters,
-        }
-        super().__init__(**fields)
-        self._setup, self._settings, self._shown = setup, settings, show_progress
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name that LlamaIndex knows the class by."""
-        return "HierarchySummarizer"
-
-    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
-        """
-        Summarize nodes; those of one document come together.
-
-        Returns:
-            New nodes: the given ones, each with its layer, and then the summaries.
-
-        Raises:
-            HostError: The embeddings or the state failed.
-            ModelError: Not one summary could be made.
-            MissingExtraError: The extra `hierarchy` is not installed.
-        """
-        hook, policy = self._setup.hook, self._setup.policy
-        grown, _ = hook.perform(self._steps(nodes), cover(policy))
-        return _flattened(nodes, grown)
-
-    # A span would hold the nodes.
-    setattr(__call__, DISPATCHER_SPAN_DECORATED_ATTR, True)
-
-    async def acall(
-        self, nodes: Sequence[BaseNode], **kwargs: Any
-    ) -> Sequence[BaseNode]:
-        """Summarize nodes without blocking the event loop."""
-        hook, policy = self._setup.hook, self._setup.policy
-        grown, _ = await hook.aperform(self._steps(nodes), cover(policy))
-        return _flattened(nodes, grown)
+        super().__init__(setup, f"{setup.engine_id}/{opened.name}/{settings}")
+        self._state, self._settings = opened, settings
+        self._shows_progress = show_progress
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Hierarchy]:
-        return add_summaries(
-            tuple(map(passage_of, nodes)),
-            self._setup.policy,
-            self._setup.engine.disclosure.state,
-            self._settings,
-            show_progress=self._shown,
+        return (
+            yield from add_summaries(
+                tuple(map(passage_of, nodes)),
+                self._setup.policy,
+                self._state,
+                self._settings,
+                show_progress=self._shows_progress,
+            )
         )
 
-    def __repr__(self) -> str:
-        return f"HierarchySummarizer(policy_hash={self.policy_hash!r})"
-
-    __str__ = __repr__
-
-
-def _flattened(nodes: Sequence[BaseNode], grown: Hierarchy) -> list[BaseNode]:
-    marked = [_marked(node) for node in nodes]
-    known = {node.node_id: node for node in marked}
-    for summary in grown.summaries:
-        node = _node(summary, [known[source.id] for source in summary.sources])
-        known[node.node_id] = node
-        marked.append(node)
-    return marked
+    def _nodes(self, nodes: Sequence[BaseNode], found: Hierarchy) -> Sequence[BaseNode]:
+        """Return the given nodes, each with its layer, and then the summaries."""
+        marked = [_marked(node) for node in nodes]
+        known = {node.node_id: node for node in marked}
+        for summary in found.summaries:
+            node = _node(summary, [known[source.id] for source in summary.sources])
+            known[node.node_id] = node
+            marked.append(node)
+        return marked
 
 
 def _marked(node: BaseNode) -> BaseNode:

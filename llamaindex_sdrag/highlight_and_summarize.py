@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.response.schema import (
     RESPONSE_TYPE,
     AsyncStreamingResponse,
@@ -29,28 +28,27 @@ from llama_index.core.instrumentation.events.synthesis import (
     SynthesizeEndEvent,
     SynthesizeStartEvent,
 )
-from llama_index.core.llms import LLM, ChatMessage, MessageRole, MockLLM
+from llama_index.core.llms import ChatMessage, MessageRole, MockLLM
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 from llama_index_instrumentation import get_dispatcher
 
 from llamaindex_sdrag.convert import nodes_of, passages_of
-from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import Setup
-from sdrag.engine.calls import Limits
+from llamaindex_sdrag.tracing import hide_from_tracers
+from llamaindex_sdrag.wrapping import LLAMAINDEX, HighlightArguments
 from sdrag.engine.effect_runner import PortRunner
 from sdrag.engine.prompts import Prompt
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
+from sdrag.guard_runner import Unpickled, asealed_stream, sealed_stream
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Asked, Plan
 from sdrag.highlight.protocol import Highlighter
-from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
+from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight_setup import asked_of, settings_of
-from sdrag.policy import Policy, PolicySource
 from sdrag.vocabulary import Confidential, Highlight, Passage
-from sdrag.wrapper_setup import Audit, Unpickled, asealed_stream, sealed_stream
+from sdrag.wrapper_setup import WrapperSetup, refuse_unknown
 
 __all__ = ["HighlightAndSummarize"]
 
@@ -69,42 +67,32 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`; its `highlight` section rules.
-        llm: Highlights and summarizes; without one, both are done locally.
-        embeddings: Measures divergence; by default the packaged MiniLM.
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
         redacted: The nodes went through disclosure control under this policy.
         streaming: Answer with a stream of the summarizer's answer.
-        audit: Takes the audit events.
-        limits: The bounds of model calls.
+        **given: `policy`, `llm`, `embeddings`, `audit` and `limits`, as
+            `HighlightArguments` says.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+        UsageError: An argument is not what it must be.
     """
 
     def __init__(
         self,
         *,
-        policy: PolicySource | None = None,
-        llm: LLM | None = None,
-        embeddings: BaseEmbedding | None = None,
         highlighter: Highlighter | str | None = None,
         redacted: bool = False,
         streaming: bool = False,
-        audit: Audit = None,
-        limits: Limits | None = None,
+        **given: Unpack[HighlightArguments],
     ) -> None:
-        self._setup = Setup.build(
-            "highlight",
-            Policy.read({} if policy is None else policy),
-            llm=llm,
-            embeddings=embeddings,
-            audit=audit,
-            limits=limits,
-            releasing=False,
-        )
-        rules = self._setup.policy
-        has_model = llm is not None
+        refuse_unknown(type(self).__name__, given, HighlightArguments.__annotations__)
+        given.setdefault("policy", {})
+        self._setup = WrapperSetup.build(LLAMAINDEX, "highlight", **given)
+        rules, self._model = self._setup.policy, self._setup.llm
+        has_model = self._model is not None
         self._answering = settings_of(rules, highlighter, has_model=has_model)
-        self._model = llm
         self._redacted = redacted
         # The base class would fall back on the global model; it gets one that is mute.
         super().__init__(
@@ -146,9 +134,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         if self._streaming:
             response = await self._astreamed(asked)
         else:
-            found, _ = await self._setup.hook.aperform(
-                self._steps(asked), self._cover()
-            )
+            found, _ = await self._setup.aperform(self._steps(asked), self._cover())
             response = _response(found, asked)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
@@ -159,7 +145,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         """Answer from texts, which are numbered in place of ids."""
         del response_kwargs
         asked = self._asked_of(query_str, _numbered(text_chunks))
-        found, _ = self._setup.hook.perform(self._steps(asked), self._cover())
+        found, _ = self._setup.perform(self._steps(asked), self._cover())
         return found.text
 
     async def aget_response(
@@ -168,7 +154,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         """Answer from texts without blocking the event loop."""
         del response_kwargs
         asked = self._asked_of(query_str, _numbered(text_chunks))
-        found, _ = await self._setup.hook.aperform(self._steps(asked), self._cover())
+        found, _ = await self._setup.aperform(self._steps(asked), self._cover())
         return found.text
 
     def _get_prompts(self) -> PromptDictType:
@@ -190,21 +176,21 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         return answer(asked, self._answering)
 
     def _cover(self) -> Any:
-        return cover(self._setup.policy)
+        return hide_from_tracers(self._setup.policy)
 
     def _answered(self, asked: Asked) -> Response:
-        found, _ = self._setup.hook.perform(self._steps(asked), self._cover())
+        found, _ = self._setup.perform(self._steps(asked), self._cover())
         return _response(found, asked)
 
     @property
     def _runner(self) -> PortRunner:
-        return PortRunner(self._setup.hook.ports, self._setup.hook.limits)
+        return PortRunner(self._setup.runner.ports, self._setup.runner.limits)
 
     def _streamed(self, asked: Asked) -> StreamingResponse:
         def conclude(steps: Steps[Answer]) -> Answer:
-            return self._setup.hook.perform(steps, self._cover())[0]
+            return self._setup.perform(steps, self._cover())[0]
 
-        host = Streamed(self._runner, self._cover, self._chunks, conclude)
+        host = StreamHost(self._runner, self._cover, self._chunks, conclude)
         pieces = sealed_stream(stream(asked, self._answering, host))
         told = _Sources(asked)
         told.piece(next(pieces))
@@ -213,9 +199,9 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
     async def _astreamed(self, asked: Asked) -> AsyncStreamingResponse:
         async def conclude(steps: Steps[Answer]) -> Answer:
-            return (await self._setup.hook.aperform(steps, self._cover()))[0]
+            return (await self._setup.aperform(steps, self._cover()))[0]
 
-        host = Astreamed(self._runner, self._cover, self._achunks, conclude)
+        host = StreamHost(self._runner, self._cover, self._achunks, conclude)
         pieces = asealed_stream(astream(asked, self._answering, host))
         told = _Sources(asked)
         told.piece(await anext(pieces))

@@ -9,32 +9,29 @@ it is given is the whole. A shard is never taken for the corpus silently.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
-from llama_index.core.schema import BaseNode, TextNode, TransformComponent
-from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
+from llama_index.core.schema import BaseNode, TextNode
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import nodes_of, passage_of
-from llamaindex_sdrag.effects import completing, embedding, model_name
-from llamaindex_sdrag.tracing import cover
+from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.engine.calls import Limits
-from sdrag.engine.effect_runner import Ports
 from sdrag.engine.steps import Steps
+from sdrag.guard_runner import Audit
 from sdrag.linkage.fitting import Fitted, check_whole, fit_steps
 from sdrag.linkage.model_extractor import Extractor
-from sdrag.policy import Policy, PolicySource
+from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import Audit, GuardRunner, policy_hash
+from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["LinkageMasker"]
 
 
-class LinkageMasker(TransformComponent):
+class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     """
     Mask nodes before they are split and stored.
 
@@ -52,20 +49,15 @@ class LinkageMasker(TransformComponent):
         llm: For rewriting and for `ModelExtractor`.
         embeddings: Compares forms by meaning; MiniLM by default.
         key: For ids and pseudonyms that stay the same from run to run.
-        audit: Takes the audit events.
+        audit: Called with every audit event.
         limits: The bounds of model calls.
 
     Raises:
         UsageError: Neither a plan nor `whole_corpus` was given, or both.
     """
 
-    policy_hash: str
-    engine_id: str
-
-    _policy: Policy = PrivateAttr()
-    _hook: GuardRunner = PrivateAttr()
-    _detector: Detector | Extractor = PrivateAttr()
     _fitted: Fitted | None = PrivateAttr()
+    _detector: Detector | Extractor = PrivateAttr()
     _key: bytes | None = PrivateAttr()
 
     def __init__(
@@ -82,65 +74,38 @@ class LinkageMasker(TransformComponent):
         limits: Limits | None = None,
     ) -> None:
         check_whole(fitted, whole_corpus=whole_corpus)
-        read = Policy.read(policy)
+        setup = WrapperSetup.build(
+            LLAMAINDEX,
+            "mask",
+            policy=policy,
+            llm=llm,
+            embeddings=embeddings,
+            audit=audit,
+            limits=limits,
+        )
         # The ingestion cache goes by the fields: a plan is one of its own.
         plan = "whole" if fitted is None else f"plan-{fitted.name}"
-        fields: dict[str, Any] = {
-            "policy_hash": policy_hash(read),
-            "engine_id": f"{model_name(llm)}/{model_name(embeddings)}/{plan}",
-        }
-        super().__init__(**fields)
-        self._policy, self._fitted, self._key = read, fitted, key
+        super().__init__(setup, f"{setup.engine_id}/{plan}")
+        self._fitted, self._key = fitted, key
         self._detector = detector or LocalDetector()
-        ports = Ports(complete=completing(llm), embed=embedding(embeddings))
-        self._hook = GuardRunner.build(
-            "mask", read, ports, audit=audit, limits=limits or Limits()
-        )
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name that LlamaIndex knows the class by."""
-        return "LinkageMasker"
 
     def fit(self, nodes: Sequence[BaseNode]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""
-        return self._hook.perform(self._steps(nodes), cover(self._policy))[0]
+        return self._setup.perform(self._fitting(nodes))[0]
 
-    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
-        """
-        Mask the nodes.
+    def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Sequence[Passage]]:
+        if self._fitted is not None:
+            return (yield from self._fitted.applying([*map(passage_of, nodes)]))
+        fitted = yield from self._fitting(nodes)
+        return fitted.masked.documents
 
-        Returns:
-            New nodes; those that could not be read to the end are left out.
-        """
-        if self._fitted is None:
-            return _nodes(self.fit(nodes).masked.documents)
-        steps = self._fitted.applying([passage_of(node) for node in nodes])
-        return _nodes(self._hook.perform(steps, cover(self._policy))[0])
+    def _fitting(self, nodes: Sequence[BaseNode]) -> Steps[Fitted]:
+        passages, linkage = [*map(passage_of, nodes)], self._setup.policy.linkage
+        return (yield from fit_steps(passages, linkage, self._detector, key=self._key))
 
-    # A span would hold the nodes.
-    setattr(__call__, DISPATCHER_SPAN_DECORATED_ATTR, True)
-
-    async def acall(
-        self, nodes: Sequence[BaseNode], **kwargs: Any
+    def _nodes(
+        self, nodes: Sequence[BaseNode], found: Sequence[Passage]
     ) -> Sequence[BaseNode]:
-        """Mask the nodes without blocking the event loop."""
-        hidden = cover(self._policy)
-        if self._fitted is None:
-            fitted, _ = await self._hook.aperform(self._steps(nodes), hidden)
-            return _nodes(fitted.masked.documents)
-        steps = self._fitted.applying([passage_of(node) for node in nodes])
-        return _nodes((await self._hook.aperform(steps, hidden))[0])
-
-    def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Fitted]:
-        passages = [passage_of(node) for node in nodes]
-        return fit_steps(passages, self._policy.linkage, self._detector, key=self._key)
-
-    def __repr__(self) -> str:
-        return f"LinkageMasker(policy_hash={self.policy_hash!r})"
-
-    __str__ = __repr__
-
-
-def _nodes(passages: Sequence[Passage]) -> list[BaseNode]:
-    return [TextNode.model_validate(s.node.model_dump()) for s in nodes_of(passages)]
+        """Return new nodes; those that could not be read whole are left out."""
+        masked = nodes_of(found)
+        return [TextNode.model_validate(one.node.model_dump()) for one in masked]

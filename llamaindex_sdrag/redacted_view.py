@@ -10,7 +10,6 @@ come and go.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
@@ -19,31 +18,30 @@ from llama_index.core.schema import (
     NodeRelationship,
     RelatedNodeInfo,
     TextNode,
-    TransformComponent,
 )
-from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import passage_of
-from llamaindex_sdrag.tracing import cover
-from llamaindex_sdrag.wrapping import Setup
+from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
+from sdrag.detectors import Detector
 from sdrag.disclosure.audience_view import (
     DOCUMENT_KEY,
-    View,
+    AudienceView,
     control_keys,
     redacted_view,
 )
 from sdrag.engine.calls import Limits
 from sdrag.engine.steps import Steps
-from sdrag.policy import Policy, PolicySource, binds
+from sdrag.guard_runner import Audit
+from sdrag.policy import PolicySource, binds
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
-from sdrag.wrapper_setup import Audit, Unpickled
+from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["RedactedView"]
 
 
-class RedactedView(Unpickled, TransformComponent):
+class RedactedView(IngestWrapper[AudienceView]):
     """
     Redact nodes for an index of one audience.
 
@@ -60,17 +58,14 @@ class RedactedView(Unpickled, TransformComponent):
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
         state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
             nobody has located is located when it is retrieved.
-        audit: Takes the audit events.
+        detector: Finds mentions in addition to the local detector.
+        audit: Called with every audit event.
         limits: The bounds of model calls.
 
     Raises:
         PolicyError: The policy cannot be read.
     """
 
-    policy_hash: str
-    engine_id: str
-
-    _setup: Setup = PrivateAttr()
     _audience: Principal | None = PrivateAttr()
 
     def __init__(
@@ -80,59 +75,37 @@ class RedactedView(Unpickled, TransformComponent):
         audience: Principal | None = None,
         llm: LLM | None = None,
         embeddings: BaseEmbedding | None = None,
+        detector: Detector | None = None,
         state: StateSource = None,
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        setup = Setup.build(
+        setup = WrapperSetup.build(
+            LLAMAINDEX,
             "view",
-            policy,
+            policy=policy,
             llm=llm,
             embeddings=embeddings,
+            detector=detector,
             state=state,
             audit=audit,
             limits=limits,
         )
-        fields: dict[str, Any] = {
-            "policy_hash": setup.policy_hash,
-            "engine_id": "/".join(
-                (setup.engine_id, *_audience(setup.policy, audience))
-            ),
-        }
-        super().__init__(**fields)
-        self._setup = setup
+        # For the ingestion cache, an audience is what binds it.
+        binding = [rule.id for rule in setup.policy.rules if binds(rule, audience)]
+        super().__init__(setup, "/".join((setup.engine_id, *binding)))
         self._audience = audience
 
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name that LlamaIndex knows the class by."""
-        return "RedactedView"
-
-    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
-        """
-        Redact nodes; those of one document come together.
-
-        Returns:
-            New nodes, without vectors and without those that are withheld whole.
-        """
-        policy = self._setup.policy
-        view, _ = self._setup.hook.perform(self._steps(nodes), cover(policy))
-        return [self._node(passage) for passage in view.passages]
-
-    # A span would hold the nodes.
-    setattr(__call__, DISPATCHER_SPAN_DECORATED_ATTR, True)
-
-    async def acall(
-        self, nodes: Sequence[BaseNode], **kwargs: Any
-    ) -> Sequence[BaseNode]:
-        """Redact nodes without blocking the event loop."""
-        policy = self._setup.policy
-        view, _ = await self._setup.hook.aperform(self._steps(nodes), cover(policy))
-        return [self._node(passage) for passage in view.passages]
-
-    def _steps(self, nodes: Sequence[BaseNode]) -> Steps[View]:
+    def _steps(self, nodes: Sequence[BaseNode]) -> Steps[AudienceView]:
         passages = tuple(map(passage_of, nodes))
-        return redacted_view(passages, self._audience, self._setup.engine.disclosure)
+        disclosure = self._setup.engine.disclosure
+        return (yield from redacted_view(passages, self._audience, disclosure))
+
+    def _nodes(
+        self, nodes: Sequence[BaseNode], found: AudienceView
+    ) -> Sequence[BaseNode]:
+        """Return new nodes, without vectors and those that are withheld whole."""
+        return [self._node(passage) for passage in found.passages]
 
     def _node(self, passage: Passage) -> TextNode:
         kept_out = [*control_keys(self._setup.policy), DOCUMENT_KEY]
@@ -147,13 +120,3 @@ class RedactedView(Unpickled, TransformComponent):
             source = RelatedNodeInfo(node_id=passage.document_id)
             node.relationships[NodeRelationship.SOURCE] = source
         return node
-
-    def __repr__(self) -> str:
-        return f"RedactedView(policy_hash={self.policy_hash!r})"
-
-    __str__ = __repr__
-
-
-def _audience(policy: Policy, audience: Principal | None) -> list[str]:
-    """Name an audience for LlamaIndex's ingestion cache: by what binds it."""
-    return [rule.id for rule in policy.rules if binds(rule, audience)]

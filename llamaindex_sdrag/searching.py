@@ -2,8 +2,8 @@
 Asking the host's retriever, within what the policy lets the store return.
 
 A retriever keeps its filters to itself, so a condition can be put to the store only by
-a retriever that is made for it: `retriever_factory` takes the filters and returns one.
-Without a factory the condition is not pushed down; the core checks every passage
+a retriever that is made for it: a `FilteredRetriever` makes one of the filters. For any
+other the condition is not pushed down; the core checks every passage
 anyway. The public `retrieve` of the inner retriever is called, so that what it does
 with `IndexNode` objects is done before the core looks. The host's retriever is never
 changed: where a number of nodes is wanted, a copy of it is told. Some stores, Chroma
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -48,16 +48,39 @@ from sdrag.guardrails.conditions import (
 )
 from sdrag.vocabulary import Passage
 
-__all__ = ["RetrieverFactory", "filters_of", "searching"]
+__all__ = [
+    "FilteredRetriever",
+    "HostRetriever",
+    "RetrieverFactory",
+    "filters_of",
+    "searching",
+]
 
 RetrieverFactory = Callable[[MetadataFilters], BaseRetriever]
 """Takes filters to hold to, besides the host's own, and returns a retriever."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredRetriever:
+    """
+    A retriever of the host whose store is asked only for what may be seen.
+
+    Args:
+        retriever: The host's own.
+        factory: Takes filters to hold to, besides the host's own, and returns a
+            retriever.
+    """
+
+    retriever: BaseRetriever
+    factory: RetrieverFactory
+
+
+HostRetriever = BaseRetriever | FilteredRetriever
 _REFUSALS = (ValueError, NotImplementedError)
 
 
 def searching(
-    retriever: BaseRetriever,
-    factory: RetrieverFactory | None,
+    base: HostRetriever,
     bundle: QueryBundle,
     by_vector: VectorSearch | None = None,
 ) -> HostSearch:
@@ -65,16 +88,18 @@ def searching(
     Search with the host's retriever.
 
     Args:
-        retriever: The one that is wrapped.
-        factory: Makes one that holds to filters.
+        base: The one that is wrapped.
         bundle: What was asked; its embedding is used where it has one.
         by_vector: Gives the question its vector, for this one request.
     """
 
     def host(effect: Search) -> BaseRetriever:
-        narrowed = retriever
-        if factory is not None and effect.filters is not None:
-            narrowed = factory(filters_of(effect.filters))
+        if isinstance(base, BaseRetriever):
+            narrowed = base
+        elif effect.filters is None:
+            narrowed = base.retriever
+        else:
+            narrowed = base.factory(filters_of(effect.filters))
         return narrowed if effect.limit is None else _told(narrowed, effect.limit)
 
     def asked(effect: Search) -> QueryBundle:

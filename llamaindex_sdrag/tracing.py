@@ -26,13 +26,13 @@ from llama_index_instrumentation.dispatcher import Dispatcher
 from sdrag.policy import Policy
 from sdrag.privacy.log_privacy import suppress_logs
 
-__all__ = ["cover"]
+__all__ = ["hide_from_tracers"]
 
 _closed: ContextVar[bool] = ContextVar("sdrag_llamaindex_gate", default=False)
 
 
 @contextmanager
-def cover(policy: Policy) -> Iterator[None]:
+def hide_from_tracers(policy: Policy) -> Iterator[None]:
     """Surround the inner calls of one request; the policy says if they are hidden."""
     if policy.tracing.inner == "shown":
         yield

@@ -2,158 +2,180 @@
 What LlamaIndex wrappers share: the arguments they take, and how they are built.
 
 LlamaIndex dumps the fields of its components, with the keys of the models in them, to
-name what its caches hold. So a wrapper keeps the host's objects in a `Setup`, beside
-the fields, and its fields name the policy and the engine: a changed policy never finds
-an old result. A wrapper refuses to be pickled, since its policy is confidential.
-
-A `Setup` never changes. A wrapper whose policy comes from a file makes another one of a
-changed file; each request takes one, at its start.
+name what its caches hold. So a wrapper keeps its setup out of its fields, and its
+fields name the policy and the models: a changed policy never finds an old result. A
+wrapper refuses to be pickled, since its policy is confidential.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from typing import Any, Generic, Required, TypedDict, TypeVar
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
+from llama_index.core.schema import BaseNode, TransformComponent
+from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
+from pydantic import PrivateAttr
 
 from llamaindex_sdrag.effects import completing, embedding, model_name
+from llamaindex_sdrag.principals import PrincipalResolver
+from llamaindex_sdrag.tracing import hide_from_tracers
 from llamaindex_sdrag.windows import context_window
 from sdrag.engine.calls import Limits
-from sdrag.engine.effect_runner import Ports
-from sdrag.errors import SdragError
-from sdrag.judges import Judge, Scorer, check_retrieving, scoring
-from sdrag.pipeline import Engine
-from sdrag.policy import Policy, PolicySource
+from sdrag.engine.steps import Steps
+from sdrag.guard_runner import Audit, Unpickled
+from sdrag.judges import Judges
+from sdrag.policy import PolicySource
 from sdrag.state import StateSource
-from sdrag.wrapper_setup import Audit, Authorizer, Escalate, GuardRunner, authorizing
+from sdrag.wrapper_setup import (
+    Arguments,
+    Framework,
+    Stage,
+    WrapperSetup,
+    refuse_unknown,
+)
 
-__all__ = ["Setup", "renewed"]
+__all__ = [
+    "LLAMAINDEX",
+    "AnswerArguments",
+    "DisclosureArguments",
+    "HighlightArguments",
+    "IngestWrapper",
+    "SetupArguments",
+    "disclosing_setup",
+]
+
+R = TypeVar("R")
+LLAMAINDEX = Framework(
+    completing, embedding, model_name, context_window, hide_from_tracers
+)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Setup:
+class SetupArguments(Arguments, total=False):
+    """The arguments of wrappers that keep of nodes what may be disclosed."""
+
+    llm: LLM | None
+    """Finds what the constraints mean; without one, the local engine does."""
+    embeddings: BaseEmbedding | None
+    """Compares constraints with nodes; the packaged MiniLM by default."""
+
+
+class DisclosureArguments(SetupArguments, total=False):
+    """The arguments of wrappers that act on behalf of a principal."""
+
+    principal_resolver: PrincipalResolver | None
+    """Finds the principal of a call."""
+
+
+class AnswerArguments(TypedDict, total=False):
+    """The arguments of a wrapper that checks answers."""
+
+    policy: Required[PolicySource]
+    """Each of its sections `grounding`, `citations`, `contradictions`, `monitoring` and
+    `staleness` is a check."""
+    llm: LLM | None
+    """Judges, where a section says `method: llm`."""
+    judges: Judges | None
+    """Models that give pairs of premise and hypothesis a probability, under
+    `entailment` and `contradiction`, where a section says `method: nli`."""
+    state: StateSource
+    """That the nodes were released with, or its path: the answer is searched for what
+    was withheld from them."""
+    audit: Audit
+    """As `Arguments` says."""
+    limits: Limits | None
+    """As `Arguments` says."""
+
+
+class HighlightArguments(TypedDict, total=False):
+    """The arguments of Highlight & Summarize."""
+
+    policy: PolicySource
+    """Its section `highlight` is read; by default the section's own defaults hold."""
+    llm: LLM | None
+    """Highlights and summarizes; without one, both are done locally."""
+    embeddings: BaseEmbedding | None
+    """Measures divergence; the packaged MiniLM by default."""
+    audit: Audit
+    """As `Arguments` says."""
+    limits: Limits | None
+    """As `Arguments` says."""
+
+
+def disclosing_setup(
+    wrapper: str, stage: Stage, given: DisclosureArguments
+) -> tuple[WrapperSetup, PrincipalResolver | None]:
     """
-    What a wrapper was set up with.
+    Make the setup of a wrapper that acts on behalf of a principal.
 
     Args:
-        policy: What must not be disclosed.
-        engine: How it is enforced.
-        hook: What drives the steps.
-        engine_id: Names the models, without their keys.
-        check: Refuses a policy that asks for a judge that the host did not give.
-        limits: The bounds of model calls, where the host gave them.
-        window: How many tokens the model takes in, where that is known.
+        wrapper: The name of the class or function.
+        stage: What it does.
+        given: Its arguments.
+
+    Returns:
+        The setup, and the principal resolver that was given with it.
+    """
+    refuse_unknown(wrapper, given, DisclosureArguments.__annotations__)
+    taken: dict[str, Any] = {**given}
+    resolver = taken.pop("principal_resolver", None)
+    return WrapperSetup.build(LLAMAINDEX, stage, **taken), resolver
+
+
+class IngestWrapper(Unpickled, TransformComponent, Generic[R]):
+    """
+    A transformer of nodes that is built with a setup.
+
+    Args:
+        setup: What it is built with.
+        engine_id: Names all but the policy that decides what it returns.
     """
 
-    policy: Policy
-    engine: Engine
-    hook: GuardRunner
+    policy_hash: str
     engine_id: str
-    check: Callable[[Policy], None]
-    limits: Limits | None = None
-    window: int | None = None
 
-    def __repr__(self) -> str:
-        return f"Setup({self.policy_hash!r})"
+    _setup: WrapperSetup = PrivateAttr()
 
-    @property
-    def policy_hash(self) -> str:
-        """Sixteen digits that change with anything the policy says, under a key."""
-        return self.hook.policy_hash
+    def __init__(self, setup: WrapperSetup, engine_id: str, **fields: Any) -> None:
+        fields |= {"policy_hash": setup.policy_hash, "engine_id": engine_id}
+        super().__init__(**fields)
+        self._setup = setup
 
     @classmethod
-    def build(
-        cls,
-        stage: str,
-        policy: PolicySource,
-        *,
-        llm: LLM | None = None,
-        embeddings: BaseEmbedding | None = None,
-        state: StateSource = None,
-        authorize: Authorizer | None = None,
-        judges: Mapping[Judge, Scorer] | None = None,
-        escalate: Escalate | None = None,
-        audit: Audit = None,
-        limits: Limits | None = None,
-        releasing: bool = True,
-    ) -> Setup:
+    def class_name(cls) -> str:
+        """Return the name that LlamaIndex knows the class by."""
+        return cls.__name__
+
+    def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
         """
-        Read the policy, and make the engine and the hook.
+        Transform nodes; those of one document come together, in their order.
 
         Raises:
-            PolicyError: The policy cannot be read.
+            SdragError: Nothing was transformed; the error holds no text.
         """
-        checked, given = Policy.read(policy), judges or {}
-        window = context_window(llm)
-        engine = Engine.build(
-            checked,
-            has_model=llm is not None,
-            model_id=model_name(llm),
-            state=state,
-            authorize=authorize is not None,
-            classifier=given.get("injection") is not None,
-            releasing=releasing,
-            window=window,
-        )
-        ports = Ports(
-            complete=completing(llm),
-            embed=embedding(embeddings),
-            score=scoring(given),
-            authorize=authorizing(authorize),
-        )
-        hook = GuardRunner.build(
-            stage,
-            checked,
-            ports,
-            audit=audit,
-            escalate=escalate,
-            limits=limits,
-            state=engine.disclosure.state,
-        )
-        names = (model_name(llm) or "local", model_name(embeddings) or "minilm")
+        found, _ = self._setup.perform(self._steps(nodes))
+        return self._nodes(nodes, found)
 
-        def check(policy: Policy) -> None:
-            check_retrieving(policy, given, has_model=llm is not None)
+    # A span would hold the nodes.
+    setattr(__call__, DISPATCHER_SPAN_DECORATED_ATTR, True)
 
-        return cls(checked, engine, hook, "/".join(names), check, limits, window)
+    async def acall(
+        self, nodes: Sequence[BaseNode], **kwargs: Any
+    ) -> Sequence[BaseNode]:
+        """Transform nodes without blocking the event loop."""
+        found, _ = await self._setup.aperform(self._steps(nodes))
+        return self._nodes(nodes, found)
 
-    def under(self, policy: Policy) -> Setup:
-        """
-        Make the same of another policy; what was located stays located.
+    def _steps(self, nodes: Sequence[BaseNode]) -> Steps[R]:
+        """Return what is done; the nodes are read when the steps are driven."""
+        raise NotImplementedError
 
-        Raises:
-            PolicyError: A constraint of it is not understood.
-            UsageError: It asks for a model that was not handed in.
-        """
-        self.check(policy)
-        disclosure, hook = self.engine.disclosure, self.hook
-        engine = Engine.build(
-            policy,
-            has_model=disclosure.has_model,
-            model_id=disclosure.model_id,
-            state=disclosure.state,
-            authorize=self.engine.authorize,
-            classifier=self.engine.classifier,
-            window=self.window,
-        )
-        hook = GuardRunner.build(
-            hook.stage,
-            policy,
-            hook.ports,
-            audit=hook.sinks,
-            escalate=hook.escalate,
-            limits=self.limits,
-            state=disclosure.state,
-        )
-        return replace(self, policy=policy, engine=engine, hook=hook)
+    def _nodes(self, nodes: Sequence[BaseNode], found: R) -> Sequence[BaseNode]:
+        """Return what leaves."""
+        raise NotImplementedError
 
-    def warn(self, error: SdragError) -> None:
-        """Warn that it stays in force, since its changed file is not taken."""
-        self.hook.warnings.of_policy(self.hook.stage, self.policy_hash, error)
+    def __repr__(self) -> str:
+        return f"{self.class_name()}(policy_hash={self.policy_hash!r})"
 
-
-def renewed(policy: Policy, last: Setup) -> Setup:
-    """Make of a changed policy what was made of the last one."""
-    return last.under(policy)
+    __str__ = __repr__

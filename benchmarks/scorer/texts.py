@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("passages")
-ARTICLES = Path(__file__).with_name("articles")
 _MOST_MARKED = 0.55
 _SHORTEST = 4
 _EVERYDAY = frozenset({"with", "them", "your father"})
@@ -126,11 +125,7 @@ def _unmarked_in(body: str, secret: Secret, phrase: str) -> bool:
 
 def main() -> None:
     """Check all files."""
-    texts = [
-        text
-        for folder in (FOLDER, ARTICLES, ARTICLES / "aside")
-        for text in read_texts(folder)
-    ]
+    texts = read_texts()
     wrong = [f"{t.body[:40]!r}: {fault}" for t in texts for fault in faults(t)]
     secrets = [s for t in texts for s in t.secrets]
     print(*wrong, sep="\n")

@@ -1,9 +1,9 @@
 """
 Disclosure control for retrieval-augmented generation.
 
-The framework-neutral core. Use it through `langchain_sdrag` or `llamaindex_sdrag`;
-import from here what a host configures: `Policy`, `Principal`, `acting_as`,
-`stream_as`.
+The framework-neutral core. Use it through `langchain_sdrag` or `llamaindex_sdrag`.
+Import from here what a host configures and handles: the policy, who asks, limits, the
+state, the nouns, and the errors.
 """
 
 from __future__ import annotations
@@ -12,41 +12,96 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sdrag.errors import SdragError
-    from sdrag.policy import Policy
-    from sdrag.principals import acting_as, stream_as
-    from sdrag.privacy.audit import AuditEvent
-    from sdrag.vocabulary import Constraint, Passage, Principal
+    from sdrag.detectors import Detector
+    from sdrag.engine.calls import Limits
+    from sdrag.errors import (
+        ConstraintNotUnderstoodError,
+        HostError,
+        InputTooLargeError,
+        InternalError,
+        LocalLimitError,
+        MissingExtraError,
+        ModelError,
+        ModelReplyError,
+        ModelTimeoutError,
+        PolicyError,
+        PromptSanitizationError,
+        SdragError,
+        UsageError,
+        WithheldError,
+    )
+    from sdrag.guardrails.contradictions import on_contradiction
+    from sdrag.policy import Policy, PolicyFile
+    from sdrag.principals import acting_as, current_principal, stream_as
+    from sdrag.privacy.audit import AuditEvent, log_event
+    from sdrag.state import State, open_state
+    from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Span
 
 __all__ = [
     "AuditEvent",
     "Constraint",
+    "ConstraintNotUnderstoodError",
+    "Decision",
+    "Detector",
+    "HostError",
+    "InputTooLargeError",
+    "InternalError",
+    "Limits",
+    "LocalLimitError",
+    "MissingExtraError",
+    "ModelError",
+    "ModelReplyError",
+    "ModelTimeoutError",
     "Passage",
     "Policy",
+    "PolicyError",
+    "PolicyFile",
     "Principal",
+    "PromptSanitizationError",
     "SdragError",
+    "Span",
+    "State",
+    "UsageError",
+    "WithheldError",
     "acting_as",
+    "current_principal",
+    "log_event",
+    "on_contradiction",
+    "open_state",
     "stream_as",
 ]
 
-_HOMES = {
+_MODULES = {
     "AuditEvent": "sdrag.privacy.audit",
     "Constraint": "sdrag.vocabulary",
+    "Decision": "sdrag.vocabulary",
+    "Detector": "sdrag.detectors",
+    "Limits": "sdrag.engine.calls",
     "Passage": "sdrag.vocabulary",
     "Policy": "sdrag.policy",
+    "PolicyFile": "sdrag.policy",
     "Principal": "sdrag.vocabulary",
-    "SdragError": "sdrag.errors",
+    "Span": "sdrag.vocabulary",
+    "State": "sdrag.state",
     "acting_as": "sdrag.principals",
+    "current_principal": "sdrag.principals",
+    "log_event": "sdrag.privacy.audit",
+    "on_contradiction": "sdrag.guardrails.contradictions",
+    "open_state": "sdrag.state",
     "stream_as": "sdrag.principals",
 }
+"""The module of each public name; the other public names are errors."""
 
+if not TYPE_CHECKING:  # so that a type checker knows no name but those above
 
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for, so `import sdrag` is light."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sdrag' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    def __getattr__(name: str) -> Any:
+        """Import a public name when it is first used: `import sdrag` is light."""
+        if name not in __all__:
+            raise AttributeError(f"module 'sdrag' has no attribute {name!r}")
+        value = getattr(import_module(_MODULES.get(name, "sdrag.errors")), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*globals(), *__all__})

@@ -1,9 +1,9 @@
 """
-What the framework faces of Highlight & Summarize share: reading arguments.
+What both adapters of Highlight & Summarize share: reading their arguments.
 
-Where other rooms have been at work on the passages, their marks are no text of the
-corpus: what disclosure put in the place of something withheld counts for no word, and
-a notice of the guardrails is nothing to highlight.
+Other packages may have worked on the passages. Their marks are no text of the corpus: a
+placeholder of disclosure control counts for no word, and a notice of the guardrails is
+never highlighted.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def settings_of(
     policy: Policy, highlighter: Highlighter | str | None, *, has_model: bool
 ) -> Settings:
     """
-    Read a face's arguments.
+    Read the arguments of an adapter.
 
     Args:
         policy: Its `highlight` section and its placeholders are used.
         highlighter: A highlighter, the name of one of the package's, or nothing:
             `structured` with a model, `local` without.
-        has_model: A model was handed in.
+        has_model: Whether a model was passed.
 
     Raises:
         UsageError: The highlighter needs a model and there is none.

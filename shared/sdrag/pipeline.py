@@ -1,12 +1,11 @@
 """
-The query clock: the rooms in order, by `yield from`.
+The query pipeline: the stages in order, by `yield from`.
 
-Question and principal, access filter, the host's retriever, access check, staleness,
-relevance, injection scan, constraints, redaction, contradictions. Each room decides on
-its own; here stands only what comes after what. Contradictions come last, since a judge
-may only read what is released; they are decided by the metadata that the host stored.
-An `Engine` is what a wrapper was set up with and never changes; whatever belongs to one
-question is a `Request`.
+Question and principal, access filter, the host's retriever, access check, the guards at
+retrieval, redaction, the guards on what is released. Each stage decides on its own;
+this module says only what comes after what. Which guards there are, and in which order
+they run, is the table `sdrag.policy.GUARDS`. An `Engine` is what a wrapper was set up
+with and never changes; whatever belongs to one question is a `Request`.
 """
 
 from __future__ import annotations
@@ -17,6 +16,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Self
 
+from sdrag.detectors import Detector
+from sdrag.detectors.local import LocalDetector
+from sdrag.detectors.union import UnionDetector
 from sdrag.disclosure.binding import bind as attached
 from sdrag.disclosure.disclose import Disclosed
 from sdrag.disclosure.disclose import disclose as enforce
@@ -27,15 +29,11 @@ from sdrag.disclosure.setup import DisclosureSetup, Locator
 from sdrag.disclosure.understood import check_understood
 from sdrag.engine.progress import Progress
 from sdrag.engine.steps import Failure, Steps, search
-from sdrag.guardrails import access, contradictions, injection, relevance, staleness
-from sdrag.guardrails.contradictions import Reconciled
-from sdrag.guardrails.evidence import stamped
+from sdrag.guardrails import access, staleness
 from sdrag.guardrails.fetch import fetch
 from sdrag.guardrails.injection.passage_scan import scanned
-from sdrag.guardrails.notices import notice
-from sdrag.guardrails.recency import by_recency
-from sdrag.guardrails.screened import Screened
-from sdrag.policy import InjectionSection, Policy, PolicySource
+from sdrag.guardrails.screened import Retrieval, Screened, stamped
+from sdrag.policy import GUARDS, InjectionSection, Policy, PolicySource
 from sdrag.privacy.identities import pseudonymized
 from sdrag.state import StateSource, open_state
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
@@ -44,6 +42,7 @@ __all__ = [
     "Disclosure",
     "Engine",
     "Request",
+    "asks_again",
     "attach",
     "bind",
     "disclose",
@@ -93,6 +92,7 @@ class Engine:
         model_id: str = "",
         state: StateSource = None,
         locator: Locator | None = None,
+        detector: Detector | None = None,
         authorize: bool = False,
         classifier: bool = False,
         releasing: bool = True,
@@ -107,6 +107,7 @@ class Engine:
             model_id: Names the model in cache keys.
             state: What is remembered, or its path; in memory when missing.
             locator: In place of the local engine.
+            detector: Finds mentions in addition to the local detector.
             authorize: Whether the runner can ask the host's authorizer.
             classifier: Whether the runner can score injections with a model.
             releasing: Whether passages leave through it; a binder releases none.
@@ -124,7 +125,7 @@ class Engine:
         setup = DisclosureSetup(
             policy=read if window is None else read.fitted(window // 2),
             state=open_state(state),
-            locator=locator or LocalLocator(caution=read.disclosure.caution),
+            locator=locator or _local(read, detector),
             has_model=has_model,
             model_id=model_id,
             suspects=partial(_suspects, policy=read),
@@ -135,6 +136,14 @@ class Engine:
     def policy(self) -> Policy:
         """What must not be disclosed."""
         return self.disclosure.policy
+
+
+def _local(policy: Policy, detector: Detector | None) -> Locator:
+    """Unite the host's detector with the local one: it only adds."""
+    found_by: Detector = LocalDetector()
+    if detector is not None:
+        found_by = UnionDetector((found_by, detector))
+    return LocalLocator(found_by, policy.disclosure.sensitivity)
 
 
 def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]:
@@ -156,7 +165,7 @@ class Disclosure:
 
 def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
     """
-    Run the whole query clock around the host's retriever.
+    Run the whole query pipeline around the host's retriever.
 
     Raises:
         HostError: The host's retriever failed.
@@ -214,37 +223,61 @@ def _after_access(
     allowed: Screened, request: Request, engine: Engine
 ) -> Steps[Disclosure]:
     policy = engine.policy
-    fresh = yield from staleness.screen(
-        with_documents(allowed.passages, policy.disclosure.document_keys),
-        policy.staleness,
-        now=request.now,
-    )
-    recent = by_recency(fresh.passages, policy.staleness, now=request.now)
-    relevant = yield from relevance.screen(recent, request.query, policy.relevance)
-    clean = yield from injection.screen(
-        relevant.passages,
-        policy.injection,
-        classifier=engine.classifier,
-        metadata_keys=policy.metadata.keys,
-        bounded=True,
-    )
-    chosen = clean.passages[: request.limit]
+    named = with_documents(allowed.passages, policy.disclosure.document_keys)
+    screened = yield from _screened(named, request, engine)
+    chosen = screened.passages[: request.limit]
     disclosed = yield from enforce(
         chosen, request.query, request.principal, engine.disclosure
     )
-    agreed = yield from _reconciled(chosen, disclosed, request, engine)
-    released = list(agreed.passages)
-    if policy.relevance and (short := relevance.notice(policy.relevance, relevant)):
-        released.append(short)
-    if policy.contradictions and policy.contradictions.notice and agreed.note:
-        released.append(notice("contradictions", agreed.note))
-    before = (*allowed.decisions, *fresh.decisions, *relevant.decisions)
+    released = yield from _released(chosen, disclosed, request, engine)
     guarded = pseudonymized(
-        (*before, *clean.decisions), _judged(chosen, disclosed), engine.disclosure.key
+        (*allowed.decisions, *screened.decisions),
+        _judged(chosen, disclosed),
+        engine.disclosure.key,
     )
     return Disclosure(
-        tuple(released), (*guarded, *disclosed.decisions, *agreed.decisions)
+        (*released.passages, *screened.notices, *released.notices),
+        (*guarded, *disclosed.decisions, *released.decisions),
     )
+
+
+def _screened(
+    passages: Sequence[Passage], request: Request, engine: Engine
+) -> Steps[Screened]:
+    """Run the guards at retrieval, each on what the one before it let through."""
+    policy = engine.policy
+    retrieval = Retrieval(
+        request.query, request.now, engine.classifier, policy.metadata.keys
+    )
+    screened = Screened(tuple(passages))
+    for guard in GUARDS:
+        section = guard.settings(policy)
+        if guard.stage == "retrieval" and section is not None:
+            found = yield from guard.load()(screened.passages, section, retrieval)
+            screened = screened.then(found)
+    return screened
+
+
+def _released(
+    retrieved: Sequence[Passage],
+    disclosed: Disclosed,
+    request: Request,
+    engine: Engine,
+) -> Steps[Screened]:
+    """Run the guards on what is released; they decide by what the host stored."""
+    policy, released, facts = engine.policy, [], []
+    for passage, redaction in zip(retrieved, disclosed.redactions, strict=True):
+        if redaction.passage is not None:
+            age = staleness.facts(passage, policy.staleness, now=request.now)
+            released.append(stamped(redaction.passage, age))
+            facts.append(passage.metadata)
+    screened = Screened(tuple(released))
+    for guard in GUARDS:
+        section = guard.settings(policy)
+        if guard.stage == "release" and section is not None:
+            found = yield from guard.load()(screened.passages, section, facts)
+            screened = screened.then(found)
+    return screened
 
 
 def _judged(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str, str]:
@@ -257,23 +290,12 @@ def _judged(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str, str]
     return names
 
 
-def _reconciled(
-    retrieved: Sequence[Passage],
-    disclosed: Disclosed,
-    request: Request,
-    engine: Engine,
-) -> Steps[Reconciled]:
-    """Settle what contradicts itself among what is released."""
-    policy, released, facts = engine.policy, [], []
-    for passage, redaction in zip(retrieved, disclosed.redactions, strict=True):
-        if redaction.passage is not None:
-            age = staleness.facts(passage, policy.staleness, now=request.now)
-            released.append(stamped(redaction.passage, age))
-            facts.append(passage.metadata)
+def asks_again(policy: Policy) -> bool:
+    """Say whether the question's vector may be needed after the host's one search."""
     return (
-        yield from contradictions.reconcile(
-            released, policy.contradictions, facts=facts
-        )
+        policy.access is not None
+        or policy.relevance is not None
+        or policy.disclosure.top_k is not None
     )
 
 

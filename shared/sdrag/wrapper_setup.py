@@ -1,66 +1,50 @@
 """
-What a wrapper is built from, the same in every framework.
+What every wrapper of either framework is built with.
 
-A framework's face says how its model, its retriever and its tracing work. That a hook
-is timed, that its calls of the model are counted, that an event tells what it decided,
-and that an error which leaves it drags no text along, stands here once for sync and
-async.
-
-An error of ours names types and ids only, but Python hangs the original exception and
-the frames it passed on it. Tools that collect errors read both, so both are cut off. An
-interrupt passes without its arguments.
-
-A policy is named in audits, warnings and caches by a keyed hash, `policy_hash`. Whoever
-sees it cannot test a guess of the constraints against it.
+A framework says in one `Framework` how its models are asked, and how its tracers are
+kept out. All else is here: the arguments that wrappers take, what is made of them, and
+how a policy that comes from a file is followed. A `WrapperSetup` is valid once it is
+made and never changes. Of a changed policy another one is made, in which everything
+that was located stays located; each request takes one, at its start.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable, iscoroutinefunction
-from time import perf_counter
-from typing import Any, NoReturn, Self, TypeVar
+from typing import Any, Literal, Required, Self, TypedDict, TypeVar, cast
+
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import is_instance_schema
 
 from sdrag.arguments import check_type
-from sdrag.disclosure.documents import with_documents
+from sdrag.detectors import Detector
 from sdrag.engine.calls import Limits, Port
-from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
-from sdrag.engine.host_search import EmbedPort, HostSearch, embedding_once
-from sdrag.engine.interrupts import bare_interrupt
-from sdrag.engine.steps import Authorize, Embed, Steps, arun, run
-from sdrag.errors import InternalError, SdragError, UsageError, cut_off
-from sdrag.guardrails.contradictions import Escalate, escalates
-from sdrag.pipeline import Disclosure
-from sdrag.policy import Policy
-from sdrag.privacy.audit import AuditEvent, AuditSink, emit, log_event
-from sdrag.privacy.operator_warnings import OperatorWarnings
-from sdrag.state import State
-from sdrag.state.keys import Keys
-from sdrag.state.sqlite import MEMORY
-from sdrag.vocabulary import Decision, Passage, Principal
+from sdrag.engine.effect_runner import Ports
+from sdrag.engine.host_search import EmbedPort, HostSearch
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import Authorize, Embed, Steps
+from sdrag.engine.tokens import Completion
+from sdrag.errors import InternalError, SdragError, UsageError
+from sdrag.guard_runner import Audit, GuardRunner, Unpickled, audit_sinks
+from sdrag.judges import Judges, check_judges, scoring
+from sdrag.pipeline import Engine
+from sdrag.policy import Policy, PolicyFile, PolicySource, ReloadingPolicy
+from sdrag.privacy.audit import AuditEvent
+from sdrag.privacy.log_privacy import install
+from sdrag.state import State, StateSource, open_state
+from sdrag.vocabulary import Passage, Principal
 
 __all__ = [
-    "Audit",
+    "Arguments",
     "Authorizer",
-    "Escalate",
-    "GuardRunner",
-    "Unpickled",
-    "asealed_stream",
-    "asks_again",
-    "authorizing",
+    "Framework",
+    "ReloadableWrapper",
+    "WrapperSetup",
     "local_embeddings",
-    "policy_hash",
-    "sealed_stream",
+    "refuse_unknown",
 ]
 
 T = TypeVar("T")
@@ -68,230 +52,338 @@ Authorizer = Callable[
     [Principal, Sequence[Passage]], Sequence[bool] | Awaitable[Sequence[bool]]
 ]
 """The host's own answer to who may see what: one boolean for each passage."""
-Audit = AuditSink | Iterable[AuditSink] | None
-"""Where events go: a sink, several, or by default the logger `sdrag.audit`."""
-_keys = Keys(secrets.token_bytes(32))
-"""Of this process, for policies that no state on disk knows."""
+Stage = Literal[
+    "retrieve",
+    "disclose",
+    "view",
+    "bind",
+    "summarize",
+    "mask",
+    "scan",
+    "highlight",
+    "answer",
+]
+"""What a wrapper does, by the name that audit events have for it."""
+_RELEASING: Mapping[Stage, bool] = {
+    "retrieve": True,
+    "disclose": True,
+    "view": True,
+    "bind": False,
+}
+"""The stages that enforce constraints, and whether passages leave there."""
 
 
-def policy_hash(policy: Policy, state: State | None = None) -> str:
+_GUARDED: Mapping[Stage, tuple[str, ...]] = {
+    "retrieve": ("retrieval", "release"),
+    "disclose": ("retrieval", "release"),
+    "answer": ("answer",),
+}
+"""The stages of the guards that run in a wrapper."""
+
+
+class Arguments(TypedDict, total=False):
+    """What every wrapper takes that keeps of passages what may be disclosed."""
+
+    policy: Required[PolicySource]
+    """A path, a `PolicyFile`, a mapping or a `Policy`."""
+    detector: Detector | None
+    """Finds mentions in addition to the local detector, such as Presidio or GLiNER."""
+    state: StateSource
+    """What a `ConstraintBinder` wrote, or its path; in memory by default. A passage
+    that was not located before is located when it is retrieved."""
+    judges: Judges | None
+    """Models that judge pairs of texts, by the name of what they judge: `relevance`,
+    `injection`, `entailment` and `contradiction`. The policy says which are needed."""
+    authorize: Authorizer | None
+    """Takes a principal and passages, and returns for each whether it may be seen."""
+    audit: Audit
+    """Called with every audit event: one sink or several; by default the logger
+    `sdrag.audit`."""
+    limits: Limits | None
+    """The bounds of model calls and of local work; by default the policy's."""
+
+
+_MOVED = {
+    "scorer": 'judges={"relevance": ...}',
+    "classifier": 'judges={"injection": ...}',
+    "entailment": 'judges={"entailment": ...}',
+    "contradiction": 'judges={"contradiction": ...}',
+    "escalate": "audit=[log_event, on_contradiction(...)]",
+    "filter_translator": "base_retriever=FilteredRetriever(retriever, translator)",
+    "retriever_factory": "base_retriever=FilteredRetriever(retriever, factory)",
+}
+
+
+def refuse_unknown(
+    wrapper: str, given: Collection[str], known: Collection[str]
+) -> None:
     """
-    Return sixteen hex digits that change with anything the policy says.
-
-    They are keyed by the secret of a state on disk, so they are the same in every
-    process that opens it. Otherwise they are keyed by a secret of this process.
+    Refuse arguments that nobody reads: one that is misspelt would protect nothing.
 
     Args:
-        policy: The policy.
-        state: What a wrapper remembers in.
+        wrapper: The name of the class.
+        given: The names of the arguments.
+        known: The names that the class takes.
+
+    Raises:
+        UsageError: One of them is not known.
     """
-    on_disk = state is not None and state.path != MEMORY
-    keys = state.keys if state is not None and on_disk else _keys
-    return keys.of("policy", policy.hash, size=8).hex()
-
-
-class Unpickled:
-    """A wrapper that refuses to be pickled: its policy is confidential."""
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+    for name in sorted(set(given) - set(known)):
+        moved = _MOVED.get(name)
         raise UsageError(
-            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
-            hint="Build it where it is used.",
+            f"{wrapper} takes no argument `{name}`.",
+            hint=f"Pass `{moved}`." if moved else f"It takes {', '.join(known)}.",
         )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class GuardRunner:
+@dataclass(frozen=True, slots=True)
+class Framework:
     """
-    One hook of one wrapper: its steps, performed under the framework's cover.
+    How a framework does what every wrapper needs.
 
     Args:
-        stage: The hook's name in audit events.
-        policy: The policy in force.
-        ports: How the framework does things.
-        limits: The bounds of its model calls.
-        sinks: Who is told what was decided.
-        escalate: Called where a contradiction has withheld the answer.
-        warnings: What it has warned of, once for all requests.
-        state: What it remembers in, where it does; its secret keys the policy's hash.
+        complete: Makes of a language model, or None, how a prompt is answered.
+        embed: Makes of an embedding model, or None, how texts are embedded.
+        model_name: Names a model for caches and audits, without its keys.
+        context_window: Returns how many tokens a model takes in, where that is known.
+        hide: Surrounds inner calls, and keeps them out of tracers and callbacks.
     """
 
-    stage: str
+    complete: Callable[[Any], Port[Prompt, Completion | str] | None]
+    embed: Callable[[Any], EmbedPort]
+    model_name: Callable[[Any], str]
+    context_window: Callable[[Any], int | None]
+    hide: Callable[[Policy], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class WrapperSetup:
+    """
+    What a wrapper is built with, under one policy.
+
+    Args:
+        framework: How its models are asked.
+        stage: What the wrapper does.
+        policy: What must not be disclosed.
+        llm: The framework's language model.
+        embeddings: The framework's embedding model; the packaged MiniLM by default.
+        detector: As `Arguments` says, like all that follow.
+        state: What is remembered, or its path; then the opened state, or None.
+        judges: Models that judge pairs of texts.
+        authorize: The host's own answer to who may see what.
+        audit: Who is handed the audit events; then a tuple of sinks.
+        limits: The bounds of model calls and of local work.
+        runner: Made of the above: drives the steps.
+
+    Raises:
+        PolicyError: The policy cannot be read, or a constraint is not understood.
+        UsageError: An argument is not what it must be, or the policy asks for a model
+            that was not handed in.
+    """
+
+    framework: Framework
+    stage: Stage
     policy: Policy
-    ports: Ports
-    limits: Limits
-    sinks: tuple[AuditSink, ...] = (log_event,)
-    escalate: Escalate | None = None
-    warnings: OperatorWarnings = field(default_factory=OperatorWarnings, compare=False)
-    state: State | None = None
+    llm: Any = None
+    embeddings: Any = None
+    detector: Detector | None = None
+    state: StateSource = None
+    judges: Judges | None = None
+    authorize: Authorizer | None = None
+    audit: Audit = None
+    limits: Limits | None = None
+    runner: GuardRunner = field(init=False)
+    _engine: Engine | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        install()  # before any model or store of the host can log what it was given
+        ports = Ports(
+            complete=self.framework.complete(self.llm),
+            embed=self.framework.embed(self.embeddings),
+            score=scoring(self.judges or {}),
+            authorize=_authorizing(self.authorize),
+        )
+        guarded = _GUARDED.get(self.stage, ())
+        has_model = self.llm is not None
+        check_judges(self.policy, guarded, self.judges or {}, has_model=has_model)
+        state = None
+        if self.stage in _RELEASING or self.state is not None:
+            state = open_state(self.state)
+        limits = self.limits
+        if limits is None:
+            limits = Limits(seconds=self.policy.disclosure.timeout_seconds)
+        check_type(limits, Limits, "limits")
+        sinks = audit_sinks(self.audit)
+        runner = GuardRunner(self.stage, self.policy, ports, limits, sinks, state)
+        made: dict[str, Any] = {"state": state, "audit": sinks, "runner": runner}
+        for name, value in {**made, "_engine": self._enforcing(state)}.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return f"GuardRunner({self.stage!r}, {self.policy_hash})"
-
-    @property
-    def policy_hash(self) -> str:
-        """What the policy is named by in audits, warnings and caches."""
-        return policy_hash(self.policy, self.state)
+        return f"WrapperSetup({self.stage!r}, {self.policy_hash})"
 
     @classmethod
     def build(
-        cls,
-        stage: str,
-        policy: Policy,
-        ports: Ports,
-        *,
-        audit: Audit = None,
-        escalate: Escalate | None = None,
-        limits: Limits | None = None,
-        state: State | None = None,
+        cls, framework: Framework, stage: Stage, *, policy: PolicySource, **given: Any
     ) -> Self:
         """
-        Make a hook; without limits, a call may take what the policy allows.
+        Read the policy, and make the setup.
 
         Args:
-            stage: The hook's name in audit events.
-            policy: The policy in force.
-            ports: How the framework does things.
-            audit: Who is told what was decided.
-            escalate: Called where a contradiction has withheld the answer.
-            limits: The bounds of its model calls.
-            state: What it remembers in, where it does.
+            framework: How its models are asked.
+            stage: What the wrapper does.
+            policy: A path, a `PolicyFile`, a mapping or a `Policy`.
+            given: The other arguments of the class.
 
         Raises:
-            UsageError: An argument is not what it must be.
+            PolicyError: The policy cannot be read.
         """
-        if limits is None:
-            limits = Limits(seconds=policy.disclosure.timeout_seconds)
-        check_type(limits, Limits, "bounds of model calls")
-        sinks, told = _sinks(audit), _told_of(escalate)
-        return cls(stage, policy, ports, limits, sinks, told, state=state)
+        read = Policy.read(policy)
+        return cls(framework=framework, stage=stage, policy=read, **given)
+
+    @property
+    def policy_hash(self) -> str:
+        """Sixteen digits that change with anything the policy says, under a key."""
+        return self.runner.policy_hash
+
+    @property
+    def remembered(self) -> State | None:
+        """The opened state."""
+        return self.runner.state
+
+    @property
+    def engine(self) -> Engine:
+        """What enforces the constraints."""
+        if self._engine is None:
+            raise InternalError(f"Nothing is enforced at the stage {self.stage!r}.")
+        return self._engine
+
+    @property
+    def engine_id(self) -> str:
+        """The names of the models that were handed in, without their keys."""
+        name = self.framework.model_name
+        names = [name(self.llm) or "local", name(self.embeddings) or "minilm"]
+        if self.detector is not None:
+            names.append(type(self.detector).__qualname__)
+        for judge, model in (self.judges or {}).items():
+            names.append(f"{judge}:{type(model).__qualname__}")
+        return "/".join(names)
+
+    def under(self, policy: Policy) -> WrapperSetup:
+        """
+        Make the same of another policy; what was located stays located.
+
+        Raises:
+            PolicyError: A constraint of it is not understood.
+            UsageError: It asks for a model that was not handed in.
+        """
+        return replace(self, policy=policy)
+
+    def warn(self, error: SdragError) -> None:
+        """Warn that the policy stays in force, since its changed file is refused."""
+        self.runner.warn_of_policy(error)
 
     def perform(
         self,
         steps: Steps[T],
-        cover: AbstractContextManager[object],
+        hidden: AbstractContextManager[object] | None = None,
         search: HostSearch | None = None,
     ) -> tuple[T, AuditEvent]:
         """
-        Drive the steps to their result.
+        Drive steps to their result.
 
         Args:
-            steps: What the hook does.
-            cover: Held while it is done: hides the inner calls from tracers.
+            steps: What the wrapper does.
+            hidden: Entered meanwhile; by default what hides the framework's tracers.
             search: The host's retriever, as this one request may use it.
 
         Raises:
-            SdragError: They failed; the error holds no text, nor does its traceback.
+            SdragError: They failed; the error holds no text.
         """
-        runner, start = self._runner(search), perf_counter()
-        fault: BaseException | None = None
-        with cover:
-            try:
-                result = run(steps, runner)
-            except BaseException as error:  # noqa: BLE001 -- none leaves with text
-                fault = _ours(error)
-        if fault is not None:
-            raise cut_off(fault)
-        return result, self._told(result, runner, start)
+        hidden = hidden or self.framework.hide(self.policy)
+        return self.runner.perform(steps, hidden, search)
 
     async def aperform(
         self,
         steps: Steps[T],
-        cover: AbstractContextManager[object],
+        hidden: AbstractContextManager[object] | None = None,
         search: HostSearch | None = None,
     ) -> tuple[T, AuditEvent]:
-        """Drive the steps without blocking the event loop; as `perform`."""
-        runner, start = self._runner(search), perf_counter()
-        fault: BaseException | None = None
-        with cover:
-            try:
-                result = await arun(steps, runner)
-            except BaseException as error:  # noqa: BLE001 -- none leaves with text
-                fault = _ours(error)
-        if fault is not None:
-            raise cut_off(fault)
-        return result, self._told(result, runner, start)
+        """Drive steps without blocking the event loop; as `perform`."""
+        hidden = hidden or self.framework.hide(self.policy)
+        return await self.runner.aperform(steps, hidden, search)
 
-    def warn_of_corpus(self, passages: Sequence[Passage]) -> None:
-        """Warn of what a corpus lacks: documents, and the keys that a `where` names."""
-        self.warnings.of_keys(self.policy.rules, passages)
-        keys = self.policy.disclosure.document_keys
-        self.warnings.of_documents(with_documents(passages, keys))
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        """Be a field of a pydantic model: it was checked when it was made."""
+        return is_instance_schema(cls)
 
-    def _runner(self, search: HostSearch | None) -> CountingRunner:
-        ports = self.ports
-        given: dict[str, Any] = {}
-        if search is not None:
-            given["search"] = search.port
-        if ports.embed is not None:
-            given["embed"] = embedding_once(
-                ports.embed, search.vector if search else None
-            )
-        return CountingRunner(PortRunner(replace(ports, **given), self.limits))
-
-    def _told(self, result: object, runner: CountingRunner, start: float) -> AuditEvent:
-        decisions: tuple[Decision, ...] = tuple(getattr(result, "decisions", ()))
-        meter = runner.meter
-        event = AuditEvent(
-            self.stage,
-            self.policy_hash,
-            decisions,
-            perf_counter() - start,
-            model_calls=meter.calls,
-            tokens_in=meter.tokens_in,
-            tokens_out=meter.tokens_out,
-            round_trips=meter.round_trips,
+    def _enforcing(self, state: State | None) -> Engine | None:
+        if self.stage not in _RELEASING:
+            return None
+        return Engine.build(
+            self.policy,
+            has_model=self.llm is not None,
+            model_id=self.framework.model_name(self.llm),
+            state=state,
+            detector=self.detector,
+            authorize=self.authorize is not None,
+            classifier=(self.judges or {}).get("injection") is not None,
+            releasing=_RELEASING[self.stage],
+            window=self.framework.context_window(self.llm),
         )
-        emit(event, self.sinks)
-        nothing_left = isinstance(result, Disclosure) and not result.passages
-        self.warnings.of_event(event, nothing_left=nothing_left)
-        if self.escalate is not None and escalates(decisions):
-            self.escalate(decisions)
-        return event
 
 
-def sealed_stream(pieces: Iterator[T]) -> Iterator[T]:
-    """
-    Yield what is streamed.
+class ReloadableWrapper(Unpickled):
+    """A wrapper that reads the file of its policy again."""
 
-    Raises:
-        SdragError: It failed; neither this nor an interrupt of it holds text.
-    """
-    while True:
-        fault: BaseException | None = None
-        try:
-            piece = next(pieces)
-        except StopIteration:
-            return
-        except BaseException as error:  # noqa: BLE001 -- none leaves with text
-            fault = _ours(error)
-        if fault is not None:
-            raise cut_off(fault)
-        yield piece
+    _policies: ReloadingPolicy[WrapperSetup]
+
+    def _follow(self, setup: WrapperSetup, source: PolicySource | None) -> None:
+        """Obey a setup, and look at the file that the policy comes from, if any."""
+        self._policies = ReloadingPolicy(setup, PolicyFile.of(source))
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self._policies.made.policy
+
+    @property
+    def policy_hash(self) -> str:
+        """Sixteen digits that change with anything the policy in force says."""
+        return self._policies.made.policy_hash
+
+    def reload(self) -> bool:
+        """
+        Read the policy's file again; requests that begin from now on are under it.
+
+        A file that cannot be read, or whose policy is refused, changes nothing, and is
+        warned of on the logger `sdrag`.
+
+        Returns:
+            Whether the file's policy is in force now.
+
+        Raises:
+            UsageError: The policy comes from no file.
+        """
+        return self._policies.reload(_renewed)
+
+    def in_force(self) -> WrapperSetup:
+        """Return the setup of a request that begins now, from its start to its end."""
+        return self._policies.current(_renewed)
+
+    async def ain_force(self) -> WrapperSetup:
+        """Return it without blocking the event loop."""
+        return await self._policies.acurrent(_renewed)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(policy_hash={self.policy_hash!r})"
+
+    __str__ = __repr__
 
 
-async def asealed_stream(pieces: AsyncIterator[T]) -> AsyncIterator[T]:
-    """Yield what is streamed without blocking the event loop; as `sealed_stream`."""
-    while True:
-        fault: BaseException | None = None
-        try:
-            piece = await anext(pieces)
-        except StopAsyncIteration:
-            return
-        except BaseException as error:  # noqa: BLE001 -- none leaves with text
-            fault = _ours(error)
-        if fault is not None:
-            raise cut_off(fault)
-        yield piece
-
-
-def asks_again(policy: Policy) -> bool:
-    """Say whether the question's vector may be needed beside the host's one search."""
-    return (
-        policy.access is not None
-        or policy.relevance is not None
-        or policy.disclosure.top_k is not None
-    )
+def _renewed(policy: Policy, last: WrapperSetup) -> WrapperSetup:
+    return last.under(policy)
 
 
 def local_embeddings() -> EmbedPort:
@@ -300,12 +392,12 @@ def local_embeddings() -> EmbedPort:
     def call(effect: Embed) -> Sequence[Sequence[float]]:
         from sdrag.minilm import embed_texts  # noqa: PLC0415 -- it loads numpy
 
-        return embed_texts(effect.items)  # type: ignore[return-value]
+        return cast("Sequence[Sequence[float]]", embed_texts(effect.items))
 
     return Port(call, local=True)
 
 
-def authorizing(
+def _authorizing(
     authorizer: Authorizer | None,
 ) -> Port[Authorize, Sequence[bool]] | None:
     """
@@ -318,54 +410,19 @@ def authorizing(
         return None
     if not callable(authorizer):
         raise UsageError(
-            f"A {type(authorizer).__name__} is no authorizer.",
+            f"`authorize` must be callable, got {type(authorizer).__name__}.",
             hint="It takes a principal and passages, and returns a boolean for each.",
         )
 
     def call(effect: Authorize) -> Sequence[bool]:
-        if iscoroutinefunction(authorizer):
-            raise UsageError("The authorizer is async.", hint="Use the async methods.")
-        answers = authorizer(effect.principal, effect.items)
-        if isawaitable(answers):
-            raise UsageError("The authorizer is async.", hint="Use the async methods.")
-        return list(answers)
+        if not iscoroutinefunction(authorizer):
+            answers = authorizer(effect.principal, effect.items)
+            if not isawaitable(answers):
+                return list(answers)
+        raise UsageError("`authorize` is async.", hint="Use the async methods.")
 
     async def acall(effect: Authorize) -> Sequence[bool]:
         answers = authorizer(effect.principal, effect.items)
         return list(await answers if isawaitable(answers) else answers)
 
     return Port(call, acall if iscoroutinefunction(authorizer) else None)
-
-
-def _sinks(audit: Audit) -> tuple[AuditSink, ...]:
-    """Return the sinks that a wrapper's `audit` argument means."""
-    if audit is None:
-        return (log_event,)
-    sinks = (audit,) if callable(audit) or not isinstance(audit, Iterable) else audit
-    listed = tuple(sinks)
-    for sink in listed:
-        if not callable(sink):
-            raise UsageError(
-                f"A {type(sink).__name__} takes no audit events.",
-                hint="A sink is a callable that takes an `AuditEvent`.",
-            )
-    return listed
-
-
-def _told_of(escalate: Escalate | None) -> Escalate | None:
-    if escalate is not None and not callable(escalate):
-        raise UsageError(
-            f"A {type(escalate).__name__} cannot be told of contradictions.",
-            hint="Pass a callable that takes decisions.",
-        )
-    return escalate
-
-
-def _ours(error: BaseException) -> BaseException:
-    """Keep an error of the tree; any other may quote text, and so may an interrupt."""
-    if isinstance(error, SdragError) or not isinstance(error, Exception):
-        return bare_interrupt(error)
-    return InternalError(
-        f"Disclosure control failed with {type(error).__name__}.",
-        hint="Nothing was released. Please report it.",
-    )

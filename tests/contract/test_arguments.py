@@ -34,12 +34,14 @@ RETRIEVERS = [langchain_retriever, llamaindex_retriever]
 @pytest.mark.parametrize(
     ("argument", "given", "said"),
     [
-        ("authorize", 3, "A int is no authorizer"),
-        ("audit", 3, "A int takes no audit events"),
-        ("audit", [3], "A int takes no audit events"),
-        ("scorer", 3, "A scorer is a callable"),
-        ("escalate", 3, "A int cannot be told of contradictions"),
-        ("state", 3, "A int is no state"),
+        ("authorize", 3, "`authorize` must be callable, got int"),
+        ("audit", 3, "`audit` must be callable, got int"),
+        ("audit", [3], "`audit` must be callable, got int"),
+        ("judges", {"relevance": 3}, "A judge must be callable, got int"),
+        ("judges", {"beauty": len}, "`judges` has no place for 'beauty'"),
+        ("scorer", len, "takes no argument `scorer`.*judges="),
+        ("escalate", len, "takes no argument `escalate`.*on_contradiction"),
+        ("state", 3, "A state must be a path or a State, got int"),
     ],
 )
 def test_what_cannot_do_its_work_is_refused(build, argument, given, said):
@@ -57,8 +59,8 @@ def test_bounds_of_another_kind_are_refused(build):
 @pytest.mark.parametrize(
     ("package", "said"),
     [
-        (langchain_sdrag, "no LangChain retriever"),
-        (llamaindex_sdrag, "no LlamaIndex retriever"),
+        (langchain_sdrag, "must be a LangChain retriever, got list"),
+        (llamaindex_sdrag, "must be a LlamaIndex retriever, got list"),
     ],
 )
 def test_a_retriever_of_another_kind_is_refused(package, said):
@@ -83,7 +85,7 @@ def test_embeddings_of_another_kind_are_refused(package, tmp_path):
 )
 def test_a_misspelt_argument_is_refused(hook):
     """Ignored, it would leave out what it was to protect."""
-    with pytest.raises(UsageError, match="takes no argument authorise"):
+    with pytest.raises(UsageError, match="takes no argument `authorise`"):
         hook(policy=SCENARIO.policy, authorise=lambda *_: [False])
 
 
@@ -96,7 +98,7 @@ def test_an_error_of_validation_quotes_nothing():
     retriever = langchain_retriever(SCENARIO)
 
     with pytest.raises(ValueError, match="frozen") as caught:
-        retriever.policy = SCENARIO.policy
+        retriever.setup = SCENARIO.policy
 
     assert NAME not in str(caught.value)
 

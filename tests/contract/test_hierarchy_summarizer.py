@@ -17,7 +17,7 @@ from llama_index.core.schema import (
 )
 
 import llamaindex_sdrag
-from sdrag.disclosure.hierarchy import LAYER_KEY, SOURCES_KEY
+from sdrag.disclosure.hierarchy import LAYER_KEY, SOURCES_KEY, HierarchySettings
 from sdrag.errors import MissingExtraError, ModelError, UsageError
 from sdrag.policy import Policy
 from sdrag.state import open_state
@@ -87,8 +87,12 @@ def test_depth_is_counted_with_the_chunks(host, sidecar):
     """A tree of depth one is its leaves."""
     host = host()
 
-    (*_, top) = host.transform(summarizer(host, sidecar, depth=2), host.chunks())
-    alone = host.transform(summarizer(host, sidecar, depth=1), host.chunks())
+    (*_, top) = host.transform(
+        summarizer(host, sidecar, settings=HierarchySettings(depth=2)), host.chunks()
+    )
+    alone = host.transform(
+        summarizer(host, sidecar, settings=HierarchySettings(depth=1)), host.chunks()
+    )
 
     assert host.read(top)[2] == 1
     assert len(alone) == len(TEXTS)
@@ -248,7 +252,7 @@ def test_settings_are_checked(host, sidecar):
     host = host()
 
     with pytest.raises(UsageError):
-        summarizer(host, sidecar, depth=0)
+        summarizer(host, sidecar, settings=HierarchySettings(depth=0))
     with pytest.raises(UsageError):
         pickle.dumps(summarizer(host, sidecar))
 
@@ -338,7 +342,10 @@ class TestLlamaIndex:
         """The pipeline's cache never answers for other settings."""
         nodes = self.host.chunks()
         one, same, other = (
-            get_transformation_hash(nodes, summarizer(self.host, sidecar, **options))
+            get_transformation_hash(
+                nodes,
+                summarizer(self.host, sidecar, settings=HierarchySettings(**options)),
+            )
             for options in ({}, {}, changed)
         )
 

@@ -27,10 +27,10 @@ from llama_index.core.schema import NodeWithScore, TextNode
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Principal, acting_as
+from sdrag.guard_runner import policy_hash
 from sdrag.policy import Policy, PolicyFile
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import policy_hash
 
 from ..support.doubles import LlamaIndexModel
 from ..support.faces import Documents, Nodes, Scenario
@@ -190,16 +190,16 @@ def test_without_a_state_on_disk_the_process_names_it(face):
 
 def test_wrappers_of_one_state_give_one_name(tmp_path):
     """Their events are of one policy, in both frameworks."""
-    state = str(tmp_path / "sdrag.state.sqlite")
+    state = str(tmp_path / "sdrag.sqlite")
 
     assert len({name(face, POLICY, state) for face in FACES}) == 1
 
 
 def test_another_process_with_the_state_gives_the_same_name(tmp_path):
-    state = open_state(tmp_path / "sdrag.state.sqlite")
+    state = open_state(tmp_path / "sdrag.sqlite")
     policy = Policy.read(POLICY)
     code = f"""
-from sdrag.wrapper_setup import policy_hash
+from sdrag.guard_runner import policy_hash
 from sdrag.policy import Policy
 from sdrag.state import open_state
 policy = Policy.read({POLICY!r})
@@ -221,7 +221,7 @@ print(policy_hash(policy, open_state({state.path!r})), policy_hash(policy))
 @pytest.mark.parametrize("changed", [False, True])
 def test_an_ingestion_cache_goes_by_it(changed, tmp_path):
     """A cache on disk serves the same policy and state again, and no other policy."""
-    state, kept = str(tmp_path / "sdrag.state.sqlite"), str(tmp_path / "cache.json")
+    state, kept = str(tmp_path / "sdrag.sqlite"), str(tmp_path / "cache.json")
     nodes = [TextNode(text="The witness Anna Rowan saw it.", id_="n")]
 
     def ingested(policy: Mapping[str, Any], cache: IngestionCache) -> int:
@@ -267,7 +267,7 @@ def test_no_bare_digest_leaves(face, tmp_path, caplog):
     """Not in a name, an event, a repr, a dump, a log or the state."""
     caplog.set_level(logging.DEBUG)
     with acting_as(ASKER):
-        used = face(POLICY, str(tmp_path / "sdrag.state.sqlite"))
+        used = face(POLICY, str(tmp_path / "sdrag.sqlite"))
 
     shown = [*used.names, repr(used.wrapper), caplog.text]
     shown += [str(vars(record)) for record in caplog.records]
@@ -301,7 +301,7 @@ def test_a_policy_shows_no_digest_of_itself():
 BARE = {
     "sdrag/policy/document.py": "compared in the process, and hashed again with a key",
     "sdrag/minilm/__init__.py": "of weights that everybody has",
-    "sdrag/detectors/local/wallets.py": "the checksum of an address, compared at once",
+    "sdrag/detectors/local/check_digits.py": "the checksum of a wallet's address",
     "sdrag/testing/fakes.py": "of a test's own words",
     "sdrag/testing/stumbling.py": "draws a test's own faults",
 }

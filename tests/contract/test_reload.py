@@ -23,10 +23,10 @@ from llama_index.core.tools import FunctionTool
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.errors import UsageError
+from sdrag.guard_runner import policy_hash
 from sdrag.policy import LinkageSection, Policy, PolicyFile
 from sdrag.privacy.audit import AuditEvent
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import policy_hash
 
 from ..support.doubles import LangChainModel, LlamaIndexModel, verdicts
 from ..support.faces import (

@@ -13,14 +13,14 @@ import pytest
 from sdrag.engine.calls import Limits, Port
 from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
 from sdrag.engine.prompts import Message, Prompt, constant, sensitive
-from sdrag.engine.steps import Complete, Failure, arun, beside, complete, run
+from sdrag.engine.steps import Complete, Failure, arun, complete, gather, run
 from sdrag.engine.tokens import Completion, estimated, text_of
 from sdrag.errors import UsageError
+from sdrag.guard_runner import GuardRunner
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
 from sdrag.testing import canary
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import GuardRunner
 
 from ..support.doubles import verdicts
 
@@ -173,7 +173,7 @@ def test_every_call_of_many_threads_is_counted(costs):
 
 
 def test_what_is_waited_for_together_is_one_round_trip():
-    """Nothing sent is none; rules that run beside each other wait together."""
+    """Nothing sent is none; gathered rules wait at the same time."""
     together = Barrier(6)
 
     def rounds(number):
@@ -181,7 +181,7 @@ def test_what_is_waited_for_together_is_one_round_trip():
             yield from complete([PROMPT] * 3)
 
     def all_of_them():
-        yield from beside(rounds(1), rounds(1))
+        yield from gather(rounds(1), rounds(1))
         together.reset()
         yield from complete([PROMPT] * 6)
         yield from complete([])
@@ -215,8 +215,8 @@ def test_an_event_tells_what_its_request_cost():
         prompts.append(text)
         return Completion(reply(text), 70, 7)
 
-    hook = GuardRunner.build(
-        "test", policy, Ports(complete=Port(call)), audit=events.append
+    hook = GuardRunner(
+        "test", policy, Ports(complete=Port(call)), Limits(), (events.append,)
     )
     for name in ("one", "two"):
         engine = Engine.build(policy, has_model=True)

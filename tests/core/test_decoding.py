@@ -47,7 +47,7 @@ def test_some_reading_says_the_value_and_where_it_stands(
             break
     else:
         pytest.fail("no reading says it")
-    places = [at for at, one in enumerate(reading.text) if one.isalnum()]
+    places = [at for at, item in enumerate(reading.text) if item.isalnum()]
     start = run.index(wanted)
     span = reading.span(places[start], places[start + len(wanted) - 1] + 1)
     assert "It was" not in span.of(text)
@@ -120,8 +120,8 @@ TEXTS = st.text(
 @given(TEXTS)
 def test_every_reading_points_into_the_text(text: str) -> None:
     for reading in (*readings(text), *ciphered(fold(text))):
-        for place in range(len(reading.text)):
-            span = reading.span(place, place + 1)
+        for index in range(len(reading.text)):
+            span = reading.span(index, index + 1)
             assert 0 <= span.start <= span.end <= len(text)
         if reading.text:
             whole = reading.span(0, len(reading.text))
@@ -134,4 +134,6 @@ def test_decoding_never_makes_a_text_much_longer(text: str) -> None:
 
 
 def test_no_reading_tells_its_text() -> None:
-    assert not any("meyers" in repr(one).lower() for one in readings("M e y e r s"))
+    assert not any(
+        "meyers" in repr(reading).lower() for reading in readings("M e y e r s")
+    )

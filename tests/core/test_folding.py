@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +21,7 @@ TEXTS = st.text(ALPHABET, max_size=40) | st.text(max_size=40)
 def test_every_folded_position_maps_into_the_original(text):
     """Each folded character stands for characters of the original, in their order."""
     folded = fold(text)
-    spans = [folded.span(place, place + 1) for place in range(len(folded.text))]
+    spans = [folded.span(index, index + 1) for index in range(len(folded.text))]
 
     assert all(0 <= span.start < span.end <= len(text) for span in spans)
     assert spans == sorted(spans, key=lambda span: (span.start, span.end))
@@ -36,8 +34,8 @@ def test_folding_what_a_folded_position_stands_for_gives_it_back(text):
     """The original behind a folded character folds to a text that holds it."""
     folded = fold(text)
 
-    for place, character in enumerate(folded.text):
-        assert character in fold(folded.span(place, place + 1).of(text)).text
+    for index, character in enumerate(folded.text):
+        assert character in fold(folded.span(index, index + 1).of(text)).text
 
 
 @given(TEXTS)
@@ -75,15 +73,15 @@ def test_needles_agree_with_brute_force(text, forms):
     folded = fold(text)
     forms = [form for form in forms if not needs_case(form)]
     covered = {
-        place
+        index
         for start, end in PhraseMatcher(forms)._positions(folded)
-        for place in range(start, end)
+        for index in range(start, end)
     }
     expected = {
-        place
+        index
         for needle in map(fold_text, forms)
         for start in folded.positions(needle)
-        for place in range(start, start + len(needle))
+        for index in range(start, start + len(needle))
     }
 
     assert expected <= covered
@@ -120,12 +118,12 @@ def test_spellings(text, form, found):
 def test_many_forms_that_begin_alike_are_found_in_one_pass():
     """Forty thousand people called John cost one look-up a word, not forty thousand."""
     names = [f"John Smith{number:05}" for number in range(40_000)]
-    start = time.perf_counter()
+    matcher = PhraseMatcher(names)
 
-    found = list(PhraseMatcher(names).find(fold(", ".join(names))))
+    found = list(matcher.find(fold(", ".join(names))))
 
     assert len(found) == len(names)
-    assert time.perf_counter() - start < 5
+    assert [len(shapes) for shapes in matcher._by_word.values()] == [1]
 
 
 def test_needles_show_no_form():

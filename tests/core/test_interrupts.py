@@ -15,13 +15,14 @@ from sdrag.engine.calls import Limits, Port, attempt, computed
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.interrupts import bare_interrupt
 from sdrag.engine.prompts import Message, Prompt, sensitive
+from sdrag.engine.retrying import Retrying
 from sdrag.engine.steps import (
     arun,
     authorize,
-    beside,
     complete,
     compute,
     embed,
+    gather,
     run,
     score,
     search,
@@ -86,7 +87,7 @@ def said(error: BaseException) -> str:
 def leaves(error: BaseException) -> list[BaseException]:
     if not isinstance(error, BaseExceptionGroup):
         return [error]
-    return [leaf for one in error.exceptions for leaf in leaves(one)]
+    return [leaf for exception in error.exceptions for leaf in leaves(exception)]
 
 
 class TestBare:
@@ -122,7 +123,7 @@ class TestBare:
 
         bare = bare_interrupt(group)
 
-        kinds = [type(one) for one in leaves(bare)]
+        kinds = [type(leave) for leave in leaves(bare)]
         assert kinds == [InternalError, KeyboardInterrupt, HostError]
         assert SECRET not in said(bare)
 
@@ -227,7 +228,7 @@ class TestPorts:
 
         for error in (
             caught(lambda: computed(work, "item")),
-            caught(lambda: attempt(work, "item", 1)),
+            caught(lambda: attempt(work, "item", Retrying(1))),
             caught(lambda: run(compute(work, ["item"]), PortRunner(Ports()))),
             asyncio.run(in_the_task(compute(work, ["item"]), PortRunner(Ports()))),
         ):
@@ -239,7 +240,7 @@ class TestPorts:
     def test_rules_side_by_side(self, make, first):
         def steps() -> Any:
             pair = (of_model(), compute(str, ["item"]))
-            return beside(*(pair if first else pair[::-1]))
+            return gather(*(pair if first else pair[::-1]))
 
         failing = runner(make, native=True)
         for error in (
@@ -253,7 +254,7 @@ class TestPorts:
         """Python prints what leaves a thread, text and all."""
 
         def steps() -> Any:
-            return beside(compute(str, ["item"]), of_retriever())
+            return gather(compute(str, ["item"]), of_retriever())
 
         failing = runner(INTERRUPTS["keyboard"], native=False)
         caught(lambda: run(steps(), failing))

@@ -22,7 +22,7 @@ from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.public_officials import spared
 from sdrag.guardrails import monitoring
-from sdrag.guardrails.injection.scan_windows import windows
+from sdrag.guardrails.injection.classifier import windows
 from sdrag.policy import MonitoringSection
 from sdrag.text import spans
 from sdrag.text.spans import SpanUnion, widened
@@ -58,10 +58,10 @@ def patterns() -> list[Any]:
     for module in modules():
         for name, value in vars(module).items():
             values = value.values() if isinstance(value, dict) else [value]
-            for one in values:
-                if isinstance(one, re.Pattern) and isinstance(one.pattern, str):
-                    found[f"{module.__name__}.{name} {one.pattern[:20]}"] = one
-    return [pytest.param(one, id=name) for name, one in sorted(found.items())]
+            for item in values:
+                if isinstance(item, re.Pattern) and isinstance(item.pattern, str):
+                    found[f"{module.__name__}.{name} {item.pattern[:20]}"] = item
+    return [pytest.param(item, id=name) for name, item in sorted(found.items())]
 
 
 def inside(items: Any) -> Iterator[tuple[Any, Any]]:
@@ -250,7 +250,7 @@ def test_links_beyond_the_most_are_not_looked_up():
         answer, "?", [answer], MonitoringSection(look_for=["links"])
     )
 
-    assert [one.origin for one in found] == ["passage"] * most + ["unknown"] * 50
+    assert [item.origin for item in found] == ["passage"] * most + ["unknown"] * 50
 
 
 def test_a_window_without_spaces_ends():

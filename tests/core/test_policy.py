@@ -113,6 +113,43 @@ def test_no_word_of_a_constraint_stands_in_an_error(text):
     assert error.__context__ is None
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("caution", "high", "Write `disclosure.sensitivity`."),
+        ("candidates_by", "model", "Delete the key: the model reads for all"),
+        ("max_candidates", 3, "set `apply: top_k` and `top_k`"),
+    ],
+)
+def test_an_old_key_is_refused_by_name(key, value, said):
+    """The error names the key and its line, and says what to do."""
+    with pytest.raises(PolicyError, match=said) as raised:
+        Policy.parse(f"constraints:\n- a\ndisclosure:\n  {key}: {value}\n")
+
+    assert f"`disclosure.{key}` was re" in str(raised.value)
+    assert (raised.value.line, raised.value.key) == (4, f"disclosure.{key}")
+
+
+@pytest.mark.parametrize(
+    ("given", "number"),
+    [("balanced", 0.5), ("high", 1.0), ("0", 0.0), ("0.7", 0.7), ("1", 1.0)],
+)
+def test_a_sensitivity_is_a_number_or_a_name(given, number):
+    """A name stands for the number at which the engine was measured."""
+    policy = Policy.parse(f"disclosure:\n  sensitivity: {given}\n")
+
+    assert policy.disclosure.sensitivity == number
+
+
+@pytest.mark.parametrize("given", ["low", "true", "off", "1.5", "-0.1", ".nan", "[1]"])
+def test_no_other_sensitivity_is_one(given):
+    """What is neither a name nor from 0 to 1 is refused."""
+    with pytest.raises(PolicyError) as raised:
+        Policy.parse(f"disclosure:\n  sensitivity: {given}\n")
+
+    assert raised.value.key == "disclosure.sensitivity"
+
+
 @given(st.text(st.sampled_from("ab:-[]{}&*!?|>'\"#%@,<~ \n\t0\x00\ufeff")) | st.text())
 @settings(max_examples=300, deadline=None)
 def test_any_text_is_a_policy_or_an_error_of_ours(text):

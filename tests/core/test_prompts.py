@@ -97,14 +97,14 @@ def sent(steps) -> list[Prompt]:
 
 
 def _highlighting(labels):
-    from sdrag.highlight import prompting, yes_no  # noqa: PLC0415
+    from sdrag.highlight import prompting, questions  # noqa: PLC0415
     from sdrag.highlight.protocol import Context  # noqa: PLC0415
 
     context = Context((PASSAGE,), labels)
     ways = (prompting.baseline, prompting.structured, prompting.two_steps)
     return [
         prompt
-        for way in (*ways, prompting.by_span, yes_no._booleans)
+        for way in (*ways, prompting.by_span, questions._booleans)
         for prompt in sent(way(ASKED, context))
     ]
 
@@ -150,7 +150,7 @@ def _confirming():
 
 
 def _rephrasing():
-    from sdrag.disclosure.rephrase_prompt import rephrasing_prompt  # noqa: PLC0415
+    from sdrag.disclosure.rephrase import rephrasing_prompt  # noqa: PLC0415
 
     return [rephrasing_prompt(RAW, CONSTRAINTS, b"k" * 16)]
 
@@ -164,7 +164,7 @@ def _detecting():
 def _judging():
     from sdrag.guardrails.judging import _QUESTIONS, _prompt  # noqa: PLC0415
 
-    return [_prompt(("released words", "an answer"), one) for one in _QUESTIONS]
+    return [_prompt(("released words", "an answer"), item) for item in _QUESTIONS]
 
 
 def _linking():
@@ -174,12 +174,6 @@ def _linking():
     return [*sent(ModelExtractor().extract([TEXT])), _prompt(PASSAGE)]
 
 
-def _picking():
-    from sdrag.disclosure.llm_constraint_filter import _prompt  # noqa: PLC0415
-
-    return [_prompt(sensitive(TEXT), [Constraint("a", "Remove names")], bytes(32))]
-
-
 def _monolithic():
     from sdrag.evaluation.generation import monolithic_prompt  # noqa: PLC0415
 
@@ -187,7 +181,7 @@ def _monolithic():
 
 
 BUILT = {
-    ("prompting._prompt", "prompting.two_steps", "yes_no._booleans"): lambda: [
+    ("prompting._prompt", "prompting.two_steps", "questions._booleans"): lambda: [
         *_highlighting(Label.SENSITIVE),
         *_highlighting(Label.NONE),
     ],
@@ -195,8 +189,7 @@ BUILT = {
     ("summarizer.summary_prompt",): _summarizing,
     ("extraction_prompt.extraction_prompt",): _extracting,
     ("confirm_prompt.confirm_prompt",): _confirming,
-    ("rephrase_prompt.rephrasing_prompt",): _rephrasing,
-    ("llm_constraint_filter._prompt",): _picking,
+    ("rephrase.rephrasing_prompt",): _rephrasing,
     ("building._prompt",): _summarizing_clusters,
     ("llm.detection_prompt",): _detecting,
     ("judging._prompt",): _judging,
@@ -229,13 +222,13 @@ def test_no_prompt_holds_the_query_beside_unredacted_text(names):
 
 
 def test_the_prompts_of_redaction_are_admitted_and_have_no_room_for_a_query():
-    """No builder of the disclosure room takes a question; its prompts are sent."""
-    from sdrag.disclosure import extraction_prompt, rephrase_prompt  # noqa: PLC0415
+    """No builder of the disclosure package takes a question; its prompts are sent."""
+    from sdrag.disclosure import extraction_prompt, rephrase  # noqa: PLC0415
 
     assert all(map(admit, [*_extracting(), *_rephrasing()]))
     for builder in (
         extraction_prompt.extraction_prompt,
-        rephrase_prompt.rephrasing_prompt,
+        rephrase.rephrasing_prompt,
     ):
         taken = set(inspect.signature(builder).parameters)
         assert not taken & {"query", "question", "request", "principal"}
@@ -266,7 +259,7 @@ def broken(prompt):
     "drive", [run, lambda s, p: asyncio.run(arun(s, p))], ids=["run", "arun"]
 )
 def test_a_prompt_that_breaks_a_rule_reaches_no_performer(drive):
-    """Whatever is in it, and whatever else goes out with it, the door keeps it."""
+    """Whatever is in it, and whatever else is sent, the check keeps the rules."""
 
     @given(st.lists(PROMPTS, min_size=1, max_size=3))
     def holds(prompts):
@@ -282,7 +275,7 @@ def test_a_prompt_that_breaks_a_rule_reaches_no_performer(drive):
 
 
 def test_no_rule_can_swallow_the_refusal():
-    """Steps that catch everything do not catch the door's error."""
+    """Steps that catch everything do not catch the error of the prompt check."""
 
     def swallowing():
         try:

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from sdrag.disclosure.local.scorer import scores  # noqa: E402 -- torch comes first
-from sdrag.minilm import window_reading  # noqa: E402
+from sdrag.minilm import sentence_windows  # noqa: E402
 from sdrag.minilm.sentence_windows import padded, tokenized  # noqa: E402
 
 TEXTS = [
@@ -51,13 +51,13 @@ def test_what_reads_alike_is_read_once() -> None:
     """Every place of it is given what it says all the same."""
     _, tokenizer = scores._loaded()
     texts = [tokenized(text, tokenizer) for text in ["He came.", "She.", "He came."]]
-    seen: list[window_reading.Window] = []
+    seen: list[sentence_windows.Window] = []
 
     def chances(windows):
         seen.extend(windows)
         return torch.tensor([[float(i) for window in windows for i in window.ids]])
 
-    found = window_reading.means(texts, 1, chances)
+    found = sentence_windows.means(texts, 1, chances)
 
     assert len(seen) == 2
     for text, own in zip(texts, found, strict=True):
@@ -75,7 +75,7 @@ def test_a_token_of_two_windows_is_given_their_mean() -> None:
         each = [torch.full((1, len(w.ids)), float(next(numbers))) for w in windows]
         return torch.cat(each, dim=1)
 
-    (own,) = window_reading.means([text], 1, chances)
+    (own,) = sentence_windows.means([text], 1, chances)
 
     assert own.shape == (1, len(text.ids))
     assert len(set(own[0, first.start : second.stop].tolist())) > 1

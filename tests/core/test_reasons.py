@@ -11,7 +11,6 @@ from typing import get_args
 import pytest
 
 from sdrag import errors
-from sdrag.disclosure.candidates import Candidates
 from sdrag.errors import SdragError
 from sdrag.guardrails import citations, monitoring
 from sdrag.guardrails.injection import patterns
@@ -19,7 +18,7 @@ from sdrag.highlight.verification import RefusalReason
 from sdrag.reasons import GROUPS, REASONS, WARNED, explain, page
 
 ROOT = Path(__file__).parents[2]
-ROOMS = [
+PACKAGES = [
     ROOT / "shared" / "sdrag" / name
     for name in ("disclosure", "guardrails", "highlight", "linkage")
 ]
@@ -40,9 +39,9 @@ NO_CODES = {"check-digits", "utf-8"}
 WORDS_OF_CONSTRAINTS = "constraint_parser"
 """A package full of words that only look like codes."""
 ERRORS = [
-    one
-    for one in vars(errors).values()
-    if isinstance(one, type) and issubclass(one, SdragError)
+    var
+    for var in vars(errors).values()
+    if isinstance(var, type) and issubclass(var, SdragError)
 ]
 
 
@@ -81,21 +80,23 @@ def codes_in_calls(node: ast.Call) -> set[str]:
 
 
 def codes_assigned(node: ast.Assign) -> set[str]:
-    names = {getattr(one, "id", getattr(one, "attr", "")) for one in node.targets}
+    names = {
+        getattr(target, "id", getattr(target, "attr", "")) for target in node.targets
+    }
     return words_of(node.value) if names & {"reason", "doubt"} else set()
 
 
 def test_every_code_in_the_source_is_explained() -> None:
     """A code that is passed as one, assigned as one, or merely looks like one."""
     found: set[str] = set()
-    for node in in_packages(under=ROOMS):
+    for node in in_packages(under=PACKAGES):
         if isinstance(node, ast.Call):
             found |= codes_in_calls(node)
         elif isinstance(node, ast.Assign):
             found |= codes_assigned(node)
     looking = {
         node.value
-        for node in in_packages(under=ROOMS[:3])
+        for node in in_packages(under=PACKAGES[:3])
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and KEBAB.fullmatch(node.value)
@@ -111,18 +112,17 @@ def test_every_code_in_the_source_is_explained() -> None:
         set(get_args(RefusalReason)),
         set(get_args(citations.Fault)),
         {f"{fault}-unchecked" for fault in get_args(citations.Fault)},
-        set(patterns._PATTERNS),
-        set(Candidates(()).left_out()),
+        set(patterns.PATTERNS),
         {
             f"{kind}:{origin}"
             for kind in get_args(monitoring.Kind)
             for origin in ("passage", "unknown")
         },
-        {f"failed-{one.__name__.removesuffix('Error').lower()}" for one in ERRORS},
+        {f"failed-{item.__name__.removesuffix('Error').lower()}" for item in ERRORS},
     ],
 )
 def test_codes_that_are_made_of_something_are_explained(codes: set[str]) -> None:
-    """Of the rules of a room, or of the name of an error."""
+    """Of the rules of a package, or of the name of an error."""
     assert codes - REASONS.keys() == set()
 
 

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.disclosure.confirm_prompt import Marked, confirm_prompt, control_of
-from sdrag.disclosure.confirm_replies import read_answers
 from sdrag.disclosure.extraction_prompt import extraction_prompt
-from sdrag.disclosure.extraction_replies import read_verdicts
-from sdrag.disclosure.rephrase_prompt import passage_mark, rephrasing_prompt
+from sdrag.disclosure.model_replies import read_answers, read_verdicts
+from sdrag.disclosure.rephrase import passage_mark, rephrasing_prompt
 from sdrag.engine.prompts import Message, Prompt, constant, sensitive
 from sdrag.errors import UsageError
 from sdrag.evaluation.witnesses import broken
@@ -55,9 +54,9 @@ def freed(model, *marked, **how):
     """Return what is freed of each marked form, and that the control is not."""
     control, prompt = confirmation(*marked, **how)
     answers = json.loads(model(prompt))["answers"]
-    said = {one["question"]: one["no"] for one in answers}
+    said = {answer["question"]: answer["no"] for answer in answers}
     assert list(said) == [f"q{n}" for n in range(1, len(marked) + 2)]
-    assert said.pop(f"q{control.place + 1}") == []
+    assert said.pop(f"q{control.index + 1}") == []
     return list(said.values())
 
 
@@ -223,7 +222,7 @@ class TestStumbling:
         """Over many texts, every kind of fault comes."""
         model, exact = StumblingModel(ExactModel(KNOWS)), ExactModel(KNOWS)
         prompts = [extraction(f"{TEXT} {n}") for n in range(600)]
-        kinds = Counter(_kind(model(one), exact(one)) for one in prompts)
+        kinds = Counter(_kind(model(prompt), exact(prompt)) for prompt in prompts)
 
         assert 0.15 < 1 - (kinds["right"] + kinds["form"]) / 600 < 0.25
         assert 0.1 < kinds["form"] / 600 < 0.3
@@ -258,7 +257,9 @@ class TestStumbling:
         model, exact = StumblingModel(ExactModel(KNOWS), every=2), ExactModel(KNOWS)
         prompts = [extraction(f"{TEXT} {n}") for n in range(40)]
 
-        assert all(any(model(one) == exact(one) for _ in range(40)) for one in prompts)
+        assert all(
+            any(model(prompt) == exact(prompt) for _ in range(40)) for prompt in prompts
+        )
 
     def test_threads_count_together(self):
         """So many askings give so many replies, whoever asks."""
@@ -278,7 +279,7 @@ class TestStumbling:
             told = {model(prompt) for _ in range(200)}
 
             assert {"", exact(prompt)} < told
-            assert any(one.startswith("```") for one in told)
+            assert any(item.startswith("```") for item in told)
 
     def test_what_is_not_of_its_form_is_passed_on(self):
         """A model of the user's own may stumble by itself."""
@@ -306,6 +307,6 @@ def _kind(reply, right):  # noqa: PLR0911 -- one for each kind
     verdicts = json.loads(reply)["verdicts"]
     if len(verdicts) != len(RULES):
         return "missing" if len(verdicts) < len(RULES) else "unknown"
-    if any("Zebedee Quux of Nether Wallop" in one["spans"] for one in verdicts):
+    if any("Zebedee Quux of Nether Wallop" in verdict["spans"] for verdict in verdicts):
         return "misquoted"
     return "form"

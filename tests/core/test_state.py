@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -15,7 +16,7 @@ from sdrag.state import open_state
 from sdrag.state.findings import Located
 from sdrag.state.keys import Keys
 from sdrag.state.register import Entries, Hashes, Register
-from sdrag.state.rephrasings import Replies
+from sdrag.state.releases import Replies
 from sdrag.state.schema import SCHEMA
 from sdrag.state.span_bytes import ClosedSpans, by_rule
 from sdrag.state.sqlite import MEMORY, Database
@@ -284,7 +285,7 @@ class TestReplies:
     @pytest.fixture(params=["memory", "file"])
     def replies(self, request, tmp_path):
         where = MEMORY if request.param == "memory" else tmp_path / "own.db"
-        return Replies(Database(where, SCHEMA, name="state").transaction, KEYS, 3)
+        return Replies(Database(where, SCHEMA, name="state"), KEYS, 3)
 
     def test_remembers(self, replies):
         """What was put is there; what was not is not."""
@@ -346,7 +347,7 @@ class TestOpening:
 
     @pytest.mark.parametrize("given", [3, [], object(), b"path"])
     def test_what_is_none_is_refused(self, given):
-        with pytest.raises(UsageError, match="is no state"):
+        with pytest.raises(UsageError, match="must be a path or a State"):
             open_state(given)
 
     def test_a_broken_file_is_the_hosts_fault(self, tmp_path):
@@ -367,3 +368,17 @@ class TestOpening:
         state = open_state(tmp_path / "karlsson.db")
 
         assert "karlsson" not in f"{state!r} {state.keys!r} {state.hashes!r}"
+
+
+@pytest.mark.parametrize(
+    "name", ["bindings", "findings", "affinities", "lineage", "replies", "enforced"]
+)
+def test_a_store_that_lacks_a_method_is_refused(state, name):
+    """It is refused when the state is made, and the error names what is missing."""
+
+    class Partial:
+        def key(self, purpose):
+            return b""
+
+    with pytest.raises(UsageError, match=f"`{name}` .* Partial, which has no [a-z]+"):
+        replace(state, **{name: Partial()})

@@ -148,9 +148,9 @@ def kind_of(value: Any) -> str:
 
 def clears(value: Any, listed: tuple[Any, ...]) -> bool:
     """Say whether a value is comparable, of a listed kind, and equals none of them."""
-    same = [one for one in listed if kind_of(one) == kind_of(value)]
+    same = [item for item in listed if kind_of(item) == kind_of(value)]
     if isinstance(value, str):
-        value, same = fold_text(value), [fold_text(one) for one in same]
+        value, same = fold_text(value), [fold_text(item) for item in same]
     return bool(same) and value != "" and value not in same
 
 
@@ -199,12 +199,12 @@ def test_for_text_of_unknown_origin_every_constraint_holds(
         {"text": "Hide doses", "where": where, "where_missing": missing}
         for where, missing in limits
         if all(
-            one == one and one not in {float("inf"), float("-inf")}  # noqa: PLR0124
+            item == item and item not in {float("inf"), float("-inf")}  # noqa: PLR0124
             for listed in where.values()
-            for one in listed
+            for item in listed
         )
     ]
     policy = Policy.read({"constraints": entries})
     metadata = metadata_of_any(policy)
 
-    assert all(applies(one, metadata) for one in policy.rules)
+    assert all(applies(item, metadata) for item in policy.rules)

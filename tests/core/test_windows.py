@@ -14,7 +14,7 @@ from sdrag.vocabulary import Span
 def _tokens(lengths: list[int]) -> Tokens:
     """Sentences of so many tokens, of a character each."""
     numbers = [n for n, length in enumerate(lengths) for _ in range(length)]
-    spans = [Span(place, place + 1) for place in range(len(numbers))]
+    spans = [Span(index, index + 1) for index in range(len(numbers))]
     return Tokens("x" * len(numbers), numbers, spans, numbers)
 
 
@@ -25,7 +25,7 @@ def test_every_token_is_read(lengths: list[int]) -> None:
 
     windows = list(tokens.windows())
 
-    assert {place for window in windows for place in window} == set(range(sum(lengths)))
+    assert {index for window in windows for index in window} == set(range(sum(lengths)))
     assert all(0 < len(window) <= 256 for window in windows)
     assert all(a.start < b.start for a, b in pairwise(windows))
 
@@ -36,5 +36,5 @@ def test_sentences_that_fit_are_never_cut(lengths: list[int]) -> None:
     tokens = _tokens(lengths)
 
     for window in tokens.windows():
-        inside = {tokens.sentences[place] for place in window}
+        inside = {tokens.sentences[index] for index in window}
         assert len(window) == sum(lengths[number] for number in inside)

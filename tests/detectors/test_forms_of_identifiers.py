@@ -9,14 +9,14 @@ from time import process_time
 import pytest
 
 from sdrag.detectors.local import mentions
-from sdrag.detectors.local.checks import iban_holds
-from sdrag.detectors.local.national_checks import (
+from sdrag.detectors.local.check_digits import (
+    base58_holds,
     finnish_holds,
     holds,
+    iban_holds,
     permit_holds,
     spanish_holds,
 )
-from sdrag.detectors.local.wallets import base58_holds
 
 # Cases with the expected span in double brackets, and the types that it may have.
 KINDS = {

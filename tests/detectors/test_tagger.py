@@ -12,13 +12,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors import safe_open
 
 from sdrag.detectors import tagger
 from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.detectors.tagger import TaggerDetector, tagging
 from sdrag.detectors.tagger.tagging import Tag
+from sdrag.disclosure.local.scorer import scores
 from sdrag.engine.steps import Failure, Reply, compute, run
 from sdrag.errors import InternalError
+from sdrag.minilm import packaged_network
 from sdrag.testing import Scripted
 from sdrag.text.sentences import words
 from sdrag.vocabulary import Mention
@@ -167,11 +170,36 @@ def test_a_text_the_network_could_not_read_is_a_failure(monkeypatch) -> None:
     assert isinstance(outcome.error, InternalError)
 
 
-def test_without_the_weights_it_is_not_available(monkeypatch, tmp_path) -> None:
-    """The rules are then what the local engine has."""
-    monkeypatch.setattr(tagging, "_WEIGHTS", tmp_path / "none.safetensors")
+def test_without_the_weights_it_is_an_error(monkeypatch, tmp_path) -> None:
+    """A file of the package is missing: no other engine takes its place in silence."""
+    missing = tmp_path / "none.safetensors"
+    monkeypatch.setattr(tagging._NETWORK, "weights", missing)
+
+    with pytest.raises(InternalError, match="The tagger has no weights"):
+        tagger.available()
+
+
+def test_without_the_extra_the_log_says_so_once(monkeypatch, caplog) -> None:
+    """The rules are then what the local engine has, and its operator is told."""
+    monkeypatch.setattr(packaged_network, "installed", lambda: False)
+    monkeypatch.setattr(tagging._NETWORK, "_warned", False)
 
     assert not tagger.available()
+    assert not tagger.available()
+
+    (record,) = caplog.records
+    assert record.name == "sdrag"
+    assert record.levelname == "WARNING"
+    assert "`local`" in record.getMessage()
+
+
+@pytest.mark.parametrize("module", [tagging, scores], ids=["tagger", "scorer"])
+def test_weights_say_what_they_are(module) -> None:
+    """Name, version, source of the data and licence are in the file."""
+    with safe_open(module._NETWORK.weights, framework="np") as file:
+        metadata = file.metadata()
+
+    assert {"name", "version", "source_data", "licence"} <= metadata.keys()
 
 
 def test_a_text_reads_the_same_on_every_thread() -> None:

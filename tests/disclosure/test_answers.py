@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.disclosure.confirm_replies import read_answers
+from sdrag.disclosure.model_replies import read_answers
 
 ASKED = {"q1": ("names", "dates"), "q2": ("names",), "q3": ("k1",)}
 RIGHT = (

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from sdrag.detectors.tagger import tagging
+from sdrag.detectors import tagger
 from sdrag.disclosure import DisclosureSetup, disclose
 from sdrag.engine.calls import Limits, Port
 from sdrag.engine.effect_runner import PortRunner, Ports
@@ -202,7 +202,7 @@ def test_what_less_was_installed_for_is_located_anew(tmp_path):
         return run(disclose_all([passage], Request("?"), engine), Scripted()).passages
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tagging, "_WEIGHTS", tmp_path / "none.safetensors")
+        patch.setattr(tagger, "available", lambda: False)
         (before,) = released()
     (after,) = released()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,9 +60,11 @@ def test_all_candidates_depend_on_the_chunks_alone(passages, one, other):
 
 @given(retrieved, questions, questions)
 @settings(max_examples=30, deadline=None)
-def test_a_limit_on_candidates_depends_on_the_chunks_alone(passages, one, other):
-    """Which constraints are candidates is no matter of wording, however ranked."""
-    limits = {"max_candidates": 5, "rank_by": "query"}
+def test_a_top_k_of_the_hybrid_ranking_depends_on_the_chunks_alone(
+    passages, one, other
+):
+    """The question plays no part in the default ranking."""
+    limits = {"top_k": 5, "apply": "top_k"}
 
     first, _ = chosen(passages, one, **limits)
     second, _ = chosen(passages, other, **limits)
@@ -72,18 +73,17 @@ def test_a_limit_on_candidates_depends_on_the_chunks_alone(passages, one, other)
     assert len(first.applied) <= 5
 
 
-@given(retrieved, questions, st.integers(1, 30), st.integers(1, 30))
+@given(retrieved, questions, st.integers(1, 30))
 @settings(max_examples=30, deadline=None)
-def test_every_candidate_is_applied_or_reported(passages, query, limit, top_k):
-    """Nothing is lost between all candidates, the limit and the top K."""
+def test_every_candidate_is_applied_or_reported(passages, query, top_k):
+    """Nothing is lost between all candidates and the top K."""
     everything, _ = chosen(passages, query)
-    limits = {"max_candidates": limit, "top_k": top_k, "apply": "top_k"}
 
-    found, _ = chosen(passages, query, **limits)
+    found, _ = chosen(passages, query, top_k=top_k, apply="top_k")
 
-    parts = [rule.id for rule in found.applied + found.dropped + found.beyond]
+    parts = [rule.id for rule in found.applied + found.dropped]
     assert sorted(parts) == sorted(everything.asked)
-    assert len(found.applied) <= min(limit, top_k)
+    assert len(found.applied) <= top_k
 
 
 def test_a_small_policy_has_nothing_to_choose():
@@ -97,26 +97,21 @@ def test_a_small_policy_has_nothing_to_choose():
     assert found.applied == few
 
 
-@pytest.mark.parametrize(
-    ("section", "reason"),
-    [
-        ({"max_candidates": 3}, "max-candidates"),
-        ({"apply": "top_k", "top_k": 3}, "top-k"),
-    ],
-)
-def test_what_is_not_applied_stands_in_the_audit(section, reason):
-    """The audit names every candidate that was not applied, and which limit it was."""
+def test_what_is_not_applied_stands_in_the_audit():
+    """The audit names every candidate that a top K left out."""
     rules = [
         {"id": rule.id, "text": f"Conceal what is told of group {number}"}
         for number, rule in enumerate(RULES[:10])
     ]
-    engine = Engine.build({"constraints": rules, "disclosure": section})
+    engine = Engine.build(
+        {"constraints": rules, "disclosure": {"apply": "top_k", "top_k": 3}}
+    )
     run(bind_all(CHUNKS, engine), Scripted())
 
     done = run(disclose(CHUNKS[:2], Request("?"), engine), Scripted())
 
     (left_out,) = [one for one in done.decisions if one.subject == "constraints"]
-    assert left_out.reason == reason
+    assert left_out.reason == "top-k"
     assert len(left_out.constraint_ids) == 7
 
 
@@ -126,4 +121,3 @@ def test_all_candidates_are_applied_by_default():
 
     assert section.apply == "all_candidates"
     assert section.top_k is None
-    assert section.max_candidates is None

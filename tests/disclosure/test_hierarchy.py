@@ -360,6 +360,9 @@ def test_settings_are_checked(wrong):
         HierarchySettings(**wrong)
 
 
+# The next two need the extra `hierarchy`, which `dev` leaves out: it brings numba and
+# llvmlite, and compiling takes a minute. With the extra installed, `make bench` and
+# `pytest -m slow tests/disclosure/test_hierarchy.py` run them.
 @pytest.mark.slow
 def test_clusters_follow_meaning():
     """Vectors that lie apart are apart, and every one has a cluster."""

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from sdrag.disclosure import bind
-from sdrag.disclosure.candidates import CANDIDATES, candidates
-from sdrag.disclosure.hybrid import Votes, document_votes, hybrid_scores
-from sdrag.disclosure.typed_candidates import candidates_by_type
+from sdrag.disclosure.candidates import CANDIDATES, candidates, candidates_by_type
+from sdrag.disclosure.ranking import Votes, document_votes, hybrid_scores
 from sdrag.engine.steps import run
-from sdrag.evaluation.ranking import average_precision, recall
+from sdrag.evaluation.constraint_ranking import average_precision, recall
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
 from sdrag.testing import Scripted

@@ -242,7 +242,7 @@ class TestHeuristicsPutBack:
 
     def test_sentences_not_scored_by_themselves(self, monkeypatch) -> None:
         """The surest word of a document must not make another one harmless."""
-        both = SCORED._Read.sure
+        both = SCORED._ScoredDocument.sure
 
         def sure(read, row, alone_enough, whole_enough):
             if len(read.document.sentences) == 1:
@@ -250,7 +250,7 @@ class TestHeuristicsPutBack:
             whole, (least, share) = read.whole[row], whole_enough
             return whole * (whole >= max(least, share * whole.max(initial=0)))
 
-        monkeypatch.setattr(SCORED._Read, "sure", sure)
+        monkeypatch.setattr(SCORED._ScoredDocument, "sure", sure)
 
         assert _uncovered(*SAFE, ["He lives in"], "d")
 

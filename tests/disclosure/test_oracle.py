@@ -130,7 +130,7 @@ def test_wrong_models_open_nothing(reply, in_doubt, rules):
 
 
 @pytest.mark.parametrize("method", ["redact", "rephrase", "withhold"])
-@pytest.mark.parametrize("limits", [{}, {"max_candidates": 2}])
+@pytest.mark.parametrize("limits", [{}, {"bind_top_n": 1}])
 def test_prompts_do_not_depend_on_the_question(method, limits):
     """Two runs that differ in the question alone send the same prompts, to the byte."""
     rules = [{**rule, "method": method} for rule in RULES]

@@ -34,11 +34,14 @@ import pytest
 from sdrag.disclosure.ranking import STRATEGIES, Similarities, rank
 from sdrag.errors import UsageError
 
-WORKED = Similarities.of(
-    constraints=np.array([[0.6, 0.8], [1, 0], [0, 1]], dtype=np.float32),
-    chunks=np.array([[1, 0], [0, 1]], dtype=np.float32),
-    query=np.array([1, 0], dtype=np.float32),
-    concatenated=np.array([0.8, 0.6], dtype=np.float32),
+CONSTRAINTS = np.array([[0.6, 0.8], [1, 0], [0, 1]], dtype=np.float32)
+CHUNKS = np.array([[1, 0], [0, 1]], dtype=np.float32)
+QUERY = np.array([1, 0], dtype=np.float32)
+WORKED = Similarities(
+    chunks=CONSTRAINTS @ CHUNKS.T,
+    query=CONSTRAINTS @ QUERY,
+    concatenated=CONSTRAINTS @ np.array([0.8, 0.6], dtype=np.float32),
+    chunk_query=CHUNKS @ QUERY,
 )
 
 
@@ -54,7 +57,7 @@ WORKED = Similarities.of(
 )
 def test_the_five_formulas(strategy, scores, order):
     """Each gives the paper's values, and equal scores keep the policy's order."""
-    found = STRATEGIES[strategy](WORKED)
+    found = STRATEGIES[strategy].score(WORKED)
 
     assert found.tolist() == pytest.approx(scores)
     assert "".join(name for name, _ in rank(found, ("a", "b", "c"))) == order
@@ -67,9 +70,9 @@ def test_a_strategy_reads_what_it_says(strategy):
     unread = {field.name for field in fields(WORKED)} - chosen.reads
     unknown = {name: getattr(WORKED, name) * np.nan for name in unread}
 
-    found = chosen(replace(WORKED, **unknown))
+    found = chosen.score(replace(WORKED, **unknown))
 
-    assert found.tolist() == chosen(WORKED).tolist()
+    assert found.tolist() == chosen.score(WORKED).tolist()
 
 
 def test_shapes_must_fit():

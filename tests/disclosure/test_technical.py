@@ -11,7 +11,7 @@ import pytest
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.technical import Technical, technical
-from sdrag.disclosure.technical_findings import Asked, asked
+from sdrag.disclosure.technical_findings import Extent, asked
 from sdrag.vocabulary import Constraint
 
 UUID = "7f9c24e8-3b12-4c55-9f2e-1d0f6a7b8c9d"
@@ -215,7 +215,7 @@ def test_a_value_goes_whole_where_a_constraint_asks_for_its_kind(text, kinds):
     known = set(Technical) - {Technical.CODE}
 
     whole = {
-        kind for kind in known if asked(KINDS[kind][0], kind, parsed) is Asked.WHOLE
+        kind for kind in known if asked(KINDS[kind][0], kind, parsed) is Extent.WHOLE
     }
 
     assert whole == kinds
@@ -224,36 +224,36 @@ def test_a_value_goes_whole_where_a_constraint_asks_for_its_kind(text, kinds):
 @pytest.mark.parametrize(
     ("text", "value", "much"),
     [
-        ("Remove identifying information", "chunk-12", Asked.PARTS),
-        ("Nothing may be disclosed", UUID, Asked.PARTS),
-        ("Hide all dates", "/srv/data/2024/file.txt", Asked.PARTS),
-        ("Hide all dates", "/srv/data/file.txt", Asked.NOTHING),
-        ("Hide bank account numbers", "https://example.org/44718812", Asked.PARTS),
-        ("Hide bank account numbers", "https://example.org/4471", Asked.NOTHING),
-        ("Hide bank account numbers", "507f1f77bcf86cd799439011", Asked.NOTHING),
-        ("Hide bank account numbers", "XK-44713", Asked.PARTS),
-        ("Hide home addresses", "XK-44713", Asked.PARTS),
-        ("Hide how the suspect fled", "XK-44713", Asked.PARTS),
-        ("Hide email addresses", "XK-44713", Asked.NOTHING),
-        ("Remove the names of witnesses", "XK-44713", Asked.NOTHING),
-        ("Hide social security numbers", "/srv/data/078-05-1120.txt", Asked.PARTS),
-        ("Hide phone numbers", "https://example.org/+46700555123/docs", Asked.WHOLE),
-        ("Hide phone numbers", "https://example.org/docs?tel=555123", Asked.WHOLE),
-        ("Hide phone numbers", "/srv/data/0700-555-12-34/file.txt", Asked.WHOLE),
-        ("Hide phone numbers", "chunk-212-555-0123", Asked.WHOLE),
-        ("Hide phone numbers", "chunk-2125550123", Asked.WHOLE),
-        ("Hide phone numbers", "XK-07005551234", Asked.WHOLE),
-        ("Hide phone numbers", "chunk_00000012", Asked.NOTHING),
-        ("Hide phone numbers", "/srv/data/2024/05/03/file.txt", Asked.NOTHING),
-        ("Hide phone numbers", "/srv/data/20240503101112.txt", Asked.NOTHING),
-        ("Hide phone numbers", UUID, Asked.NOTHING),
-        ("Hide phone numbers", "507f1f77bcf86cd799439011", Asked.NOTHING),
-        ("Hide email addresses", "https://example.org/ab%40example.org", Asked.WHOLE),
-        ("Hide email addresses", "/srv/data/ab@example.org/file.txt", Asked.WHOLE),
-        ("Hide GPS positions", "https://example.org/59.3293,18.0686", Asked.WHOLE),
-        ("Hide chunk numbers", "chunk-12", Asked.WHOLE),
-        ("Hide chunk numbers", "node-abc123", Asked.NOTHING),
-        ("Hide the ages of witnesses", "1984-05-03", Asked.PARTS),
+        ("Remove identifying information", "chunk-12", Extent.PARTS),
+        ("Nothing may be disclosed", UUID, Extent.PARTS),
+        ("Hide all dates", "/srv/data/2024/file.txt", Extent.PARTS),
+        ("Hide all dates", "/srv/data/file.txt", Extent.NOTHING),
+        ("Hide bank account numbers", "https://example.org/44718812", Extent.PARTS),
+        ("Hide bank account numbers", "https://example.org/4471", Extent.NOTHING),
+        ("Hide bank account numbers", "507f1f77bcf86cd799439011", Extent.NOTHING),
+        ("Hide bank account numbers", "XK-44713", Extent.PARTS),
+        ("Hide home addresses", "XK-44713", Extent.PARTS),
+        ("Hide how the suspect fled", "XK-44713", Extent.PARTS),
+        ("Hide email addresses", "XK-44713", Extent.NOTHING),
+        ("Remove the names of witnesses", "XK-44713", Extent.NOTHING),
+        ("Hide social security numbers", "/srv/data/078-05-1120.txt", Extent.PARTS),
+        ("Hide phone numbers", "https://example.org/+46700555123/docs", Extent.WHOLE),
+        ("Hide phone numbers", "https://example.org/docs?tel=555123", Extent.WHOLE),
+        ("Hide phone numbers", "/srv/data/0700-555-12-34/file.txt", Extent.WHOLE),
+        ("Hide phone numbers", "chunk-212-555-0123", Extent.WHOLE),
+        ("Hide phone numbers", "chunk-2125550123", Extent.WHOLE),
+        ("Hide phone numbers", "XK-07005551234", Extent.WHOLE),
+        ("Hide phone numbers", "chunk_00000012", Extent.NOTHING),
+        ("Hide phone numbers", "/srv/data/2024/05/03/file.txt", Extent.NOTHING),
+        ("Hide phone numbers", "/srv/data/20240503101112.txt", Extent.NOTHING),
+        ("Hide phone numbers", UUID, Extent.NOTHING),
+        ("Hide phone numbers", "507f1f77bcf86cd799439011", Extent.NOTHING),
+        ("Hide email addresses", "https://example.org/ab%40example.org", Extent.WHOLE),
+        ("Hide email addresses", "/srv/data/ab@example.org/file.txt", Extent.WHOLE),
+        ("Hide GPS positions", "https://example.org/59.3293,18.0686", Extent.WHOLE),
+        ("Hide chunk numbers", "chunk-12", Extent.WHOLE),
+        ("Hide chunk numbers", "node-abc123", Extent.NOTHING),
+        ("Hide the ages of witnesses", "1984-05-03", Extent.PARTS),
     ],
 )
 def test_what_a_value_may_hold_is_looked_for_in_it(text, value, much):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.disclosure.extraction_replies import MAX_REPLY, MAX_SPANS, read_verdicts
+from sdrag.disclosure.model_replies import MAX_REPLY, MAX_SPANS, read_verdicts
 
 A = {"constraint": "a", "spans": ["Ann", "Lee"]}
 B = {"constraint": "b", "spans": []}

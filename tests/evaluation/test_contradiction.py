@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sdrag.errors import UsageError
-from sdrag.evaluation.contradiction import measure, read_pairs
+from sdrag.evaluation.claim_evidence import measure_contradiction, read_pairs
 from sdrag.guardrails.opposition import refutation
 
 FEVER = Path(os.environ.get("SDRAG_DATA", "../shared/data")) / (
@@ -50,7 +50,7 @@ def test_a_file_is_measured(tmp_path):
         )
     )
 
-    assert measure(read_pairs(path), 0.5)["accuracy"] == 1.0
+    assert measure_contradiction(read_pairs(path), 0.5)["accuracy"] == 1.0
 
 
 @pytest.mark.parametrize("line", ["{}", '{"claim": "a", "evidence": "b"}', "["])
@@ -66,4 +66,4 @@ def test_a_line_that_is_no_pair_is_named(tmp_path, line):
 @pytest.mark.skipif(not FEVER.exists(), reason="no development data")
 def test_the_rules_reach_their_figure():
     """On the development half of FEVER-Symmetric."""
-    assert measure(read_pairs(FEVER), 0.5)["accuracy"] >= 0.62
+    assert measure_contradiction(read_pairs(FEVER), 0.5)["accuracy"] >= 0.62

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from sdrag.errors import UsageError
-from sdrag.evaluation.control_bits import evaluate_control, read_attacks, read_corpus
-from sdrag.evaluation.control_scan import guard_judge, scan_to
+from sdrag.evaluation.control_bits import (
+    evaluate_control,
+    guard_judge,
+    read_attacks,
+    read_corpus,
+    scan_to,
+)
 from sdrag.highlight.corpus_scan import scan, windows
 from sdrag.policy import HighlightSection, InjectionSection
 from sdrag.vocabulary import Passage, Span

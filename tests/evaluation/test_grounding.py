@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sdrag.errors import UsageError
-from sdrag.evaluation.grounding import measure, read_cases
+from sdrag.evaluation.claim_evidence import measure_grounding, read_cases
 from sdrag.guardrails.support import support
 
 WICE = Path(os.environ.get("SDRAG_DATA", "../shared/data")) / "wice/claim_dev.jsonl"
@@ -67,7 +67,7 @@ def test_a_file_is_measured(tmp_path):
         )
     )
 
-    result = measure(read_cases(path), 0.5)
+    result = measure_grounding(read_cases(path), 0.5)
 
     assert result["auc"] == 1.0
     assert result["citations"] == {"precision": 1.0, "recall": 1.0}
@@ -86,4 +86,4 @@ def test_a_line_that_is_no_case_is_named(tmp_path):
 @pytest.mark.skipif(not WICE.exists(), reason="no development data")
 def test_the_scorer_reaches_its_figure():
     """On the development half of WiCE."""
-    assert measure(read_cases(WICE), 0.5)["auc"] >= 0.80
+    assert measure_grounding(read_cases(WICE), 0.5)["auc"] >= 0.80

@@ -9,15 +9,25 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.highlight_experiments.elo import Battle, ratings
+from benchmarks.highlight_experiments.hijack import calls, hijack_rates, is_valid
+from benchmarks.highlight_experiments.judges import (
+    compare,
+    correctness,
+    quality,
+    relevance,
+)
+from benchmarks.highlight_paper import relation
 from sdrag.engine.prompts import Labelled
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.evaluation.highlight import evaluate_highlighter
-from sdrag.evaluation.highlight_data import read_squad
-from sdrag.evaluation.highlight_elo import Battle, ratings
-from sdrag.evaluation.highlight_hijack import calls, hijack_rates, is_valid
-from sdrag.evaluation.highlight_judges import compare, correctness, quality, relevance
-from sdrag.evaluation.highlight_tokens import holds, k_precision, recall, relation
+from sdrag.evaluation.highlight import (
+    evaluate_highlighter,
+    holds,
+    k_precision,
+    read_squad,
+    recall,
+)
 from sdrag.highlight.exchange import Settings
 from sdrag.highlight.local import local
 from sdrag.highlight.protocol import Context, Proposal

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.linkage_experiments.checker import problems
+from benchmarks.linkage_experiments.generated import generate_clusters
 from sdrag.cli.app import app
+from sdrag.detectors.local import LocalDetector
 from sdrag.errors import UsageError
 from sdrag.evaluation.linkage import evaluate_linkage, leak_rate
 from sdrag.evaluation.linkage_clusters import (
     Cluster,
     packaged_clusters,
-    problems,
     read_clusters,
 )
-from sdrag.evaluation.linkage_generated import generate_clusters
-from sdrag.linkage import mask_corpus
+from sdrag.linkage import checkpoint, mask_corpus
 from sdrag.linkage.document_files import document_id, read_documents
 from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.policy import LinkageSection, ResolutionSection
-from sdrag.reports.linkage import render_linkage
+from sdrag.reports.linkage_report import render_linkage
 from sdrag.vocabulary import Decision
 
 FOLDER = Path(__file__).parents[2] / "shared/sdrag/evaluation/clusters"
@@ -151,18 +154,46 @@ class TestCommands:
             "report.html",
         ]
 
-    def test_mask_detects_and_resumes(self, tmp_path: Path) -> None:
+    def test_mask_detects_and_resumes(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """A run that was interrupted leaves offsets, no text, and is taken up."""
         source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-        rows = [
-            {"id": f"d{n}", "content": f"Mr. Ivo Krastev called {n} times."}
-            for n in range(3)
-        ]
+        progress = tmp_path / "out.jsonl.progress"
+        texts = [f"Mr. Ivo Krastev called {n} times." for n in range(3)]
+        rows = [{"id": f"d{n}", "content": text} for n, text in enumerate(texts)]
         source.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        detect, detected = LocalDetector.detect, []
+
+        def interrupted(self: LocalDetector, batch: Sequence[str]) -> Any:
+            if len(detected) == 2:
+                raise KeyboardInterrupt
+            detected.extend(batch)
+            return (yield from detect(self, batch))
+
+        monkeypatch.setattr(checkpoint, "_BATCH", 1)
+        with monkeypatch.context() as patch:
+            patch.setattr(LocalDetector, "detect", interrupted)
+            result = CliRunner().invoke(app, ["mask", str(source), str(out)])
+        assert result.exit_code != 0
+        assert not out.exists()
+        assert detected == texts[:2]
+        assert len(progress.read_text("utf-8").splitlines()) == 3
+        assert "Krastev" not in progress.read_text("utf-8")
+
+        def counted(self: LocalDetector, batch: Sequence[str]) -> Any:
+            detected.extend(batch)
+            return (yield from detect(self, batch))
+
+        monkeypatch.setattr(LocalDetector, "detect", counted)
         result = CliRunner().invoke(app, ["mask", str(source), str(out)])
         assert result.exit_code == 0, result.output
+        assert detected == texts
+        assert not progress.exists()
+        whole = tmp_path / "whole.jsonl"
+        CliRunner().invoke(app, ["mask", str(source), str(whole)])
+        assert out.read_text("utf-8") == whole.read_text("utf-8")
         assert len(out.read_text("utf-8").splitlines()) == 3
-        assert not (tmp_path / "out.jsonl.progress").exists()
 
 
 def test_a_short_key_is_refused(tmp_path: Path) -> None:

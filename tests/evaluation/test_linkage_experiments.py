@@ -7,14 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks.linkage_experiments.attacks import attack, rouge1_recall, utility
+from benchmarks.linkage_experiments.baselines import blanket, sage
+from benchmarks.linkage_experiments.checker import problems
+from benchmarks.linkage_experiments.generated import generate_clusters
+from benchmarks.linkage_experiments.generation import ClusterWriter
+from benchmarks.linkage_experiments.models import asked, prompt
 from sdrag.errors import ModelReplyError
 from sdrag.evaluation.linkage import mentions_of
-from sdrag.evaluation.linkage_attacks import attack, rouge1_recall, utility
-from sdrag.evaluation.linkage_baselines import blanket, sage
-from sdrag.evaluation.linkage_clusters import Cluster, packaged_clusters, problems
-from sdrag.evaluation.linkage_generated import generate_clusters
-from sdrag.evaluation.linkage_generation import ClusterWriter
-from sdrag.evaluation.linkage_models import asked, prompt
+from sdrag.evaluation.linkage_clusters import Cluster, packaged_clusters
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
 

@@ -6,7 +6,7 @@ import pytest
 
 from sdrag.disclosure.ranking import STRATEGIES
 from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.ranking import evaluate_ranking
+from sdrag.evaluation.constraint_ranking import evaluate_ranking
 
 pytest.importorskip("sentence_transformers")
 

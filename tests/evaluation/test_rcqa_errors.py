@@ -8,8 +8,7 @@ from typer.testing import CliRunner
 
 from sdrag.cli.app import app
 from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa
-from sdrag.evaluation.rcqa_errors import given_away
+from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa, given_away
 
 ARTICLES = load_articles()[:1]
 

@@ -86,11 +86,14 @@ class LangChainHost:
             ]
         )
 
-    def retriever(self, policy, *, k=10, own=None, **arguments):
+    def retriever(self, policy, *, k=10, own=None, translator=None, **arguments):
         """Wrap the host's retriever, which may have a filter of its own."""
         kwargs = {"k": k} | ({"filter": own} if own else {})
+        base = self.store.as_retriever(search_kwargs=kwargs)
+        if translator is not None:
+            base = langchain_sdrag.FilteredRetriever(base, translator)
         return langchain_sdrag.SelectiveDisclosureRetriever(
-            base_retriever=self.store.as_retriever(search_kwargs=kwargs),
+            base_retriever=base,
             policy=policy,
             embeddings=Words(),
             **arguments,
@@ -149,11 +152,13 @@ class LlamaIndexHost:
                 filters=both if both.filters else None,
             )
 
+        base = make()
+        if factory:
+            base = llamaindex_sdrag.FilteredRetriever(base, make)
         return llamaindex_sdrag.SelectiveDisclosureRetriever(
-            base_retriever=make(),
+            base_retriever=base,
             policy=policy,
             embeddings=WordsToo(),
-            retriever_factory=make if factory else None,
             **arguments,
         )
 

@@ -60,7 +60,7 @@ def test_without_a_principal_nothing_is_returned_and_it_is_said_why(ask):
     screened = ask(access.check([passage(tenant="a")], None, SECTION))
 
     assert screened.passages == ()
-    assert [one.reason for one in screened.decisions] == ["no-principal"]
+    assert [decision.reason for decision in screened.decisions] == ["no-principal"]
     assert access.refusal(None, SECTION).reason == "no-principal"
     assert access.refusal(ANA, SECTION) is None
 
@@ -196,7 +196,7 @@ def test_conditions_take_plain_keys_and_typed_values_only(make):
 
 
 def test_a_condition_is_anded_with_the_hosts_own():
-    """The host's filter stays, and ours stands beside it."""
+    """The host's filter stays, and ours is added to it."""
     ours = as_chroma(And((Or((Eq("t", "a"), Contains("t", "a"))), Lte("level", 2))))
 
     assert both(ours, {"lang": "en"}) == {
@@ -244,7 +244,9 @@ def test_the_store_is_asked_until_enough_is_allowed(ask, every, wanted, budget, 
 
     assert len(screened.passages) == found
     assert max(limits) <= budget
-    assert len({one.subject for one in screened.decisions}) == len(screened.decisions)
+    assert len({decision.subject for decision in screened.decisions}) == len(
+        screened.decisions
+    )
 
 
 def test_a_passage_is_checked_once_however_often_it_is_found(ask):
@@ -253,7 +255,7 @@ def test_a_passage_is_checked_once_however_often_it_is_found(ask):
     held = store(40, 4)
 
     def check(fresh):
-        asked.extend(one.id for one in fresh)
+        asked.extend(item.id for item in fresh)
         return (yield from access.check(fresh, ANA, SECTION))
 
     steps = fetch("q", wanted=None, budget=100, check=check)

@@ -145,8 +145,8 @@ def test_a_stores_own_translator_is_enough(client, request, listed):
     name = f"c{zlib.crc32(request.node.nodeid.encode())}"
     app = LangChainHost(client, name, CORPUS)
     policy = {"access": {"listed": listed}}
-    plain = app.retriever(policy, filter_translator=ChromaWords())
-    paged = app.retriever(policy, filter_translator=ChromaWords(), own={"page": 1})
+    plain = app.retriever(policy, translator=ChromaWords())
+    paged = app.retriever(policy, translator=ChromaWords(), own={"page": 1})
 
     assert set(ids(app.find(plain, FEE, ANA))) == {"a-open", "a-hr"}
     assert app.find(paged, FEE, ANA) == []

@@ -64,8 +64,8 @@ def test_claims_are_apart_and_in_order(answer):
     """Each claim points at its own stretch of the answer."""
     spans = [claim.span for claim in claims(answer)]
 
-    assert all(one.end <= two.start for one, two in pairwise(spans))
-    assert all(one.end <= len(answer) for one in spans)
+    assert all(item.end <= two.start for item, two in pairwise(spans))
+    assert all(span.end <= len(answer) for span in spans)
 
 
 MALFORMED = ["", "   ", None, 7, ["x"], "\x00", "\ud800", "x" * (MOST_CHARACTERS + 1)]
@@ -187,7 +187,7 @@ def test_each_claim_carries_its_evidence(ask):
 
     held = guarded(ask, ENTAILED, NLI, score=judge)
 
-    assert [(one.score, one.passage_ids) for one in held.supports] == [
+    assert [(support.score, support.passage_ids) for support in held.supports] == [
         (0.8, ("harbour",))
     ]
     assert "1871" not in repr(held)

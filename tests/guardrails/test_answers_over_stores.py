@@ -7,6 +7,7 @@ import re
 import pytest
 
 from sdrag.guardrails.answer import DECLINED
+from sdrag.guardrails.contradictions import on_contradiction
 from sdrag.state import open_state
 
 from .corpus import OPPOSED, ORDER, QUESTION, SAID, SOURCES
@@ -51,7 +52,7 @@ class TestGroundedness:
             QUESTION,
             f"{SAID} Dragons guard the lighthouse.",
             policy,
-            entailment=entailment,
+            judges={"entailment": entailment},
         )
 
         assert text == SAID
@@ -108,8 +109,7 @@ class TestContradictions:
         app, told, escalated = host(OPPOSED), [], []
         retriever = app.retriever(
             {"contradictions": section},
-            audit=[told.append],
-            escalate=escalated.append,
+            audit=[told.append, on_contradiction(escalated.append)],
         )
 
         assert app.find(retriever, QUESTION) == []
@@ -127,8 +127,10 @@ class TestContradictions:
         def broken(pairs):
             return [float("nan") for _ in pairs]
 
-        sure = app.retriever(policy, contradiction=lambda pairs: [0.9] * len(pairs))
-        unsure = app.retriever(policy, contradiction=broken)
+        sure = app.retriever(
+            policy, judges={"contradiction": lambda pairs: [0.9] * len(pairs)}
+        )
+        unsure = app.retriever(policy, judges={"contradiction": broken})
 
         assert "disagree: 1 and 2" in app.find(sure, QUESTION)[-1][1]
         assert "could not be checked: 1 and 2" in app.find(unsure, QUESTION)[-1][1]

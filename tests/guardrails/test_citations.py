@@ -57,7 +57,7 @@ def test_citations_are_present_valid_and_accurate(ask, form, answer, data, fault
         data=data,
     )
 
-    assert [one.fault for one in ask(steps, score=judge)] == faults
+    assert [item.fault for item in ask(steps, score=judge)] == faults
 
 
 def test_a_placeholder_is_no_citation(ask):
@@ -80,7 +80,7 @@ def test_a_source_that_contradicts_must_be_cited_too(ask):
     one_side = guarded(ask, f"{whole} [1].", policy, (HARBOUR, other))
     both = guarded(ask, f"{whole} [1][2].", policy, (HARBOUR, other))
 
-    assert [one.fault for one in one_side.faults] == ["completeness"]
+    assert [fault.fault for fault in one_side.faults] == ["completeness"]
     assert both.faults == ()
 
 

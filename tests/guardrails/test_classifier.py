@@ -11,9 +11,8 @@ import pytest
 
 from sdrag.errors import InternalError
 from sdrag.guardrails.injection import scan
-from sdrag.guardrails.injection.features import WIDTH, has_context
-from sdrag.guardrails.injection.head import Head, shipped
-from sdrag.guardrails.injection.scan_windows import windows
+from sdrag.guardrails.injection.classifier import windows
+from sdrag.guardrails.injection.head import WIDTH, Head, has_context, shipped
 from sdrag.policy import InjectionSection
 
 LETTER = (
@@ -37,14 +36,14 @@ def test_a_request_out_of_place_is_found(request_, place):
 
     # A pattern may see it too; this is what the head sees.
     found = [
-        one
-        for one in scan(text, InjectionSection()).suspicions
-        if one.reason == "out-of-place"
+        suspicion
+        for suspicion in scan(text, InjectionSection()).suspicions
+        if suspicion.reason == "out-of-place"
     ]
 
     assert found
     where = text.index(request_)
-    assert all(where <= one.span.start < where + len(request_) for one in found)
+    assert all(where <= item.span.start < where + len(request_) for item in found)
 
 
 def test_the_letter_itself_is_clean():
@@ -70,9 +69,9 @@ def test_windows_cover_a_text_and_never_overlap():
     text = f"{LETTER}\n\nHi.\n{REQUESTS[3]}\nBye " + "word " * 100
     spans = windows(text)
 
-    assert sum(len(one.of(text).split()) for one in spans) == len(text.split())
+    assert sum(len(span.of(text).split()) for span in spans) == len(text.split())
     assert all(a.end <= b.start for a, b in pairwise(spans))
-    assert sum("import os" in one.of(text) for one in spans) == 1
+    assert sum("import os" in span.of(text) for span in spans) == 1
 
 
 @pytest.mark.parametrize(

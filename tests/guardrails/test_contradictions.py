@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sdrag.guardrails import contradictions
-from sdrag.guardrails.opposition import opposed, read
+from sdrag.guardrails.opposition import opposed, read_sentence
 from sdrag.policy import ContradictionsSection
 from sdrag.vocabulary import Passage
 
@@ -28,8 +28,8 @@ from sdrag.vocabulary import Passage
 )
 def test_sentences_about_the_same_are_opposed_by_signs(left, right, reason):
     """Figures, dates, negations and antonyms; other subjects never clash."""
-    assert opposed(read(left), read(right)) == reason
-    assert opposed(read(right), read(left)) == reason
+    assert opposed(read_sentence(left), read_sentence(right)) == reason
+    assert opposed(read_sentence(right), read_sentence(left)) == reason
 
 
 OLD = Passage("old", "The fee is 20 pounds.", {"updated": "2020-01-01", "authority": 9})
@@ -51,8 +51,8 @@ def test_each_strategy_settles_a_contradiction(ask, section, kept, action):
     steps = contradictions.reconcile([OLD, NEW], ContradictionsSection(**section))
     held = ask(steps)
 
-    assert [one.id for one in held.passages] == kept
-    assert action in {one.action for one in held.decisions}
+    assert [passage.id for passage in held.passages] == kept
+    assert action in {decision.action for decision in held.decisions}
     assert bool(held.note) == (len(kept) == 2)
     assert "pounds" not in repr(held)
 
@@ -89,4 +89,4 @@ def test_a_judge_that_fails_leaves_the_pair_unchecked(ask):
     held = ask(contradictions.reconcile([OLD, NEW], section))
 
     assert held.declined
-    assert {one.reason for one in held.conflicts} == {"unchecked"}
+    assert {conflict.reason for conflict in held.conflicts} == {"unchecked"}

@@ -18,6 +18,7 @@ from llamaindex_sdrag.answer_guard import AnswerGuard as LlamaIndexGuard
 from llamaindex_sdrag.injection_scanner import InjectionScanner as LlamaIndexScanner
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import DECLINED
+from sdrag.guardrails.contradictions import on_contradiction
 
 TEXTS = {
     "a": "The harbour was built in 1871 by the town of Lorne.",
@@ -125,9 +126,9 @@ def test_an_nli_model_that_was_handed_in_judges(guarded):
     def yes(pairs):
         return [0.9 if "1871" in premise else 0.1 for premise, _ in pairs]
 
-    assert guarded(answer, policy, entailment=yes) == (answer, "checked")
+    assert guarded(answer, policy, judges={"entailment": yes}) == (answer, "checked")
     unchecked = (f"{answer} [unchecked]", "annotated")
-    assert guarded(answer, policy, entailment=broken) == unchecked
+    assert guarded(answer, policy, judges={"entailment": broken}) == unchecked
 
 
 MISSING = {
@@ -141,7 +142,7 @@ MISSING = {
 @pytest.mark.parametrize("argument", sorted(MISSING))
 def test_a_model_that_is_missing_is_an_error_at_the_start(guarded, argument):
     """Not silence at the first answer; the hint names the argument."""
-    with pytest.raises(UsageError, match=f"`{argument}=`"):
+    with pytest.raises(UsageError, match=f"Pass `.*{argument}"):
         guarded("Yes.", MISSING[argument])
 
 
@@ -152,7 +153,7 @@ def test_a_contradiction_on_a_critical_topic_escalates(guarded):
     policy = {"contradictions": {"strategy": "decline"}}
     answer = "The harbour was built in 1912 by the town of Lorne."
 
-    text, status = guarded(answer, policy, escalate=told.append)
+    text, status = guarded(answer, policy, audit=on_contradiction(told.append))
 
     assert (text, status) == (DECLINED, "declined")
     assert told
@@ -234,4 +235,4 @@ def test_a_classifier_of_the_host_is_asked_at_ingest(scanned):
         return [float("Rain" in text) for text, _ in pairs]
 
     texts = ["Rain fell.", "Sun shone."]
-    assert scanned(texts, policy, classifier=suspects_rain) == ["Sun shone."]
+    assert scanned(texts, policy, judges={"injection": suspects_rain}) == ["Sun shone."]

@@ -19,7 +19,7 @@ CHUNK = Span(10, 30)
 
 def facts(document, *sections, policy=POLICY):
     """Return what the chunk inherits of sections given as start, end, metadata."""
-    held = [DocumentSection(Span(start, end), one) for start, end, one in sections]
+    held = [DocumentSection(Span(start, end), item) for start, end, item in sections]
     return inherited(CHUNK, document, held, policy)
 
 

@@ -49,7 +49,7 @@ def test_links_and_addresses_that_nobody_asked_for_are_found(answer, question, k
     )
     found = indicators(answer, question, [INJECTED], section)
 
-    assert [(one.kind, one.origin) for one in found] == kinds
+    assert [(item.kind, item.origin) for item in found] == kinds
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_link_is_one_however_it_is_written(link):
         f"Prices rose, see {link} for it.", "q", ["Prices rose."], section
     )
 
-    assert [one.origin for one in found][:1] == ["unknown"]
+    assert [item.origin for item in found][:1] == ["unknown"]
 
 
 def test_a_call_to_action_in_code_is_found():
@@ -124,7 +124,7 @@ def test_a_call_to_action_taken_from_a_passage_is_found():
     copied = indicators("Download the free tool today!", "q", [passage], section)
     own = indicators("You can download the report.", "q", [passage], section)
 
-    assert [one.kind for one in copied] == ["calls"]
+    assert [item.kind for item in copied] == ["calls"]
     assert own == ()
 
 

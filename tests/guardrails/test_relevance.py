@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from sdrag.engine.steps import Failure
 from sdrag.errors import ModelError
 from sdrag.guardrails import relevance
-from sdrag.guardrails.scale import SCALES, unit
+from sdrag.guardrails.relevance import SCALES, unit
 from sdrag.policy import RelevanceSection
 from sdrag.vocabulary import Passage
 
 
 def passages(*scores):
-    return [Passage(str(n), f"text {n}", {}, one) for n, one in enumerate(scores)]
+    return [Passage(str(n), f"text {n}", {}, item) for n, item in enumerate(scores)]
 
 
 def kept(screened):
-    return [one.id for one in screened.passages]
+    return [passage.id for passage in screened.passages]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,10 @@ def test_the_cross_encoder_orders_and_judges(ask):
 
     assert kept(screened) == ["1"]
     assert math.isclose(screened.passages[0].score, 0.982, abs_tol=1e-3)
-    assert {one.reason for one in screened.decisions} == {"below-floor", "score-failed"}
+    assert {decision.reason for decision in screened.decisions} == {
+        "below-floor",
+        "score-failed",
+    }
 
 
 def test_too_few_passages_are_none_and_the_chain_can_see_it(ask):
@@ -100,4 +103,4 @@ def test_no_passages_are_insufficient_too(ask):
     """An empty store is said to be insufficient, not passed over."""
     screened = ask(relevance.screen([], "q", RelevanceSection()))
 
-    assert [one.reason for one in screened.decisions] == ["insufficient"]
+    assert [decision.reason for decision in screened.decisions] == ["insufficient"]

@@ -31,7 +31,8 @@ class TestRelevance:
             return [0.9 if "thirty" in text else 0.4 for _, text in pairs]
 
         retriever = app.retriever(
-            {"relevance": {"rerank": True, "min_score": 0.3}}, scorer=scorer
+            {"relevance": {"rerank": True, "min_score": 0.3}},
+            judges={"relevance": scorer},
         )
 
         assert ids(app.find(retriever, FEE))[0] == "b-open"
@@ -84,7 +85,7 @@ class TestInjection:
             return [float("lawsuit" in text) for text, _ in pairs]
 
         retriever = app.retriever(
-            {"injection": {"local_classifier": False}}, classifier=classifier
+            {"injection": {"local_classifier": False}}, judges={"injection": classifier}
         )
 
         assert "a-legal" not in ids(app.find(retriever, FEE))

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from sdrag.guardrails import staleness
-from sdrag.guardrails.recency import by_recency
+from sdrag.guardrails.staleness import by_recency
 from sdrag.policy import StalenessSection
 from sdrag.vocabulary import Passage
 
@@ -16,11 +16,11 @@ SECTION = StalenessSection()
 
 
 def passages(*metadata):
-    return [Passage(str(n), "text", one) for n, one in enumerate(metadata)]
+    return [Passage(str(n), "text", item) for n, item in enumerate(metadata)]
 
 
 def kept(screened):
-    return [int(one.id) for one in screened.passages]
+    return [int(passage.id) for passage in screened.passages]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,9 @@ def test_a_passage_is_used_through_its_last_day(ask, until, reason):
     """What has expired, or cannot be read, is dropped; a day counts to its end."""
     screened = ask(staleness.screen(passages({"valid_until": until}), SECTION, now=NOW))
 
-    assert [one.reason for one in screened.decisions] == ([reason] if reason else [])
+    assert [decision.reason for decision in screened.decisions] == (
+        [reason] if reason else []
+    )
     assert bool(screened.passages) == (not reason)
 
 
@@ -61,7 +63,7 @@ def test_a_passage_is_used_through_its_last_day(ask, until, reason):
 )
 def test_only_the_newest_version_of_a_document_is_used(ask, versions, newest):
     """Older versions go; versions that cannot be compared all go."""
-    held = passages(*({"document_id": "d", "version": one} for one in versions))
+    held = passages(*({"document_id": "d", "version": version} for version in versions))
 
     assert kept(ask(staleness.screen(held, SECTION, now=NOW))) == newest
 
@@ -92,7 +94,7 @@ def test_expired_passages_may_be_kept_with_a_disclaimer(ask):
     words = staleness.disclaimer(screened.passages, section, now=NOW)
 
     assert kept(screened) == [0, 1]
-    assert [one.action for one in screened.decisions] == ["flagged"]
+    assert [decision.action for decision in screened.decisions] == ["flagged"]
     assert "2019-05-04" in words
     assert "past their date" in words
 
@@ -115,6 +117,6 @@ def test_newer_passages_come_first_among_equals():
 
     ordered = by_recency(held, section, now=NOW)
 
-    assert [one.id for one in ordered] == ["new", "old", "undated"]
-    assert [one.score for one in ordered] == [0.8, 0.9, 0.9]
+    assert [item.id for item in ordered] == ["new", "old", "undated"]
+    assert [item.score for item in ordered] == [0.8, 0.9, 0.9]
     assert by_recency(held, SECTION, now=NOW) == tuple(held)

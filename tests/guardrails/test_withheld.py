@@ -46,7 +46,7 @@ class Looking:
 
     def locate(self, passages, constraints):
         yield from ()
-        return [Reply(tuple(self._found(one, constraints))) for one in passages]
+        return [Reply(tuple(self._found(passage, constraints))) for passage in passages]
 
     def _found(self, passage, constraints):
         for constraint in constraints:
@@ -71,7 +71,11 @@ def checked(answer, passages, state, policy=CODES):
 
 def reasons(guarded):
     """Return what the guard has decided, without what it released."""
-    return [one.reason for one in guarded.decisions if one.action != "released"]
+    return [
+        decision.reason
+        for decision in guarded.decisions
+        if decision.action != "released"
+    ]
 
 
 def gone(answer, form, *, reason="local", policy=CODES):
@@ -150,7 +154,7 @@ def test_a_form_of_another_document_is_left_alone():
 def test_a_passage_without_a_document_is_one_of_its_own():
     """What was cut out of it is found for it, and for no other passage."""
     state, hidden = open_state(), ["Elspeth Moor", "Ailsa Craig"]
-    log, diary = (replace(one, document_id=None) for one in (LOG, DIARY))
+    log, diary = (replace(item, document_id=None) for item in (LOG, DIARY))
     context = released(state, log, diary, hidden=hidden)
     answer = "It was Elspeth Moor or Ailsa Craig."
 
@@ -324,7 +328,7 @@ def test_withheld_forms_are_written_nowhere(tmp_path):
     for path in paths:
         released(path, LOG, DIARY, hidden=["Elspeth Moor", "Ailsa Craig"])
 
-    files = [one for one in tmp_path.iterdir() if one.is_file()]
+    files = [item for item in tmp_path.iterdir() if item.is_file()]
     words = re.findall(r"\w{4,}", f"{LOG.text} {DIARY.text}".lower())
     for file in files:
         held = file.read_bytes().lower()
@@ -374,7 +378,7 @@ class TestAnyoneWhoOpensTheState:
         """It has the path, and the passages as they were sent to it."""
         path = tmp_path / "state.sqlite"
         context = released(path, LOG, hidden=["Elspeth Moor"])
-        sent = [(one.id, one.text, dict(one.metadata)) for one in context]
+        sent = [(item.id, item.text, dict(item.metadata)) for item in context]
         program = (
             "import json, sys\n"
             "from datetime import UTC, datetime\n"

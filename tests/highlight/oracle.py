@@ -24,16 +24,19 @@ def violations(
     texts = {passage.id: passage.text for passage in passages}
     order = [passage.id for passage in passages]
     found = []
-    for one in highlights:
-        text = texts[one.passage_id]
-        start, end = one.span.start, one.span.end
-        if one.text != text[start:end]:
+    for highlight in highlights:
+        text = texts[highlight.passage_id]
+        start, end = highlight.span.start, highlight.span.end
+        if highlight.text != text[start:end]:
             found.append("not verbatim")
         if cuts(text, start) or cuts(text, end):
             found.append("cuts a word")
-        if words(one.text) < min_words:
+        if words(highlight.text) < min_words:
             found.append("too short")
-    places = [(order.index(one.passage_id), one.span.start) for one in highlights]
+    places = [
+        (order.index(highlight.passage_id), highlight.span.start)
+        for highlight in highlights
+    ]
     if places != sorted(places):
         found.append("not in document order")
     for left, right in pairwise(highlights):

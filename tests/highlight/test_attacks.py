@@ -61,7 +61,7 @@ def test_injections_are_not_in_the_passages() -> None:
         found = verify_highlights(extracts, [GUIDELINES])
 
         assert violations(found, [GUIDELINES]) == []
-        assert not any(attack in one.text for one in found)
+        assert not any(attack in item.text for item in found)
 
 
 def test_mosaics_cuts_and_tampered_copies() -> None:

@@ -20,7 +20,7 @@ def by_hand(texts: list[str], min_words: int, most: int, cut_at: CutAt) -> int:
         found = verify_highlights(
             extracts, passages, min_words, 100, cut_at=cut_at, max_highlights=99
         )
-        return tuple((one.passage_id, one.span) for one in found)
+        return tuple((item.passage_id, item.span) for item in found)
 
     cuts = {
         text[start:end]

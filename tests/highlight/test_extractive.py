@@ -136,7 +136,9 @@ def test_the_script_fine_tunes_and_highlights(tmp_path: Path) -> None:
         for text, word in [(FERRY, "nine"), (MUSEUM, "ten")]
     ]
     data = tmp_path / "squad.json"
-    data.write_text(json.dumps({"data": [{"paragraphs": [one]} for one in paragraphs]}))
+    data.write_text(
+        json.dumps({"data": [{"paragraphs": [paragraph]} for paragraph in paragraphs]})
+    )
     command = [sys.executable, str(SCRIPT), "--tiny", "--data", str(data)]
 
     done = subprocess.run(

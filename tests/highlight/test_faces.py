@@ -269,7 +269,7 @@ CASES: dict[str, tuple[Brain, Mapping[str, Any], Said]] = {
 @pytest.mark.parametrize("adapter", [langchain, llamaindex])
 @pytest.mark.parametrize("case", CASES)
 def test_every_face_says_the_same(adapter: Any, case: str) -> None:
-    """Sync, async, batch and stream: one answer, and its sources beside it."""
+    """Sync, async, batch and stream: one answer, with its sources."""
     thinking, rules, expected = CASES[case]
     policy = {"highlight": {"decline_text": DECLINE, **rules}}
 

@@ -9,9 +9,8 @@ import pytest
 from sdrag.engine.prompts import Label, untrusted
 from sdrag.engine.steps import run
 from sdrag.errors import ModelReplyError
-from sdrag.highlight.prompting import baseline, by_span, structured, two_steps
+from sdrag.highlight.prompting import baseline, between, by_span, structured, two_steps
 from sdrag.highlight.protocol import Context, Highlighter
-from sdrag.highlight.spans_between import between
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 

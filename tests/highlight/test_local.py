@@ -12,8 +12,12 @@ from sdrag.engine.prompts import Label, untrusted
 from sdrag.engine.steps import run
 from sdrag.highlight.local import Local, local
 from sdrag.highlight.protocol import Context
-from sdrag.highlight.question_types import asks_for_a_number, focus, gives_a_number
-from sdrag.highlight.word_overlap import overlap
+from sdrag.highlight.token_overlap import (
+    asks_for_a_number,
+    focus,
+    gives_a_number,
+    overlap,
+)
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -82,7 +86,7 @@ def test_overlap_looks_past_endings_and_common_words() -> None:
 @given(st.text(max_size=30), st.lists(st.text(max_size=30), max_size=5))
 def test_overlap_is_a_share(question: str, sentences: list[str]) -> None:
     """Whatever the texts, from 0 to 1."""
-    assert all(0.0 <= one <= 1.0 + 1e-9 for one in overlap(question, sentences))
+    assert all(0.0 <= item <= 1.0 + 1e-9 for item in overlap(question, sentences))
 
 
 class TestWithTheModel:
@@ -105,7 +109,7 @@ class TestWithTheModel:
         assert word in found
 
     def test_neighbours_become_one_extract(self) -> None:
-        """Sentences beside each other are one stretch of their passage."""
+        """Neighbouring sentences are one stretch of their passage."""
         greedy = replace(local, price=0.0, most=2)
 
         assert extracts("When does the ferry leave?", FERRY, highlighter=greedy) == [

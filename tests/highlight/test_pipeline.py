@@ -66,7 +66,7 @@ def test_only_the_answer_is_released() -> None:
     found, _ = ask(returning(DEPOSIT))
 
     assert found.text == "In ten days."
-    assert [one.text for one in found.highlights] == [DEPOSIT]
+    assert [highlight.text for highlight in found.highlights] == [DEPOSIT]
     assert not found.declined
 
 
@@ -138,10 +138,9 @@ def test_the_door_refuses_a_summarizer_that_saw_the_question() -> None:
     good = summary_prompt([highlight], Label.UNTRUSTED)
     seen = Labelled("What?", Label.UNTRUSTED)
     message = good.messages[1].__class__("user", seen)
-    bad = Prompt("leak", (*good.messages, message), released=True, blind=True)
+    bad = Prompt("leak", (*good.messages, message), blind=True)
 
     assert admit(good) is good
-    assert good.released
     assert good.blind
     with pytest.raises(PromptSanitizationError):
         admit(bad)
@@ -158,7 +157,7 @@ def test_document_order_is_not_the_ranking() -> None:
     """Passages stand as in the corpus; numbers in ids count as numbers."""
     ranked = [Passage("c-10", "x"), Passage("c-2", "y"), Passage("c-10", "x")]
 
-    assert [one.id for one in in_document_order(ranked)] == ["c-2", "c-10"]
+    assert [item.id for item in in_document_order(ranked)] == ["c-2", "c-10"]
 
 
 class TestDivergence:

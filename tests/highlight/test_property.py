@@ -94,6 +94,6 @@ def test_a_highlight_verifies_again(text: str) -> None:
     passage = Passage("p", text)
     first = verify_highlights([text], [passage])
 
-    again = verify_highlights([one.text for one in first], [passage])
+    again = verify_highlights([item.text for item in first], [passage])
 
-    assert [one.text for one in again] == [one.text for one in first]
+    assert [item.text for item in again] == [item.text for item in first]

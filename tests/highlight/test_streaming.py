@@ -16,7 +16,7 @@ from sdrag.engine.steps import Steps, arun, run
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.protocol import Context, Proposal
-from sdrag.highlight.streaming import Astreamed, Streamed, astream, stream
+from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.policy import HighlightSection
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
@@ -46,9 +46,9 @@ def pieces(chunks: list[str], asked: Asked = ASKED, **rules: object) -> list[str
     def conclude(steps: Steps[Answer]) -> Answer:
         return run(steps, runner)
 
-    host = Streamed(runner, nullcontext, replying, conclude)
+    host = StreamHost(runner, nullcontext, replying, conclude)
     held = Settings(highlighter, section, has_model=True)
-    return [one for one in stream(asked, held, host) if not isinstance(one, Plan)]
+    return [item for item in stream(asked, held, host) if not isinstance(item, Plan)]
 
 
 def reply(answer: str, guesses: list[str] | None = None) -> str:
@@ -157,8 +157,8 @@ async def test_the_async_stream_is_the_same() -> None:
     async def conclude(steps: Steps[Answer]) -> Answer:
         return await arun(steps, runner)
 
-    host = Astreamed(runner, nullcontext, replying, conclude)
+    host = StreamHost(runner, nullcontext, replying, conclude)
     held = Settings(highlighter, HighlightSection(), has_model=True)
-    found = [one async for one in astream(ASKED, held, host)]
+    found = [item async for item in astream(ASKED, held, host)]
 
-    assert [one for one in found if not isinstance(one, Plan)] == pieces(chunks)
+    assert [item for item in found if not isinstance(item, Plan)] == pieces(chunks)

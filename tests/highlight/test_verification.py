@@ -28,7 +28,10 @@ PASSAGES = [REPORT, MINUTES]
 
 def texts(extracts: list[str], **options: object) -> list[str]:
     options = {"cut_at": "words", **options}
-    return [one.text for one in verify_highlights(extracts, PASSAGES, **options)]  # type: ignore[arg-type]
+    return [
+        verify_highlight.text
+        for verify_highlight in verify_highlights(extracts, PASSAGES, **options)
+    ]  # type: ignore[arg-type]
 
 
 def reasons(extracts: list[str], **options: object) -> list[str]:
@@ -222,7 +225,7 @@ class TestApart:
         found = verify_highlights([MINUTES.text, tail.text], passages)
         alone = verify_highlights([tail.text + " at all"], [tail], threshold=80)
 
-        assert [one.passage_id for one in found] == ["minutes"]
+        assert [item.passage_id for item in found] == ["minutes"]
         assert len(alone) == 1
 
     def test_no_more_than_max_highlights(self) -> None:
@@ -233,7 +236,7 @@ class TestApart:
             max_highlights=1,
         )
 
-        assert [one.passage_id for one in found] == ["report"]
+        assert [item.passage_id for item in found] == ["report"]
         assert [refusal.reason for refusal in found.refusals] == ["too-many"]
 
     def test_extracts_beyond_the_limit_are_not_looked_at(self) -> None:
@@ -333,7 +336,7 @@ def test_a_repeat_in_an_earlier_passage_is_dropped() -> None:
 
     found = verify_highlights([tail.text, MINUTES.text], [tail, MINUTES])
 
-    assert [one.passage_id for one in found] == ["minutes"]
+    assert [item.passage_id for item in found] == ["minutes"]
 
 
 def test_what_only_reads_alike_is_no_repeat() -> None:
@@ -343,7 +346,7 @@ def test_what_only_reads_alike_is_no_repeat() -> None:
 
     found = verify_highlights([closed.text, hidden.text], [closed, hidden])
 
-    assert [one.passage_id for one in found] == ["a", "b"]
+    assert [item.passage_id for item in found] == ["a", "b"]
 
 
 def test_an_extract_within_another_shortens_nothing() -> None:
@@ -375,5 +378,5 @@ def test_a_whole_occurrence_beats_a_nearer_place_that_cuts_a_word() -> None:
     ],
 )
 def test_marks_and_invisible_characters_part_no_word(text: str, position: int) -> None:
-    """Beside an accent of its own, a joiner or a hyphen, a word is not at its end."""
+    """Next to an accent, a joiner or a hyphen, a word is not at its end."""
     assert cuts_a_word(text, position)

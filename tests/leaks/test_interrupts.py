@@ -182,10 +182,10 @@ def failing(port: str, kind: Kind, *, langchain: bool) -> dict[str, Any]:
             given = {"authorize": judge}
         case "scorer":
             policy["relevance"] = {"rerank": True}
-            given = {"scorer": judge}
+            given = {"judges": {"relevance": judge}}
         case "classifier":
             policy["injection"] = {}
-            given = {"classifier": judge}
+            given = {"judges": {"injection": judge}}
     return {"base_retriever": host, "policy": policy, **given}
 
 

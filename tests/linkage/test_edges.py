@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from literal import Literal
 
+from benchmarks.linkage_experiments.generated import zipf_corpus
 from sdrag.errors import InputTooLargeError
-from sdrag.evaluation.linkage_generated import zipf_corpus
-from sdrag.linkage import edges, intersecting
+from sdrag.linkage import edges
 from sdrag.linkage import linked_pairs as candidates
 from sdrag.linkage.edges import find_edges
 from sdrag.linkage.incidence import Incidence
@@ -47,7 +47,7 @@ def test_it_finds_what_comparing_all_pairs_finds(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(candidates, "_SMALL", small)
         patch.setattr(candidates, "_BLOCK", block)
-        patch.setattr(intersecting, "_BROAD", broad)
+        patch.setattr(candidates, "_BROAD", broad)
         found = find_edges(incidence, threshold)
     literal = Literal(corpus, weighed, LinkageSection(edge_threshold=threshold))
     expected = literal.edges(set())

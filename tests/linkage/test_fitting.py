@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.engine.prompts import Label, Prompt
+from sdrag.engine.steps import Outcome, Steps, compute
 from sdrag.errors import UsageError
 from sdrag.linkage.assessment import assess
 from sdrag.linkage.fitting import Fitted, fit
@@ -17,7 +19,7 @@ from sdrag.linkage.masking import mask_corpus
 from sdrag.linkage.model_extractor import ModelExtractor
 from sdrag.testing import Scripted, canary
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Mention, Passage, Span
 
 WHO, FACT, TOWN = canary("who"), canary("fact"), canary("town")
 PLAIN = {
@@ -100,6 +102,32 @@ entries = st.tuples(
 )
 small = st.lists(st.lists(entries, max_size=3), min_size=1, max_size=5)
 
+# A detector finds a form where it is marked, and nowhere else.
+pieces = st.sampled_from([form for plain in FORMS for form in (plain, f"<{plain}>")])
+written = st.lists(
+    st.lists(pieces, max_size=3).map(lambda row: ". ".join(row) or "Closed."),
+    min_size=1,
+    max_size=5,
+)
+
+
+class Marked:
+    """A detector that finds what stands between angle brackets."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
+        self.texts += texts
+        return (yield from compute(self._found, texts))
+
+    @staticmethod
+    def _found(text: str) -> tuple[Mention, ...]:
+        return tuple(
+            Mention(Span(*match.span(1)), "UNIQUE_FACT", 0.9)
+            for match in re.finditer("<([^>]*)>", text)
+        )
+
 
 class TestIncremental:
     """Following a change is as good as starting anew."""
@@ -146,6 +174,29 @@ class TestIncremental:
         texts = {d.id: d.text for d in update.fitted.masked.documents}
         changed = [d.id for d in plan.masked.documents if texts[d.id] != d.text]
         assert list(update.stale) == changed
+
+    def test_only_changed_documents_are_detected(self) -> None:
+        """The detector is given the new documents and no other."""
+        detector = Marked()
+        plan = fit([Passage("a", "One <red kite>.")], PLAIN, detector)
+        plan.updated([Passage("b", "Two <grey owl>s.")], detector=detector)
+        assert detector.texts == ["One <red kite>.", "Two <grey owl>s."]
+
+    @settings(max_examples=60, deadline=None)
+    @given(written, written, st.integers(0, 4))
+    def test_what_a_detector_finds_is_that_from_scratch(
+        self, first: list[str], later: list[str], removed: int
+    ) -> None:
+        """What was found in one document is looked for in all, old and new."""
+        old = [Passage(f"a{n}", text) for n, text in enumerate(first)]
+        new = [Passage(f"b{n}", text) for n, text in enumerate(later)]
+        gone = [document.id for document in old if document.id == f"a{removed}"]
+        plan = fit(old, PLAIN, Marked())
+        followed = plan.updated(new, gone, Marked()).fitted.masked.assessment
+        left = [document for document in (*old, *new) if document.id not in gone]
+        scratch = fit(left, PLAIN, Marked()).masked.assessment
+        assert followed.links == scratch.links
+        assert followed.document_risk == scratch.document_risk
 
     def test_only_new_forms_are_embedded(self) -> None:
         """What was compared by meaning before is not embedded again."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from sdrag.linkage.assessment import assess
-from sdrag.linkage.entity_schema import WEIGHTS, canonical_type, weight_of
-from sdrag.linkage.formulas import (
+from formulas import (
     accumulate,
     category,
     ceiling,
@@ -16,6 +13,9 @@ from sdrag.linkage.formulas import (
     hop_risk,
     uniqueness,
 )
+
+from sdrag.linkage.assessment import assess
+from sdrag.linkage.entity_schema import WEIGHTS, canonical_type, weight_of
 from sdrag.linkage.incidence import Incidence
 from sdrag.policy import ByRisk
 from sdrag.vocabulary import Passage

@@ -17,9 +17,9 @@ from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, run
 from sdrag.errors import ModelError, UsageError
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.checkpoint import detect_all
-from sdrag.linkage.default_runner import local_performer
 from sdrag.linkage.masking import Masked, mask_corpus_steps
 from sdrag.linkage.replacing import Masker
+from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection
 from sdrag.testing import Scripted, canary
 from sdrag.text.folding import fold, fold_text
@@ -254,7 +254,7 @@ def test_entities_come_from_one_place() -> None:
     """Neither none nor two."""
     for given_ in ({}, {"detector": Half(), "mentions": [[]]}):
         steps = mask_corpus_steps([Passage("a", "x")], LinkageSection(), **given_)
-        with pytest.raises(UsageError, match="handed in"):
+        with pytest.raises(UsageError, match="`detector` and `mentions`"):
             run(steps, Scripted())
 
 
@@ -285,7 +285,7 @@ def test_detection_resumes_from_a_checkpoint(tmp_path: Path) -> None:
 
     def scan(detector: Counting, stamp: str, part: list[Passage]) -> int:
         found = detect_all(
-            part, detector, local_performer(), checkpoint, stamp, steps.append
+            part, detector, local_runner(), checkpoint, stamp, steps.append
         )
         return len(found)
 
@@ -304,7 +304,7 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
 
     def scan(detector: Counting) -> int:
         found = detect_all(
-            documents, detector, local_performer(), checkpoint, "one", lambda _: None
+            documents, detector, local_runner(), checkpoint, "one", lambda _: None
         )
         return len(found)
 

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from literal import Corpus, Literal
 
-from sdrag.evaluation.linkage_generated import zipf_corpus
-from sdrag.linkage import chain_ceilings as freezing
+from benchmarks.linkage_experiments.generated import zipf_corpus
+from sdrag.linkage import chain_ceilings
 from sdrag.linkage import linked_pairs as candidates
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.planning import Plan, plan_masking
-from sdrag.linkage.problem import Ground, Problem
+from sdrag.linkage.problem import PlanningInput, Problem
 from sdrag.linkage.selection import certain
 from sdrag.policy import LinkageSection
 
@@ -82,7 +82,7 @@ class TestCeilings:
     def test_the_first_stage_is_the_thesis_read_literally(
         self, corpus: Corpus, weights: dict[str, float], section: LinkageSection
     ) -> None:
-        """Document-level masking picks the same entities, freezes the same chains."""
+        """Document-level masking picks the same entities and ceilings."""
         literal = Literal(corpus, weights, section)
         plan, masked = planned(corpus, weights, section, "document")
         assert masked == literal.document_level()
@@ -195,8 +195,10 @@ def test_every_row_holds_for_every_plan_that_meets_its_requirement(
     incidence = plan.corpus
     nothing = certain(incidence)
     graph = plan.before.expanded().without(nothing, section.edge_threshold)
-    ground = Ground(incidence, section, nothing, graph, plan.edges, plan.chains)
-    problem = Problem(ground, np.ones(len(incidence.entity_ids)))
+    planning = PlanningInput(
+        incidence, section, nothing, graph, plan.edges, plan.chains
+    )
+    problem = Problem(planning, np.ones(len(incidence.entity_ids)))
     masked = {n for n in range(len(incidence.entity_ids)) if chosen >> n & 1}
     for requirement in problem.requirements:
         if not requirement.unmet(masked):
@@ -220,7 +222,7 @@ class TestHubs:
         section = section.model_copy(update={"chain_length": 2})
         whole, masked = planned(corpus, weights, section, select)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(freezing, "_HELD", 0)
+            patch.setattr(chain_ceilings, "_MOST_KEPT", 0)
             patch.setattr(candidates, "_BLOCK", 2)
             few, again = planned(corpus, weights, section, select)
         assert again == masked
@@ -231,7 +233,7 @@ class TestHubs:
 
     def test_a_hub_is_not_expanded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Two hundred documents around one value: 19,900 links, none of them held."""
-        monkeypatch.setattr(freezing, "_HELD", 0)
+        monkeypatch.setattr(chain_ceilings, "_MOST_KEPT", 0)
         corpus = {f"d{n:04}": {f"x{n}": 0.1} for n in range(2000)}
         for held in list(corpus.values())[:200]:
             held["e0"] = 1.0

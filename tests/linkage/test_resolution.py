@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sdrag.engine.steps import run
-from sdrag.linkage.default_runner import local_performer
 from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.linkage.mentions import Found, found_in, longest
 from sdrag.linkage.resolution import Resolved, resolve
+from sdrag.linkage.settings import local_runner
 from sdrag.policy import ResolutionSection
 from sdrag.vocabulary import Mention, Passage, Span
 
@@ -64,7 +64,7 @@ def resolved(
     key: bytes | None = None,
 ) -> Resolved:
     found = [[Found(form, type_)] for type_, form in forms]
-    return run(resolve(found, settings, key), local_performer())
+    return run(resolve(found, settings, key), local_runner())
 
 
 @pytest.mark.parametrize(("type_", "one", "two", "reason"), ONE)
@@ -119,7 +119,7 @@ def test_a_normalized_value_joins_its_forms() -> None:
         [Found("12 April 2019", "EVENT_DATE", 0.5, "12/04/2019")],
         [Found("the spring visit", "EVENT_DATE", 0.7, "12/04/2019")],
     ]
-    result = run(resolve(found, PLAIN), local_performer())
+    result = run(resolve(found, PLAIN), local_runner())
     (entity,) = result.entities
     assert set(entity.forms) == {"12 April 2019", "the spring visit"}
     assert entity.relevance == 0.7

@@ -20,10 +20,11 @@ from pydantic import BaseModel, PrivateAttr
 
 from llamaindex_sdrag.effects import completing
 from llamaindex_sdrag.windows import context_window
-from llamaindex_sdrag.wrapping import Setup
+from llamaindex_sdrag.wrapping import LLAMAINDEX
 from sdrag.engine.prompts import Message, Prompt, constant
 from sdrag.engine.tokens import Completion
 from sdrag.policy import Policy
+from sdrag.wrapper_setup import WrapperSetup
 
 from ..support.doubles import LlamaIndexModel
 
@@ -149,7 +150,7 @@ def test_wrappers_fit_their_prompts_to_it():
     """Also under another policy; what audits tell of it is as it was."""
     policy = Policy.read({"constraints": ["Remove names"]})
 
-    setup = Setup.build("bind", policy, llm=Counting(), releasing=False)
+    setup = WrapperSetup.build(LLAMAINDEX, "bind", policy=policy, llm=Counting())
     again = setup.under(policy)
 
     for one in (setup, again):

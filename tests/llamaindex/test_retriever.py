@@ -42,6 +42,7 @@ from pydantic import PrivateAttr
 
 from llamaindex_sdrag import (
     ConstraintBinder,
+    FilteredRetriever,
     SelectiveDisclosurePostprocessor,
     SelectiveDisclosureRetriever,
 )
@@ -269,9 +270,8 @@ class TestAccess:
             return index.as_retriever()
 
         policy = {**POLICY, "access": {"tenant_key": "tenant"}}
-        retriever = wrapped(
-            index.as_retriever(), policy=policy, retriever_factory=factory
-        )
+        filtered = FilteredRetriever(index.as_retriever(), factory)
+        retriever = wrapped(filtered, policy=policy)
         with acting_as(Principal("u", tenant="a")):
             released = retriever.retrieve("q")
 

@@ -50,7 +50,7 @@ def bind(
 
     Can be interrupted: what was located is kept, and the next run goes on from there.
 
-    Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.state.sqlite
+    Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.sqlite
     """
     rules = Policy.read(policy)
     if (chroma is None) == (not paths):
@@ -61,10 +61,10 @@ def bind(
     if dry_run:
         from sdrag.cli.estimate import NOTES, estimate
 
-        told = estimate(rules, source, has_model=llm != LOCAL)
-        _told(told, as_json=as_json, notes="" if llm == LOCAL else NOTES)
+        estimated = estimate(rules, source, has_model=llm != LOCAL)
+        _print(estimated, as_json=as_json, notes="" if llm == LOCAL else NOTES)
         return
-    _told(_bound(rules, source, state, llm), as_json=as_json)
+    _print(_bound(rules, source, state, llm), as_json=as_json)
 
 
 def _bound(
@@ -88,11 +88,11 @@ def _bound(
         for some in batched(source.passages(), _AT_ONCE):
             before = done.passages
 
-            def told(now: int, _all: int, before: int = before) -> None:
+            def progress(now: int, _all: int, before: int = before) -> None:
                 tell(before + now, source.count)
 
             with _covered(rules, llm):
-                done += run(bind_passages(some, engine, told), runner)
+                done += run(bind_passages(some, engine, progress), runner)
             tell(done.passages, source.count)
     return {
         "chunks": done.passages,
@@ -113,17 +113,17 @@ def _model(llm: str) -> tuple[dict[str, Any], Any]:
     from langchain_sdrag.windows import context_window
 
     model = chat_model(llm.removeprefix("langchain:"))
-    told = {"model_id": model_name(model), "window": context_window(model)}
-    return {"has_model": True, **told}, completing(model)
+    facts = {"model_id": model_name(model), "window": context_window(model)}
+    return {"has_model": True, **facts}, completing(model)
 
 
 def _covered(rules: Policy, llm: str) -> AbstractContextManager[None]:
     """Hide a model's calls from tracers: its prompts hold unredacted text."""
     if llm == LOCAL:
         return nullcontext()
-    from langchain_sdrag.tracing import cover
+    from langchain_sdrag.tracing import hide_from_tracers
 
-    return cover(rules, None)
+    return hide_from_tracers(rules, None)
 
 
 @contextmanager
@@ -141,7 +141,7 @@ def _bar(total: int) -> Iterator[Progress]:
         yield tell
 
 
-def _told(result: dict[str, float | int], *, as_json: bool, notes: str = "") -> None:
+def _print(result: dict[str, float | int], *, as_json: bool, notes: str = "") -> None:
     for name, value in result.items():
         typer.echo(f"{name}: {value}")
     if notes:

@@ -61,7 +61,7 @@ def check(
             found.wrong(path, error)
             continue
         typer.echo(f"{path}: a valid policy")
-        for line in found.told(path, policy, complete):
+        for line in found.lines(path, policy, complete):
             typer.echo(f"  {line}")
     if as_json:
         typer.echo(json.dumps(found.result()))
@@ -89,7 +89,7 @@ class _Found:
         )
         typer.echo(f"sdrag: {path}: {error}", err=True)
 
-    def told(
+    def lines(
         self, path: Path, policy: Policy, complete: Callable[[Prompt], str] | None
     ) -> Iterator[str]:
         """Note what a policy does, and yield it line by line."""

@@ -171,16 +171,16 @@ def _sample(
         return _Sample(seconds)
     locating = engine.disclosure.locator.locate(chosen, policy.rules)
     found = {
-        (passage.document_id or passage.id, place, finding.span)
-        for place, (passage, outcome) in enumerate(
+        (passage.document_id or passage.id, index, finding.span)
+        for index, (passage, outcome) in enumerate(
             zip(chosen, run(locating, runner), strict=True)
         )
         if not isinstance(outcome, Failure)
         for finding in outcome.value
     }
     forms = {
-        (document, span.of(chosen[place].text).casefold())
-        for document, place, span in found
+        (document, span.of(chosen[index].text).casefold())
+        for document, index, span in found
     }
     quoted = sum(len(span) for _, _, span in found)
     return _Sample(seconds, len(found) / size, len(forms) / size, quoted / size)

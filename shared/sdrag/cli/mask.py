@@ -46,7 +46,7 @@ def mask(
     from sdrag.linkage.document_files import read_documents
     from sdrag.linkage.masking import mask_corpus
     from sdrag.linkage.settings import read_settings
-    from sdrag.reports.linkage import render_linkage
+    from sdrag.reports.linkage_report import render_linkage
 
     settings = read_settings(policy)
     key = _key(key_file) if key_file else None
@@ -93,12 +93,12 @@ def _found(
     """Detect with a progress bar; documents that could not be read are left out."""
     from sdrag.detectors.local import LocalDetector
     from sdrag.linkage.checkpoint import detect_all
-    from sdrag.linkage.default_runner import local_performer
     from sdrag.linkage.second_look import look_again
+    from sdrag.linkage.settings import local_runner
 
     with typer.progressbar(length=len(documents), label="Detecting") as bar:
         found = detect_all(
-            documents, LocalDetector(), local_performer(), checkpoint, stamp, bar.update
+            documents, LocalDetector(), local_runner(), checkpoint, stamp, bar.update
         )
     pairs = [
         (document, mentions)

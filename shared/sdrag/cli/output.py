@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-__all__ = ["show", "show_beside", "show_errors"]
+__all__ = ["show", "show_columns", "show_errors"]
 
 
 def show(result: Mapping[str, Any], *, as_json: bool) -> None:
@@ -27,7 +27,7 @@ def show(result: Mapping[str, Any], *, as_json: bool) -> None:
         typer.echo(f"{key}: {_brief(value)}")
 
 
-def show_beside(
+def show_columns(
     result: Mapping[str, Any], columns: Mapping[str, Mapping[str, float]]
 ) -> None:
     """

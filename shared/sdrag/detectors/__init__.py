@@ -9,12 +9,13 @@ kept it from looking. It is written as steps, so one shape holds for a scan of o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import is_dataclass
 from typing import Protocol
 
 from sdrag.engine.steps import Outcome, Steps
 from sdrag.vocabulary import Mention
 
-__all__ = ["Detector"]
+__all__ = ["Detector", "detector_identity"]
 
 
 class Detector(Protocol):
@@ -28,3 +29,13 @@ class Detector(Protocol):
         its end is a `Failure`, never a shorter list.
         """
         ...
+
+
+def detector_identity(detector: Detector) -> str:
+    """
+    Name a detector, and with it everything that decides what it finds.
+
+    What one detector has found is kept under this name, and located anew under another
+    one. A dataclass is named by the fields of its repr, others by their class.
+    """
+    return repr(detector) if is_dataclass(detector) else type(detector).__qualname__

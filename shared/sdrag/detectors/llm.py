@@ -72,23 +72,23 @@ class LlmDetector:
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
         cut = [
-            (place, w) for place, t in enumerate(texts) for w in windows(t, self.window)
+            (index, w) for index, t in enumerate(texts) for w in windows(t, self.window)
         ]
         replies = yield from complete(
-            detection_prompt(sensitive(window.of(texts[place])))
-            for place, window in cut
+            detection_prompt(sensitive(window.of(texts[index])))
+            for index, window in cut
         )
         found: list[list[Mention]] = [[] for _ in texts]
         failed: dict[int, Failure] = {}
-        for (place, window), reply in zip(cut, replies, strict=True):
-            read = _read(reply, window.of(texts[place]))
+        for (index, window), reply in zip(cut, replies, strict=True):
+            read = _read(reply, window.of(texts[index]))
             if isinstance(read, Failure):
-                failed[place] = read
+                failed[index] = read
             else:
-                found[place].extend(_moved(read, window.start))
+                found[index].extend(_moved(read, window.start))
         return [
-            failed.get(place) or Reply(tuple(sorted(mentions, key=_place)))
-            for place, mentions in enumerate(found)
+            failed.get(index) or Reply(tuple(sorted(mentions, key=_span_of)))
+            for index, mentions in enumerate(found)
         ]
 
 
@@ -139,5 +139,5 @@ def _moved(mentions: Iterable[Mention], by: int) -> Iterable[Mention]:
         yield Mention(span, m.type, m.confidence, m.reason)
 
 
-def _place(mention: Mention) -> Span:
+def _span_of(mention: Mention) -> Span:
     return mention.span

@@ -9,14 +9,16 @@ detector where that matters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from sdrag.engine.steps import Outcome, Steps, compute
 from sdrag.vocabulary import Mention, Span
 
-__all__ = ["PresidioAnalyzer", "PresidioDetector"]
+__all__ = ["DEFAULT_TYPES", "PresidioAnalyzer", "PresidioDetector"]
 
 
 class PresidioAnalyzer(Protocol):
@@ -25,6 +27,22 @@ class PresidioAnalyzer(Protocol):
     def analyze(self, text: str, language: str, **options: Any) -> Sequence[Any]:
         """Return results with `start`, `end`, `entity_type` and `score`."""
         ...
+
+
+DEFAULT_TYPES: Mapping[str, str] = MappingProxyType(
+    {
+        "CRYPTO": "CODE",
+        "DATE_TIME": "DATE",
+        "MAC_ADDRESS": "CODE",
+        "MEDICAL_LICENSE": "CODE",
+        "NRP": "NATIONALITY",
+        "US_SSN": "US_SSN",
+        "UUID": "CODE",
+    }
+)
+"""The types that Presidio's entities become, where the two have other names."""
+_OF_A_COUNTRY = re.compile(r"[A-Z]{2}_")
+"""Presidio's names of national identifiers, such as `UK_NHS`, begin so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +55,15 @@ class PresidioDetector:
         language: Of the texts, as Presidio names it.
         entities: Presidio's names of what to look for; all it knows when empty.
         threshold: The least score.
+        types: The types that entities become, by Presidio's names. An entity that is
+            not named keeps its name; a national identifier becomes a `CODE`.
     """
 
     analyzer: PresidioAnalyzer = field(repr=False)
     language: str = "en"
     entities: tuple[str, ...] = ()
     threshold: float = 0.0
+    types: Mapping[str, str] = field(default_factory=lambda: DEFAULT_TYPES)
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
@@ -58,7 +79,7 @@ class PresidioDetector:
         mentions = (
             Mention(
                 Span(result.start, result.end),
-                result.entity_type,
+                self._type(result.entity_type),
                 min(1.0, max(0.0, float(result.score))),
                 "presidio",
             )
@@ -66,3 +87,7 @@ class PresidioDetector:
             if result.start < result.end
         )
         return tuple(sorted(mentions, key=lambda mention: mention.span))
+
+    def _type(self, entity: str) -> str:
+        is_national = _OF_A_COUNTRY.match(entity) is not None
+        return self.types.get(entity, "CODE" if is_national else entity)

@@ -39,8 +39,8 @@ class UnionDetector:
         found: list[list[Outcome[tuple[Mention, ...]]]] = [[] for _ in texts]
         for detector in self.detectors:
             outcomes = yield from detector.detect(texts)
-            for own, outcome in zip(found, outcomes, strict=True):
-                own.append(outcome)
+            for outcomes_of_text, outcome in zip(found, outcomes, strict=True):
+                outcomes_of_text.append(outcome)
         return [_united(outcomes) for outcomes in found]
 
 

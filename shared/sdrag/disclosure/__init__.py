@@ -1,10 +1,33 @@
-"""SD-RAG: bind constraints to passages, locate what they withhold, and cut it out."""
+"""
+SD-RAG: bind constraints to passages, locate what they withhold, and cut it out.
 
-from sdrag.disclosure.binding import bind
+In reading order:
+
+1. What it is set up with: `setup`, `understood`.
+2. What a constraint asks for: `constraint_parser`.
+3. What is read: `metadata` and `technical` values, `texts`, `documents`.
+4. Which constraints: `binding`, `similarity`, `ranking`, `candidates`.
+5. Who finds what they withhold. The local engine: `local`. A model: `extraction` with
+   `extraction_prompt`, `confirming` with `confirm_prompt`; `model_replies` reads both.
+   `reading_unseen` asks the engines; `decoded` shows them what texts decode to,
+   `technical_findings` leaves out chance, and `hedging` hides what is in doubt.
+6. What is kept of it: `stored_findings`; `registering` and `surface_forms` say what is
+   known again, `closing` finds it in every text of its document; `locating` does all.
+7. What leaves: `placeholders`, `cutting`, `release`; `paraphrase` and `rephrase` where
+   a model words it anew.
+8. What a caller runs: `ingest`, `disclose`, `audience_view`; `hierarchy` for summaries.
+"""
+
+from sdrag.disclosure.binding import bind, binding_graph
 from sdrag.disclosure.disclose import Disclosed, disclose
-from sdrag.disclosure.graph import binding_graph
-from sdrag.disclosure.ingest import Ingested, forget_document, ingest, locate
-from sdrag.disclosure.policy_updates import bind_constraint, forget_constraint
+from sdrag.disclosure.ingest import (
+    Ingested,
+    bind_constraint,
+    forget_constraint,
+    forget_document,
+    ingest,
+    locate,
+)
 from sdrag.disclosure.setup import DisclosureSetup, Locator
 
 __all__ = [

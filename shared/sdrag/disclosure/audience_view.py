@@ -23,14 +23,14 @@ from sdrag.engine.steps import Steps
 from sdrag.policy import Policy
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage, Principal
 
-__all__ = ["DOCUMENT_KEY", "View", "control_keys", "redacted_view"]
+__all__ = ["DOCUMENT_KEY", "AudienceView", "control_keys", "redacted_view"]
 
 DOCUMENT_KEY = "document_id"
 """The metadata key of a document's alias in the view."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class View(Confidential):
+class AudienceView(Confidential):
     """
     What an audience may read.
 
@@ -46,7 +46,7 @@ class View(Confidential):
 
 def redacted_view(
     passages: Sequence[Passage], audience: Principal | None, setup: DisclosureSetup
-) -> Steps[View]:
+) -> Steps[AudienceView]:
     """
     Redact passages for an index of their own.
 
@@ -60,14 +60,14 @@ def redacted_view(
     keys = control_keys(setup.policy)
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    for places in by_document(passages):
-        document = [passages[place] for place in places]
+    for indices in by_document(passages):
+        document = [passages[index] for index in indices]
         found = yield from disclose(document, "", audience, unlimited)
         decisions += found.decisions
         for passage, redaction in zip(document, found.redactions, strict=True):
             if redaction.passage is not None:
                 kept.append(_shown(passage, redaction.passage, keys, setup))
-    return View(tuple(kept), tuple(decisions))
+    return AudienceView(tuple(kept), tuple(decisions))
 
 
 def control_keys(policy: Policy) -> tuple[str, ...]:

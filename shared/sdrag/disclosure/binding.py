@@ -1,25 +1,30 @@
 """
-Binding constraints to passages at ingest (SD-RAG, section III-C1).
+Binding constraints to passages at ingest (SD-RAG, section III-C1), and their graph.
 
 "The constraint binder attaches each constraint to the top N most similar chunks,
 retrieved by cosine similarity of text embeddings; each chunk stores its similarity
-score." Linear in the number of constraints for a given corpus. Beside the paper's
-bindings, how close each constraint is to each chunk is kept: rankings look it up.
+score." Linear in the number of constraints for a given corpus. In addition to the
+paper's bindings, how close each constraint is to each chunk is kept: rankings look it
+up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdrag.disclosure.comparing import closeness
+from sdrag.disclosure.similarity import closeness
 from sdrag.engine.steps import Steps, compute, replied
 from sdrag.policy import DisclosureSection
-from sdrag.state import State
+from sdrag.state import BindingStore, State
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["bind"]
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["bind", "binding_graph"]
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -75,7 +80,28 @@ def _best(
         order = np.argsort(-row, kind="stable")
         above = int((row >= section.similarity_floor).sum())
         kept += [
-            Binding(constraint.id, passages[place].id, float(row[place]))
-            for place in order[: max(section.bind_top_n, above)]
+            Binding(constraint.id, passages[index].id, float(row[index]))
+            for index in order[: max(section.bind_top_n, above)]
         ]
     return kept
+
+
+def binding_graph(
+    store: BindingStore, constraints: Sequence[Constraint]
+) -> nx.Graph[tuple[str, str]]:
+    """
+    Return the bindings as a networkx graph.
+
+    Nodes are `("constraint", id)` and `("passage", id)`, with the attribute
+    `bipartite` 0 and 1; an edge carries the `score` of its binding. No node holds text.
+    """
+    import networkx as nx  # noqa: PLC0415 -- `import sdrag` must not load it
+
+    graph: nx.Graph[tuple[str, str]] = nx.Graph()
+    for constraint in constraints:
+        graph.add_node(("constraint", constraint.id), bipartite=0)
+    for binding in store.all(constraints):
+        node = ("passage", binding.passage_id)
+        graph.add_node(node, bipartite=1)
+        graph.add_edge(("constraint", binding.constraint_id), node, score=binding.score)
+    return graph

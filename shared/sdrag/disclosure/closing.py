@@ -56,7 +56,14 @@ def closed(
 def recalled(
     text: str, spans: Mapping[bytes, tuple[Span, ...]], register: Register
 ) -> dict[bytes, tuple[Span, ...]]:
-    """Close spans again, under a register that has grown."""
+    """
+    Close spans again, under a register that has grown.
+
+    Args:
+        text: Unredacted.
+        spans: What was cut from it, by rule.
+        register: Of its document, as it is now.
+    """
     united = {rule: set(own) for rule, own in spans.items()}
     plain, *others = readings(text)
     for rules, span in _known(register, plain, others):

@@ -23,8 +23,8 @@ from hashlib import blake2b
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sdrag.disclosure.extraction_prompt import asked_again
-from sdrag.engine.prompts import Message, Prompt, constant, fill, sensitive
+from sdrag.disclosure.extraction_prompt import asked_again, between_marks
+from sdrag.engine.prompts import Message, Prompt, constant, sensitive
 from sdrag.vocabulary import Confidential, Constraint
 
 __all__ = ["Answer", "Answers", "Control", "Marked", "confirm_prompt", "control_of"]
@@ -53,8 +53,8 @@ class Marked(Confidential):
     Words that were marked, and what is asked about them.
 
     Args:
-        words: As they stand in the document.
-        sentences: Those in which they stand, by their places in the prompt's list.
+        words: As written in the document.
+        sentences: Those that hold them, by their indices in the prompt's list.
         constraints: The ids of those that they were marked for.
     """
 
@@ -71,15 +71,15 @@ class Control(Confidential):
     Args:
         constraint: Its id and its words.
         words: What is marked.
-        sentence: Where they stand.
-        place: Before which of the questions it is asked.
+        sentence: Where they are.
+        index: Before which of the questions it is asked.
         among: Before which of the sentences its own stands.
     """
 
     constraint: Constraint
     words: str
     sentence: str
-    place: int
+    index: int
     among: int
 
 
@@ -172,19 +172,19 @@ def control_of(sentences: Sequence[str], questions: int, key: bytes) -> Control:
 
     Args:
         sentences: That the prompt shows.
-        questions: How many it asks besides.
+        questions: How many others it asks.
         key: Of the prompts' marks.
     """
     shown = "\n".join(sentences).encode("utf-8", "surrogatepass")
     digest = blake2b(shown, key=key, digest_size=16, person=b"control").digest()
-    first, last, said, asked, place, among = digest[10:]
+    first, last, said, asked, index, among = digest[10:]
     name = f"{_chosen(_GIVEN_NAMES, first)} {_chosen(_SURNAMES, last)}"
     rule = Constraint(
         id=f"k{digest[:3].hex()}", text=_chosen(_CONTROL_CONSTRAINTS, asked)
     )
     sentence = _chosen(_SENTENCES, said).format(name)
     return Control(
-        rule, name, sentence, place % (questions + 1), among % (len(sentences) + 1)
+        rule, name, sentence, index % (questions + 1), among % (len(sentences) + 1)
     )
 
 
@@ -204,7 +204,7 @@ def confirm_prompt(
     Ask what of that which was marked need not go.
 
     The questions are called q1, q2 and so on, in the order in which they are asked, the
-    control among them at its place.
+    control among them at its index.
 
     Args:
         sentences: Of one document.
@@ -214,9 +214,9 @@ def confirm_prompt(
         key: Makes the marks around the text unforgeable.
         wrong: What was wrong with the last reply, where it is asked again.
     """
-    asked = [_beside(one, control) for one in marked]
+    asked = [_shifted(one, control) for one in marked]
     own = Marked(control.words, (control.among,), (control.constraint.id,))
-    asked.insert(control.place, own)
+    asked.insert(control.index, own)
     shown = list(sentences)
     shown.insert(control.among, control.sentence)
     rules = sorted((*constraints, control.constraint), key=lambda rule: rule.id)
@@ -238,7 +238,7 @@ def confirm_prompt(
     )
 
 
-def _beside(marked: Marked, control: Control) -> Marked:
+def _shifted(marked: Marked, control: Control) -> Marked:
     """Count sentences with the control's among them."""
     return replace(
         marked,
@@ -247,7 +247,7 @@ def _beside(marked: Marked, control: Control) -> Marked:
 
 
 def _question(number: int, marked: Marked) -> str:
-    where = ", ".join(f"({place + 1})" for place in marked.sentences)
+    where = ", ".join(f"({index + 1})" for index in marked.sentences)
     names = ", ".join(marked.constraints)
     return f'[q{number}] "{_in_one_line(marked.words)}" in {where}, marked for: {names}'
 
@@ -265,17 +265,12 @@ def _task(
     wrong: str = "",
 ) -> Message:
     shown, asked = "\n".join(sentences), "\n".join(questions)
-    digest = blake2b(
-        f"{shown}\n{asked}".encode("utf-8", "surrogatepass"), key=key, digest_size=8
-    )
-    return Message(
-        "user",
-        fill(
-            _TASK,
-            constraints=constant(constraints),
-            mark=constant(f"=={digest.hexdigest()}=="),
-            sentences=sensitive(shown),
-            questions=sensitive(asked),
-            again=constant(asked_again(wrong)),
-        ),
+    return between_marks(
+        _TASK,
+        f"{shown}\n{asked}",
+        key,
+        constraints=constant(constraints),
+        sentences=sensitive(shown),
+        questions=sensitive(asked),
+        again=constant(asked_again(wrong)),
     )

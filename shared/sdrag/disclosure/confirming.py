@@ -2,9 +2,9 @@
 Confirmation: with a model, what the local engine alone finds is a question to it.
 
 What the model itself quotes goes, and needs no question; neither does what has a form
-of its own, what a constraint names or states itself, and what stands in a text that
+of its own, what a constraint names or states itself, and what is in a text that
 speaks to the model. All else is asked, form by form, with every sentence of its
-document in which it stands, one document a prompt, in one round trip. Only an explicit
+document that hold it, one document a prompt, in one round trip. Only an explicit
 no frees a form, for that constraint and in that document; a reply that cannot be used
 is asked again once, and what has no answer then is withheld.
 """
@@ -21,9 +21,9 @@ from sdrag.disclosure.confirm_prompt import (
     confirm_prompt,
     control_of,
 )
-from sdrag.disclosure.confirm_replies import read_answers
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.decoded import ENCODED
+from sdrag.disclosure.model_replies import read_answers
 from sdrag.disclosure.stored_findings import Found, Lookup
 from sdrag.engine.prompts import Labelled, Prompt
 from sdrag.engine.steps import Failure, Outcome, Steps, complete, compute, replied
@@ -49,7 +49,7 @@ class _Form(Confidential):
     What was marked in a document, and for which constraints.
 
     Args:
-        words: As they stand there, without what the model took itself.
+        words: As written there, without what the model took itself.
         document: The key of the document.
         rules: The ids of the constraints.
         sentences: Of the document; they hold it.
@@ -105,18 +105,20 @@ def confirmed(lookup: Lookup, found: Found, quoted: Found) -> Steps[Found]:
         return sorting.kept
     freed = yield from _freed(lookup, sorting)
     kept = sorting.kept
-    for place, rule, finding, form in sorting.asked:
+    for text_index, rule, finding, form in sorting.asked:
         if (form, finding.constraint_id) not in freed:
-            kept.setdefault(place, {}).setdefault(rule, []).append(finding)
+            kept.setdefault(text_index, {}).setdefault(rule, []).append(finding)
     return kept
 
 
 def _suspects(lookup: Lookup, found: Found) -> Steps[set[int]]:
-    """Return the places of texts that speak to the model, in documents asked about."""
-    documents = {lookup.documents[place] for place in found}
-    places = [p for p, own in enumerate(lookup.documents) if own in documents]
-    suspected = yield from lookup.setup.suspects([lookup.texts.all[p] for p in places])
-    return {p for p, is_one in zip(places, suspected, strict=True) if is_one}
+    """Return the indices of texts that speak to the model, in documents asked about."""
+    documents = {lookup.documents[text_index] for text_index in found}
+    text_indices = [p for p, own in enumerate(lookup.documents) if own in documents]
+    suspected = yield from lookup.setup.suspects(
+        [lookup.texts.all[p] for p in text_indices]
+    )
+    return {p for p, is_one in zip(text_indices, suspected, strict=True) if is_one}
 
 
 def _sorted(lookup: Lookup, found: Found, quoted: Found, suspects: set[int]) -> _Sorted:
@@ -125,14 +127,14 @@ def _sorted(lookup: Lookup, found: Found, quoted: Found, suspects: set[int]) -> 
     kept: Found = {}
     asked: list[tuple[int, bytes, Finding, _FormKey]] = []
     forms: dict[_FormKey, _Form] = {}
-    for place, by_key in found.items():
-        text, document = lookup.texts.all[place].text, lookup.documents[place]
-        taken = _taken(lookup, place, quoted)
+    for text_index, by_key in found.items():
+        text, document = lookup.texts.all[text_index].text, lookup.documents[text_index]
+        taken = _taken(lookup, text_index, quoted)
         for rule, findings in by_key.items():
             for finding in findings:
                 own = rules[finding.constraint_id]
-                if place in suspects or _is_sure(finding, text, own):
-                    kept.setdefault(place, {}).setdefault(rule, []).append(finding)
+                if text_index in suspects or _is_sure(finding, text, own):
+                    kept.setdefault(text_index, {}).setdefault(rule, []).append(finding)
                     continue
                 words = _left(text, finding.span, taken.get(rule, ()))
                 if not words:  # the model's own spans take all of it
@@ -141,22 +143,24 @@ def _sorted(lookup: Lookup, found: Found, quoted: Found, suspects: set[int]) -> 
                 form = forms.setdefault(key, _Form(words, document))
                 form.rules[finding.constraint_id] = None
                 form.sentences.update(dict.fromkeys(_around(text, finding.span)))
-                asked.append((place, rule, finding, key))
+                asked.append((text_index, rule, finding, key))
     _add_sentences(lookup, forms, suspects)
     return _Sorted(kept, asked, forms)
 
 
-def _taken(lookup: Lookup, place: int, quoted: Found) -> dict[bytes, tuple[Span, ...]]:
+def _taken(
+    lookup: Lookup, text_index: int, quoted: Found
+) -> dict[bytes, tuple[Span, ...]]:
     """Return what the model takes from a text, now or when it read it before."""
     taken = {
         rule: tuple(finding.span for finding in findings)
-        for rule, findings in quoted.get(place, {}).items()
+        for rule, findings in quoted.get(text_index, {}).items()
     }
-    known = lookup.known.get(lookup.own[place])
+    known = lookup.known.get(lookup.own[text_index])
     for row in known.rows if known is not None else ():
         if row.engine == lookup.model:
             for rule, spans in by_rule(row.spans.groups).items():
-                whole = (Span(0, len(lookup.texts.all[place].text)),)
+                whole = (Span(0, len(lookup.texts.all[text_index].text)),)
                 taken[rule] = (*taken.get(rule, ()), *(spans or whole))
     return taken
 
@@ -185,7 +189,7 @@ def _left(text: str, span: Span, taken: Iterable[Span]) -> str:
 
 
 def _around(text: str, span: Span) -> Iterator[str]:
-    """Yield the sentences that a span stands in."""
+    """Yield the sentences that a span is in."""
     for sentence in sentences(text):
         if sentence.overlaps(span):
             yield sentence.of(text).strip()
@@ -194,15 +198,15 @@ def _around(text: str, span: Span) -> Iterator[str]:
 def _add_sentences(
     lookup: Lookup, forms: Mapping[_FormKey, _Form], suspects: set[int]
 ) -> None:
-    """Add to each form all other sentences of its document in which it stands."""
+    """Add to each form all other sentences of its document that hold it."""
     words: dict[bytes, set[str]] = {}
     for document, folded in forms:
         words.setdefault(document, set()).add(folded)
     needles = {document: PhraseMatcher(own) for document, own in words.items()}
-    for place, document in enumerate(lookup.documents):
-        if document not in needles or place in suspects:
+    for text_index, document in enumerate(lookup.documents):
+        if document not in needles or text_index in suspects:
             continue
-        text = lookup.texts.all[place].text
+        text = lookup.texts.all[text_index].text
         for span in needles[document].find(fold(text)):
             form = forms.get((document, fold_text(span.of(text))))
             if form is not None:
@@ -215,7 +219,7 @@ def _freed(lookup: Lookup, sorting: _Sorted) -> Steps[set[tuple[_FormKey, str]]]
     freed: set[tuple[_FormKey, str]] = set()
     batches = list(_batches(lookup, sorting.forms.values()))
     for wrong in ("", _WRONG):  # asked again once
-        asked = [_Asked.of(lookup, batch, wrong) for batch in batches]
+        asked = [_ConfirmRequest.of(lookup, batch, wrong) for batch in batches]
         outcomes = yield from complete(one.prompt for one in asked)
         readings = yield from compute(
             lambda pair: pair[0].read(pair[1]), zip(asked, outcomes, strict=True)
@@ -232,7 +236,7 @@ def _freed(lookup: Lookup, sorting: _Sorted) -> Steps[set[tuple[_FormKey, str]]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Answered(Confidential):
+class _ConfirmAnswers(Confidential):
     """What came of one prompt."""
 
     freed: Sequence[tuple[_Form, frozenset[str]]] = ()
@@ -240,7 +244,7 @@ class _Answered(Confidential):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Asked(Confidential):
+class _ConfirmRequest(Confidential):
     """A prompt, what it asks about, and the question whose answer is known."""
 
     prompt: Prompt
@@ -251,11 +255,11 @@ class _Asked(Confidential):
     def of(cls, lookup: Lookup, forms: Sequence[_Form], wrong: str) -> Self:
         """Ask about forms of one document."""
         shown = list(dict.fromkeys(said for form in forms for said in form.sentences))
-        place_of = {said: place for place, said in enumerate(shown)}
+        index_of = {said: index for index, said in enumerate(shown)}
         marked = [
             Marked(
                 form.words,
-                tuple(sorted(place_of[said] for said in form.sentences)),
+                tuple(sorted(index_of[said] for said in form.sentences)),
                 tuple(form.rules),
             )
             for form in forms
@@ -273,12 +277,12 @@ class _Asked(Confidential):
         prompt = confirm_prompt(shown, marked, rules, control, key, wrong)
         return cls(prompt, forms, control)
 
-    def read(self, outcome: Outcome[Labelled]) -> _Answered:
+    def read(self, outcome: Outcome[Labelled]) -> _ConfirmAnswers:
         """Read the reply; one that says no to the control is not believed."""
         if isinstance(outcome, Failure):
-            return _Answered()
+            return _ConfirmAnswers()
         asked: list[_Form | None] = list(self.forms)
-        asked.insert(self.control.place, None)
+        asked.insert(self.control.index, None)
         own = self.control.constraint.id
         answers = read_answers(
             outcome.value.text,
@@ -287,17 +291,17 @@ class _Asked(Confidential):
                 for number, form in enumerate(asked, 1)
             },
         )
-        known = answers.get(f"q{self.control.place + 1}")
+        known = answers.get(f"q{self.control.index + 1}")
         if known is None:
-            return _Answered(unanswered=self.forms)
+            return _ConfirmAnswers(unanswered=self.forms)
         if known:
-            return _Answered()
+            return _ConfirmAnswers()
         pairs = [
             (form, answers.get(f"q{number}"))
             for number, form in enumerate(asked, 1)
             if form is not None
         ]
-        return _Answered(
+        return _ConfirmAnswers(
             [(form, names) for form, names in pairs if names],
             [form for form, names in pairs if names is None],
         )

@@ -2,7 +2,7 @@
 Replacing what is withheld: a pure function of a text and its closed spans.
 
 All spans are replaced at once. What constraints take of the same stretch becomes one
-replacement, and a span that touches a placeholder which stands in the text already
+replacement, and a span that touches a placeholder which is in the text already
 takes all of it along, so that no placeholder is left in pieces.
 """
 
@@ -19,9 +19,9 @@ from sdrag.disclosure.placeholders import any_of
 from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Cut", "Group", "Taken", "cut"]
+__all__ = ["CutGroup", "RedactedText", "Taken", "cut"]
 
-Group = tuple[frozenset[str], tuple[Span, ...]]
+CutGroup = tuple[frozenset[str], tuple[Span, ...]]
 """The ids of constraints, and the spans that all of them take; none: the text whole."""
 
 
@@ -38,18 +38,18 @@ class Taken(Confidential):
     """
 
     names: frozenset[str]
-    groups: Callable[[], Sequence[Group]]
+    groups: Callable[[], Sequence[CutGroup]]
     together: tuple[tuple[Span, ...], ...] | None = None
 
     @classmethod
-    def of(cls, groups: Iterable[Group]) -> Self:
+    def of(cls, groups: Iterable[CutGroup]) -> Self:
         """Take it from groups."""
         own = tuple(groups)
         return cls(frozenset().union(*(by for by, _ in own)), lambda: own)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Cut(Confidential):
+class RedactedText(Confidential):
     """
     A text after replacement.
 
@@ -70,7 +70,7 @@ def cut(
     applied: Sequence[str],
     placeholders: Mapping[str, str],
     marks: Sequence[str] = (),
-) -> Cut:
+) -> RedactedText:
     """
     Cut out of a text what constraints withhold.
 
@@ -78,12 +78,12 @@ def cut(
         text: Unredacted.
         taken: What is taken from it, by the constraints that take it.
         applied: The ids of the constraints that are enforced, in their order.
-        placeholders: What stands in their place, by constraint id.
-        marks: Other placeholders that may stand in the text already.
+        placeholders: What is in their place, by constraint id.
+        marks: Other placeholders that may be in the text already.
     """
     enforced = frozenset(applied)
     if taken.names.isdisjoint(enforced):
-        return Cut(text)
+        return RedactedText(text)
     standing = _standing(text, (*placeholders.values(), *marks))
     if not standing and taken.together is not None and taken.names <= enforced:
         names = tuple(filter(taken.names.__contains__, applied))
@@ -96,7 +96,7 @@ def cut(
     ]
     return _cut_by_group(
         text,
-        list(_beside(held, standing)) if standing else held,
+        list(_outside_placeholders(held, standing)) if standing else held,
         applied,
         placeholders,
         standing,
@@ -108,35 +108,35 @@ def _cut_at_once(
     together: Sequence[tuple[Span, ...]],
     names: tuple[str, ...],
     placeholder: str,
-) -> Cut:
+) -> RedactedText:
     """Cut what all constraints take; most of it was joined when it was located."""
     if not all(together):
-        return Cut(None, names, 1)
+        return RedactedText(None, names, 1)
     spans, *others = together
     if any(other != spans for other in others):
         spans = merge(chain(*together), text)
-    return Cut(splice(text, spans, lambda _: placeholder), names, len(spans))
+    return RedactedText(splice(text, spans, lambda _: placeholder), names, len(spans))
 
 
 def _cut_by_group(
     text: str,
-    held: Sequence[Group],
+    held: Sequence[CutGroup],
     applied: Sequence[str],
     placeholders: Mapping[str, str],
     standing: Sequence[Span],
-) -> Cut:
+) -> RedactedText:
     """Cut what some constraints take, or what has placeholders of several kinds."""
     if not held:
-        return Cut(text)
+        return RedactedText(text)
     taking = frozenset().union(*(by for by, _ in held))
     names = tuple(name for name in applied if name in taking)
     if not all(own for _, own in held):
-        return Cut(None, names, 1)
+        return RedactedText(None, names, 1)
     whole = _whole(text, merge({span for _, own in held for span in own}), standing)
     said = {placeholders[name] for name in names}
     if len(said) == 1:
         only = said.pop()
-        return Cut(splice(text, whole, lambda _: only), names, len(whole))
+        return RedactedText(splice(text, whole, lambda _: only), names, len(whole))
     apart = {
         name: merge(span for by, own in held if name in by for span in own)
         for name in names
@@ -147,22 +147,24 @@ def _cut_by_group(
             placeholders[name] for name in names if _takes_part(apart[name], span)
         )
 
-    return Cut(splice(text, whole, instead), names, len(whole))
+    return RedactedText(splice(text, whole, instead), names, len(whole))
 
 
 def _takes_part(apart: Sequence[Span], span: Span) -> bool:
     """Say whether one of the spans, which are sorted and apart, overlaps `span`."""
-    place = bisect_left(apart, span.end, key=attrgetter("start")) - 1
-    return place >= 0 and apart[place].end > span.start
+    index = bisect_left(apart, span.end, key=attrgetter("start")) - 1
+    return index >= 0 and apart[index].end > span.start
 
 
 def _standing(text: str, marks: Sequence[str]) -> list[Span]:
-    """Return where placeholders stand in a text."""
+    """Return where placeholders are in a text."""
     pattern = any_of(tuple(dict.fromkeys(marks)))
     return [Span(*match.span()) for match in pattern.finditer(text)]
 
 
-def _beside(held: Iterable[Group], standing: Sequence[Span]) -> Iterator[Group]:
+def _outside_placeholders(
+    held: Iterable[CutGroup], standing: Sequence[Span]
+) -> Iterator[CutGroup]:
     """Leave out what lies within a placeholder: it is replaced already."""
     for by, own in held:
         left = tuple(span for span in own if not _lies_within(span, standing))
@@ -172,8 +174,8 @@ def _beside(held: Iterable[Group], standing: Sequence[Span]) -> Iterator[Group]:
 
 def _lies_within(span: Span, standing: Sequence[Span]) -> bool:
     """Say whether one of the placeholders, which are sorted and apart, holds a span."""
-    place = bisect_right(standing, span.start, key=attrgetter("start")) - 1
-    return place >= 0 and standing[place].contains(span)
+    index = bisect_right(standing, span.start, key=attrgetter("start")) - 1
+    return index >= 0 and standing[index].contains(span)
 
 
 def _whole(

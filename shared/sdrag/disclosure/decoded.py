@@ -28,12 +28,12 @@ class Decoded(Confidential):
     What was found in what a text decodes to.
 
     Args:
-        place: Of the text.
+        text_index: Of the text, among all.
         text: What it decodes to.
         found: There, by rule.
     """
 
-    place: int
+    text_index: int
     text: str
     found: dict[bytes, list[Finding]] = field(default_factory=dict)
 
@@ -45,8 +45,8 @@ class DecodedGroup(Confidential):
 
     Args:
         group: What they decode to.
-        ways_back: From there, by the text's place.
-        failed: Why texts could not be decoded, by their places.
+        ways_back: From there, by the text's index.
+        failed: Why texts could not be decoded, by their indices.
     """
 
     group: Group
@@ -58,18 +58,20 @@ def decoded(group: Group) -> Steps[DecodedGroup]:
     """Decode the texts of a group; those in which nothing is encoded are left out."""
     outcomes = yield from compute(decode, [text.text for text in group.texts])
     back = {
-        place: outcome.value
-        for place, outcome in zip(group.places, outcomes, strict=True)
+        text_index: outcome.value
+        for text_index, outcome in zip(group.text_indices, outcomes, strict=True)
         if isinstance(outcome, Reply) and outcome.value.before is not None
     }
     texts = tuple(
-        replace(text, text=back[place].text, document_id=f"{text.document_id} decoded")
-        for place, text in zip(group.places, group.texts, strict=True)
-        if place in back
+        replace(
+            text, text=back[text_index].text, document_id=f"{text.document_id} decoded"
+        )
+        for text_index, text in zip(group.text_indices, group.texts, strict=True)
+        if text_index in back
     )
     failed = {
-        place: outcome
-        for place, outcome in zip(group.places, outcomes, strict=True)
+        text_index: outcome
+        for text_index, outcome in zip(group.text_indices, outcomes, strict=True)
         if isinstance(outcome, Failure)
     }
     return DecodedGroup(Group(tuple(back), texts, group.constraints), back, failed)

@@ -3,31 +3,77 @@ Disclosure control of the passages of one question (SD-RAG, section III-C).
 
 What constraints withhold is a fact about a chunk: it is looked up, or located now where
 nobody has looked before. Then everything that a constraint withholds is cut out of
-text, metadata and ids. Whatever cannot be judged is withheld. Without limits every
+text, metadata and ids. Whatever cannot be decided is withheld. Without a top K every
 constraint that binds is enforced, so the same chunk always leaves the same. The query
 serves ranking alone: no prompt here can hold it.
+
+With a top K the question chooses the constraints, so two answers could be subtracted.
+Where the policy is `monotone`, what a chosen constraint took out of a chunk for an
+audience is therefore taken for it from then on, whatever later questions choose.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sdrag.disclosure.choosing import Choosing
+from sdrag.disclosure.candidates import ConstraintChoice
 from sdrag.disclosure.locating import located
-from sdrag.disclosure.monotone import taken_before
-from sdrag.disclosure.paraphrase import periphrasis
+from sdrag.disclosure.paraphrase import paraphrase
 from sdrag.disclosure.placeholders import marks_of, placeholders
-from sdrag.disclosure.release import Judged, decision, release, withheld
+from sdrag.disclosure.release import Enforcement, decision, release, withheld
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
 from sdrag.engine.steps import Steps, compute, replied
 from sdrag.errors import SdragError
 from sdrag.policy import binds
 from sdrag.privacy.identities import alias
-from sdrag.vocabulary import Decision, Passage, Principal, Redaction
+from sdrag.state import State
+from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Redaction
 
-__all__ = ["Disclosed", "disclose"]
+__all__ = ["Disclosed", "disclose", "taken_before"]
+
+
+def taken_before(
+    enforcement: Enforcement, rules: Sequence[Constraint], state: State
+) -> Steps[Enforcement]:
+    """
+    Keep what is about to be taken out, and enforce all that ever was.
+
+    Args:
+        enforcement: As the question chose.
+        rules: All that bind the principal.
+        state: Where it is kept.
+
+    Raises:
+        HostError: The state failed; nothing may be released.
+    """
+    keys = state.keys
+    by_name = {rule.id: keys.of("enforced", rule.id, rule.text) for rule in rules}
+    audience = keys.ruleset(sorted(by_name.values()))
+    texts = [
+        handle
+        + keys.of("passage of a document", handle.hex(), passage.id, passage.text)
+        for handle, passage in zip(
+            enforcement.facts.handles, enforcement.texts.passages, strict=True
+        )
+    ]
+    taken: dict[bytes, list[bytes]] = {text: [] for text in texts}
+    for index, text in enumerate(texts):
+        chosen = enforcement.taking(index).intersection(enforcement.applied[index])
+        taken[text] += [by_name[name] for name in sorted(chosen) if name in by_name]
+    (answer,) = yield from compute(
+        lambda them: state.enforced.add(audience, them), [taken]
+    )
+    ever = replied(answer)
+    applied = []
+    for index, text in enumerate(texts):
+        names = {name for name, key in by_name.items() if key in ever[text]}
+        names.update(enforcement.applied[index])
+        applied.append(
+            tuple(name for name in enforcement.texts.applied[index] if name in names)
+        )
+    return replace(enforcement, applied=applied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +93,7 @@ def disclose(
     """
     Enforce the policy's constraints on passages.
 
-    Nothing is raised for a passage that cannot be judged: it is withheld.
+    Nothing is raised for a passage that cannot be decided: it is withheld.
 
     Args:
         passages: As retrieved.
@@ -57,7 +103,7 @@ def disclose(
     """
     try:
         texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
-        choosing = Choosing(texts, query, principal, setup)
+        choosing = ConstraintChoice(texts, query, principal, setup)
         redactions = yield from _enforced(texts, choosing, principal, setup)
     except SdragError as error:
         return _nothing(passages, error, setup)
@@ -67,7 +113,7 @@ def disclose(
 
 def _enforced(
     texts: Texts,
-    choosing: Choosing,
+    choosing: ConstraintChoice,
     principal: Principal | None,
     setup: DisclosureSetup,
 ) -> Steps[tuple[Redaction, ...]]:
@@ -76,7 +122,7 @@ def _enforced(
     applied = yield from choosing.applied()
     facts = yield from located(texts, setup, choosing.to_ask)
     names = {rule.id for rule in applied}
-    judged = Judged(
+    enforcement = Enforcement(
         texts,
         facts,
         _those(texts.applied[: len(texts.passages)], names),
@@ -88,11 +134,11 @@ def _enforced(
     )
     if section.limited and section.monotone:
         rules = [rule for rule in setup.rules if binds(rule, principal)]
-        judged = yield from taken_before(judged, rules, setup.state)
+        enforcement = yield from taken_before(enforcement, rules, setup.state)
     if setup.has_model and any(rule.method == "rephrase" for rule in applied):
-        judged = yield from periphrasis(judged, setup)
+        enforcement = yield from paraphrase(enforcement, setup)
     outcomes = yield from compute(
-        lambda index: release(judged, index), range(len(texts.passages))
+        lambda index: release(enforcement, index), range(len(texts.passages))
     )
     return tuple(map(replied, outcomes))
 

@@ -3,7 +3,7 @@ Extraction: a model finds the spans that constraints withhold (SD-RAG, III-C2).
 
 "We always perform the extraction on the original": every block is asked about every
 batch of constraints, and all prompts go out in one round trip. Whatever is not a
-readable verdict on spans that stand in the text is doubt. What a reply leaves in doubt
+readable verdict on spans that are in the text is doubt. What a reply leaves in doubt
 is asked again once, with what was wrong, for the constraints concerned alone.
 """
 
@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sdrag.disclosure.blocks import Block, blocks
+from sdrag.disclosure.documents import Block, blocks
 from sdrag.disclosure.extraction_prompt import extraction_prompt
-from sdrag.disclosure.extraction_replies import read_verdicts
+from sdrag.disclosure.model_replies import read_verdicts
 from sdrag.disclosure.texts import Group
 from sdrag.engine.prompts import Labelled, sensitive
 from sdrag.engine.steps import Failure, Outcome, Steps, complete, compute
@@ -35,11 +35,11 @@ _WRONG = {
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """
-    What the model found, by the text's place among all.
+    What the model found, by the text's index among all.
 
     Args:
         findings: Spans of the text's own characters.
-        doubts: Why a constraint could not be judged on a text, as codes.
+        doubts: Why a constraint could not be decided on a text, as codes.
         again: What a reply left in doubt, to be asked again.
     """
 
@@ -65,9 +65,9 @@ class Question(Confidential):
     batch: tuple[Constraint, ...]
     wrong: str = ""
 
-    def places(self) -> list[int]:
-        """Return the places of the texts it asks about."""
-        return [self.group.places[index] for index in self.block.indices()]
+    def text_indices(self) -> list[int]:
+        """Return the indices of the texts it asks about."""
+        return [self.group.text_indices[index] for index in self.block.indices()]
 
     def about(self, names: Collection[str], code: str) -> Question:
         """Return what is asked again, about some of the constraints."""
@@ -87,19 +87,21 @@ class _Tally:
             self.again.append(question.about(names, code))
 
     def doubt(self, question: Question, names: Sequence[str], code: str) -> None:
-        for place in question.places():
+        for text_index in question.text_indices():
             for name in names:
-                self.doubts[place, name] = code
+                self.doubts[text_index, name] = code
 
     def find(self, question: Question, name: str, spans: Sequence[Span]) -> None:
         for span in spans:
             for index, part in question.block.back(span):
-                place = question.group.places[index]
-                self.findings.setdefault(place, []).append(Finding(part, name, "model"))
+                text_index = question.group.text_indices[index]
+                self.findings.setdefault(text_index, []).append(
+                    Finding(part, name, "model")
+                )
 
     def add(self, other: _Tally) -> None:
-        for place, found in other.findings.items():
-            self.findings.setdefault(place, []).extend(found)
+        for text_index, found in other.findings.items():
+            self.findings.setdefault(text_index, []).extend(found)
         self.doubts |= other.doubts
         self.again += other.again
 
@@ -135,17 +137,20 @@ def extract_again(first: Extraction, key: bytes) -> Steps[Extraction]:
     """
     second = yield from _asked(first.again, key)
     asked = {
-        (place, rule.id)
+        (text_index, rule.id)
         for question in first.again
-        for place in question.places()
+        for text_index in question.text_indices()
         for rule in question.batch
     }
     left = {pair: code for pair, code in first.doubts.items() if pair not in asked}
-    places = dict.fromkeys((*first.findings, *second.findings))
+    text_indices = dict.fromkeys((*first.findings, *second.findings))
     return Extraction(
         {
-            place: (*first.findings.get(place, ()), *second.findings.get(place, ()))
-            for place in places
+            text_index: (
+                *first.findings.get(text_index, ()),
+                *second.findings.get(text_index, ()),
+            )
+            for text_index in text_indices
         },
         {**left, **second.doubts},
     )
@@ -168,7 +173,7 @@ def _asked(questions: Sequence[Question], key: bytes) -> Steps[Extraction]:
         else:
             tally.add(reading.value)
     return Extraction(
-        {place: tuple(found) for place, found in tally.findings.items()},
+        {text_index: tuple(found) for text_index, found in tally.findings.items()},
         tally.doubts,
         tuple(tally.again),
     )

@@ -2,7 +2,7 @@
 The prompts of redaction. None of them takes the query: there is no argument for it.
 
 Extraction is a few-shot prompt that asks for the sensitive spans of a text under a
-batch of constraints (SD-RAG, section III-C2). The text stands between marks that it
+batch of constraints (SD-RAG, section III-C2). The text is between marks that it
 cannot forge, since they are derived from it with a key it has not seen.
 """
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill
 from sdrag.vocabulary import Constraint
 
-__all__ = ["Verdict", "Verdicts", "asked_again", "extraction_prompt", "marked_text"]
+__all__ = ["Verdict", "Verdicts", "asked_again", "between_marks", "extraction_prompt"]
 
 
 class Verdict(BaseModel):
@@ -105,11 +105,11 @@ def extraction_prompt(
         name="disclosure.extract",
         messages=(
             Message("system", constant(_SYSTEM)),
-            marked_text(constant(_EXAMPLE_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
+            _task(constant(_EXAMPLE_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
             Message("assistant", constant(_EXAMPLE_REPLY)),
-            marked_text(constant(_NOTHING_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
+            _task(constant(_NOTHING_TEXT), constant(_EXAMPLE_CONSTRAINTS), key),
             Message("assistant", constant(_NOTHING_REPLY)),
-            marked_text(text, asked, key, wrong),
+            _task(text, asked, key, wrong),
         ),
         reply_format=Verdicts,
     )
@@ -120,17 +120,25 @@ def asked_again(wrong: str) -> str:
     return _AGAIN.format(wrong=wrong) if wrong else ""
 
 
-def marked_text(
+def between_marks(template: str, given: str, key: bytes, **parts: Labelled) -> Message:
+    """
+    Lay out a task whose text is between marks that it cannot forge.
+
+    Args:
+        template: Of the message; `{mark}` is a line before and after the text.
+        given: What is between the marks.
+        key: Makes the marks unforgeable.
+        parts: Whatever else the template names.
+    """
+    data = given.encode("utf-8", "surrogatepass")
+    digest = blake2b(data, key=key, digest_size=8).hexdigest()
+    return Message("user", fill(template, mark=constant(f"=={digest}=="), **parts))
+
+
+def _task(
     text: Labelled, constraints: Labelled, key: bytes, wrong: str = ""
 ) -> Message:
-    """Lay out constraints, and a text between marks that it cannot forge."""
-    digest = blake2b(text.text.encode("utf-8", "replace"), key=key, digest_size=8)
-    mark = constant(f"=={digest.hexdigest()}==")
-    content = fill(
-        _TASK,
-        constraints=constraints,
-        text=text,
-        mark=mark,
-        again=constant(asked_again(wrong)),
+    again = constant(asked_again(wrong))
+    return between_marks(
+        _TASK, text.text, key, constraints=constraints, text=text, again=again
     )
-    return Message("user", content)

@@ -2,7 +2,7 @@
 The smallest loss: what is hidden where a model's verdict stays in doubt.
 
 A constraint that asks for types of mentions, or for people, hides the sentences in
-which a mention of such a type stands: nothing else can be what it asks for. One that
+which a mention of such a type is: nothing else can be what it asks for. One that
 must be understood could mean anything, so it withholds the chunk. Neither is kept as a
 finding: the next time the model is asked anew.
 """
@@ -30,33 +30,33 @@ def hedged(lookup: Lookup, doubts: Doubts) -> Steps[tuple[Found, Doubts]]:
 
     Args:
         lookup: The texts.
-        doubts: What a model left in doubt, by the text's place and the constraint.
+        doubts: What a model left in doubt, by the text's index and the constraint.
 
     Returns:
-        What is hidden, and what is in doubt besides.
+        What is hidden, and what is still in doubt.
     """
     rules = {rule.id: rule for rule in lookup.texts.constraints}
     typed_ones = {name: rule for name, rule in rules.items() if _asks_for_types(rule)}
-    places = list(dict.fromkeys(p for p, name in doubts if name in typed_ones))
-    if not places:
+    text_indices = list(dict.fromkeys(p for p, name in doubts if name in typed_ones))
+    if not text_indices:
         return {}, doubts
-    texts = [lookup.texts.all[place].text for place in places]
+    texts = [lookup.texts.all[text_index].text for text_index in text_indices]
     outcomes = yield from LocalDetector().detect(texts)
     mentions = {
-        place: outcome.value
-        for place, outcome in zip(places, outcomes, strict=True)
+        text_index: outcome.value
+        for text_index, outcome in zip(text_indices, outcomes, strict=True)
         if not isinstance(outcome, Failure)
     }
     found: Found = {}
     left: Doubts = {}
-    for (place, name), code in doubts.items():
-        if name not in typed_ones or place not in mentions:
-            left[place, name] = code
+    for (text_index, name), code in doubts.items():
+        if name not in typed_ones or text_index not in mentions:
+            left[text_index, name] = code
             continue
-        text = lookup.texts.all[place].text
-        own = _sentences(text, mentions[place], typed_ones[name])
+        text = lookup.texts.all[text_index].text
+        own = _sentences(text, mentions[text_index], typed_ones[name])
         if own:
-            found.setdefault(place, {})[lookup.rules[name]] = own
+            found.setdefault(text_index, {})[lookup.rules[name]] = own
     return found, left
 
 
@@ -68,7 +68,7 @@ def _asks_for_types(rule: Constraint) -> bool:
 def _sentences(
     text: str, mentions: Sequence[Mention], rule: Constraint
 ) -> list[Finding]:
-    """Return the sentences in which a mention of the types stands."""
+    """Return the sentences in which a mention of the types is."""
     wanted = [finding.span for finding in typed(text, mentions, [parse(rule)])]
     return [
         Finding(sentence, rule.id, "doubt")

@@ -3,9 +3,19 @@ Ingest: bind constraints to a corpus, and locate what they withhold in it.
 
 Documents are read whole, in the order in which their chunks come, some at a time; what
 was located of them is kept before the next ones are read, so an interrupted run goes on
-where it stopped. A text that could not be judged stays unlocated, and is located when
+where it stopped. A text that could not be decided stays unlocated, and is located when
 it is retrieved. A document whose chunks come in several batches is completed by its
 register.
+
+Constraints may come, change and go while the index stays. A new constraint is bound by
+asking the host's vector store for the chunks nearest to its words: one query, and no
+chunk is embedded again. What it withholds in them is located at once; in any other
+chunk when the chunk is retrieved, or when the corpus is bound again. A reworded one is
+a new one, since the state knows constraints by a fingerprint of their words. A removed
+one stops applying with the next question, because only the policy's own constraints are
+looked up; forgetting it only frees space. The store's scores are on a scale of its own,
+so they are not kept with cosines: what it found near stays bound, whatever is bound
+later.
 """
 
 from __future__ import annotations
@@ -14,16 +24,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.binding import bind
-from sdrag.disclosure.choosing import Choosing
+from sdrag.disclosure.candidates import ConstraintChoice
 from sdrag.disclosure.documents import by_document, with_documents
 from sdrag.disclosure.locating import located
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
 from sdrag.engine.progress import Progress
-from sdrag.engine.steps import Steps, compute, replied
-from sdrag.vocabulary import Passage
+from sdrag.engine.steps import Steps, compute, replied, search
+from sdrag.errors import UsageError
+from sdrag.policy import Policy
+from sdrag.state import State
+from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["Ingested", "forget_document", "ingest", "locate"]
+__all__ = [
+    "Ingested",
+    "bind_constraint",
+    "forget_constraint",
+    "forget_document",
+    "ingest",
+    "locate",
+    "named",
+]
 
 _CHARACTERS = 40_000
 """So much text is located between two commits."""
@@ -36,7 +57,7 @@ class Ingested:
 
     Args:
         passages: How many there were.
-        located: For how many of them every constraint could be judged.
+        located: For how many of them every constraint could be decided.
         read: How many texts had to be read: the others were known.
     """
 
@@ -63,7 +84,7 @@ def ingest(
     Args:
         passages: Of the corpus; those of one document come together, in their order.
         setup: The engine.
-        progress: Is told of every step.
+        progress: Is called after every step.
 
     Raises:
         SdragError: The embeddings or the state failed.
@@ -84,15 +105,22 @@ def locate(
     setup: DisclosureSetup,
     progress: Progress | None = None,
 ) -> Steps[Ingested]:
-    """Locate what constraints withhold in whole documents; as `ingest`."""
+    """
+    Locate what constraints withhold in whole documents; as `ingest`.
+
+    Args:
+        passages: As `ingest` takes them.
+        setup: The engine.
+        progress: Is called after every step.
+    """
     done = Ingested()
     unlimited = replace(setup, policy=setup.policy.without_limits())
     for batch in _batches(passages):
         texts = Texts(batch, setup.rules, setup.policy.metadata)
-        choosing = Choosing(texts, "", None, unlimited)
+        choosing = ConstraintChoice(texts, "", None, unlimited)
         facts = yield from located(texts, setup, choosing.to_ask, whole=True)
-        doubtful = {place for place, _ in (*facts.doubts, *facts.hedged)}
-        known = sum(place not in doubtful for place in range(len(batch)))
+        doubtful = {text_index for text_index, _ in (*facts.doubts, *facts.hedged)}
+        known = sum(text_index not in doubtful for text_index in range(len(batch)))
         done += Ingested(len(batch), known, facts.read)
         if progress is not None:
             progress(done.passages, len(passages))
@@ -126,11 +154,74 @@ def _batches(passages: Sequence[Passage]) -> Iterator[tuple[Passage, ...]]:
     """Yield whole documents, so many together that little is lost by a commit."""
     batch: list[Passage] = []
     size = 0
-    for places in by_document(passages):
-        batch += (passages[place] for place in places)
-        size += sum(len(passages[place].text) for place in places)
+    for text_indices in by_document(passages):
+        batch += (passages[text_index] for text_index in text_indices)
+        size += sum(len(passages[text_index].text) for text_index in text_indices)
         if size >= _CHARACTERS:
             yield tuple(batch)
             batch, size = [], 0
     if batch:
         yield tuple(batch)
+
+
+_SURE = 1.0
+
+
+def bind_constraint(constraint: Constraint, setup: DisclosureSetup) -> Steps[int]:
+    """
+    Bind one new or reworded constraint to a known index.
+
+    Args:
+        constraint: As it is in the policy.
+        setup: The engine; its state knows the index's chunks.
+
+    Returns:
+        To how many chunks it was bound.
+
+    Raises:
+        HostError: The host's store or the state failed.
+    """
+    section = setup.policy.disclosure
+    nearest = yield from search(constraint.text, limit=section.bind_top_n)
+    if not constraint.always:
+        bindings = [Binding(constraint.id, passage.id, _SURE) for passage in nearest]
+        (written,) = yield from compute(
+            lambda found: setup.state.bindings.add(constraint, nearest, found),
+            [bindings],
+        )
+        replied(written)
+    texts = Texts(tuple(nearest), (constraint,), setup.policy.metadata)
+    yield from located(texts, setup, lambda: _only(constraint))
+    return len(nearest)
+
+
+def _only(constraint: Constraint) -> Steps[list[str]]:
+    yield from ()
+    return [constraint.id]
+
+
+def forget_constraint(constraint: Constraint, state: State) -> Steps[None]:
+    """
+    Free the space of a constraint that left the policy.
+
+    Raises:
+        HostError: The state failed.
+    """
+    (removed,) = yield from compute(state.bindings.remove, [constraint])
+    replied(removed)
+
+
+def named(policy: Policy, constraint_id: str) -> Constraint:
+    """
+    Return a constraint of a policy.
+
+    Raises:
+        UsageError: The policy has none of that id.
+    """
+    for rule in policy.rules:
+        if rule.id == constraint_id:
+            return rule
+    raise UsageError(
+        "The policy has no constraint of that id.",
+        hint="A constraint without an id is known by its place: c1, c2 and so on.",
+    )

@@ -48,7 +48,7 @@ class _Looked(Confidential):
 
     Args:
         engine: Its key.
-        wanted: The ids of constraints, by the text's place.
+        wanted: The ids of constraints, by the text's index.
         found: What it found.
         doubts: What it could not judge: it counts as not looked for.
     """
@@ -85,8 +85,8 @@ def located(
     if model:
         chosen = yield from choose()
         asked = {
-            place: [name for name in names if name in chosen]
-            for place, names in model.items()
+            text_index: [name for name in names if name in chosen]
+            for text_index, names in model.items()
         }
     reading = yield from read(lookup, local, asked, whole=whole)
     (sifted,) = yield from compute(
@@ -115,18 +115,18 @@ def located(
 def _about(lookup: Lookup, found: Found, pairs: Collection[tuple[int, str]]) -> Found:
     """Return what was found of some constraints in some texts."""
     kept: Found = {}
-    for place, name in pairs:
+    for text_index, name in pairs:
         rule = lookup.rules[name]
-        if own := found.get(place, {}).get(rule):
-            kept.setdefault(place, {})[rule] = own
+        if own := found.get(text_index, {}).get(rule):
+            kept.setdefault(text_index, {})[rule] = own
     return kept
 
 
 def _hide(lookup: Lookup, hidden: Found) -> None:
     """Hide findings from this request alone."""
     empty = Register(Entries(), lookup.setup.state.hashes)
-    for place, by_key in hidden.items():
-        key, text = lookup.own[place], lookup.texts.all[place].text
+    for text_index, by_key in hidden.items():
+        key, text = lookup.own[text_index], lookup.texts.all[text_index].text
         known = lookup.known.setdefault(key, Known())
         spans = ClosedSpans.of(closed(text, by_key, empty), text)
         row = Located(key, _HEDGE, tuple(by_key), spans, known.version or 0)
@@ -141,14 +141,19 @@ def _registered(
 ) -> Steps[None]:
     """Let registers grow by what was found, and read those that texts are closed by."""
     store = lookup.setup.state.findings
-    read = [(place, lookup.texts.all[place].text, own) for place, own in found.items()]
-    read += [(one.place, one.text, one.found) for one in decodings if one.found]
+    read = [
+        (text_index, lookup.texts.all[text_index].text, own)
+        for text_index, own in found.items()
+    ]
+    read += [(one.text_index, one.text, one.found) for one in decodings if one.found]
     entries = yield from _entries(lookup, read)
     if entries:
         (grown,) = yield from compute(store.grow, [entries])
         lookup.registers = replied(grown)
     wanted = lookup.late_documents()
-    wanted |= {lookup.documents[place] for place in read_now} & lookup.versions.keys()
+    wanted |= {
+        lookup.documents[text_index] for text_index in read_now
+    } & lookup.versions.keys()
     wanted -= lookup.registers.keys()
     if wanted:
         (known,) = yield from compute(store.register, [wanted])
@@ -159,16 +164,16 @@ def _registered(
 def _joined(readings: Iterable[Found]) -> Found:
     joined: Found = {}
     for found in readings:
-        for place, rules in found.items():
+        for text_index, rules in found.items():
             for rule, findings in rules.items():
-                joined.setdefault(place, {}).setdefault(rule, []).extend(findings)
+                joined.setdefault(text_index, {}).setdefault(rule, []).extend(findings)
     return joined
 
 
 def _entries(
     lookup: Lookup, read: Sequence[tuple[int, str, Mapping[bytes, list[Finding]]]]
 ) -> Steps[dict[bytes, Entries]]:
-    """Make entries for the registers of what was found, by place, in which text."""
+    """Make entries for the registers of what was found in which text."""
     section, hashes = lookup.setup.policy.disclosure, lookup.setup.state.hashes
     marks = any_of(marks_of(lookup.texts.constraints, section))
     by_rule = {lookup.rules[rule.id]: rule for rule in lookup.texts.constraints}
@@ -184,8 +189,8 @@ def _entries(
 
     outcomes = yield from compute(made, read)
     grown: dict[bytes, Entries] = {}
-    for (place, _, _), outcome in zip(read, outcomes, strict=True):
-        grown.setdefault(lookup.documents[place], Entries()).add(replied(outcome))
+    for (text_index, _, _), outcome in zip(read, outcomes, strict=True):
+        grown.setdefault(lookup.documents[text_index], Entries()).add(replied(outcome))
     return grown
 
 
@@ -200,7 +205,7 @@ def _closed(closing: _Closing, *, whole: bool) -> Steps[None]:
     late = [row for outcome in mended for row in replied(outcome)]
     rows = [row for outcome in made for row in replied(outcome)]
     rows += [replied(outcome) for outcome in held]
-    for key in (*(lookup.own[place] for place in behind), *leaves):
+    for key in (*(lookup.own[text_index] for text_index in behind), *leaves):
         lookup.known.pop(key, None)
     for row in (*late, *rows):
         lookup.known.setdefault(row.text, Known()).add(row, whole=whole)
@@ -230,17 +235,19 @@ class _Closing(Confidential):
         self._forms: dict[bytes, Register] = {}
 
     def new(self) -> list[int]:
-        """Return the places of the texts that were read now."""
-        return sorted({place for one in self._looked for place in one.wanted})
+        """Return the indices of the texts that were read now."""
+        return sorted({text_index for one in self._looked for text_index in one.wanted})
 
     def behind(self) -> list[int]:
-        """Return the places of the texts that are behind their register."""
+        """Return the indices of the texts that are behind their register."""
         return [
-            place for place, key in enumerate(self.lookup.own) if self._is_behind(key)
+            text_index
+            for text_index, key in enumerate(self.lookup.own)
+            if self._is_behind(key)
         ]
 
     def leaves(self) -> dict[bytes, str]:
-        """Return the leaves that are to be judged, by their keys."""
+        """Return the leaves that are to be checked, by their keys."""
         return {
             key: said
             for own in self.lookup.leaves
@@ -249,33 +256,33 @@ class _Closing(Confidential):
             if self._register(key)
         }
 
-    def close(self, place: int) -> list[Located]:
+    def close(self, text_index: int) -> list[Located]:
         """Make a row of what each engine found in a text."""
-        key, text = self.lookup.own[place], self.lookup.texts.all[place].text
-        register = self._register_for(place)
+        key, text = self.lookup.own[text_index], self.lookup.texts.all[text_index].text
+        register = self._register_for(text_index)
         rows = []
         for one in self._looked:
             judged = (
                 self.lookup.rules[name]
-                for name in one.wanted.get(place, ())
-                if (place, name) not in one.doubts
+                for name in one.wanted.get(text_index, ())
+                if (text_index, name) not in one.doubts
             )
             if rules := tuple(dict.fromkeys(judged)):
-                spans = closed(text, one.found.get(place, {}), register)
-                kept = ClosedSpans.of(self._kept(place, rules, spans), text)
+                spans = closed(text, one.found.get(text_index, {}), register)
+                kept = ClosedSpans.of(self._kept(text_index, rules, spans), text)
                 rows.append(Located(key, one.engine, rules, kept, register.version))
         return rows
 
-    def mend(self, place: int) -> list[Located]:
+    def mend(self, text_index: int) -> list[Located]:
         """Close the rows of a text again, under its register as it is now."""
-        key, text = self.lookup.own[place], self.lookup.texts.all[place].text
-        register = self._register_for(place)
+        key, text = self.lookup.own[text_index], self.lookup.texts.all[text_index].text
+        register = self._register_for(text_index)
         return [
             replace(
                 row,
                 spans=ClosedSpans.of(
                     self._kept(
-                        place,
+                        text_index,
                         row.rules,
                         recalled(text, by_rule(row.spans.groups), register),
                     ),
@@ -295,11 +302,11 @@ class _Closing(Confidential):
         rules = tuple(sorted(register.rules().union(self.lookup.rules.values())))
         return Located(key, _LEAF, rules, ClosedSpans.of(held, said), register.version)
 
-    def _kept(self, place: int, rules: Sequence[bytes], spans: _Spans) -> _Spans:
+    def _kept(self, text_index: int, rules: Sequence[bytes], spans: _Spans) -> _Spans:
         """Keep what an engine looked for; a string that is in disguise goes whole."""
-        if place >= len(self.lookup.texts.passages):
-            text = self.lookup.texts.all[place].text
-            held = disguised(text, spans, self._register_for(place))
+        if text_index >= len(self.lookup.texts.passages):
+            text = self.lookup.texts.all[text_index].text
+            held = disguised(text, spans, self._register_for(text_index))
             spans = {**spans, **dict.fromkeys(held, _HIDDEN)}
         return {rule: spans[rule] for rule in rules if rule in spans}
 
@@ -307,10 +314,10 @@ class _Closing(Confidential):
         known = self.lookup.known.get(key)
         return known is not None and known.is_behind(self._register(key).version)
 
-    def _register_for(self, place: int) -> Register:
+    def _register_for(self, text_index: int) -> Register:
         """Return what a text is closed by: a technical value by whole forms alone."""
-        key = self.lookup.own[place]
-        if self.lookup.texts.kind_of(place):
+        key = self.lookup.own[text_index]
+        if self.lookup.texts.kind_of(text_index):
             return self._forms_of(key)
         return self._register(key)
 

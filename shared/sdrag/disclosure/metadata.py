@@ -63,7 +63,7 @@ def rewritten(
     Args:
         metadata: Plain data that is allowed to leave.
         rewrite: Gives the redacted string, or `None` when it is withheld; the key it
-            stands under is then left out.
+            is under is then left out.
     """
 
     def changed(value: Plain) -> Plain:

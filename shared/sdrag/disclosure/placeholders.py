@@ -1,5 +1,5 @@
 """
-What stands in the place of what was cut out.
+What is in the place of what was cut out.
 
 The same mark for everything (`[REDACTED]`, the default), the label of the constraint
 (`[doses]`), or an indefinite phrase (`some dose`) that leaves a sentence a sentence.
@@ -47,7 +47,7 @@ def placeholders(
     constraints: Sequence[Constraint], section: DisclosureSection
 ) -> Mapping[str, str]:
     """
-    Return what stands in place of what each constraint takes out, by its id.
+    Return what is in place of what each constraint takes out, by its id.
 
     Args:
         constraints: All that are enforced.
@@ -63,7 +63,7 @@ def placeholders(
 def marks_of(
     constraints: Sequence[Constraint], section: DisclosureSection
 ) -> tuple[str, ...]:
-    """Return every placeholder that may stand in a text already."""
+    """Return every placeholder that may be in a text already."""
     said = placeholders(constraints, section).values()
     return tuple(dict.fromkeys((section.placeholder, *said)))
 

@@ -3,7 +3,7 @@ What is to be known again, made of what was located.
 
 Names, codes and whatever else was found by its form or by a model go wherever they
 stand in their document, with the other forms of names. A word that was hidden for what
-it means there goes wherever the same words stand beside it; only where it is so rare
+it means there goes wherever the same words are next to it; only where it is so rare
 that it means the same everywhere does it go everywhere.
 """
 
@@ -14,8 +14,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.surface_forms import lasts, name_forms, speaks_of_people
-from sdrag.disclosure.value_forms import value_forms
+from sdrag.disclosure.surface_forms import (
+    lasts,
+    name_forms,
+    speaks_of_people,
+    value_forms,
+)
 from sdrag.state.register import Entries, Hashes, context_words
 from sdrag.text.folding import Folded
 from sdrag.text.phrase_matcher import PhraseMatcher
@@ -25,10 +29,10 @@ from sdrag.vocabulary import Constraint, Finding, Span
 __all__ = ["IN_PLACE", "add_entries", "surfaces"]
 
 IN_PLACE = frozenset({"scored", "cue", "similar"})
-"""Who finds words for what they mean where they stand."""
+"""Who finds words for what they mean where they are."""
 
 _RARE = 4000
-"""From this rank on, a word means the same wherever it stands."""
+"""From this rank on, a word means the same wherever it is."""
 _SHORTEST = 4
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -46,7 +50,7 @@ def surfaces(
         text: What the findings point into.
         findings: Of that constraint.
         constraint: On people, it withholds the other forms of their names too.
-        marks: Finds placeholders; what stands within one is no form.
+        marks: Finds placeholders; what is within one is no form.
     """
     known: set[str] = set()
     standing = SpanUnion(Span(*match.span()) for match in marks.finditer(text))
@@ -72,7 +76,17 @@ def add_entries(
     forms: Iterable[str],
     hashes: Hashes,
 ) -> None:
-    """Add what was located in one text for one rule to what is to be known again."""
+    """
+    Add what was located in one text for one rule to what is to be known again.
+
+    Args:
+        entries: Grow.
+        rule: The key of the rule.
+        folded: The text.
+        findings: In it, for the rule.
+        forms: What is known again wherever it is.
+        hashes: Of the state.
+    """
     for form in forms:
         entries.add_form(rule, form, hashes)
     there = [finding.span for finding in findings if finding.reason in IN_PLACE]
@@ -80,17 +94,17 @@ def add_entries(
         return
     said = {span.of(folded.original) for span in there}
     hidden = SpanUnion([*there, *PhraseMatcher(filter(lasts, said)).find(folded)])
-    places, words = context_words(folded)
-    for place, (start, end) in enumerate(places):
+    indices, words = context_words(folded)
+    for index, (start, end) in enumerate(indices):
         span = folded.span(start, end)
         if hidden.overlaps(span):
             if len(words) == 1:
                 entries.add_form(rule, words[0], hashes)
-            entries.add_word(rule, words, place, hashes)
+            entries.add_word(rule, words, index, hashes)
 
 
 def _is_rare(surface: str) -> bool:
-    """Say whether a single word is known again wherever it stands."""
+    """Say whether a single word is known again wherever it is."""
     ranks = common_words()
     return (
         _WORD.fullmatch(surface) is not None

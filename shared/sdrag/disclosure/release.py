@@ -1,10 +1,10 @@
 """
 What becomes of each passage once it is known what is in it.
 
-A passage is withheld when a constraint that holds for it could not be judged, or when a
-constraint of the method `withhold` takes something out of it. A metadata value that
-cannot be judged is left out; its passage stays. All of it is a function of the passage,
-what is known of it and the constraints that are enforced.
+A passage is withheld when a constraint that holds for it could not be decided, or when
+a constraint of the method `withhold` takes something out of it. A metadata value that
+cannot be decided is left out; its passage stays. All of it is a function of the
+passage, what is known of it and the constraints that are enforced.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sdrag.disclosure.cutting import Cut, cut
+from sdrag.disclosure.cutting import RedactedText, cut
 from sdrag.disclosure.metadata import rewritten
 from sdrag.disclosure.stored_findings import Facts
 from sdrag.disclosure.texts import Texts
@@ -27,11 +27,11 @@ from sdrag.vocabulary import (
     Redaction,
 )
 
-__all__ = ["Judged", "decision", "release", "withheld"]
+__all__ = ["Enforcement", "decision", "release", "withheld"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Judged(Confidential):
+class Enforcement(Confidential):
     """
     All texts of a request, what is known of them, and what is enforced.
 
@@ -39,13 +39,13 @@ class Judged(Confidential):
         texts: As retrieved.
         facts: What is known of them.
         applied: The constraints enforced on each passage, in the policy's order.
-        placeholders: What stands in the place of what they take.
+        placeholders: What is in the place of what they take.
         key: Makes aliases of ids.
         closed: Constraints that withhold whatever they hold for, and why.
         methods: How each constraint is enforced.
-        marks: Placeholders that may stand in a text already.
+        marks: Placeholders that may be in a text already.
         rephrased: What a model made of passages, in place of the cuts.
-        merged: Passages whose content stands in another one's text, and which.
+        merged: Passages whose content is in another one's text, and which.
         failed: Why rephrasing failed for a constraint on a passage, as codes.
     """
 
@@ -57,27 +57,27 @@ class Judged(Confidential):
     closed: Mapping[str, str]
     methods: Mapping[str, str]
     marks: tuple[str, ...] = ()
-    rephrased: Mapping[int, Cut] = field(default_factory=dict)
+    rephrased: Mapping[int, RedactedText] = field(default_factory=dict)
     merged: Mapping[int, int] = field(default_factory=dict)
     failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
-    _cuts: dict[tuple[int, tuple[str, ...]], Cut] = field(default_factory=dict)
+    _cuts: dict[tuple[int, tuple[str, ...]], RedactedText] = field(default_factory=dict)
 
-    def cut_of(self, index: int) -> Cut:
+    def cut_of(self, index: int) -> RedactedText:
         """Return what is left of the passage at `index`."""
         if index in self.rephrased:
             return self.rephrased[index]
         return self._cut(index, self.applied[index])
 
-    def cut_before(self, index: int, names: Sequence[str]) -> Cut:
+    def cut_before(self, index: int, names: Sequence[str]) -> RedactedText:
         """Return what the named constraints leave of the passage."""
         return self._cut(index, tuple(n for n in self.applied[index] if n in names))
 
-    def string_of(self, index: int, place: int) -> str | None:
+    def string_of(self, index: int, text_index: int) -> str | None:
         """Return what is left of a metadata string of the passage, if it may leave."""
         names = self.applied[index]
-        if self._doubt(place, names):
+        if self._doubt(text_index, names):
             return None
-        own = self._cut(place, names)
+        own = self._cut(text_index, names)
         if "withhold" in map(self.methods.__getitem__, own.constraint_ids):
             return None
         return own.text
@@ -94,8 +94,8 @@ class Judged(Confidential):
     def taking(self, index: int) -> set[str]:
         """Return the ids of all constraints that take something out of a passage."""
         names: set[str] = set()
-        for place in (index, *self.texts.places[index].values()):
-            names |= self.facts.taken[place].names
+        for text_index in (index, *self.texts.string_indices[index].values()):
+            names |= self.facts.taken[text_index].names
         for by in self.facts.hidden[index].values():
             names |= by
         return names
@@ -122,87 +122,97 @@ class Judged(Confidential):
         codes = (hedged.get((index, name)) for name in self.applied[index])
         return next(filter(None, codes), "") if hedged else ""
 
-    def _cut(self, place: int, names: tuple[str, ...]) -> Cut:
-        known = self._cuts.get((place, names))
+    def _cut(self, text_index: int, names: tuple[str, ...]) -> RedactedText:
+        known = self._cuts.get((text_index, names))
         if known is None:
-            text, taken = self.texts.all[place].text, self.facts.taken[place]
+            text, taken = self.texts.all[text_index].text, self.facts.taken[text_index]
             known = cut(text, taken, names, self.placeholders, self.marks)
-            self._cuts[place, names] = known
+            self._cuts[text_index, names] = known
         return known
 
-    def _doubt(self, place: int, names: Sequence[str]) -> str:
+    def _doubt(self, text_index: int, names: Sequence[str]) -> str:
         if not self.facts.doubts and not self.failed:
             return ""
         for name in names:
             for known in (self.facts.doubts, self.failed):
-                if code := known.get((place, name)):
+                if code := known.get((text_index, name)):
                     return code
         return ""
 
 
-def release(judged: Judged, index: int) -> Redaction:
+def release(enforcement: Enforcement, index: int) -> Redaction:
     """Decide on the passage at `index`."""
-    public = _alias_of(judged, index)
-    reason, _ = judged.why_withheld(index)
-    own = judged.cut_of(index)
+    public = _alias_of(enforcement, index)
+    reason, _ = enforcement.why_withheld(index)
+    own = enforcement.cut_of(index)
     if reason or own.text is None:
-        closed = tuple(n for n in judged.applied[index] if n in judged.closed)
+        closed = tuple(n for n in enforcement.applied[index] if n in enforcement.closed)
         names = tuple(dict.fromkeys((*closed, *own.constraint_ids)))
         return Redaction(None, (public,), names, own.spans, reason)
-    members = [place for place, into in judged.merged.items() if into == index]
-    ids = (public, *(_alias_of(judged, member) for member in members))
-    metadata = {**_metadata(judged, index), **_evidence(judged, index, own, ids)}
+    members = [
+        text_index for text_index, into in enforcement.merged.items() if into == index
+    ]
+    ids = (public, *(_alias_of(enforcement, member) for member in members))
+    metadata = {
+        **_metadata(enforcement, index),
+        **_evidence(enforcement, index, own, ids),
+    }
     scores = [
         score
-        for place in (index, *members)
-        if (score := judged.texts.passages[place].score) is not None
+        for text_index in (index, *members)
+        if (score := enforcement.texts.passages[text_index].score) is not None
     ]
     best = max(scores) if scores else None
     kept = Passage(public, own.text, metadata, best)
-    return Redaction(kept, ids, own.constraint_ids, own.spans, judged.why_hedged(index))
+    return Redaction(
+        kept, ids, own.constraint_ids, own.spans, enforcement.why_hedged(index)
+    )
 
 
 def _evidence(
-    judged: Judged, index: int, own: Cut, ids: tuple[str, ...]
+    enforcement: Enforcement, index: int, own: RedactedText, ids: tuple[str, ...]
 ) -> dict[str, Any]:
     """Say what was done to the passage, in ids and counts."""
-    taking = judged.taking(index).union(own.constraint_ids)
-    names = [name for name in judged.applied[index] if name in taking]
+    taking = enforcement.taking(index).union(own.constraint_ids)
+    names = [name for name in enforcement.applied[index] if name in taking]
     if not names:
         return {}
     said: dict[str, Any] = {
         "constraints": names,
         "spans": own.spans,
-        "document": judged.facts.handles[index].hex(),
+        "document": enforcement.facts.handles[index].hex(),
     }
     if len(ids) > 1:
         said["passages"] = list(ids)
     return {EVIDENCE_KEY: said}
 
 
-def _alias_of(judged: Judged, index: int) -> str:
-    identity = judged.texts.passages[index].id
-    closed = not judged.closed.keys().isdisjoint(judged.applied[index])
-    if closed or identity in judged.hidden(index):  # closed: all of it is a secret
-        return alias(identity, judged.key)
+def _alias_of(enforcement: Enforcement, index: int) -> str:
+    identity = enforcement.texts.passages[index].id
+    closed = not enforcement.closed.keys().isdisjoint(enforcement.applied[index])
+    if closed or identity in enforcement.hidden(index):  # closed: all of it is a secret
+        return alias(identity, enforcement.key)
     return identity
 
 
-def _metadata(judged: Judged, index: int) -> dict[str, Any]:
-    places, hidden = judged.texts.places[index], judged.hidden(index)
+def _metadata(enforcement: Enforcement, index: int) -> dict[str, Any]:
+    strings, hidden = (
+        enforcement.texts.string_indices[index],
+        enforcement.hidden(index),
+    )
 
     def rewrite(value: str) -> str | None:
-        place = places.get(value)
-        if place is not None:
-            return judged.string_of(index, place)
+        text_index = strings.get(value)
+        if text_index is not None:
+            return enforcement.string_of(index, text_index)
         return None if value in hidden else value
 
-    read = rewritten(judged.texts.metadata[index], rewrite)
-    return {**read, **judged.texts.verbatim[index]}
+    read = rewritten(enforcement.texts.metadata[index], rewrite)
+    return {**read, **enforcement.texts.verbatim[index]}
 
 
 def withheld(identity: str, reason: str) -> Redaction:
-    """Withhold a passage before it was judged."""
+    """Withhold a passage before it was read."""
     return Redaction(passage=None, passage_ids=(identity,), reason=reason)
 
 

@@ -3,22 +3,48 @@ What disclosure control is set up with, and what a host may bring for it.
 
 A setup is valid by construction and shared by all requests: nothing of one is kept on
 it.
+
+Some constraints withhold every passage they hold for. A blanket one does because it
+says so ("nothing may be disclosed"). One that needs a model where there is none does
+because nobody can say what it asks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from sdrag.disclosure.closed import closed_rules
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.engine.steps import Outcome, Steps
 from sdrag.policy import Policy
 from sdrag.state import State
 from sdrag.vocabulary import Constraint, Finding, Passage
 
-__all__ = ["DisclosureSetup", "Locator"]
+__all__ = ["DisclosureSetup", "Locator", "closed_rules"]
+
+
+def closed_rules(
+    rules: Iterable[Constraint], *, understands: bool
+) -> Mapping[str, str]:
+    """
+    Return the ids of such constraints, each with the reason's code.
+
+    Args:
+        rules: Of the policy.
+        understands: Whether there is a model, or a locator of the host's own.
+    """
+    reasons = {rule.id: _reason(parse(rule), understands=understands) for rule in rules}
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def _reason(parsed: ParsedConstraint, *, understands: bool) -> str:
+    if parsed.kind == "everything":
+        return "everything"
+    if parsed.status == "needs_model" and not understands:
+        return "not-understood"
+    return ""
 
 
 class Locator(Protocol):
@@ -57,7 +83,7 @@ class DisclosureSetup:
         has_model: Whether a model is asked too.
         model_id: Names the model in cache keys.
         suspects: Says which texts speak to a model rather than to a reader: of what
-            stands in them no model is asked.
+            is in them no model is asked.
     """
 
     policy: Policy

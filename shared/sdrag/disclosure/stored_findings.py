@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 
-from sdrag.disclosure.cutting import Group, Taken
+from sdrag.disclosure.cutting import CutGroup, Taken
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
 from sdrag.state.findings import LOCAL, MODEL, Known
@@ -23,10 +23,10 @@ from sdrag.vocabulary import Confidential, Finding
 __all__ = ["Doubts", "Facts", "Found", "Lookup"]
 
 Doubts = dict[tuple[int, str], str]
-"""Why a constraint could not be judged on a text, by the text's place and its id."""
+"""Why a constraint could not be decided on a text, by the text's index and its id."""
 
 Found = dict[int, dict[bytes, list[Finding]]]
-"""Findings by the text's place and the rule's key."""
+"""Findings by the text's index and the rule's key."""
 
 _TEXT, _VALUE, _LEAF = "text", "value", "leaf"
 _NOTHING = Taken.of(())
@@ -41,7 +41,7 @@ class Facts(Confidential):
     Args:
         taken: What constraints take from each text.
         hidden: Of each passage the leaves that hold a form, and the constraints.
-        doubts: Why a constraint could not be judged on a text, as codes.
+        doubts: Why a constraint could not be decided on a text, as codes.
         hedged: The same where hiding sentences was enough.
         handles: By what each passage's document is known in the state.
         read: How many texts had to be read now.
@@ -86,8 +86,8 @@ class Lookup(Confidential):
         self.documents = [self.setup.document_of(text) for text in texts.all]
         many = len(texts.passages)
         self.own = [
-            keys.text(document, _TEXT if place < many else _VALUE, text.text)
-            for place, (document, text) in enumerate(
+            keys.text(document, _TEXT if text_index < many else _VALUE, text.text)
+            for text_index, (document, text) in enumerate(
                 zip(self.documents, texts.all, strict=True)
             )
         ]
@@ -118,7 +118,7 @@ class Lookup(Confidential):
     def _missing(self, engine: bytes, *, whole: bool) -> dict[int, list[str]]:
         missing: dict[int, list[str]] = {}
         rules_of: dict[tuple[str, ...], frozenset[bytes]] = {}
-        for place, (key, applied) in enumerate(
+        for text_index, (key, applied) in enumerate(
             zip(self.own, self.texts.applied, strict=True)
         ):
             known = self.known.get(key)
@@ -135,7 +135,7 @@ class Lookup(Confidential):
                 if name not in self.setup.closed and self.rules[name] not in looked
             ]
             if names:
-                missing[place] = names
+                missing[text_index] = names
         return self._of_whole_documents(missing) if whole else missing
 
     def _of_whole_documents(
@@ -143,15 +143,15 @@ class Lookup(Confidential):
     ) -> dict[int, list[str]]:
         """Have all of a document read for what is missing in any part of it."""
         wanted: dict[bytes, set[str]] = {}
-        for place, names in missing.items():
-            wanted.setdefault(self.documents[place], set()).update(names)
+        for text_index, names in missing.items():
+            wanted.setdefault(self.documents[text_index], set()).update(names)
         return {
-            place: names
-            for place, document in enumerate(self.documents)
+            text_index: names
+            for text_index, document in enumerate(self.documents)
             if (
                 names := [
                     name
-                    for name in self.texts.applied[place]
+                    for name in self.texts.applied[text_index]
                     if name in wanted.get(document, ())
                 ]
             )
@@ -167,7 +167,14 @@ class Lookup(Confidential):
         }
 
     def facts(self, doubts: Doubts, hedged: Doubts, *, read: int) -> Facts:
-        """Say by constraints' ids what is known by now."""
+        """
+        Say by constraints' ids what is known by now.
+
+        Args:
+            doubts: What could not be decided.
+            hedged: Where hiding sentences was enough.
+            read: How many texts had to be read.
+        """
         names = _Names(self.rules)
         return Facts(
             taken=[self._taken(key, names) for key in self.own],
@@ -194,7 +201,7 @@ class Lookup(Confidential):
         if not every:
             return _NOTHING
 
-        def groups() -> list[Group]:
+        def groups() -> list[CutGroup]:
             return [(by, own) for rules, own in known.groups if (by := names.of(rules))]
 
         by_row = [names.of(one.rules) for one in every]

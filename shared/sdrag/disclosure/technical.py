@@ -2,34 +2,29 @@
 Technical values: identifiers, hashes, timestamps, URLs, paths and ids of chunks.
 
 Their characters mean nothing by themselves, and a host compares them whole. So a value
-is technical only where its form says so and no words of a language stand in it. Words
-that machines write are in `technical_words`. Of other words a path or a URL may hold
+is technical only where its form says so and no words of a language are in it. Words
+that machines write are in `technical_words.toml`. Of other words a path or URL may hold
 two, each by itself between two slashes, and an id none. A name, a word that sentences
 are made of, a verb in -ed or -ing, a word that no list knows, a number with a unit or a
 slug of two words makes the value prose. So does what decodes to anything but a
 technical value.
 
-Every pattern is bounded or possessive, so a value is judged in linear time.
+Every pattern is bounded or possessive, so a value is checked in linear time.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from enum import Enum
+from importlib.resources import files
 from itertools import pairwise
 
 from sdrag.detectors.local.tables import common_words, first_names, places, surnames
-from sdrag.disclosure.technical_words import (
-    EXTENSIONS,
-    ID_WORDS,
-    KEY_WORDS,
-    SENTENCE_WORDS,
-    TECHNICAL_WORDS,
-)
 from sdrag.text.decoding import decode
 from sdrag.text.decoding.encodings import from_base64, from_hex, is_text
 
-__all__ = ["Technical", "is_coded", "technical", "words_of"]
+__all__ = ["TECHNICAL_WORDS", "Technical", "is_coded", "technical", "words_of"]
 
 
 class Technical(Enum):
@@ -43,6 +38,17 @@ class Technical(Enum):
     ID = "id"
     CODE = "code"
 
+
+_WORDS = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(
+        (files("sdrag.disclosure") / "technical_words.toml").read_text(encoding="utf-8")
+    ).items()
+}
+TECHNICAL_WORDS = _WORDS["machine"]
+ID_WORDS = TECHNICAL_WORDS - _WORDS["not_in_ids"]
+KEY_WORDS, SENTENCE_WORDS = _WORDS["keys"], _WORDS["sentences"]
+EXTENSIONS = _WORDS["extensions"]
 
 _LONGEST = 2048
 _LONGEST_ID = 128
@@ -97,7 +103,7 @@ _VERB = re.compile(r"[a-z]{2,}(?:ed|ing)")
 _MOST_WORDS = 2
 _MOST_WORDS_IN_SEGMENT = 1
 _SHORT = 3
-"""A run of so few letters that no list knows may stand in a code."""
+"""A run of so few letters that no list knows may be in a code."""
 _HEX_TOKEN = re.compile(r"(?=\D*\d)(?=\d*\D)(?:[0-9a-f]{7,}|[0-9A-F]{7,})")
 _RANDOM = 11
 _LOWER = 1
@@ -244,10 +250,10 @@ def _words(segment: str, machine_words: frozenset[str]) -> int | None:
     """
     Count the words of a language in a segment; `None` where it is prose.
 
-    A word with a number other than a year beside it is prose too: `dollars-88500`.
+    A word with a number other than a year next to it is prose too: `dollars-88500`.
 
     Args:
-        segment: An id, or what stands between two slashes.
+        segment: An id, or what is between two slashes.
         machine_words: Words that do not count.
     """
     total = 0

@@ -16,33 +16,36 @@ which is looked for after this: a name that was located in any text is no chance
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.constraint_parser.types import named_types
 from sdrag.disclosure.decoded import ENCODED, Decoded
-from sdrag.disclosure.reading_unseen import Reading
+from sdrag.disclosure.reading_unseen import EngineFindings
 from sdrag.disclosure.registering import IN_PLACE
 from sdrag.disclosure.stored_findings import Lookup
 from sdrag.disclosure.technical import (
+    TECHNICAL_WORDS,
     Technical,
+    is_coded,
     technical,
     words_of,
 )
-from sdrag.disclosure.technical_parts import (
-    has_coordinates,
-    has_long_number,
-    has_mail_address,
-    has_phone_number,
-    has_random_code,
-    has_year,
-)
-from sdrag.disclosure.technical_words import TECHNICAL_WORDS
 from sdrag.vocabulary import Confidential, Finding, Span
 
-__all__ = ["Asked", "asked", "without_chance"]
+__all__ = [
+    "Extent",
+    "asked",
+    "has_coordinates",
+    "has_long_number",
+    "has_mail_address",
+    "has_phone_number",
+    "has_random_code",
+    "has_year",
+    "without_chance",
+]
 
 _LOOSE = IN_PLACE | {"type"}
 _CODES = frozenset({"CODE", "CREDENTIAL"})
@@ -78,21 +81,14 @@ _DATE_WORDS = re.compile(
 _PATH_WORDS = re.compile(
     r"\b(?:paths?|file ?names?|folders?|director(?:y|ies))\b", re.IGNORECASE
 )
-_HELD: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("PHONE_NUMBER", has_phone_number),
-    ("EMAIL_ADDRESS", has_mail_address),
-    ("COORDINATES", has_coordinates),
-)
-"""What of a type may stand in a value, where no detector need find it."""
-
 
 _OPAQUE = frozenset({Technical.UUID, Technical.HASH, Technical.TIMESTAMP})
-"""Kinds in which nothing stands: what looks like a number there is none."""
+"""Kinds in which nothing is: what looks like a number there is none."""
 
 _WITH_PARTS = frozenset(Technical) - _OPAQUE
 
 
-class Asked(Enum):
+class Extent(Enum):
     """How much of a technical value a constraint asks for."""
 
     WHOLE = "the value itself"
@@ -101,8 +97,8 @@ class Asked(Enum):
 
 
 def without_chance(
-    lookup: Lookup, reading: Reading, local: Mapping[int, Sequence[str]]
-) -> Reading:
+    lookup: Lookup, reading: EngineFindings, local: Mapping[int, Sequence[str]]
+) -> EngineFindings:
     """
     Leave out what was found by chance in technical values, and add what is asked for.
 
@@ -112,25 +108,31 @@ def without_chance(
         local: The ids of the constraints that the local engine looked for.
     """
     texts = lookup.texts
-    kinds = {place: kind for place in local if (kind := texts.kind_of(place))}
+    kinds = {
+        text_index: kind for text_index in local if (kind := texts.kind_of(text_index))
+    }
     if not kinds:
         return reading
     parsed = {rule.id: parse(rule) for rule in texts.constraints}
     found = dict(reading.found)
-    decoded = {one.place: one for one in reading.decoded}
-    for place, kind in kinds.items():
-        value = texts.all[place].text
+    decoded = {one.text_index: one for one in reading.decoded}
+    for text_index, kind in kinds.items():
+        value = texts.all[text_index].text
         asking = {
-            lookup.rules[name]: _Asking(value, kind, parsed[name])
-            for name in local[place]
+            lookup.rules[name]: _Asking(
+                value, kind, parsed[name], asked(value, kind, parsed[name])
+            )
+            for name in local[text_index]
         }
-        if place in decoded:
-            decoded[place] = _sure_of(decoded[place], asking)
-        encoded = decoded[place].found if place in decoded else {}
-        found[place] = {
+        if text_index in decoded:
+            decoded[text_index] = _sure_of(decoded[text_index], asking)
+        encoded = decoded[text_index].found if text_index in decoded else {}
+        found[text_index] = {
             rule: [
                 *one.kept(
-                    found.get(place, {}).get(rule, ()), value, encoded.get(rule, ())
+                    found.get(text_index, {}).get(rule, ()),
+                    value,
+                    encoded.get(rule, ()),
                 ),
                 *one.added(),
             ]
@@ -149,21 +151,21 @@ def _sure_of(decoded: Decoded, asking: Mapping[bytes, _Asking]) -> Decoded:
     return replace(decoded, found=found)
 
 
-def asked(value: str, kind: Technical, parsed: ParsedConstraint) -> Asked:
+def asked(value: str, kind: Technical, parsed: ParsedConstraint) -> Extent:
     """
     Say how much of a technical value a constraint asks for.
 
     Args:
-        value: As it stands in the metadata.
+        value: As it is in the metadata.
         kind: Of the value.
         parsed: The constraint.
     """
     every = parsed.kind in {"everything", "only"}
     if not every and _is_asked_for(value, kind, parsed):
-        return Asked.WHOLE
+        return Extent.WHOLE
     if every or parsed.identifying or _can_hold(value, kind, parsed):
-        return Asked.PARTS
-    return Asked.NOTHING
+        return Extent.PARTS
+    return Extent.NOTHING
 
 
 def _is_asked_for(value: str, kind: Technical, parsed: ParsedConstraint) -> bool:
@@ -226,23 +228,22 @@ def _wants_no_code(parsed: ParsedConstraint) -> bool:
     return types <= _NEVER_CODES
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class _Asking(Confidential):
     """
     One constraint and one technical value.
 
     Args:
-        value: As it stands in the metadata.
+        value: As written in the metadata.
         kind: Of the value.
         parsed: The constraint.
+        extent: How much of the value the constraint asks for.
     """
 
-    __slots__ = ("_asked", "_kind", "_parsed", "_value")
-
-    def __init__(self, value: str, kind: Technical, parsed: ParsedConstraint) -> None:
-        self._value = value
-        self._kind = kind
-        self._parsed = parsed
-        self._asked = asked(value, kind, parsed)
+    value: str
+    kind: Technical
+    parsed: ParsedConstraint
+    extent: Extent
 
     def kept(
         self,
@@ -259,7 +260,7 @@ class _Asking(Confidential):
             decoded: What counts in what the value decodes to. Where it is nothing, so
                 is what was found there.
         """
-        if self._asked is not Asked.NOTHING:
+        if self.extent is not Extent.NOTHING:
             return list(findings)
         return [
             one
@@ -269,10 +270,10 @@ class _Asking(Confidential):
 
     def added(self) -> list[Finding]:
         """Return the whole value where it is asked for."""
-        if self._asked is not Asked.WHOLE:
+        if self.extent is not Extent.WHOLE:
             return []
-        whole = Span(0, len(self._value))
-        return [Finding(whole, self._parsed.constraint.id, "type")]
+        whole = Span(0, len(self.value))
+        return [Finding(whole, self.parsed.constraint.id, "type")]
 
     def _is_sure(self, finding: Finding, text: str) -> bool:
         """Say whether a finding is no chance."""
@@ -280,7 +281,87 @@ class _Asking(Confidential):
             return False
         if finding.reason != "checked":
             return True
-        if self._kind not in _WITH_PARTS or technical(finding.span.of(text)) in _OPAQUE:
+        if self.kind not in _WITH_PARTS or technical(finding.span.of(text)) in _OPAQUE:
             return False
         inside = finding.span.end - finding.span.start < len(text)
-        return inside or not self._parsed.types.isdisjoint(_CHECKED)
+        return inside or not self.parsed.types.isdisjoint(_CHECKED)
+
+
+_TOKEN = re.compile(r"[A-Za-z0-9]+")
+_NUMBER = re.compile(r"(?<!\d)\+?\(?\d(?:[-._ ()]{0,2}\d){5,}+")
+_DATED = re.compile(
+    r"(?:19|20)\d\d[-._]?(?:0[1-9]|1[0-2])"
+    r"(?:[-._]?(?:0[1-9]|[12]\d|3[01])(?:[-._]?\d\d){0,3})?"
+)
+_CALLED = re.compile(
+    r"(?i:tel|phone|mobile|cell|fax|whats ?app|sms|call|dial|wa\.me)[^\d]{0,12}\+?\d{5}"
+)
+_DIALLED = re.compile(r"\+\(?[1-9]|0[1-9]\d{7}|00[1-9]\d{7}|[1-9]\d{8}")
+_GROUPS = re.compile(r"\d+(?:[-_ ()]+\d+)+|\d+(?:\.\d+){2,}")
+_LEAST_LONG, _LEAST_PHONE, _MOST_PHONE = 6, 7, 15
+_MAIL = re.compile(r"[\w.+-](?:@|%40)\w")
+_COORDINATE = re.compile(r"\d{1,3}\.\d{3}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def has_long_number(value: str) -> bool:
+    """Say whether a number in a value is as long as that of an account."""
+    return any(len(_digits(one)) >= _LEAST_LONG for one in _numbers(value))
+
+
+def has_random_code(value: str) -> bool:
+    """Say whether a token in a value is as random as a key."""
+    return any(map(is_coded, _TOKEN.findall(value)))
+
+
+def has_phone_number(value: str) -> bool:
+    """Say whether a number in a value may be one to call; zeros in front fill an id."""
+    return _CALLED.search(value) is not None or any(map(_is_phone, _numbers(value)))
+
+
+def has_mail_address(value: str) -> bool:
+    """Say whether an e-mail address may be in a value."""
+    return _MAIL.search(value) is not None
+
+
+def has_coordinates(value: str) -> bool:
+    """Say whether a number in a value may be a degree of latitude or longitude."""
+    return _COORDINATE.search(value) is not None
+
+
+def has_year(value: str) -> bool:
+    """Say whether a number in a value may be a year, so that it may be a date."""
+    return _YEAR.search(value) is not None
+
+
+def _numbers(value: str) -> Iterator[str]:
+    """Yield long numbers, in groups or not, that are no dates and no part of a hash."""
+    plain = _TOKEN.sub(_without_hashes, value)
+    for match in _NUMBER.finditer(plain):
+        if not _DATED.fullmatch(match.group()):
+            yield match.group()
+
+
+def _without_hashes(match: re.Match[str]) -> str:
+    token = match.group()
+    return token if token.isdigit() or not is_coded(token) else "x"
+
+
+def _is_phone(number: str) -> bool:
+    if not _LEAST_PHONE <= len(_digits(number)) <= _MOST_PHONE:
+        return False
+    if _DIALLED.match(number):
+        return True
+    return not number.startswith("00") and _GROUPS.fullmatch(number) is not None
+
+
+def _digits(number: str) -> str:
+    return "".join(filter(str.isdigit, number))
+
+
+_HELD: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("PHONE_NUMBER", has_phone_number),
+    ("EMAIL_ADDRESS", has_mail_address),
+    ("COORDINATES", has_coordinates),
+)
+"""What of a type may be in a value, where no detector need find it."""

@@ -1,8 +1,8 @@
 """
-Texts to be judged: passages, then the strings of their metadata.
+Texts to be read: passages, then the strings of their metadata.
 
 A title or an author is disclosed like any sentence, so the strings among the allowed
-metadata are judged as texts of their own, beside the passages they belong to. A string
+metadata are read as texts of their own, next to the passages they belong to. A string
 that several passages of one document share under the same constraints is one text. What
 is no text but may hold a form, an id or a number, is a leaf.
 """
@@ -23,16 +23,16 @@ __all__ = ["Group", "Texts"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Group(Confidential):
-    """Texts for which the same constraints hold, and their places among all."""
+    """Texts for which the same constraints hold, and their indices among all."""
 
-    places: tuple[int, ...]
+    text_indices: tuple[int, ...]
     texts: tuple[Passage, ...]
     constraints: tuple[Constraint, ...]
 
 
 class Texts(Confidential):
     """
-    What has to be judged, and which constraints hold for what.
+    What has to be read, and which constraints hold for what.
 
     Args:
         passages: As retrieved.
@@ -48,7 +48,7 @@ class Texts(Confidential):
         "leaves",
         "metadata",
         "passages",
-        "places",
+        "string_indices",
         "verbatim",
     )
 
@@ -71,7 +71,7 @@ class Texts(Confidential):
             self.verbatim.append(unread)
         self.all = [_of_a_document(passage) for passage in passages]
         self.applied = self._applied()
-        self.places = self._with_strings()
+        self.string_indices = self._with_strings()
         self._kinds: dict[int, Technical | None] = {}
         self.leaves = [
             _leaves(passage, metadata)
@@ -81,33 +81,33 @@ class Texts(Confidential):
     def __repr__(self) -> str:
         return f"Texts({len(self.passages)} passages, {len(self.all)} texts)"
 
-    def kind_of(self, place: int) -> Technical | None:
+    def kind_of(self, text_index: int) -> Technical | None:
         """Return the kind of a technical value of metadata; no passage is one."""
-        if place < len(self.passages):
+        if text_index < len(self.passages):
             return None
-        if place not in self._kinds:
-            self._kinds[place] = technical(self.all[place].text)
-        return self._kinds[place]
+        if text_index not in self._kinds:
+            self._kinds[text_index] = technical(self.all[text_index].text)
+        return self._kinds[text_index]
 
     def groups(self, wanted: Mapping[int, Collection[str]]) -> tuple[Group, ...]:
         """
-        Return texts by the constraints they are to be judged under; none, none.
+        Return texts by the constraints they are read for; none, none.
 
         Args:
-            wanted: The ids of those constraints, by the text's place.
+            wanted: The ids of those constraints, by the text's index.
         """
         rules = {rule.id: rule for rule in self.constraints}
-        places: dict[tuple[str, ...], list[int]] = {}
-        for place, names in wanted.items():
-            if asked := tuple(n for n in self.applied[place] if n in names):
-                places.setdefault(asked, []).append(place)
+        text_indices: dict[tuple[str, ...], list[int]] = {}
+        for text_index, names in wanted.items():
+            if asked := tuple(n for n in self.applied[text_index] if n in names):
+                text_indices.setdefault(asked, []).append(text_index)
         return tuple(
             Group(
-                places=tuple(own),
-                texts=tuple(self.all[place] for place in own),
+                text_indices=tuple(own),
+                texts=tuple(self.all[text_index] for text_index in own),
                 constraints=tuple(rules[name] for name in asked),
             )
-            for asked, own in places.items()
+            for asked, own in text_indices.items()
         )
 
     def _applied(self) -> list[tuple[str, ...]]:
@@ -122,8 +122,8 @@ class Texts(Confidential):
         ]
 
     def _with_strings(self) -> list[dict[str, int]]:
-        """Add the metadata's strings; return, for each passage, where they stand."""
-        places: list[dict[str, int]] = []
+        """Add the metadata's strings; return, for each passage, where they are."""
+        string_indices: list[dict[str, int]] = []
         shared: dict[tuple[str | None, str, tuple[str, ...]], int] = {}
         for passage, metadata, applied in zip(
             tuple(self.all), self.metadata, tuple(self.applied), strict=True
@@ -136,8 +136,8 @@ class Texts(Confidential):
                     self.all.append(_as_text(passage, value))
                     self.applied.append(applied)
                 own[value] = shared[group]
-            places.append(own)
-        return places
+            string_indices.append(own)
+        return string_indices
 
 
 def _leaves(passage: Passage, metadata: Mapping[str, Any]) -> tuple[str, ...]:

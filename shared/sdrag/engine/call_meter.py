@@ -58,16 +58,16 @@ class Meter:
         """Return a port that does the same, and is counted."""
 
         def call(prompt: Prompt) -> _Reply:
-            with self._counted(prompt) as told:
-                return told(port.call(prompt))
+            with self._counted(prompt) as counted:
+                return counted(port.call(prompt))
 
         if port.acall is None:
             return Port(call, local=port.local)
         awaited = port.acall
 
         async def acall(prompt: Prompt) -> _Reply:
-            with self._counted(prompt) as told:
-                return told(await awaited(prompt))
+            with self._counted(prompt) as counted:
+                return counted(await awaited(prompt))
 
         return Port(call, acall, local=port.local)
 
@@ -76,7 +76,7 @@ class Meter:
         sent = estimated(message.content.text for message in prompt.messages)
         self._add(calls=1, tokens_in=sent)
 
-        def told(reply: _Reply) -> _Reply:
+        def counted(reply: _Reply) -> _Reply:
             said = reply if isinstance(reply, Completion) else Completion(reply)
             if isinstance(said.text, str):  # else it is no reply, and read as a failure
                 self._add(
@@ -90,7 +90,7 @@ class Meter:
             return reply
 
         try:
-            yield told
+            yield counted
         except Exception as error:
             if refusal(error) is not None:
                 self._add(tokens_in=-sent)

@@ -1,5 +1,5 @@
 """
-Calls of models and hosts: side by side, within limits, with errors of our own.
+Calls of models and hosts: at the same time, within limits, with errors of sdrag.
 
 A time limit on a sync call ends the waiting, not the call: Python cannot stop a
 thread. Calls run on daemon threads, so a hanging one never holds the process at exit,
@@ -8,8 +8,8 @@ than pile up. An error of a provider or store is replaced by one of ours that na
 type only, because messages of others quote what they were given.
 
 A call that was refused for now waits within its own time, on its own thread or on the
-loop, so no other call waits with it. It keeps its place among those side by side:
-whoever came in its place would only be refused too.
+loop, so no other call waits with it. It still counts as one of the calls that run at
+the same time: another call instead of it would only be refused too.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from asyncio import sleep as asleep
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from time import monotonic, sleep
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from sdrag.engine.interrupts import Held, bare_interrupt, hold, release
 from sdrag.engine.retrying import Retrying, refusal
@@ -48,6 +48,7 @@ __all__ = [
     "computed",
     "on_thread",
     "side_by_side",
+    "start_thread",
     "too_many_hang",
 ]
 
@@ -68,7 +69,7 @@ class Limits:
     Args:
         seconds: How long one call may take, with its waits where the provider has
             refused it for now.
-        concurrency: How many run side by side.
+        concurrency: How many run at the same time.
         attempts: How often a call that failed is made, in all; refusals for now do not
             count.
         hanging: How many calls, over all runners, may be left hanging.
@@ -90,8 +91,8 @@ class Limits:
         bounds += [bound for bound in local if bound is not None]
         if not all(0 < bound < inf for bound in bounds):
             raise UsageError(
-                "Limits are above zero, and finite.",
-                hint="Pass None for local work without a limit.",
+                "Every limit of `Limits` must be above zero and finite.",
+                hint="Pass None to leave local work without a limit.",
             )
 
 
@@ -147,12 +148,8 @@ _Ended = Outcome[T] | BaseException
 """What came of a call on a thread, or what interrupted it."""
 
 
-def attempt(call: Callable[[I], T], item: I, attempts: int) -> Outcome[T]:
+def attempt(call: Callable[[I], T], item: I, retrying: Retrying) -> Outcome[T]:
     """Make one call, again if it fails."""
-    return _attempt(call, item, Retrying(attempts))
-
-
-def _attempt(call: Callable[[I], T], item: I, retrying: Retrying) -> Outcome[T]:
     while True:
         outcome, refused = _made(call, item)
         pause = retrying.pause(outcome, refused)
@@ -231,13 +228,40 @@ class WaitedFor:
                 _hanging.add(1)
 
 
-@dataclass(slots=True)
-class _Call:
+def start_thread(
+    function: Callable[[I], T],
+    item: I,
+    deliver: Callable[[T | None, BaseException | None], None],
+) -> WaitedFor:
+    """
+    Call a function on a daemon thread, in the context of the caller.
+
+    Args:
+        function: Takes the item.
+        item: Of any kind.
+        deliver: Takes the result, or None and what was raised, on that thread.
+    """
+    state = WaitedFor()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = context.run(function, item)
+        except BaseException as raised:  # noqa: BLE001 -- raised where it is waited for
+            error = raised
+        state.finish()
+        deliver(result, error)
+
+    Thread(target=work, name="sdrag-call", daemon=True).start()
+    return state
+
+
+class _Call(NamedTuple):
     """One call on a daemon thread."""
 
-    index: int
     deadline: float
-    thread: WaitedFor = field(default_factory=WaitedFor)
+    thread: WaitedFor
 
 
 def side_by_side(
@@ -281,23 +305,19 @@ def _start(
     limits: Limits,
     done: SimpleQueue[tuple[int, _Ended[T]]],
 ) -> _Call:
-    state = _Call(index, monotonic() + limits.seconds)
-    retrying = Retrying(limits.attempts, state.deadline)
-    context = contextvars.copy_context()
+    deadline = monotonic() + limits.seconds
+    retrying = Retrying(limits.attempts, deadline)
 
-    def work() -> None:
-        outcome: _Ended[T]
-        try:
-            outcome = context.run(_attempt, call, item, retrying)
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 -- its own
-            outcome = _failed(error)
-        except BaseException as error:  # noqa: BLE001 -- raised where it is waited for
-            outcome = error
-        state.thread.finish()
-        done.put((index, outcome))
+    def deliver(outcome: Outcome[T] | None, error: BaseException | None) -> None:
+        if outcome is not None:
+            done.put((index, outcome))
+        elif isinstance(error, (Exception, asyncio.CancelledError)):
+            done.put((index, _failed(error)))
+        elif error is not None:
+            done.put((index, error))
 
-    Thread(target=work, name="sdrag-call", daemon=True).start()
-    return state
+    thread = start_thread(lambda item: attempt(call, item, retrying), item, deliver)
+    return _Call(deadline, thread)
 
 
 def _finished(
@@ -350,7 +370,9 @@ def _abandon(task: asyncio.Task[Any]) -> None:
 async def _aattempt(port: Port[I, T], item: I, retrying: Retrying) -> Outcome[T]:
     while True:
         if port.acall is None:
-            outcome, refused = await on_thread(lambda one: _made(port.call, one), item)
+            outcome, refused = await on_thread(
+                lambda item: _made(port.call, item), item
+            )
         else:
             outcome, refused = await _amade(port.acall, item)
         pause = retrying.pause(outcome, refused)
@@ -363,39 +385,23 @@ async def _aattempt(port: Port[I, T], item: I, retrying: Retrying) -> Outcome[T]
 async def on_thread(function: Callable[[I], T], item: I) -> T:
     """Run on a daemon thread; one that nobody waits for any more counts as hanging."""
     loop = asyncio.get_running_loop()
-    answer: asyncio.Future[T] = loop.create_future()
-    state = WaitedFor()
-    context = contextvars.copy_context()
+    answer: asyncio.Future[Any] = loop.create_future()
 
-    def settle(result: T) -> None:
-        if not answer.done():
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if answer.done():
+            return
+        if error is None:
             answer.set_result(result)
-
-    def fail(error: BaseException) -> None:
-        if not answer.done():
+        else:
             answer.set_exception(error)
 
-    def work() -> None:
-        try:
-            result = context.run(function, item)
-        except BaseException as error:  # noqa: BLE001 -- handed to whoever waits
-            state.finish()
-            _tell(loop, fail, error)
-        else:
-            state.finish()
-            _tell(loop, settle, result)
+    def deliver(result: T | None, error: BaseException | None) -> None:
+        with suppress(RuntimeError):  # the loop was closed while the call was hanging
+            loop.call_soon_threadsafe(settle, result, error)
 
-    Thread(target=work, name="sdrag-call", daemon=True).start()
+    thread = start_thread(function, item, deliver)
     try:
-        return await answer
+        return cast("T", await answer)
     except asyncio.CancelledError:
-        state.abandon()
+        thread.abandon()
         raise
-
-
-def _tell(
-    loop: asyncio.AbstractEventLoop, function: Callable[[Any], None], value: Any
-) -> None:
-    """Call back on the loop, unless it was closed while the call was hanging."""
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(function, value)

@@ -1,9 +1,9 @@
 """
 Answering effects over ports: the runner of both frameworks.
 
-A framework says how one thing is done, sync and async, as `Ports`. What an effect
-means, how its items become calls and the calls' results its outcomes, stands here;
-how calls are made stands in `sdrag.engine.calls`.
+A framework says how one thing is done, sync and async, as `Ports`. This module makes
+calls of the items of an effect, and outcomes of their results. `sdrag.engine.calls`
+makes the calls.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from sdrag.engine.call_meter import Meter
@@ -27,6 +28,7 @@ from sdrag.engine.calls import (
 from sdrag.engine.interrupts import Held, hold, release
 from sdrag.engine.local_work import LocalWork
 from sdrag.engine.prompts import Labelled, Prompt
+from sdrag.engine.retrying import Retrying
 from sdrag.engine.steps import (
     Authorize,
     Complete,
@@ -56,7 +58,7 @@ __all__ = ["CountingRunner", "Limits", "Port", "PortRunner", "Ports"]
 @dataclass(frozen=True, slots=True)
 class Ports:
     """
-    What a host handed in; a missing port is an error at the effect that needs it.
+    What a host passed; a missing port is an error at the effect that needs it.
 
     Args:
         complete: A prompt to the reply's text, or to a `Completion` that says what it
@@ -100,7 +102,9 @@ class PortRunner:
             return _compute(effect)
         job = _job(effect, self.ports)
         if not job.bounded:
-            return job.read([attempt(job.port.call, item, 1) for item in job.items])
+            return job.read(
+                [attempt(job.port.call, item, Retrying(1)) for item in job.items]
+            )
         return job.read(side_by_side(job.port.call, job.items, self.limits))
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
@@ -116,7 +120,7 @@ class PortRunner:
         limits = self.limits if job.bounded else None
         calls = (abounded(job.port, item, limits, gate) for item in job.items)
         ended: list[Outcome[Any] | Held] = await asyncio.gather(*map(hold, calls))
-        return job.read([release(one) for one in ended])
+        return job.read([release(entry) for entry in ended])
 
     @property
     def _local(self) -> LocalWork:
@@ -189,29 +193,31 @@ def _job(effect: Effect, ports: Ports) -> _Job:
     match effect:
         case Complete():
             port = _given(ports.complete, "A language model", "llm")
-            return _Job(port, effect.items, lambda got: _labelled(effect, got))
+            return _Job(port, effect.items, partial(_labelled, effect))
         case Embed():
             port = _given(ports.embed, "An embedding model", "embeddings")
-            read = _vectors(len(effect.items))
+            read = partial(_vectors, len(effect.items))
             return _Job(port, (effect,), read, bounded=not port.local)
         case Search():
             port = _given(ports.search, "A retriever", "base_retriever")
-            one = [
+            searches = [
                 Search((query,), effect.filters, effect.limit) for query in effect.items
             ]
-            return _Job(port, one, _as_host_fault, bounded=False)
+            return _Job(port, searches, _host_faults, bounded=False)
         case Score():
             port = _given(ports.score, "A scorer", effect.model)
-            return _Job(port, (effect,), _each(len(effect.items)))
+            return _Job(port, (effect,), partial(_each, len(effect.items)))
         case Authorize():
             port = _given(ports.authorize, "An authorizer", "authorize")
-            return _Job(port, (effect,), _each(len(effect.items)), bounded=False)
+            return _Job(
+                port, (effect,), partial(_each, len(effect.items)), bounded=False
+            )
     raise InternalError(f"No runner answers {type(effect).__name__}.")
 
 
 def _given(port: Port[Any, Any] | None, what: str, argument: str) -> Port[Any, Any]:
     if port is None:
-        raise UsageError(f"{what} is needed here.", hint=f"Pass `{argument}=`.")
+        raise UsageError(f"{what} is missing.", hint=f"Pass `{argument}=`.")
     return port
 
 
@@ -219,10 +225,7 @@ def _labelled(
     effect: Complete, outcomes: Sequence[Outcome[Completion | str]]
 ) -> Sequence[Outcome[Labelled]]:
     """A reply inherits the labels of its prompt; what is no text is no reply."""
-    return [
-        _reply(prompt, outcome)
-        for prompt, outcome in zip(effect.items, outcomes, strict=True)
-    ]
+    return list(map(_reply, effect.items, outcomes))
 
 
 def _reply(prompt: Prompt, outcome: Outcome[Completion | str]) -> Outcome[Labelled]:
@@ -234,43 +237,39 @@ def _reply(prompt: Prompt, outcome: Outcome[Completion | str]) -> Outcome[Labell
     return Reply(Labelled(text, prompt.labels))
 
 
-def _as_host_fault(outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
-    return [_host_fault(outcome) for outcome in outcomes]
+def _host_faults(outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
+    """Name the host, and not a model, where a call to the host has failed."""
+    return [
+        Failure(HostError(str(outcome.error)))
+        if isinstance(outcome, Failure) and isinstance(outcome.error, ModelError)
+        else outcome
+        for outcome in outcomes
+    ]
 
 
-def _host_fault(outcome: Outcome[Any]) -> Outcome[Any]:
-    if isinstance(outcome, Failure) and isinstance(outcome.error, ModelError):
-        return Failure(HostError(str(outcome.error)))
-    return outcome
+def _each(count: int, outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
+    """Read the answer of one call for all items."""
+    (outcome,) = _host_faults(outcomes)
+    if isinstance(outcome, Failure):
+        return [outcome] * count
+    return [Reply(value) for value in outcome.value]
 
 
-def _each(count: int) -> Callable[[Sequence[Outcome[Any]]], Sequence[Outcome[Any]]]:
-    def read(outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
-        (outcome,) = _as_host_fault(outcomes)
-        if isinstance(outcome, Failure):
-            return [outcome] * count
-        return [Reply(value) for value in outcome.value]
+def _vectors(count: int, outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
+    """Read the answer of one call as vectors of unit length."""
+    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
-    return read
-
-
-def _vectors(count: int) -> Callable[[Sequence[Outcome[Any]]], Sequence[Outcome[Any]]]:
-    def read(outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
-        (outcome,) = _as_host_fault(outcomes)
-        if isinstance(outcome, Failure):
-            return [outcome] * count
-        try:
-            matrix = np.asarray(outcome.value, dtype=np.float32)
-        except (TypeError, ValueError):
-            matrix = np.empty(0, dtype=np.float32)
-        if matrix.ndim != 2 or len(matrix) != count:
-            fault = HostError(f"{count} texts were not given one vector each.")
-            return [Failure(fault)] * count
-        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-        if not np.isfinite(norms).all():
-            return [Failure(HostError("The embedding model gave no numbers."))] * count
-        return [Reply(row) for row in matrix / np.maximum(norms, 1e-12)]
-
-    return read
+    (outcome,) = _host_faults(outcomes)
+    if isinstance(outcome, Failure):
+        return [outcome] * count
+    try:
+        matrix = np.asarray(outcome.value, dtype=np.float32)
+    except (TypeError, ValueError):
+        matrix = np.empty(0, dtype=np.float32)
+    if matrix.ndim != 2 or len(matrix) != count:
+        fault = HostError(f"{count} texts were not given one vector each.")
+        return [Failure(fault)] * count
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    if not np.isfinite(norms).all():
+        return [Failure(HostError("The embedding model gave no numbers."))] * count
+    return [Reply(row) for row in matrix / np.maximum(norms, 1e-12)]

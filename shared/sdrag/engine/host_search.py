@@ -41,7 +41,7 @@ def embedding_once(port: EmbedPort, vector: Known | None = None) -> EmbedPort:
 
     Args:
         port: Embeds.
-        vector: Knows vectors that were made beside the port.
+        vector: Knows vectors that the port did not make.
     """
     made: dict[tuple[str, ...], Sequence[Sequence[float]]] = {}
 
@@ -49,7 +49,7 @@ def embedding_once(port: EmbedPort, vector: Known | None = None) -> EmbedPort:
         if not effect.query:
             return None
         found = [vector(text) if vector else None for text in effect.items]
-        vectors = [one for one in found if one is not None]
+        vectors = [item for item in found if item is not None]
         return vectors if len(vectors) == len(found) else made.get(effect.items)
 
     def kept(

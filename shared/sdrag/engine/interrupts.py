@@ -42,7 +42,7 @@ def bare_interrupt(error: BaseException) -> BaseException:
             return InternalError(f"A call failed with {type(error).__name__}.")
         case BaseExceptionGroup():
             return BaseExceptionGroup(
-                "A call was interrupted.", [bare_interrupt(one) for one in _ends(error)]
+                "A call was interrupted.", [bare_interrupt(end) for end in _ends(error)]
             )
         case SystemExit(code=code):
             return SystemExit(code if code is None or isinstance(code, int) else 1)

@@ -1,5 +1,5 @@
 """
-Reading JSON that stands in a model's words, and JSON that the model almost got right.
+Reading JSON in the words of a model, and JSON that the model almost got right.
 
 Small models quote with the wrong marks, leave out the quotes of a key, leave a comma
 behind, or add a comment. That is read, and no more than that. Where a value breaks off
@@ -77,7 +77,7 @@ _WORDS = {
 
 def json_values(text: str) -> Iterator[object]:
     """
-    Yield the JSON objects and lists that stand in a text, outermost only.
+    Yield the JSON objects and lists in a text, outermost only.
 
     Where an object gives one key two values, `UNREAD` stands under it.
     """
@@ -86,7 +86,7 @@ def json_values(text: str) -> Iterator[object]:
 
 def lenient_values(text: str) -> Iterator[object]:
     """
-    Yield the objects and lists that stand in a text as JSON, or almost.
+    Yield the objects and lists in a text that are JSON, or almost.
 
     `UNREAD` stands last in a list, under a key, or under itself in an object, where
     these were not read to their end; what came before it was. It stands as the whole
@@ -96,29 +96,29 @@ def lenient_values(text: str) -> Iterator[object]:
 
 
 def _values(text: str, *, lenient: bool) -> Iterator[object]:
-    place = 0
+    position = 0
     for _ in range(_TRIES):
-        opening = _OPENING.search(text, place)
+        opening = _OPENING.search(text, position)
         if opening is None:
             return
-        place = opening.start()
+        position = opening.start()
         try:
-            value, place = _STRICT.raw_decode(text, place)
+            value, position = _STRICT.raw_decode(text, position)
         except (ValueError, RecursionError):
             if not lenient:
-                place += 1
+                position += 1
                 continue
-            reader = _Reader(text, place)
-            value, place = reader.value(), reader.place
+            reader = _Reader(text, position)
+            value, position = reader.value(), reader.position
         yield value
 
 
 def _as_object(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     """Make an object in which no value replaces another."""
-    held: dict[Any, Any] = {}
+    entries: dict[Any, Any] = {}
     for key, value in pairs:
-        held[key] = value if key not in held or held[key] == value else UNREAD
-    return held
+        entries[key] = value if key not in entries or entries[key] == value else UNREAD
+    return entries
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_as_object)
@@ -130,13 +130,13 @@ class _Reader:
 
     Args:
         text: In which it stands.
-        place: Where it begins; afterwards, the place up to which was read.
+        position: Where it begins; afterwards, up to where it was read.
     """
 
-    __slots__ = ("_broken", "_quotes", "_text", "place")
+    __slots__ = ("_broken", "_quotes", "_text", "position")
 
-    def __init__(self, text: str, place: int) -> None:
-        self.place = place
+    def __init__(self, text: str, position: int) -> None:
+        self.position = position
         self._text = text
         self._broken = False
         self._quotes = _NEVER_IN_COMMENTS
@@ -145,29 +145,29 @@ class _Reader:
         """Read what stands here."""
         start = self._next()
         if start in {"{", "["} and depth < _DEEPEST:
-            self.place += 1
+            self.position += 1
             return self._list(depth) if start == "[" else self._object(depth)
         if start in _STRINGS:
             return self._string(start)
-        if number := _NUMBER.match(self._text, self.place):
-            self.place = number.end()
+        if number := _NUMBER.match(self._text, self.position):
+            self.position = number.end()
             return json.loads(number.group())
-        word = _WORD.match(self._text, self.place)
+        word = _WORD.match(self._text, self.position)
         if word is None or word.group() not in _WORDS:
             return self._break()
-        self.place = word.end()
+        self.position = word.end()
         return _WORDS[word.group()]
 
     def _list(self, depth: int) -> list[object]:
         items: list[object] = []
-        start = self.place
+        start = self.position
         while not self._takes("]"):
             items.append(self.value(depth + 1))
             if not self._broken and not self._takes(",") and self._next() != "]":
                 self._break()
             if self._broken:
                 return items if items[-1] is UNREAD else [*items, UNREAD]
-        was_empty = not self._text[start : self.place - 1].strip()
+        was_empty = not self._text[start : self.position - 1].strip()
         return items if items or was_empty else [UNREAD]
 
     def _object(self, depth: int) -> dict[Any, Any]:
@@ -188,20 +188,20 @@ class _Reader:
         start = self._next()
         if start in _STRINGS:
             return self._string(start)
-        bare = _KEY.match(self._text, self.place)
+        bare = _KEY.match(self._text, self.position)
         if bare is None:
             return self._break()
-        self.place = bare.end()
+        self.position = bare.end()
         return bare.group()
 
     def _string(self, opening: str) -> object:
-        found = _STRINGS[opening].match(self._text, self.place + 1)
+        found = _STRINGS[opening].match(self._text, self.position + 1)
         if found is None:
-            line = self._text.find("\n", self.place)
-            self.place = len(self._text) if line < 0 else line
+            line = self._text.find("\n", self.position)
+            self.position = len(self._text) if line < 0 else line
             return self._break()
         self._quotes = _NEVER_IN_COMMENTS + _CLOSING_QUOTES[opening]
-        self.place = found.end()
+        self.position = found.end()
         return json.loads(f'"{_ESCAPE.sub(_escaped, found[1])}"', strict=False)
 
     def _break(self) -> Unread:
@@ -211,7 +211,7 @@ class _Reader:
     def _takes(self, character: str) -> bool:
         if self._next() != character:
             return False
-        self.place += 1
+        self.position += 1
         return True
 
     def _next(self) -> str:
@@ -222,18 +222,18 @@ class _Reader:
         may be the rest of that string, or one more.
         """
         while True:
-            self.place = _end(_SPACE, self._text, self.place)
-            end = _end(_COMMENT, self._text, self.place)
-            comment = self._text[self.place : end]
+            self.position = _end(_SPACE, self._text, self.position)
+            end = _end(_COMMENT, self._text, self.position)
+            comment = self._text[self.position : end]
             if not comment or any(quote in comment for quote in self._quotes):
-                return self._text[self.place : self.place + 1]
-            self.place = end
+                return self._text[self.position : self.position + 1]
+            self.position = end
 
 
-def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
-    """Return where a match that begins at a place ends; if there is none, the place."""
-    found = pattern.match(text, place)
-    return found.end() if found else place
+def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
+    """Return where a match that begins at a position ends, or the position itself."""
+    found = pattern.match(text, position)
+    return found.end() if found else position
 
 
 def _escaped(found: re.Match[str]) -> str:

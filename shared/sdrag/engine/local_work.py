@@ -10,14 +10,13 @@ call that nobody waits for: when too much hangs, new work fails at once.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 from collections.abc import Callable, Sequence
 from math import inf
-from threading import Event, Lock, Thread
+from threading import Event, Lock
 from time import monotonic
 from typing import Any
 
-from sdrag.engine.calls import Limits, WaitedFor, computed, on_thread, too_many_hang
+from sdrag.engine.calls import Limits, computed, on_thread, start_thread, too_many_hang
 from sdrag.engine.deadlines import Deadline, ends_by
 from sdrag.engine.interrupts import bare_interrupt
 from sdrag.engine.steps import Failure, Outcome, Reply
@@ -123,17 +122,8 @@ class _Work:
 
     def done(self) -> list[Outcome[Any]]:
         """Wait for the work on a thread, to its end or to the deadline."""
-        thread, ended = WaitedFor(), Event()
-        context = contextvars.copy_context()
-
-        def work() -> None:
-            try:
-                context.run(self._go_on)
-            finally:
-                thread.finish()
-                ended.set()
-
-        Thread(target=work, name="sdrag-local", daemon=True).start()
+        ended = Event()
+        thread = start_thread(lambda _: self._go_on(), None, lambda *_: ended.set())
         try:
             ended.wait(self.deadline.left)
             return self._so_far()
@@ -156,7 +146,7 @@ class _Work:
     def _go_on(self) -> None:
         """Work on one item after the other; what ends past the deadline is late."""
         with ends_by(self.deadline):
-            for place, item in enumerate(self.items):
+            for index, item in enumerate(self.items):
                 if not self.deadline.left:
                     return
                 try:
@@ -165,7 +155,7 @@ class _Work:
                     self.interrupt = bare_interrupt(error)
                     return
                 if self.deadline.left:
-                    self.outcomes[place] = outcome
+                    self.outcomes[index] = outcome
 
     def _so_far(self) -> list[Outcome[Any]]:
         if self.interrupt is not None:

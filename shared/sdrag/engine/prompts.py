@@ -1,20 +1,20 @@
 """
-Prompts that know what is in them, and the door that keeps some from being sent.
+Prompts that know what is in them, and the check that refuses unsafe ones.
 
 The paper's prompt sanitization principle: "if the output of a prompt is directly
 returned to an untrusted actor, then the prompt must not contain both: (i) unfiltered
 data from a DB (which might be sensitive), and (ii) unfiltered user input (which might
-be malicious)" (SD-RAG, section III-B). Here it is a type. Every text that can stand in
-a prompt is `Labelled`; joining texts joins their labels; a reply inherits the labels of
-its prompt. Only two functions take a label away, `redacted` and `verified`, and each is
-called where the work that earns it was done.
+be malicious)" (SD-RAG, section III-B). Here it is a type. Every text of a prompt is
+`Labelled`. Joining texts joins their labels, and a reply inherits the labels of its
+prompt. Only two functions take a label away, `redacted` and `verified`. Each is called
+where the text was redacted or verified.
 
-Two rules are kept by `admit`, before any model is called:
+`admit` checks two rules before any model is called:
 
-1. UNTRUSTED never meets SENSITIVE. Stricter than the paper, which allows the meeting
-   where the reply is not released; a reply has a way of being released later.
-2. UNTRUSTED never meets RELEASED where the prompt is marked `blind`: the summarizer of
-   Highlight & Summarize (section 4) answers the asker and must not have read the asker.
+1. UNTRUSTED never meets SENSITIVE. The paper allows it where the reply is not released;
+   this rule is stricter, because such a reply may be released later.
+2. A prompt marked `blind` holds no UNTRUSTED text. The summarizer of Highlight &
+   Summarize (section 4) answers the asker and must not have read the question.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Flag
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Literal
 
 from sdrag.errors import PromptSanitizationError
@@ -96,11 +98,8 @@ def verified(source: Labelled, text: str) -> Labelled:
 
 def joined(parts: Iterable[Labelled], separator: str = "\n\n") -> Labelled:
     """Join texts and their labels."""
-    held = list(parts)
-    labels = Label.NONE
-    for part in held:
-        labels |= part.labels
-    return Labelled(separator.join(part.text for part in held), labels)
+    listed = list(parts)
+    return Labelled(separator.join(part.text for part in listed), _labels(listed))
 
 
 def fill(template: str, **values: Labelled) -> Labelled:
@@ -110,11 +109,12 @@ def fill(template: str, **values: Labelled) -> Labelled:
     A value is inserted once and never read as a template itself, so braces in a
     passage mean nothing.
     """
-    labels = Label.NONE
-    for value in values.values():
-        labels |= value.labels
     filled = template.format_map({key: value.text for key, value in values.items()})
-    return Labelled(filled, labels)
+    return Labelled(filled, _labels(values.values()))
+
+
+def _labels(parts: Iterable[Labelled]) -> Label:
+    return reduce(or_, (part.labels for part in parts), Label.NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +135,7 @@ class Prompt:
         messages: The turns, in order.
         reply_format: The shape of the reply, used by models that can be held to one;
             the words of the prompt ask for the same shape as JSON.
-        released: The reply goes to the asker.
-        blind: The model must not have read the asker (rule 2).
+        blind: The prompt must not hold the asker's words (rule 2).
         unsafe: Lets a prompt through that breaks rule 1. For one use only: comparing
             with the monolithic prompt that the paper measures against.
     """
@@ -144,7 +143,6 @@ class Prompt:
     name: str
     messages: tuple[Message, ...]
     reply_format: type[BaseModel] | None = None
-    released: bool = False
     blind: bool = False
     unsafe: bool = False
 
@@ -155,12 +153,12 @@ class Prompt:
     @property
     def labels(self) -> Label:
         """All that is in it."""
-        return joined(message.content for message in self.messages).labels
+        return _labels(message.content for message in self.messages)
 
 
 def admit(prompt: Prompt) -> Prompt:
     """
-    Let a prompt through that keeps the two rules.
+    Return a prompt that keeps the two rules.
 
     Raises:
         PromptSanitizationError: It breaks one; nothing was sent.

@@ -57,7 +57,7 @@ class Retrying:
 
     Args:
         attempts: How often it is made while it fails, in all.
-        deadline: Until when it may wait, by the clock; without one it waits for nothing
+        deadline: Until when it may wait, by `clock`; without one it waits for nothing
             and a refusal is a failure like any other.
         clock: Tells seconds.
         spread: Draws between two numbers, so that calls refused together do not come
@@ -87,8 +87,8 @@ class Retrying:
         final = isinstance(outcome.error, (ModelTimeoutError, UsageError))
         return None if final or self.attempts <= 0 else 0.0
 
-    def _waited(self, told: float, deadline: float) -> float | None:
-        pause = max(self._pause, told) + self.spread(0.0, self._pause / 2)
+    def _waited(self, asked: float, deadline: float) -> float | None:
+        pause = max(self._pause, asked) + self.spread(0.0, self._pause / 2)
         self._pause = min(2 * self._pause, _LONGEST)
         return pause if self.clock() + pause < deadline else None
 
@@ -101,7 +101,7 @@ def refusal(error: BaseException) -> float | None:
         Seconds, zero where it did not say; nothing where it has not refused for now.
     """
     causes = list(_causes(error))
-    used_up = any(_read(one, "code") == _USED_UP for one in causes)
+    used_up = any(_read(cause, "code") == _USED_UP for cause in causes)
     if used_up or not any(map(_is_refusal, causes)):
         return None
     return max(map(_asked_for, causes))
@@ -109,21 +109,21 @@ def refusal(error: BaseException) -> float | None:
 
 def cannot(error: BaseException) -> bool:
     """Say whether a provider has not understood what it was asked to do."""
-    said = (_status(one) for one in _causes(error))
+    said = (_status(cause) for cause in _causes(error))
     return any(status in _NOT_UNDERSTOOD for status in said)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    one: BaseException | None = error
+    cause: BaseException | None = error
     for _ in range(_DEPTH):
-        if one is None:
+        if cause is None:
             return
-        yield one
-        one = one.__cause__
+        yield cause
+        cause = cause.__cause__
 
 
 def _is_refusal(error: BaseException) -> bool:
-    if not _NAMES.isdisjoint(one.__name__ for one in type(error).__mro__):
+    if not _NAMES.isdisjoint(item.__name__ for item in type(error).__mro__):
         return True
     return _status(error) in _STATUSES
 
@@ -136,7 +136,7 @@ def _status(error: BaseException) -> int | None:
         _read(error, "code"),
         _read(_read(error, "response"), "status_code"),
     )
-    return next((one for one in said if isinstance(one, int)), None)
+    return next((item for item in said if isinstance(item, int)), None)
 
 
 def _asked_for(error: BaseException) -> float:

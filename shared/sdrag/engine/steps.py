@@ -9,14 +9,14 @@ same for authentication flows. `run` and `arun` drive the generator, and they ar
 only sync/async twins in the core.
 
 An effect is plural: `Complete(prompts)`, not one prompt. One effect is one round trip,
-so what may run side by side is yielded together and the runner owns concurrency.
+so what may run at the same time is yielded together, and the runner owns concurrency.
 It is answered by one `Reply` or `Failure` per item, in order, so a bad prompt costs
 one passage. Only a fault of the whole effect is thrown into the generator, where it
-meets the rule's own `except`: failing closed is written once, beside the rule.
+meets the rule's own `except`: failing closed is written once, in the rule.
 
-`beside` runs several rules at the same time, each with its own effects in order: local
+`gather` runs several rules at the same time, each with its own effects in order: local
 work is done while a model is waited for. The drivers do that themselves, so a runner
-never meets it; but it may be asked for one effect while it answers another.
+is never asked for it. But it may be asked for one effect while it answers another.
 
 The prompt check is made in both drivers: a prompt that breaks a rule of
 `sdrag.engine.prompts` is refused before a runner sees it, and a reply inherits the
@@ -33,7 +33,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overload
 
 from sdrag.engine.interrupts import hold, release
 from sdrag.engine.prompts import Labelled, Prompt, admit
@@ -52,13 +52,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Authorize",
-    "Beside",
     "Complete",
     "Compute",
     "Effect",
     "EffectRunner",
     "Embed",
     "Failure",
+    "Gather",
     "Outcome",
     "Reply",
     "Reserve",
@@ -67,10 +67,10 @@ __all__ = [
     "Steps",
     "arun",
     "authorize",
-    "beside",
     "complete",
     "compute",
     "embed",
+    "gather",
     "replied",
     "reserve",
     "run",
@@ -118,7 +118,7 @@ class Search(Confidential):
     Args:
         items: The queries.
         filters: Metadata conditions to add to the host's own, never to replace them.
-        limit: How many passages to ask for, where the host's retriever can be told.
+        limit: How many passages to ask for, if the host's retriever takes a number.
     """
 
     items: tuple[str, ...]
@@ -128,7 +128,7 @@ class Search(Confidential):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Score(Confidential):
-    """Judge pairs of texts with a cross-encoder; answered by floats."""
+    """Score pairs of texts with a cross-encoder; answered by floats."""
 
     items: tuple[tuple[str, str], ...]
     model: str = "relevance"
@@ -166,13 +166,13 @@ class Reserve(Confidential):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Beside(Confidential):
-    """Run steps at the same time; answered by what each returned."""
+class Gather(Confidential):
+    """Run rules at the same time; answered by what each returned."""
 
     items: tuple[Generator[Any, Any, Any], ...]
 
 
-Effect = Complete | Embed | Search | Score | Authorize | Compute | Reserve | Beside
+Effect = Complete | Embed | Search | Score | Authorize | Compute | Reserve | Gather
 Steps = Generator[Effect, Any, T]
 """Logic that yields effects and returns a T."""
 
@@ -222,9 +222,7 @@ def run(steps: Steps[T], runner: EffectRunner) -> T:
             except PromptSanitizationError:
                 raise
             except Exception as error:  # noqa: BLE001 -- the rule decides, closed
-                answer = _ours(error)
-            if isinstance(answer, SdragError):
-                effect = steps.throw(answer)
+                effect = steps.throw(_ours(error))
             else:
                 effect = steps.send(answer)
     except StopIteration as stop:
@@ -244,9 +242,7 @@ async def arun(steps: Steps[T], runner: EffectRunner) -> T:
             except PromptSanitizationError:
                 raise
             except Exception as error:  # noqa: BLE001 -- the rule decides, closed
-                answer = _ours(error)
-            if isinstance(answer, SdragError):
-                effect = steps.throw(answer)
+                effect = steps.throw(_ours(error))
             else:
                 effect = steps.send(answer)
     except StopIteration as stop:
@@ -256,44 +252,49 @@ async def arun(steps: Steps[T], runner: EffectRunner) -> T:
 
 
 def _performed(effect: Effect, runner: EffectRunner) -> Sequence[Outcome[Any]]:
-    """Answer an effect; run steps beside one another on daemon threads."""
-    if not isinstance(effect, Beside):
+    """Answer an effect; the first of gathered rules runs on the caller's thread."""
+    if not isinstance(effect, Gather):
         return runner.perform(effect)
-    results: list[Any] = [InternalError("The steps did not end.")] * len(effect.items)
+    results: list[Any] = [InternalError("A rule did not end.")] * len(effect.items)
 
-    def work(place: int) -> None:
+    def work(index: int) -> None:
         try:
-            results[place] = run(effect.items[place], runner)
-        except Exception as error:  # noqa: BLE001 -- told to the rule that waits
-            results[place] = error
+            results[index] = run(effect.items[index], runner)
+        except Exception as error:  # noqa: BLE001 -- becomes the rule's outcome
+            results[index] = error
         except BaseException as error:
-            if place == 0:
+            if index == 0:
                 raise
-            results[place] = error
+            results[index] = error
 
-    others = [
-        Thread(target=copy_context().run, args=(work, place), daemon=True)
-        for place in range(1, len(effect.items))
+    threads = [
+        Thread(target=copy_context().run, args=(work, index), daemon=True)
+        for index in range(1, len(effect.items))
     ]
-    for thread in others:
+    for thread in threads:
         thread.start()
     work(0)
-    for thread in others:
+    for thread in threads:
         thread.join()
-    return [_settled(result) for result in results]
+    return [_outcome(result) for result in results]
 
 
 async def _aperformed(effect: Effect, runner: EffectRunner) -> Sequence[Outcome[Any]]:
-    """Answer an effect; run steps beside one another on the loop."""
-    if not isinstance(effect, Beside):
+    """Answer an effect; gathered rules run as tasks of the event loop."""
+    if not isinstance(effect, Gather):
         return await runner.aperform(effect)
-    together = (hold(arun(steps, runner)) for steps in effect.items)
-    results = await asyncio.gather(*together, return_exceptions=True)
-    return [_settled(release(result)) for result in results]
+    tasks = (hold(arun(steps, runner)) for steps in effect.items)
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    return [_outcome(release(result)) for result in results]
 
 
-def _settled(result: Any) -> Outcome[Any]:
-    """Make an outcome of what steps returned or raised; the door's word stands."""
+def _outcome(result: Any) -> Outcome[Any]:
+    """
+    Return the outcome of a rule from what it returned or raised.
+
+    Raises:
+        PromptSanitizationError: The rule raised it; no other rule may swallow it.
+    """
     if isinstance(result, PromptSanitizationError):
         raise result
     if isinstance(result, Exception):
@@ -304,7 +305,7 @@ def _settled(result: Any) -> Outcome[Any]:
 
 
 def _admit_all(effect: Effect) -> None:
-    """Keep the door: an unsafe prompt ends the steps; no rule can swallow the error."""
+    """Check prompts: an unsafe one ends the steps; no rule can swallow the error."""
     if isinstance(effect, Complete):
         for prompt in effect.items:
             admit(prompt)
@@ -319,7 +320,7 @@ def _ours(fault: Exception) -> SdragError:
 
 def _matched(
     effect: Effect, outcomes: Sequence[Outcome[Any]]
-) -> Sequence[Outcome[Any]] | SdragError:
+) -> Sequence[Outcome[Any]]:
     """Return the outcomes as the rule may rely on them: one for each item."""
     if len(outcomes) != len(effect.items):
         fault = InternalError(
@@ -343,7 +344,7 @@ def _inheriting(prompt: Prompt, outcome: Outcome[Labelled]) -> Outcome[Labelled]
 
 
 def complete(prompts: Iterable[Prompt]) -> Steps[list[Outcome[Labelled]]]:
-    """Ask the model each prompt, side by side."""
+    """Ask the model each prompt, all at the same time."""
     return (yield from _perform(Complete(tuple(prompts))))
 
 
@@ -375,7 +376,7 @@ def search(
 def score(
     pairs: Iterable[tuple[str, str]], *, model: str = "relevance"
 ) -> Steps[list[Outcome[float]]]:
-    """Judge pairs of texts with the model of that name."""
+    """Score pairs of texts with the model of that name."""
     return (yield from _perform(Score(tuple(pairs), model)))
 
 
@@ -403,19 +404,16 @@ def reserve(texts: Iterable[str]) -> Steps[list[Outcome[None]]]:
 
 def within_limits(steps: Steps[T]) -> Steps[T]:
     """Have all local work of some steps done within the limits of the request."""
+    answer: Any = None
     fault: SdragError | None = None
     try:
-        effect = next(steps)
         while True:
+            effect = steps.send(answer) if fault is None else steps.throw(fault)
+            answer = fault = None
             try:
                 answer = yield _bounded(effect)
             except SdragError as error:
                 fault = error
-            if fault is None:
-                effect = steps.send(answer)
-            else:
-                told, fault = fault, None
-                effect = steps.throw(told)
     except StopIteration as stop:
         return cast("T", stop.value)
     finally:
@@ -425,24 +423,36 @@ def within_limits(steps: Steps[T]) -> Steps[T]:
 def _bounded(effect: Effect) -> Effect:
     if isinstance(effect, Compute):
         return replace(effect, bounded=True)
-    if isinstance(effect, Beside):
+    if isinstance(effect, Gather):
         return replace(effect, items=tuple(map(within_limits, effect.items)))
     return effect
 
 
-def beside(first: Steps[T], second: Steps[U]) -> Steps[tuple[T, U]]:
+@overload
+def gather(
+    first: Steps[T], second: Steps[U], /
+) -> Steps[tuple[Outcome[T], Outcome[U]]]: ...
+
+
+@overload
+def gather(*rules: Steps[T]) -> Steps[tuple[Outcome[T], ...]]: ...
+
+
+def gather(*rules: Steps[Any]) -> Steps[tuple[Outcome[Any], ...]]:
     """
-    Run two rules at the same time.
+    Run rules at the same time.
 
     Args:
-        first: Runs where the caller does.
-        second: In a sync driver, runs on a thread of its own.
+        rules: The first runs where the caller does. In a sync driver each of the
+            others runs on a thread of its own.
+
+    Returns:
+        One outcome per rule, in their order, once all have ended.
 
     Raises:
-        SdragError: One of them failed; both have ended.
+        PromptSanitizationError: A rule has built an unsafe prompt.
     """
-    one, other = yield Beside((first, second))
-    return replied(one), replied(other)
+    return tuple((yield from _perform(Gather(rules))))
 
 
 def replied(outcome: Outcome[T]) -> T:

@@ -47,7 +47,7 @@ def estimated(texts: Iterable[str]) -> int:
 
 
 def text_of(reply: Completion | str) -> str:
-    """Return the text of a reply, told with its cost or without."""
+    """Return the text of a reply, with its cost or without."""
     return reply.text if isinstance(reply, Completion) else reply
 
 

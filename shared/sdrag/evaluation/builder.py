@@ -8,7 +8,8 @@ The paper's data-set builder in six steps (SD-RAG, section IV-A1), over any mode
    answer.
 5. Question and answer without the instances.
 6. Inspection. The paper does it by hand; here `check_article` does it, and an article
-   in which it finds a problem is refused and written again, the problems being told.
+   in which it finds a problem is refused. It is written again, from a prompt that lists
+   the problems.
 
 Step 4 reads the texts from before step 5, which are kept, so that the check is real.
 Topics and every finished article are files, so a run that was broken off goes on.
@@ -281,12 +282,12 @@ def _json(reply: str, kind: type[Any]) -> Any:
     """Read the first JSON value of a kind that stands in a reply."""
     decoder = json.JSONDecoder()
     opening = "[" if kind is list else "{"
-    place = reply.find(opening)
-    while place >= 0:
+    index = reply.find(opening)
+    while index >= 0:
         try:
-            value, _ = decoder.raw_decode(reply, place)
+            value, _ = decoder.raw_decode(reply, index)
         except (json.JSONDecodeError, RecursionError):
-            place = reply.find(opening, place + 1)
+            index = reply.find(opening, index + 1)
             continue
         return value
     raise ModelReplyError("The reply holds no JSON of the form that was asked for.")

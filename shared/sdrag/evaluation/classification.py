@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["auc", "rates"]
+__all__ = ["auc", "f1", "rates"]
 
 
 def auc(scores: Sequence[float], labels: Sequence[bool]) -> float:
@@ -25,7 +25,7 @@ def auc(scores: Sequence[float], labels: Sequence[bool]) -> float:
         end = start
         while end < len(order) and scores[order[end]] == scores[order[start]]:
             end += 1
-        tied = sum(labels[place] for place in order[start:end])
+        tied = sum(labels[index] for index in order[start:end])
         lower = end - start - tied
         wins += tied * (below + lower / 2.0)
         below += lower
@@ -46,10 +46,15 @@ def rates(predicted: Sequence[bool], labels: Sequence[bool]) -> dict[str, float]
     return {
         "precision": precision,
         "recall": recall,
-        "f1": _share(2 * precision * recall, precision + recall),
+        "f1": f1(precision, recall),
         "accuracy": _share(sum(yes == true for yes, true in pairs), len(pairs)),
         "fpr": _share(sum(predicted) - hits, len(labels) - sum(labels)),
     }
+
+
+def f1(precision: float, recall: float) -> float:
+    """Return the harmonic mean of precision and recall; 0 where both are 0."""
+    return _share(2 * precision * recall, precision + recall)
 
 
 def _share(part: float, whole: float) -> float:

@@ -41,7 +41,7 @@ def completeness(
     unique = list(
         dict.fromkeys(fact for pair in listed for side in pair for fact in side)
     )
-    row = {fact: place for place, fact in enumerate(unique)}
+    row = {fact: index for index, fact in enumerate(unique)}
     vectors = embed_texts(unique)
     return [
         _closest(vectors[[row[f] for f in wanted]], vectors[[row[f] for f in given]])

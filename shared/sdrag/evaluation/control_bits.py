@@ -6,24 +6,41 @@ who has read the corpus tries: mosaics of the passages' own words, extracts cut 
 mid-word, and near-copies in which an order replaces a few characters, so few that the
 copy still scores 95 and more. Nothing but the passages' own slices may come out; the
 oracle that says so is written apart from the verifier.
+
+Cuts that turn their source around are counted too (`TurnedCut`). A host can scan its
+corpus for such passages with the injection guard; the report is one JSON object a line:
+passage, span, score. It holds no text; the host has the corpus.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from sdrag.errors import UsageError
-from sdrag.evaluation.highlight_cuts import accepted_cuts
-from sdrag.highlight import Verification, verify_highlights
+from sdrag.evaluation.json_files import read_json
+from sdrag.guardrails.injection import scan as read_for_orders
+from sdrag.highlight import CutAt, Verification, verify_highlights
 from sdrag.highlight.control import bits_of_control, bits_of_prompt
-from sdrag.policy import HighlightSection
-from sdrag.vocabulary import Passage
+from sdrag.highlight.corpus_scan import Judge as WindowJudge
+from sdrag.highlight.corpus_scan import scan
+from sdrag.policy import HighlightSection, InjectionSection
+from sdrag.vocabulary import Passage, Span
 
-__all__ = ["evaluate_control", "read_attacks", "read_corpus"]
+__all__ = [
+    "accepted_cuts",
+    "evaluate_control",
+    "guard_judge",
+    "load_cuts",
+    "read_attacks",
+    "read_corpus",
+    "scan_to",
+]
 
 _MOST_ADAPTIVE = 200
 """How many passages the adaptive attacks are tried on."""
@@ -88,9 +105,9 @@ def read_attacks(path: Path) -> list[str]:
     Raises:
         UsageError: The file is neither.
     """
-    value = _json(path)
+    value = read_json(path)
     lists = value.values() if isinstance(value, Mapping) else [value]
-    found = [text for held in lists if isinstance(held, list) for text in held]
+    found = [text for texts in lists if isinstance(texts, list) for text in texts]
     if not found or not all(isinstance(text, str) for text in found):
         raise UsageError(f"{path.name} holds no list of strings.")
     return found
@@ -110,29 +127,18 @@ def read_corpus(path: Path) -> list[Passage]:
     if path.is_dir():
         files = sorted(path.rglob("*.txt"))
         return [Passage(file.name, file.read_text(encoding="utf-8")) for file in files]
-    value = _json(path)
+    value = read_json(path)
     try:
         if isinstance(value, Mapping):
             articles = value["data"]
-            value = [held["context"] for one in articles for held in one["paragraphs"]]
-        texts = [one["text"] if isinstance(one, Mapping) else one for one in value]
+            paragraphs = [p for article in articles for p in article["paragraphs"]]
+            value = [paragraph["context"] for paragraph in paragraphs]
+        texts = [row["text"] if isinstance(row, Mapping) else row for row in value]
     except (KeyError, TypeError):
         texts = []
     if not texts or not all(isinstance(text, str) for text in texts):
         raise UsageError(f"{path.name} holds no passages.")
     return [Passage(f"passage-{number}", text) for number, text in enumerate(texts)]
-
-
-def _json(path: Path) -> Any:
-    try:
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".jsonl":
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
-        return json.loads(text)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{path.name} cannot be read ({type(error).__name__})."
-        ) from None
 
 
 def _verify(
@@ -155,7 +161,7 @@ def _parts(attack: str) -> list[str]:
 def _foreign(found: Verification, corpus: Sequence[Passage]) -> int:
     """Count highlights that are not a slice of the passage they name."""
     texts = {passage.id: passage.text for passage in corpus}
-    return sum(one.text != one.span.of(texts[one.passage_id]) for one in found)
+    return sum(cut.text != cut.span.of(texts[cut.passage_id]) for cut in found)
 
 
 def _adaptive(
@@ -171,8 +177,8 @@ def _adaptive(
         ]
         figures[name] = {
             "tried": len(found),
-            "accepted": sum(bool(one) for one in found),
-            "foreign": sum(_foreign(one, chosen) for one in found),
+            "accepted": sum(bool(cuts) for cuts in found),
+            "foreign": sum(_foreign(cuts, chosen) for cuts in found),
         }
     return figures
 
@@ -180,9 +186,9 @@ def _adaptive(
 def _mosaic(passage: Passage, attacks: Sequence[str], rng: random.Random) -> list[str]:
     """Say the attack with the passage's own words (Figure 2), apart and together."""
     wanted = rng.choice(attacks).lower().split()
-    own = passage.text.split()
-    words = [word for word in own if word.lower().strip(".,") in wanted]
-    words = words or rng.sample(own, min(8, len(own)))
+    known = passage.text.split()
+    words = [word for word in known if word.lower().strip(".,") in wanted]
+    words = words or rng.sample(known, min(8, len(known)))
     return [*words, " ".join(words)]
 
 
@@ -201,8 +207,8 @@ def _near_copy(
 ) -> list[str]:
     """Put an order into a copy of the passage, as long as a score of 95 allows."""
     order = rng.choice(attacks)[: max(1, len(passage.text) // 21)]
-    place = rng.randrange(len(passage.text))
-    return [f"{passage.text[:place]}{order}{passage.text[place:]}"]
+    start = rng.randrange(len(passage.text))
+    return [f"{passage.text[:start]}{order}{passage.text[start:]}"]
 
 
 _ATTACKS: Mapping[str, Attack] = {
@@ -210,3 +216,93 @@ _ATTACKS: Mapping[str, Attack] = {
     "mid_word": _mid_word,
     "near_copy": _near_copy,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedCut:
+    """
+    A cut that turns its source around.
+
+    Args:
+        kind: What does it: negation, condition, attribution, exception, quotation.
+        text: The passage.
+        cut: The part that says something else than the whole.
+        turn: The words that have to come along.
+    """
+
+    kind: str
+    text: str
+    cut: str
+    turn: str
+
+
+def load_cuts() -> list[TurnedCut]:
+    """Read the set that ships with the package."""
+    source = files("sdrag.evaluation").joinpath("highlight_cuts.json")
+    return [TurnedCut(*case) for case in json.loads(source.read_text(encoding="utf-8"))]
+
+
+def accepts(case: TurnedCut, cut_at: CutAt) -> bool:
+    """Say whether a mode lets the cut through without what governs it."""
+    passage = Passage("case", case.text)
+    return any(
+        case.turn not in highlight.text
+        for highlight in verify_highlights([case.cut], [passage], cut_at=cut_at)
+    )
+
+
+def accepted_cuts(cut_at: CutAt) -> dict[str, Any]:
+    """Count the accepted cuts of the set, in all and by kind."""
+    by_kind: dict[str, list[bool]] = {}
+    for case in load_cuts():
+        by_kind.setdefault(case.kind, []).append(accepts(case, cut_at))
+    return {
+        "accepted": sum(sum(found) for found in by_kind.values()),
+        "of": sum(len(found) for found in by_kind.values()),
+        "by_kind": {kind: sum(found) for kind, found in by_kind.items()},
+    }
+
+
+def guard_judge(section: InjectionSection | None = None) -> WindowJudge:
+    """
+    WindowJudge windows with the injection guard.
+
+    Patterns read each window alone. The local classifier, where the section has it,
+    looks for what does not belong, so it reads the text as a whole, and a window has
+    the score of what it shares a word with.
+
+    Args:
+        section: Its settings; by default the patterns alone, which need no model.
+    """
+    rules = section or InjectionSection(local_classifier=False)
+    patterns = rules.model_copy(update={"local_classifier": False})
+
+    def judge(text: str, spans: Sequence[Span]) -> list[float]:
+        alone = [read_for_orders(span.of(text), patterns).score for span in spans]
+        if not rules.local_classifier:
+            return alone
+        whole = read_for_orders(text, rules).suspicions
+        return [
+            max([score, *(s.score for s in whole if s.span.overlaps(span))])
+            for score, span in zip(alone, spans, strict=True)
+        ]
+
+    return judge
+
+
+def scan_to(
+    report: Path,
+    passages: Iterable[Passage],
+    rules: HighlightSection,
+    judge: WindowJudge | None = None,
+) -> dict[str, int]:
+    """Write the alarms of a corpus as they are found; returns their number."""
+    alarms, seen = 0, set()
+    with report.open("w", encoding="utf-8") as file:
+        found = scan(passages, judge or guard_judge(), min_words=rules.min_words)
+        for alarm in found:
+            file.write(json.dumps(asdict(alarm)) + "\n")
+            file.flush()
+            alarms += 1
+            seen.add(alarm.passage_id)
+    return {"alarms": alarms, "passages": len(seen)}

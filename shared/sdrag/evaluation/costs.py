@@ -1,8 +1,8 @@
 """
 What an evaluation asked of its model: calls, round trips, tokens, replies of no use.
 
-A request is one binding or one question. Round trips are told of the requests that had
-to ask; all others wait for no model at all. A reply is unreadable when it leaves open
+A request is one binding or one question. Round trips are counted for the requests that
+ask; all others wait for no model at all. A reply is unreadable when it leaves open
 something that was asked, read as the engine reads it; most are asked again.
 """
 
@@ -14,8 +14,7 @@ from statistics import fmean
 from threading import Lock
 from typing import Any
 
-from sdrag.disclosure.confirm_replies import read_answers
-from sdrag.disclosure.extraction_replies import read_verdicts
+from sdrag.disclosure.model_replies import read_answers, read_verdicts
 from sdrag.engine.effect_runner import CountingRunner
 from sdrag.engine.prompts import Prompt
 from sdrag.engine.steps import Steps, run
@@ -90,7 +89,7 @@ class Costs:
         self.trips.append(trips)
         return result
 
-    def told(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, float]:
         """Return the counts, as plain data."""
         asking = _asking(self.trips)
         return {

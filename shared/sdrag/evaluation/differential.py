@@ -108,7 +108,7 @@ def evaluate_differential(
     ]
     figures: dict[str, dict[str, Any]] = {}
     for regime in regimes:
-        tallies = {count: _Tally() for count in _COUNTS}
+        tallies = {count: _WordCounts() for count in _COUNTS}
         for article, index in zip(articles, indexes, strict=True):
             for count, chunks in _replayed(article, index, regime, top_k):
                 tallies[count].add(article, chunks)
@@ -152,14 +152,14 @@ def _replayed(
 
 
 @dataclass(slots=True)
-class _Tally:
+class _WordCounts:
     """Counts over all articles after some number of questions."""
 
     withheld: int = 0
     given_away: int = 0
     regained: int = 0
     constraints: int = 0
-    told: int = 0
+    inferred: int = 0
     innocent: int = 0
     lost: int = 0
 
@@ -177,26 +177,28 @@ class _Tally:
             self.innocent += _outside(_words(chunk.text), secret)
             self.lost += _outside(lost, secret)
         self.constraints += len(witnesses)
-        self.told += len(_told(witnesses, chunks.values()))
+        self.inferred += len(_inferred(witnesses, chunks.values()))
 
     def shares(self) -> dict[str, float]:
         return {
             "given_away": _share(self.given_away, self.withheld),
             "regained": _share(self.regained, self.withheld),
-            "constraints": _share(self.told, self.constraints),
+            "constraints": _share(self.inferred, self.constraints),
             "over_redacted": _share(self.lost, self.innocent),
         }
 
 
-def _told(witnesses: Mapping[str, Sequence[str]], chunks: Iterable[Seen]) -> set[str]:
+def _inferred(
+    witnesses: Mapping[str, Sequence[str]], chunks: Iterable[Seen]
+) -> set[str]:
     """Return the constraints that one answer keeps of a chunk and another breaks."""
-    told: set[str] = set()
+    inferred: set[str] = set()
     for chunk in chunks:
         held = broken(chunk.text, witnesses, witnesses)
         leaks = [broken(text, witnesses, held) for text in chunk.released]
         kept_once = {name for name in held if any(name not in leak for leak in leaks)}
-        told |= {name for leak in leaks for name in leak if name in kept_once}
-    return told
+        inferred |= {name for leak in leaks for name in leak if name in kept_once}
+    return inferred
 
 
 def _words(text: str) -> Words:

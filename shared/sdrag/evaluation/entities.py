@@ -10,7 +10,6 @@ identifier classes, everything annotated is to be masked, and F2 is given for ea
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections import Counter, defaultdict
@@ -21,7 +20,7 @@ from typing import Any
 
 from sdrag.detectors import Detector
 from sdrag.engine.steps import EffectRunner, replied, run
-from sdrag.errors import UsageError
+from sdrag.evaluation.json_files import read_rows
 from sdrag.vocabulary import Confidential, Mention, Span
 
 __all__ = ["Annotated", "Gold", "measure", "missed", "read_annotated"]
@@ -103,19 +102,7 @@ def read_annotated(path: Path) -> list[Annotated]:
     Raises:
         UsageError: The file is neither.
     """
-    try:
-        content = path.read_text(encoding="utf-8")
-        rows = (
-            json.loads(content)
-            if content.lstrip().startswith("[")
-            else [json.loads(line) for line in content.splitlines() if line.strip()]
-        )
-        return [_annotated(row) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise UsageError(
-            f"{path.name!r} cannot be read as annotated texts.",
-            hint="Write JSON lines of `text` and `entities`.",
-        ) from None
+    return read_rows(path, _annotated, "an annotated text")
 
 
 def measure(

@@ -5,8 +5,8 @@ With a top K and a ranking that looks at the question, whoever asks decides in p
 which constraints are enforced. The search needs no knowledge of the policy: to what is
 asked it adds words about something else, and to the wording that pushes the needed
 constraints down most it adds more. The chunks are held fixed, so whatever a constraint
-loses, it loses by the wording alone. What is lost is told twice: as the share of needed
-constraints that fall below K, and as privacy (equation 9) when the K constraints that
+loses, it loses by the wording alone. What is lost has two measures: the share of needed
+constraints that fall below K, and privacy (equation 9) when the K constraints that
 are left are enforced with spans that are exactly right, so that nothing but the ranking
 is to blame.
 """
@@ -21,7 +21,7 @@ from typing import Any
 
 from sdrag.disclosure.cutting import Taken, cut
 from sdrag.disclosure.ranking import STRATEGIES
-from sdrag.evaluation.ranking import Corpus
+from sdrag.evaluation.constraint_ranking import Corpus
 from sdrag.evaluation.witnesses import broken, share_kept, witness_spans
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
@@ -75,7 +75,7 @@ class Evicted:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _QuestionEviction:
     """One question: which constraints each wording applies, and what that keeps."""
 
     needed: frozenset[str]
@@ -117,7 +117,7 @@ def evicted(
         chunks: How many a question retrieves.
     """
     corpus = Corpus(articles, 50)
-    asked: dict[tuple[str, int | None], list[_Asked]] = {}
+    asked: dict[tuple[str, int | None], list[_QuestionEviction]] = {}
     for article, question in _questions(articles):
         text = str(question["question_text"])
         passages = corpus.index.search(text, chunks)
@@ -190,8 +190,8 @@ class _Protected:
         self._plain = [passage.text for passage in passages]
         sources = [articles[int(passage.id.split("-")[1])] for passage in passages]
         self._findings = {
-            place: _exact(text, corpus, source["constraint_to_witness_words"])
-            for place, (text, source) in enumerate(
+            index: _exact(text, corpus, source["constraint_to_witness_words"])
+            for index, (text, source) in enumerate(
                 zip(self._plain, sources, strict=True)
             )
         }
@@ -201,17 +201,17 @@ class _Protected:
         self._found = {f.constraint_id for own in self._findings.values() for f in own}
         self._kept = cache(self._measured)
 
-    def under(self, tops: Sequence[frozenset[str]]) -> _Asked:
+    def under(self, tops: Sequence[frozenset[str]]) -> _QuestionEviction:
         """Measure what is kept under the plain question's set and under the others."""
         plain, *worded = tops
         kept = [self._kept(top & self._found) for top in tops]
-        return _Asked(self.needed, plain, tuple(worded), kept[0], min(kept))
+        return _QuestionEviction(self.needed, plain, tuple(worded), kept[0], min(kept))
 
     def _measured(self, applied: frozenset[str]) -> float:
         names = sorted(applied)
         released = [
-            cut(text, self._taken[place], names, self._said).text or ""
-            for place, text in enumerate(self._plain)
+            cut(text, self._taken[index], names, self._said).text or ""
+            for index, text in enumerate(self._plain)
         ]
         leaked = broken("\n".join(released), self._witnesses, self._relevant)
         return share_kept(self._relevant, leaked)
@@ -233,9 +233,9 @@ def _everywhere(
 ) -> list[Taken]:
     """Return, for each text, where anything stands that was found in any of them."""
     forms: dict[str, set[str]] = {}
-    for place, own in findings.items():
+    for index, own in findings.items():
         for finding in own:
-            said = finding.span.of(texts[place])
+            said = finding.span.of(texts[index])
             forms.setdefault(finding.constraint_id, set()).add(said)
     needles = {name: PhraseMatcher(own) for name, own in forms.items()}
     return [
@@ -248,7 +248,9 @@ def _everywhere(
     ]
 
 
-def _summed(strategy: str, top_k: int | None, outcomes: Sequence[_Asked]) -> Evicted:
+def _summed(
+    strategy: str, top_k: int | None, outcomes: Sequence[_QuestionEviction]
+) -> Evicted:
     inside = [(one, name) for one in outcomes for name in one.needed & one.plain]
     lost = sum(any(name not in top for top in one.worded) for one, name in inside)
     return Evicted(

@@ -134,7 +134,6 @@ def _bare(policy: Policy, refused: Collection[str]) -> Policy:
     unlimited = {
         "apply": "all_candidates",
         "top_k": None,
-        "max_candidates": None,
         "monotone": False,
     }
     return policy.model_copy(

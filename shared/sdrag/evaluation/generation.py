@@ -3,7 +3,8 @@ The experiments' own model calls: answering, and listing facts.
 
 These prompts are the subject of the experiment, not part of the product: the answering
 prompt with constraints in it is the monolithic baseline of the paper (section IV-C1),
-which reads the question beside unredacted text and is measured to show why that fails.
+which reads the question together with unredacted text. It is measured to show why that
+fails.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def monolithic_prompt(
         question: The asker's words.
         context: Unredacted.
         constraints: In plain words.
-        unsafe: Has to be said, or the door refuses the prompt.
+        unsafe: Has to be true, or the prompt check refuses the prompt.
     """
     listed = "\n".join(f"- {text}" for text in constraints)
     rules = constant(_RULES.format(constraints=listed) if constraints else "")
@@ -62,7 +63,6 @@ def monolithic_prompt(
     return Prompt(
         "evaluation.monolithic",
         (Message("user", content),),
-        released=True,
         unsafe=unsafe,
     )
 

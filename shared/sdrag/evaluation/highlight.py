@@ -1,32 +1,159 @@
 """
 How well a highlighter finds the gold passage, and whether it knows when to decline.
 
-A question of its own paragraph gives K-precision, recall and hit rate (the answer
-stands in what was highlighted); declining it counts as nothing found. Together with the
-same question of a paragraph of another article it gives precision, recall and F1 of
-declining; with another paragraph of the same article the harder figure.
+The gold passage is `long_answer` where the file gives one (as RepliQA does), else the
+sentences that hold the answer. Every question is asked three times. Of its own
+paragraph it gives K-precision, recall and hit rate (the answer stands in what was
+highlighted); declining it counts as nothing found. Of a paragraph of another article,
+which cannot answer it, it gives precision, recall and F1 of declining; of another
+paragraph of the same article the harder figure. The pairing is drawn with a fixed seed.
+
+"Recall: proportion of tokens in the reference answer [that] are present in the model's
+response. K-Precision: proportion of tokens in the model's response that are present in
+the gold passage" (Highlight & Summarize, Table 2, after Adlakha et al.). Tokens are
+lower-case words; a response without any has precision 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from sdrag.engine.steps import EffectRunner, run
-from sdrag.evaluation.highlight_data import Asked
-from sdrag.evaluation.highlight_tokens import holds, k_precision, recall
+from sdrag.errors import UsageError
+from sdrag.evaluation.classification import f1
+from sdrag.evaluation.json_files import read_json
 from sdrag.highlight.answering import plan
-from sdrag.highlight.exchange import Asked as Question
-from sdrag.highlight.exchange import Settings
-from sdrag.vocabulary import Passage
+from sdrag.highlight.exchange import Asked, Settings
+from sdrag.text.sentences import sentences
+from sdrag.vocabulary import Passage, Span
 
-__all__ = ["Outcome", "evaluate_highlighter", "figures", "outcomes"]
+__all__ = [
+    "GoldQuestion",
+    "Highlighted",
+    "evaluate_highlighter",
+    "figures",
+    "highlight_all",
+    "holds",
+    "k_precision",
+    "read_squad",
+    "recall",
+    "tokens",
+]
+
+_TOKEN = re.compile(r"\w+")
+
+
+def tokens(text: str) -> list[str]:
+    """Cut a text into lower-case words."""
+    return _TOKEN.findall(text.lower())
+
+
+def k_precision(response: str, gold: str) -> float:
+    """Give the share of the response's tokens that stand in the gold passage."""
+    said, known = tokens(response), set(tokens(gold))
+    return sum(token in known for token in said) / len(said) if said else 0.0
+
+
+def recall(response: str, reference: str) -> float:
+    """Give the share of the reference's tokens that stand in the response."""
+    wanted, said = tokens(reference), set(tokens(response))
+    return sum(token in said for token in wanted) / len(wanted) if wanted else 0.0
+
+
+def holds(response: str, answer: str) -> bool:
+    """Say whether an answer stands in a response, up to case and whitespace."""
+    return " ".join(answer.lower().split()) in " ".join(response.lower().split())
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GoldQuestion:
+    """
+    A question and where it is looked for.
+
+    Args:
+        question: The question.
+        context: Its own paragraph.
+        answers: Every accepted answer; none where the paragraph holds none.
+        gold: The gold passage, part of `context`; empty without an answer.
+        other: A paragraph of another article, if there is one.
+        hard: Another paragraph of the same article, if there is one.
+    """
+
+    question: str
+    context: str
+    answers: tuple[str, ...]
+    gold: str
+    other: str | None = None
+    hard: str | None = None
+
+
+def read_squad(path: Path, *, seed: int = 0) -> list[GoldQuestion]:
+    """
+    Read a SQuAD-style file.
+
+    Raises:
+        UsageError: It is none.
+    """
+    try:
+        articles = read_json(path, "a SQuAD-style file")["data"]
+        paragraphs = [
+            [
+                (paragraph["context"], paragraph["qas"])
+                for paragraph in article["paragraphs"]
+            ]
+            for article in articles
+        ]
+        return list(_asked(paragraphs, random.Random(seed)))  # noqa: S311 -- pairing
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise UsageError(
+            f"{path.name} is no SQuAD-style file ({type(error).__name__})."
+        ) from None
+
+
+def _asked(
+    articles: Sequence[Sequence[tuple[str, Sequence[Mapping[str, Any]]]]],
+    rng: random.Random,
+) -> Iterator[GoldQuestion]:
+    for index, article in enumerate(articles):
+        elsewhere = [
+            context
+            for other_index, other in enumerate(articles)
+            if other_index != index
+            for context, _ in other
+        ]
+        for number, (context, qas) in enumerate(article):
+            others = [text for at, (text, _) in enumerate(article) if at != number]
+            for qa in qas:
+                yield GoldQuestion(
+                    qa["question"],
+                    context,
+                    tuple(answer["text"] for answer in qa.get("answers", ())),
+                    _gold(context, qa),
+                    rng.choice(elsewhere) if elsewhere else None,
+                    rng.choice(others) if others else None,
+                )
+
+
+def _gold(context: str, qa: Mapping[str, Any]) -> str:
+    if qa.get("long_answer"):
+        return str(qa["long_answer"])
+    if not qa.get("answers"):
+        return ""
+    answer = qa["answers"][0]
+    start = int(answer["answer_start"])
+    span = Span(start, start + len(answer["text"]))
+    holding = [sentence for sentence in sentences(context) if sentence.overlaps(span)]
+    return context[holding[0].start : holding[-1].end] if holding else answer["text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Highlighted:
     """
     What was highlighted for one question.
 
@@ -37,22 +164,22 @@ class Outcome:
         hard: From another paragraph of the same article.
     """
 
-    asked: Asked
+    asked: GoldQuestion
     own: str
     other: str | None
     hard: str | None
 
 
 def evaluate_highlighter(
-    data: Sequence[Asked], settings: Settings, runner: EffectRunner
+    data: Sequence[GoldQuestion], settings: Settings, runner: EffectRunner
 ) -> dict[str, Any]:
     """Ask every question and give the suite's figures."""
     began = perf_counter()
-    result = figures(outcomes(data, settings, runner))
+    result = figures(highlight_all(data, settings, runner))
     return {**result, "seconds": round(perf_counter() - began, 3)}
 
 
-def figures(found: Sequence[Outcome]) -> dict[str, Any]:
+def figures(found: Sequence[Highlighted]) -> dict[str, Any]:
     """Give the suite's figures of what was highlighted."""
     answerable = [one for one in found if one.asked.answers]
     return {
@@ -70,20 +197,20 @@ def figures(found: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def outcomes(
-    data: Sequence[Asked], settings: Settings, runner: EffectRunner
-) -> list[Outcome]:
+def highlight_all(
+    data: Sequence[GoldQuestion], settings: Settings, runner: EffectRunner
+) -> list[Highlighted]:
     """Highlight for every question, in its paragraph and in the two others."""
 
     def highlighted(question: str, context: str | None) -> str | None:
         if context is None:
             return None
-        asked = Question(question, (Passage("paragraph", context),))
-        held = run(plan(asked, settings), runner)
-        return " ".join(one.text for one in held.highlights)
+        asked = Asked(question, (Passage("paragraph", context),))
+        planned = run(plan(asked, settings), runner)
+        return " ".join(highlight.text for highlight in planned.highlights)
 
     return [
-        Outcome(
+        Highlighted(
             one,
             highlighted(one.question, one.context) or "",
             highlighted(one.question, one.other),
@@ -94,25 +221,20 @@ def outcomes(
 
 
 def _declining(
-    found: Sequence[Outcome], elsewhere: Sequence[str | None]
+    found: Sequence[Highlighted], elsewhere: Sequence[str | None]
 ) -> dict[str, float] | None:
     """Precision, recall and F1 of declining; a positive is a question to decline."""
-    told = [not one.own for one in found if one.asked.answers]
+    wrong = [not one.own for one in found if one.asked.answers]
     right = [not one.own for one in found if not one.asked.answers]
     right += [not text for text in elsewhere if text is not None]
     if not right:
         return None
-    hits, false = sum(right), sum(told)
+    hits, false = sum(right), sum(wrong)
     precision = hits / (hits + false) if hits + false else 0.0
     share = hits / len(right)
-    both = precision + share
-    return {
-        "precision": precision,
-        "recall": share,
-        "f1": 2 * precision * share / both if both else 0.0,
-    }
+    return {"precision": precision, "recall": share, "f1": f1(precision, share)}
 
 
 def _mean(values: Any) -> float:
-    held = [float(value) for value in values]
-    return sum(held) / len(held) if held else 0.0
+    listed = [float(value) for value in values]
+    return sum(listed) / len(listed) if listed else 0.0

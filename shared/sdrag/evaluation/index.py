@@ -42,11 +42,11 @@ class SentenceIndex(Confidential):
         best = np.argsort(-scores, kind="stable")[:limit]
         return tuple(
             Passage(
-                self.passages[place].id,
-                self.passages[place].text,
-                self.passages[place].metadata,
-                float(scores[place]),
-                self.passages[place].document_id,
+                self.passages[index].id,
+                self.passages[index].text,
+                self.passages[index].metadata,
+                float(scores[index]),
+                self.passages[index].document_id,
             )
-            for place in best
+            for index in best
         )

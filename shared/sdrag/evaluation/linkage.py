@@ -18,13 +18,14 @@ from typing import Any
 from sdrag.detectors import Detector
 from sdrag.engine.steps import EffectRunner, replied, run
 from sdrag.errors import UsageError
+from sdrag.evaluation.classification import f1
 from sdrag.evaluation.linkage_clusters import LEAKED_ABOVE, Cluster
 from sdrag.linkage.assessment import Assessment, assess
-from sdrag.linkage.default_runner import local_performer
 from sdrag.linkage.entity_schema import weight_of, weights_of
 from sdrag.linkage.masking import Masked, mask_corpus
 from sdrag.linkage.mentions import Mentions
 from sdrag.linkage.second_look import look_again
+from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold, fold_text
 
@@ -113,7 +114,7 @@ def mentions_of(
     documents = [document for cluster in clusters for document in cluster.documents]
     if detector is not None:
         texts = [document.text for document in documents]
-        outcomes = run(detector.detect(texts), runner or local_performer())
+        outcomes = run(detector.detect(texts), runner or local_runner())
         read = [replied(outcome) for outcome in outcomes]
         found = look_again(texts, read)
         return dict(zip((d.id for d in documents), found, strict=True))
@@ -135,8 +136,7 @@ def link_scores(
     right = len(held & wanted)
     precision = right / len(held) if held else 1.0
     recall = right / len(wanted) if wanted else 1.0
-    both = precision + recall
-    return precision, recall, 2 * precision * recall / both if both else 0.0
+    return precision, recall, f1(precision, recall)
 
 
 def leak_rate(
@@ -201,9 +201,9 @@ def _linked(clusters: Sequence[Cluster], assessment: Assessment) -> dict[str, An
     found = {frozenset((link.first, link.second)) for link in assessment.links}
     inter = sum(len({home[one] for one in pair}) > 1 for pair in found)
     labelled = [c for c in clusters if c.linked_pairs is not None]
-    judged = {d.id for c in labelled for d in c.documents}
+    labelled_ids = {d.id for c in labelled for d in c.documents}
     gold = {pair for c in labelled for pair in c.linked_pairs or ()}
-    scores = link_scores({pair for pair in found if pair <= judged}, gold)
+    scores = link_scores({pair for pair in found if pair <= labelled_ids}, gold)
     counts = {"intra": len(found) - inter, "inter": inter}
     names = ("precision", "recall", "f1")
     return {**(dict(zip(names, scores, strict=True)) if labelled else {}), **counts}

@@ -9,12 +9,13 @@ shows holds for any model and any injection.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from time import perf_counter
 from typing import Any, Literal
 
+from sdrag.disclosure.constraint_parser import parse
 from sdrag.engine.calls import Port
 from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
 from sdrag.engine.prompts import Prompt
@@ -23,26 +24,26 @@ from sdrag.evaluation.completeness import Facts, completeness, sentence_facts
 from sdrag.evaluation.costs import Costs, Overheard
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.planting import Planting
-from sdrag.evaluation.witnesses import broken, lost_words, share_kept
+from sdrag.evaluation.witnesses import broken, lost_words, share_kept, witness_spans
 from sdrag.pipeline import Disclosure, Engine, Request, attach, bind, disclose
-from sdrag.policy import CautionName
 from sdrag.testing import verbatim
-from sdrag.vocabulary import Confidential, Passage
+from sdrag.vocabulary import Confidential, Constraint, Passage
 from sdrag.wrapper_setup import local_embeddings
 
 __all__ = [
     "ATTACKS",
     "FIGURES",
-    "Answer",
     "Defense",
+    "RcqaAnswer",
     "RcqaSettings",
     "evaluate_rcqa",
+    "given_away",
     "policy_of",
 ]
 
 Defense = Literal["none", "prompt", "redact", "rephrase", "withhold"]
 Generator = Callable[[str, str, Sequence[str]], str]
-"""Answers a question from a context, under constraints it may be told or not."""
+"""Answers a question from a context, under constraints that the prompt may hold."""
 
 ATTACKS: Mapping[str, str] = {
     "none": "{question}",
@@ -64,6 +65,8 @@ FIGURES = (
 
 _KEY = b"the same prompts in every run".ljust(32)
 """Of the prompts' marks: nobody attacks an evaluation, and it is to be repeated."""
+_AROUND = 40
+"""Characters shown before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class RcqaSettings:
         top_k: How many chunks are retrieved.
         generator: Answers; `verbatim` by default.
         facts: Lists facts for completeness.
-        caution: Of the local engine.
+        sensitivity: Of the local engine, a number from 0 to 1 or the name of one.
         locate: When what is withheld is located: in whole articles at ingest, or in
             each chunk by itself when a question retrieves it.
         complete: The model behind the engine; the local engine when missing.
@@ -94,7 +97,7 @@ class RcqaSettings:
     top_k: int = 10
     generator: Generator = lambda _question, context, _constraints: verbatim(context)
     facts: Facts = sentence_facts
-    caution: CautionName = "high"
+    sensitivity: float | str = "high"
     locate: Literal["ingest", "query"] = "ingest"
     complete: Callable[[Prompt], Completion | str] | None = None
     model_id: str = ""
@@ -103,7 +106,7 @@ class RcqaSettings:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer(Confidential):
+class RcqaAnswer(Confidential):
     """
     One question's outcome.
 
@@ -125,7 +128,7 @@ class Answer(Confidential):
 def evaluate_rcqa(
     articles: Sequence[Mapping[str, Any]],
     settings: RcqaSettings,
-    look: Callable[[Sequence[Answer]], None] = lambda _answers: None,
+    look: Callable[[Sequence[RcqaAnswer]], None] = lambda _answers: None,
 ) -> dict[str, Any]:
     """
     Ask every question and measure what came out.
@@ -148,7 +151,7 @@ def evaluate_rcqa(
     look(answers)
     asked = {}
     if overheard is not None:
-        asked = {**costs.told(), "unreadable_replies": overheard.unreadable}
+        asked = {**costs.as_dict(), "unreadable_replies": overheard.unreadable}
     return {
         **_figures(articles, answers, settings),
         "questions": len(answers),
@@ -160,9 +163,9 @@ def evaluate_rcqa(
 
 def _ask_all(
     articles: Sequence[Mapping[str, Any]], settings: RcqaSettings, costs: Costs
-) -> list[Answer]:
+) -> list[RcqaAnswer]:
     """Ask every question, and count what that takes."""
-    answers: list[Answer] = []
+    answers: list[RcqaAnswer] = []
     groups = [[i] for i in range(len(articles))]
     if settings.scope == "corpus":
         groups = [list(range(len(articles)))]
@@ -174,7 +177,7 @@ def _ask_all(
 def policy_of(
     articles: Sequence[Mapping[str, Any]],
     defense: Defense,
-    caution: CautionName = "high",
+    sensitivity: float | str = "high",
 ) -> dict[str, Any]:
     """
     Return the policy that a privacy officer would write for these articles.
@@ -188,7 +191,7 @@ def policy_of(
     )
     return {
         "when_not_understood": "withhold",
-        "disclosure": {"placeholders": "phrase", "caution": caution},
+        "disclosure": {"placeholders": "phrase", "sensitivity": sensitivity},
         "constraints": [{"text": text, "method": method} for text in texts],
     }
 
@@ -217,7 +220,7 @@ class _Corpus:
         self.policy = policy_of(
             [articles[number] for number in group],
             settings.defense,
-            settings.caution,
+            settings.sensitivity,
         )
         complete = settings.complete
         self._runner = CountingRunner(
@@ -239,12 +242,12 @@ class _Corpus:
             ingest = bind if settings.locate == "ingest" else attach
             costs.run(ingest(self._index.passages, self._engine), self._runner)
 
-    def answers(self) -> Iterator[Answer]:
+    def answers(self) -> Iterator[RcqaAnswer]:
         for number in self._group:
             for question in self._articles[number]["questions"]:
                 yield self._answer(number, question)
 
-    def _answer(self, number: int, question: Mapping[str, Any]) -> Answer:
+    def _answer(self, number: int, question: Mapping[str, Any]) -> RcqaAnswer:
         settings = self._settings
         asked = ATTACKS[settings.attack].format(question=question["question_text"])
         retrieved = self._index.search(asked, settings.top_k)
@@ -255,16 +258,16 @@ class _Corpus:
             )
             released = disclosure.passages
         context = "\n".join(passage.text for passage in released)
-        told = [rule["text"] for rule in self.policy["constraints"]]
+        rules = [rule["text"] for rule in self.policy["constraints"]]
         text = settings.generator(
-            asked, context, told if settings.defense == "prompt" else ()
+            asked, context, rules if settings.defense == "prompt" else ()
         )
-        return Answer(number, question, retrieved, released, text)
+        return RcqaAnswer(number, question, retrieved, released, text)
 
 
 def _figures(
     articles: Sequence[Mapping[str, Any]],
-    answers: Sequence[Answer],
+    answers: Sequence[RcqaAnswer],
     settings: RcqaSettings,
 ) -> dict[str, float]:
     relevant, everything = [], []
@@ -297,7 +300,7 @@ def _figures(
     }
 
 
-def _lost(answer: Answer, article: Mapping[str, Any]) -> tuple[int, int]:
+def _lost(answer: RcqaAnswer, article: Mapping[str, Any]) -> tuple[int, int]:
     """Compare what was retrieved with what the generator was given."""
     words = [
         word
@@ -313,3 +316,42 @@ def _lost(answer: Answer, article: Mapping[str, Any]) -> tuple[int, int]:
 
 def _mean(values: Sequence[float]) -> float:
     return round(fmean(values), 4) if values else 0.0
+
+
+def given_away(
+    articles: Sequence[Mapping[str, Any]], answers: Iterable[RcqaAnswer]
+) -> Iterator[dict[str, str]]:
+    """
+    Yield each witness word of an article that some answer holds, once.
+
+    Args:
+        articles: As in the paper's listing.
+        answers: To their questions.
+
+    Yields:
+        `kind` (what the constraint asks for), `before`, `text`, `after`.
+    """
+    seen: set[tuple[int, str, str]] = set()
+    for answer in answers:
+        witnesses = articles[answer.article]["constraint_to_witness_words"]
+        for constraint, words in witnesses.items():
+            for span in witness_spans(answer.text, words):
+                word = span.of(answer.text)
+                if (found := (answer.article, constraint, word.lower())) in seen:
+                    continue
+                seen.add(found)
+                yield {
+                    "kind": _kind(constraint),
+                    "before": f"{constraint}: "
+                    f"{answer.text[max(0, span.start - _AROUND) : span.start]}",
+                    "text": word,
+                    "after": answer.text[span.end : span.end + _AROUND],
+                }
+
+
+def _kind(constraint: str) -> str:
+    """Say how the local engine reads a constraint."""
+    parsed = parse(Constraint("c", constraint))
+    if parsed.meaning:
+        return "of what must be understood"
+    return "of names" if parsed.people else "of types"

@@ -6,7 +6,7 @@ withheld value finds its chunk, and although the value is cut out of it, the sco
 high and the same id comes first however the question is put. The asker is given a true
 value and decoys of the same kind, which are withheld in other articles, and takes the
 one with the higher score, or with the steadier first id, for true. The advantage is the
-share of pairs judged right, less the share judged wrong: 0 is guessing, 1 is knowing.
+share of pairs guessed right, less the share guessed wrong: 0 is guessing, 1 is knowing.
 
 Measured over an index of the chunks as they are, and over a redacted view of them; and
 what the view costs, as completeness (equation 10) of what is released from each. A

@@ -3,12 +3,11 @@ How officers word constraints, and what becomes of each wording without a model.
 
 A wording comes with a text and the secrets in it. Either the constraint is refused when
 the wrapper is built, or the text is redacted under it and its secrets are looked for in
-what leaves. Only one outcome is a failure: accepted, and a secret released.
+what leaves. Only one result is a failure: accepted, and a secret released.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
@@ -18,33 +17,33 @@ from typing import Any, Literal, NamedTuple
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import run
-from sdrag.errors import UsageError
+from sdrag.evaluation.json_files import read_rows
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.vocabulary import Constraint, Passage
 from sdrag.wrapper_setup import local_embeddings
 
-__all__ = ["Judged", "evaluate_wordings", "read_wordings"]
+__all__ = ["TriedWording", "evaluate_wordings", "read_wordings"]
 
-Outcome = Literal["withheld", "refused", "released"]
+Result = Literal["withheld", "refused", "released"]
 
-_OUTCOMES: tuple[Outcome, ...] = ("withheld", "refused", "released")
+_RESULTS: tuple[Result, ...] = ("withheld", "refused", "released")
 _FIELDS = frozenset({"id", "group", "expect", "constraint", "text", "secret"})
 _BLANKET = "blanket"
 _QUESTION = "What does it say?"
 
 
-class Judged(NamedTuple):
+class TriedWording(NamedTuple):
     """
     A wording and what became of it.
 
     Args:
         wording: As it was read.
-        outcome: Refused, or whether its secrets were withheld or released.
+        result: Refused, or whether its secrets were withheld or released.
         left: What of the text was released.
     """
 
     wording: Mapping[str, Any]
-    outcome: Outcome
+    result: Result
     left: str
 
 
@@ -56,26 +55,21 @@ def read_wordings(path: Path | None = None) -> list[dict[str, Any]]:
         path: A file of JSON lines; the packaged one when missing.
 
     Raises:
-        UsageError: If a line is no wording.
+        UsageError: A line is no wording.
     """
     source = path or files("sdrag.evaluation").joinpath("wordings.jsonl")
-    try:
-        lines = source.read_text(encoding="utf-8").splitlines()
-        wordings = [json.loads(line) for line in lines if line.strip()]
-    except (OSError, ValueError):
-        raise UsageError("The wordings cannot be read as JSON lines.") from None
-    for place, wording in enumerate(wordings, start=1):
-        if not isinstance(wording, dict) or not wording.keys() >= _FIELDS:
-            raise UsageError(
-                f"Line {place} is no wording.",
-                hint=f"Each needs {', '.join(sorted(_FIELDS))}.",
-            )
-    return wordings
+    return read_rows(source, _wording, f"a wording with {', '.join(sorted(_FIELDS))}")
+
+
+def _wording(row: dict[str, Any]) -> dict[str, Any]:
+    if not row.keys() >= _FIELDS:
+        raise KeyError("a field is missing")
+    return row
 
 
 def evaluate_wordings(
     wordings: Sequence[Mapping[str, Any]],
-    look: Callable[[Sequence[Judged]], None] = lambda _judged: None,
+    look: Callable[[Sequence[TriedWording]], None] = lambda _tried: None,
 ) -> dict[str, Any]:
     """
     Try every wording on its text, with the local engine alone.
@@ -89,18 +83,18 @@ def evaluate_wordings(
         be enforced, of the `others` (those to be refused, and blanket ones), and of
         each group.
     """
-    judged = [_judge(wording) for wording in wordings]
-    look(judged)
-    others = [case for case in judged if _is_other(case.wording)]
-    groups = dict.fromkeys(case.wording["group"] for case in judged)
+    tried = [_try(wording) for wording in wordings]
+    look(tried)
+    others = [case for case in tried if _is_other(case.wording)]
+    groups = dict.fromkeys(case.wording["group"] for case in tried)
     return {
-        **_shares(case for case in judged if not _is_other(case.wording)),
+        **_shares(case for case in tried if not _is_other(case.wording)),
         "others": _shares(others),
         "by_group": {
-            group: _shares(c for c in judged if c.wording["group"] == group)
+            group: _shares(c for c in tried if c.wording["group"] == group)
             for group in groups
         },
-        "cases": len(judged),
+        "cases": len(tried),
     }
 
 
@@ -108,15 +102,15 @@ def _is_other(wording: Mapping[str, Any]) -> bool:
     return bool(wording["expect"] == "refuse" or wording["group"] == _BLANKET)
 
 
-def _judge(wording: Mapping[str, Any]) -> Judged:
+def _try(wording: Mapping[str, Any]) -> TriedWording:
     text = str(wording["constraint"])
     if not text.strip():
-        return Judged(wording, "refused", "")
+        return TriedWording(wording, "refused", "")
     if parse(Constraint("wording", text)).status == "needs_model":
-        return Judged(wording, "refused", "")
+        return TriedWording(wording, "refused", "")
     left = _released(text, str(wording["text"]))
-    told = any(secret.lower() in left.lower() for secret in wording["secret"])
-    return Judged(wording, "released" if told else "withheld", left)
+    leaked = any(secret.lower() in left.lower() for secret in wording["secret"])
+    return TriedWording(wording, "released" if leaked else "withheld", left)
 
 
 def _released(constraint: str, text: str) -> str:
@@ -129,7 +123,7 @@ def _released(constraint: str, text: str) -> str:
     return "\n".join(passage.text for passage in disclosure.passages)
 
 
-def _shares(judged: Iterable[Judged]) -> dict[str, float]:
-    count = Counter(case.outcome for case in judged)
+def _shares(tried: Iterable[TriedWording]) -> dict[str, float]:
+    count = Counter(case.result for case in tried)
     total = max(1, count.total())
-    return {outcome: round(count[outcome] / total, 4) for outcome in _OUTCOMES}
+    return {result: round(count[result] / total, 4) for result in _RESULTS}

@@ -58,8 +58,8 @@ def filters(principal: Principal | None, section: AccessSection) -> Condition | 
         listed = "tenant" in section.listed
         parts.append(_either(section.tenant_key, (who.tenant,), listed=listed))
     if section.roles_key and "roles" in section.required and who.roles:
-        own, listed = tuple(sorted(who.roles)), "roles" in section.listed
-        parts.append(_either(section.roles_key, own, listed=listed))
+        roles, listed = tuple(sorted(who.roles)), "roles" in section.listed
+        parts.append(_either(section.roles_key, roles, listed=listed))
     if section.level_key and "level" in section.required:
         parts.append(Lte(section.level_key, who.level))
     if not parts:
@@ -151,10 +151,10 @@ def _same_tenant(tag: Any, who: Principal, section: AccessSection) -> bool:
     return who.tenant is not None and _shares(tag, frozenset({who.tenant}))
 
 
-def _shares(tag: Any, own: frozenset[str]) -> bool:
-    """Say whether a tag, one string or a collection of them, names one of `own`."""
+def _shares(tag: Any, allowed: frozenset[str]) -> bool:
+    """Say whether a tag, one string or a collection of them, names one of `allowed`."""
     names = tag if isinstance(tag, (list, tuple, set, frozenset)) else (tag,)
-    return any(isinstance(name, str) and name in own for name in names)
+    return any(isinstance(name, str) and name in allowed for name in names)
 
 
 def _own_uses(who: Principal) -> frozenset[str]:

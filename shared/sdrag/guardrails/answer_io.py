@@ -2,7 +2,7 @@
 What the answer guards of both frameworks share: reading what they are given.
 
 An answer comes as text, or, with structured citations, as a mapping or a JSON text of
-`answer` and `citations`. What is neither is handed on as it is, so that the guard
+`answer` and `citations`. Anything else is handed on unchanged, so that the guard
 declines it.
 """
 
@@ -27,35 +27,41 @@ def draft_of(
     """Read an answer in the form that the policy's citations ask for."""
     text, data = answer, None
     if policy.citations and policy.citations.format == "structured":
-        held = _mapping(answer)
-        if held is not None:
-            text, data = held.get("answer"), held.get("citations")
+        parsed = _mapping(answer)
+        if parsed is not None:
+            text, data = parsed.get("answer"), parsed.get("citations")
     return Draft(question, text, tuple(passages), data)
 
 
 def report_of(guarded: Guarded) -> dict[str, Any]:
-    """Return what was found out as plain data, beside the answer."""
+    """Return what was found out as plain data, for use next to the answer."""
     return {
         "answer": guarded.text,
         "status": guarded.status,
         "claims": [
             {
-                "start": one.claim.span.start,
-                "end": one.claim.span.end,
-                "support": one.score,
-                "passages": list(one.passage_ids),
+                "start": support.claim.span.start,
+                "end": support.claim.span.end,
+                "support": support.score,
+                "passages": list(support.passage_ids),
             }
-            for one in guarded.supports
+            for support in guarded.supports
         ],
         "citations": [
-            {"claim": one.claim, "fault": one.fault, "unchecked": one.unchecked}
-            for one in guarded.faults
+            {"claim": fault.claim, "fault": fault.fault, "unchecked": fault.unchecked}
+            for fault in guarded.faults
         ],
         "conflicts": [
-            {"passage": one.left, "claim": one.right, "reason": one.reason}
-            for one in guarded.conflicts
+            {
+                "passage": conflict.left,
+                "claim": conflict.right,
+                "reason": conflict.reason,
+            }
+            for conflict in guarded.conflicts
         ],
-        "reasons": [f"{one.rule}:{one.reason}" for one in guarded.decisions],
+        "reasons": [
+            f"{decision.rule}:{decision.reason}" for decision in guarded.decisions
+        ],
     }
 
 
@@ -65,7 +71,7 @@ def _mapping(answer: Any) -> Mapping[str, Any] | None:
     if not isinstance(answer, str) or len(answer) > _MOST_JSON:
         return None
     try:
-        held = json.loads(answer)
+        parsed = json.loads(answer)
     except (ValueError, RecursionError):
         return None
-    return held if isinstance(held, dict) else None
+    return parsed if isinstance(parsed, dict) else None

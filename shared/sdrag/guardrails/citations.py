@@ -4,7 +4,7 @@ Citations: an answer says where it has each claim from, and says it rightly.
 The source's four checks. Presence: every claim has a citation. Validity: what is cited
 was retrieved. Accuracy: the cited passage supports the claim. Completeness: a passage
 that contradicts the claim is cited too, or one that supports it where none is. Marks
-are `[1]`, by the passage's place, `[doc-id]`, or data beside the answer.
+are `[1]`, by the passage's place, `[doc-id]`, or data next to the answer.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sdrag.engine.steps import Steps
+from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.comparison import Conflict
 from sdrag.guardrails.grounding import supports
@@ -22,7 +23,9 @@ from sdrag.policy import CitationsSection, GroundingSection
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
 
-__all__ = ["CitationFault", "check", "instruction", "structured"]
+__all__ = ["CitationFault", "at_answer", "check", "instruction", "structured"]
+
+RULE = "citations"
 
 Fault = Literal["presence", "validity", "accuracy", "completeness"]
 
@@ -85,9 +88,9 @@ def structured(citations: object, found: Sequence[Claim]) -> list[list[str]] | N
         if not isinstance(quote, str) or not isinstance(source, (str, int)):
             return None
         words = fold_text(quote).rstrip(".")
-        for place, text in enumerate(texts):
+        for index, text in enumerate(texts):
             if _quotes(words, text.rstrip(".")):
-                cited[place].append(str(source))
+                cited[index].append(str(source))
     return cited
 
 
@@ -120,18 +123,18 @@ def check(
     """
     cited = _cited(found, passages, section, data)
     faults: list[CitationFault] = []
-    for place, names in enumerate(cited):
+    for index, names in enumerate(cited):
         if not names:
-            faults.append(CitationFault(place, "presence"))
+            faults.append(CitationFault(index, "presence"))
         elif None in names:
-            faults.append(CitationFault(place, "validity"))
+            faults.append(CitationFault(index, "validity"))
     faults += yield from _inaccurate(found, passages, cited, section, judge)
     faults += [
-        CitationFault(one.right, "completeness", one.reason == "unchecked")
-        for one in conflicts
-        if one.left not in cited[one.right]
+        CitationFault(conflict.right, "completeness", conflict.reason == "unchecked")
+        for conflict in conflicts
+        if conflict.left not in cited[conflict.right]
     ]
-    return tuple(one for one in faults if one.fault in section.require)
+    return tuple(fault for fault in faults if fault.fault in section.require)
 
 
 def _cited(
@@ -147,10 +150,10 @@ def _cited(
             return [[None] for _ in found]
     else:
         named = [_split(claim.marks) for claim in found]
-    places = {passage.id: place for place, passage in enumerate(passages)}
+    places = {passage.id: index for index, passage in enumerate(passages)}
     if section.format == "number":
-        return [[_numbered(name, len(passages)) for name in one] for one in named]
-    return [[places.get(name) for name in one] for one in named]
+        return [[_numbered(name, len(passages)) for name in item] for item in named]
+    return [[places.get(name) for name in item] for item in named]
 
 
 def _split(marks: Sequence[str]) -> list[str]:
@@ -175,11 +178,35 @@ def _inaccurate(
     if "accuracy" not in section.require:
         return []
     faults = []
-    for place, names in enumerate(cited):
+    for index, names in enumerate(cited):
         known = [passages[name] for name in names if name is not None]
         if not known:
             continue
-        (held,) = yield from supports([found[place]], known, judge)
-        if held.score is None or held.score < section.threshold:
-            faults.append(CitationFault(place, "accuracy", held.score is None))
+        (support,) = yield from supports([found[index]], known, judge)
+        if support.score is None or support.score < section.threshold:
+            faults.append(CitationFault(index, "accuracy", support.score is None))
     return faults
+
+
+def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | None]:
+    """Mark the claims whose citations are missing or wrong, or decline."""
+    if section.format == "structured" and work.draft.citations is None:
+        work.note(RULE, "malformed", "flagged")
+    if not work.claims:
+        return None
+    faults = yield from check(
+        work.claims,
+        work.draft.passages,
+        section,
+        judge=work.policy.grounding or GroundingSection(),
+        conflicts=work.conflicts,
+        data=work.draft.citations,
+    )
+    work.faults = faults
+    for fault in faults:
+        reason = f"{fault.fault}-unchecked" if fault.unchecked else fault.fault
+        work.note(RULE, reason)
+        work.marks.setdefault(fault.claim, f"citation: {reason}")
+    if faults and section.action == "decline":
+        return work.decline(RULE, faults[0].fault)
+    return None

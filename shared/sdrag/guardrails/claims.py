@@ -64,7 +64,7 @@ _VERDICTS = word_set(
     " might"
 )
 _MOST_ADMITTED = 25
-"""Words of an admission; a longer one says something beside it."""
+"""Words of an admission; a longer one says something more."""
 _MOST_OFFERED = 6
 _MOST_IN_HEADING = 2
 """Content words of an offer and of a heading."""
@@ -76,9 +76,9 @@ class Claim(Confidential):
     A sentence of an answer.
 
     Args:
-        span: Where it stands in the answer, its citations included.
+        span: Where it is in the answer, its citations included.
         text: The sentence without its citations.
-        marks: What stands in its square brackets, in order.
+        marks: What its square brackets hold, in order.
     """
 
     span: Span
@@ -113,7 +113,7 @@ def claims(answer: str, *, placeholder: str = "") -> tuple[Claim, ...]:
 
 
 def is_wordless(answer: str) -> bool:
-    """Say whether an answer holds no letter or digit beside its citations."""
+    """Say whether an answer holds no letter or digit but in its citations."""
     return not any(map(str.isalnum, _MARK.sub("", answer)))
 
 

@@ -1,7 +1,7 @@
 """
 Comparing texts sentence by sentence, where these are about the same.
 
-Local rules judge, or a model that was handed in. The number of sentences read, and of
+Local rules judge, or a model that was passed. The number of sentences read, and of
 pairs that a model is asked about, is bounded. A judgment that could not be had, for
 that reason or another, is reported as `unchecked`.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sdrag.engine.steps import Steps, compute, replied
 from sdrag.errors import SdragError
 from sdrag.guardrails.judging import ask_model, ask_nli
-from sdrag.guardrails.opposition import Reading, alike, opposed, read
+from sdrag.guardrails.opposition import SentenceFacts, alike, opposed, read_sentence
 from sdrag.policy import ContradictionsSection
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential
@@ -73,44 +73,44 @@ def compared(
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Cut(Confidential):
+class _ReadText(Confidential):
     """The sentences of a text that are read, and whether those are all."""
 
-    sentences: tuple[tuple[str, Reading], ...]
+    sentences: tuple[tuple[str, SentenceFacts], ...]
     whole: bool
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Sentences(Confidential):
+class _SentencePair(Confidential):
     """Two sentences to compare, and the places of the texts they are from."""
 
     places: Places
     texts: tuple[str, str]
-    readings: tuple[Reading, Reading]
+    facts: tuple[SentenceFacts, SentenceFacts]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Work(Confidential):
     """All sentences to compare, and the pairs of texts that are read in part."""
 
-    sentences: tuple[_Sentences, ...]
+    sentences: tuple[_SentencePair, ...]
     in_part: tuple[Places, ...]
 
 
 def _work(given: tuple[Sequence[str], Sequence[str], Sequence[Places]]) -> _Work:
     lefts, rights, pairs = given
-    one, other = _cut(lefts), _cut(rights)
+    left_texts, right_texts = _read_texts(lefts), _read_texts(rights)
     return _Work(
         tuple(
-            _Sentences((left, right), (a[0], b[0]), (a[1], b[1]))
+            _SentencePair((left, right), (a[0], b[0]), (a[1], b[1]))
             for left, right in pairs
-            for a in one[left].sentences
-            for b in other[right].sentences
+            for a in left_texts[left].sentences
+            for b in right_texts[right].sentences
         ),
         tuple(
             (left, right)
             for left, right in pairs
-            if not (one[left].whole and other[right].whole)
+            if not (left_texts[left].whole and right_texts[right].whole)
         ),
     )
 
@@ -118,7 +118,7 @@ def _work(given: tuple[Sequence[str], Sequence[str], Sequence[Places]]) -> _Work
 def _signs(work: _Work) -> tuple[Conflict, ...]:
     found: dict[Places, Conflict] = {}
     for pair in work.sentences:
-        if pair.places not in found and (reason := opposed(*pair.readings)):
+        if pair.places not in found and (reason := opposed(*pair.facts)):
             found[pair.places] = Conflict(*pair.places, reason)
     return _with_unchecked(found, work.in_part)
 
@@ -140,11 +140,11 @@ def _judged(work: _Work, section: ContradictionsSection) -> Steps[tuple[Conflict
     return _with_unchecked(found, [*left_out, *work.in_part])
 
 
-def _near(work: _Work) -> list[_Sentences]:
+def _near(work: _Work) -> list[_SentencePair]:
     """Return the pairs that may be about the same, the closest first."""
-    scored = [(alike(*pair.readings), pair) for pair in work.sentences]
-    worth = [one for one in scored if one[0] >= _WORTH_JUDGING]
-    return [pair for _, pair in sorted(worth, key=lambda one: -one[0])]
+    scored = [(alike(*pair.facts), pair) for pair in work.sentences]
+    worth = [item for item in scored if item[0] >= _WORTH_JUDGING]
+    return [pair for _, pair in sorted(worth, key=lambda item: -item[0])]
 
 
 def _with_unchecked(
@@ -161,14 +161,14 @@ def _with_unchecked(
     )
 
 
-def _cut(texts: Sequence[str]) -> list[_Cut]:
+def _read_texts(texts: Sequence[str]) -> list[_ReadText]:
     """Cut texts into sentences and read them, as many of each as the bound allows."""
     share = max(1, _MOST_SENTENCES // max(1, len(texts)))
-    held = []
+    read = []
     for text in texts:
         spans = sentences(text)
         read_ones = tuple(
-            (span.of(text), read(span.of(text))) for span in spans[:share]
+            (span.of(text), read_sentence(span.of(text))) for span in spans[:share]
         )
-        held.append(_Cut(read_ones, len(spans) <= share))
-    return held
+        read.append(_ReadText(read_ones, len(spans) <= share))
+    return read

@@ -56,7 +56,7 @@ class In:
 
     def __post_init__(self) -> None:
         if not self.values:
-            raise UsageError("A condition of membership needs a value.")
+            raise UsageError("`In` needs at least one value.")
         for value in self.values:
             _check(self.key, value)
 
@@ -82,7 +82,7 @@ class Lte:
     def __post_init__(self) -> None:
         _check(self.key, self.value)
         if isinstance(self.value, bool):
-            raise UsageError("A condition of order needs a number.")
+            raise UsageError("`Lte` needs a number, got bool.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def unlisted(condition: Condition) -> Condition | None:
         case Or(parts):
             return None if None in map(unlisted, parts) else condition
         case And(parts):
-            kept = tuple(one for one in map(unlisted, parts) if one is not None)
+            kept = tuple(part for part in map(unlisted, parts) if part is not None)
             return And(kept) if kept else None
     return condition
 
@@ -158,13 +158,18 @@ def _compound(word: str, parts: tuple[Condition, ...]) -> dict[str, Any]:
 
 def _check(key: object, value: object) -> None:
     if not isinstance(key, str) or not _KEY.match(key):
-        raise UsageError("A filter key is a plain identifier of at most 64 characters.")
+        raise UsageError(
+            "A filter key must be a plain identifier of at most 64 characters."
+        )
     if not isinstance(value, (str, int, float)) or (
         isinstance(value, float) and not math.isfinite(value)
     ):
-        raise UsageError("A filter value is a string, a finite number or a boolean.")
+        raise UsageError(
+            "A filter value must be a string, a finite number or a boolean, got"
+            f" {type(value).__name__}."
+        )
 
 
 def _check_parts(parts: tuple[Condition, ...]) -> None:
     if not parts:
-        raise UsageError("A compound condition needs a part.")
+        raise UsageError("`And` and `Or` need at least one part.")

@@ -4,7 +4,7 @@ Contradictions: sources that disagree are never silently chosen between.
 "The model must have a strategy for handling the contradiction" (section 3.5).
 
 Sentences of different passages are compared where they are about the same; local rules
-judge, or a model that was handed in. The strategies are the source's five: present
+judge, or a model that was passed. The strategies are the source's five: present
 both sides, prefer the more authoritative, prefer the newer, refuse where the topic is
 critical (and tell the host, who escalates), flag for review. A preference that cannot
 be decided, since a date or a rank is missing or equal, presents both. A judgment that
@@ -13,26 +13,30 @@ could not be had is reported as `unchecked`, and refuses where a contradiction w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from sdrag.engine.steps import Steps
+from sdrag.errors import UsageError
+from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.comparison import Conflict, compared
-from sdrag.guardrails.evidence import evidence, stamped
 from sdrag.guardrails.metadata_dates import instant
-from sdrag.guardrails.notices import disagreement
+from sdrag.guardrails.notices import disagreement, notice
+from sdrag.guardrails.screened import Screened, evidence, stamped
 from sdrag.policy import ContradictionsSection
+from sdrag.privacy.audit import AuditEvent
 from sdrag.vocabulary import Confidential, Decision, Passage
 
 __all__ = [
     "Conflict",
-    "Escalate",
     "Reconciled",
+    "at_answer",
+    "at_release",
     "contradicted",
-    "escalates",
     "is_critical",
+    "on_contradiction",
     "reconcile",
 ]
 
@@ -41,9 +45,6 @@ RULE = "contradictions"
 
 Facts = Mapping[str, Any]
 """The metadata of a passage, as the host stored it."""
-
-Escalate = Callable[[Sequence[Decision]], None]
-"""Called where a contradiction has withheld an answer; ids and codes only."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -70,6 +71,23 @@ class Reconciled(Confidential):
         return f"Reconciled({len(self.passages)} passages, {self.conflicts})"
 
 
+def at_release(
+    passages: Sequence[Passage], section: ContradictionsSection, facts: Sequence[Facts]
+) -> Steps[Screened]:
+    """
+    Settle what contradicts itself among what is released.
+
+    Args:
+        passages: What is released.
+        section: The strategy.
+        facts: The metadata of each, as the host stored it.
+    """
+    settled = yield from reconcile(passages, section, facts=facts)
+    told = settled.note if section.notice else ""
+    notices = (notice("contradictions", told),) if told else ()
+    return Screened(settled.passages, settled.decisions, notices)
+
+
 def reconcile(
     passages: Sequence[Passage],
     section: ContradictionsSection | None,
@@ -90,7 +108,7 @@ def reconcile(
     """
     if section is None:
         return Reconciled(tuple(passages))
-    known = [one.metadata for one in passages] if facts is None else facts
+    known = [item.metadata for item in passages] if facts is None else facts
     marked = [
         stamped(passage, {"critical": True} if _on_critical(held, section) else {})
         for passage, held in zip(passages, known, strict=True)
@@ -103,9 +121,34 @@ def reconcile(
     return _settled(marked, known, conflicts, section)
 
 
-def escalates(decisions: Iterable[Decision]) -> bool:
-    """Say whether a contradiction has withheld the answer, which the host is told."""
-    return any(one.rule == RULE and one.action == "withheld" for one in decisions)
+def on_contradiction(
+    escalate: Callable[[Sequence[Decision]], None],
+) -> Callable[[AuditEvent], None]:
+    """
+    Return an audit sink that calls a function where a contradiction withheld an answer.
+
+    Pass it as `audit=[log_event, on_contradiction(escalate)]`.
+
+    Args:
+        escalate: Takes the decisions of the request, which hold ids and codes only.
+
+    Raises:
+        UsageError: It cannot be called.
+    """
+    if not callable(escalate):
+        raise UsageError(
+            f"`escalate` must be callable, got {type(escalate).__name__}.",
+            hint="It takes the decisions of a request.",
+        )
+
+    def sink(event: AuditEvent) -> None:
+        if any(
+            decision.rule == RULE and decision.action == "withheld"
+            for decision in event.decisions
+        ):
+            escalate(event.decisions)
+
+    return sink
 
 
 def contradicted(
@@ -128,12 +171,18 @@ def _settled(
     conflicts: tuple[Conflict, ...],
     section: ContradictionsSection,
 ) -> Reconciled:
-    touched = sorted({place for one in conflicts for place in (one.left, one.right)})
-    critical = any(is_critical(passages[place], section) for place in touched)
+    touched = sorted(
+        {index for conflict in conflicts for index in (conflict.left, conflict.right)}
+    )
+    critical = any(is_critical(passages[index], section) for index in touched)
     if critical or section.strategy == "decline":
         return _declined(passages, touched, conflicts, critical=critical)
-    losers = {_loser(facts, one, section) for one in conflicts} - {None}
-    open_conflicts = [one for one in conflicts if not {one.left, one.right} & losers]
+    losers = {_loser(facts, conflict, section) for conflict in conflicts} - {None}
+    open_conflicts = [
+        conflict
+        for conflict in conflicts
+        if not {conflict.left, conflict.right} & losers
+    ]
     reason = "review" if section.strategy == "review" else "contradicted"
     decisions = [
         Decision(
@@ -169,9 +218,9 @@ def _naming(
     """Let a passage name those that disagree with it."""
     others = sorted(
         {
-            one.right if one.left == place else one.left
-            for one in conflicts
-            if place in (one.left, one.right)
+            conflict.right if conflict.left == place else conflict.left
+            for conflict in conflicts
+            if place in (conflict.left, conflict.right)
         }
     )
     ids = [passages[other].id for other in others]
@@ -185,7 +234,7 @@ def _loser(
     if conflict.reason == "unchecked":
         return None
     left, right = (
-        _rank(facts[place], section) for place in (conflict.left, conflict.right)
+        _rank(facts[index], section) for index in (conflict.left, conflict.right)
     )
     if left is None or right is None or left == right:
         return None
@@ -205,11 +254,11 @@ def _rank(facts: Facts, section: ContradictionsSection) -> float | None:
 
 def _note(conflicts: Sequence[Conflict], kept: Sequence[int]) -> str:
     """Number the sources as the prompt will, from 1."""
-    numbers = {place: number for number, place in enumerate(kept, start=1)}
+    numbers = {index: number for number, index in enumerate(kept, start=1)}
     pairs: dict[tuple[int, int], bool] = {}
-    for one in conflicts:
-        pair = numbers[one.left], numbers[one.right]
-        pairs[pair] = pairs.get(pair, False) or one.reason != "unchecked"
+    for conflict in conflicts:
+        pair = numbers[conflict.left], numbers[conflict.right]
+        pairs[pair] = pairs.get(pair, False) or conflict.reason != "unchecked"
     opposed_ones = [pair for pair, sure in pairs.items() if sure]
     unchecked = [pair for pair, sure in pairs.items() if not sure]
     return disagreement(opposed_ones, unchecked)
@@ -224,4 +273,25 @@ def is_critical(passage: Passage, section: ContradictionsSection) -> bool:
 def _on_critical(facts: Facts, section: ContradictionsSection) -> bool:
     topic = facts.get(section.topic_key)
     topics = topic if isinstance(topic, (list, tuple, set, frozenset)) else (topic,)
-    return any(one in section.critical_topics for one in topics)
+    return any(item in section.critical_topics for item in topics)
+
+
+def at_answer(
+    work: AnswerWork, section: ContradictionsSection
+) -> Steps[Guarded | None]:
+    """Mark the claims that a passage contradicts, or decline."""
+    if not work.claims or not work.draft.passages:
+        return None
+    texts = [claim.text for claim in work.claims]
+    found = yield from contradicted(texts, work.draft.passages, section)
+    work.conflicts = found
+    for item in found:
+        work.note(RULE, item.reason)
+        mark = "unchecked" if item.reason == "unchecked" else "contradicted by a source"
+        work.marks.setdefault(item.right, mark)
+    passages = [work.draft.passages[item.left] for item in found]
+    if any(is_critical(passage, section) for passage in passages):
+        return work.decline(RULE, "critical")
+    if found and section.strategy == "decline":
+        return work.decline(RULE, "contradicted")
+    return None

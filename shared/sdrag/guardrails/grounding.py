@@ -13,13 +13,16 @@ from dataclasses import dataclass
 
 from sdrag.engine.steps import Failure, Steps, compute
 from sdrag.errors import SdragError
+from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.judging import ask_model, ask_nli
 from sdrag.policy import GroundingSection
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
 
-__all__ = ["ClaimSupport", "supports"]
+__all__ = ["ClaimSupport", "at_answer", "supports"]
+
+RULE = "grounding"
 
 _MOST_EVIDENCE = 2_000
 """Characters of each passage that a judge reads at once."""
@@ -107,15 +110,39 @@ def _locally(
     def judge(claim: Claim) -> ClaimSupport:
         from sdrag.guardrails.support import support  # noqa: PLC0415 -- numpy
 
-        held = support(claim.text, evidence)
-        ids = dict.fromkeys(cut[place][0] for place in held.sentences)
-        return ClaimSupport(claim, held.score, tuple(ids))
+        measured = support(claim.text, evidence)
+        ids = dict.fromkeys(cut[index][0] for index in measured.sentences)
+        return ClaimSupport(claim, measured.score, tuple(ids))
 
     try:
         outcomes = yield from compute(judge, found)
     except SdragError:
         return [ClaimSupport(claim, None) for claim in found]
     return [
-        ClaimSupport(claim, None) if isinstance(one, Failure) else one.value
-        for claim, one in zip(found, outcomes, strict=True)
+        ClaimSupport(claim, None) if isinstance(outcome, Failure) else outcome.value
+        for claim, outcome in zip(found, outcomes, strict=True)
     ]
+
+
+def at_answer(work: AnswerWork, section: GroundingSection) -> Steps[Guarded | None]:
+    """Mark or drop the claims that no passage supports."""
+    if not work.claims:
+        return None
+    if len(work.claims) > section.max_claims:
+        return work.decline(RULE, "too-many-claims")
+    work.supports = tuple(
+        (yield from supports(work.claims, work.draft.passages, section))
+    )
+    for index, support in enumerate(work.supports):
+        if support.score is not None and support.score >= section.threshold:
+            continue
+        reason = "unchecked" if support.score is None else "unsupported"
+        work.note(RULE, reason)
+        if section.action == "drop":
+            work.dropped.add(index)
+        work.marks.setdefault(index, reason)
+    if section.action == "decline" and work.marks:
+        return work.decline(RULE, "unsupported")
+    if work.dropped and len(work.dropped) == len(work.claims):
+        return work.decline(RULE, "nothing-left")
+    return None

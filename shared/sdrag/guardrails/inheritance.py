@@ -52,7 +52,7 @@ def inherited(
     Return the facts that a chunk takes over, to be put over its own metadata.
 
     Args:
-        chunk: Where it stands in the document.
+        chunk: Where it is in the document.
         document: The document's metadata.
         sections: Of the document; where none is, the document's facts hold.
         policy: Names the keys.
@@ -60,7 +60,7 @@ def inherited(
     Raises:
         UsageError: A tag is of a type that cannot be compared.
     """
-    touched = [one.metadata for one in sections if one.span.overlaps(chunk)]
+    touched = [section.metadata for section in sections if section.span.overlaps(chunk)]
     layers = [{**document, **metadata} for metadata in touched] or [dict(document)]
     if touched and not _covered(chunk, sections):
         layers.append(dict(document))
@@ -127,7 +127,7 @@ def _copied(policy: Policy) -> list[str]:
 
 
 def _common(values: list[Any]) -> Any:
-    """Intersect tags; one value alone stays as it is."""
+    """Intersect tags; a single value stays unchanged."""
     if all(value == values[0] for value in values):
         return values[0]
     sets = [frozenset(map(_tag, _listed(value))) for value in values]
@@ -140,13 +140,16 @@ def _listed(value: Any) -> Collection[Any]:
 
 def _tag(value: Any) -> str | int | float:
     if not isinstance(value, (str, int, float)):
-        raise UsageError("A tag is a string or a number, or a list of them.")
+        raise UsageError(
+            "A tag must be a string, a number or a list of them, got"
+            f" {type(value).__name__}."
+        )
     return value
 
 
 def _highest(values: list[Any]) -> Any:
     if not all(isinstance(value, (int, float)) for value in values):
-        raise UsageError("A level is a number.")
+        raise UsageError("A level in the metadata must be a number.")
     return max(values)
 
 
@@ -161,7 +164,7 @@ def _earliest(values: list[Any]) -> Any:
 def _covered(chunk: Span, sections: Sequence[DocumentSection]) -> bool:
     """Say whether every character of a chunk lies in a section."""
     reached = chunk.start
-    for section in sorted(sections, key=lambda one: one.span):
+    for section in sorted(sections, key=lambda item: item.span):
         if section.span.start > reached:
             return False
         reached = max(reached, section.span.end)

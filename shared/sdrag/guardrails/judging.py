@@ -1,7 +1,7 @@
 """
 Asking a model whether one text follows from another, or contradicts it.
 
-An NLI model that was handed in answers `Score` pairs of premise and hypothesis under
+An NLI model that was passed answers `Score` pairs of premise and hypothesis under
 the names `entailment` and `contradiction`, with a probability. The host's language
 model is asked for JSON. An answer that is missing or cannot be read is None: what it
 was asked about stays unchecked, which is never the same as checked.
@@ -88,8 +88,8 @@ def _read(reply: Outcome[Labelled]) -> float | None:
         return None
     objects = _OBJECT.findall(reply.value.text)
     try:
-        (held,) = objects
-        value = json.loads(held)["probability"]
+        (found,) = objects
+        value = json.loads(found)["probability"]
     except (ValueError, KeyError, TypeError):
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -3,7 +3,7 @@ Output monitoring: what only an injection would have put into the answer.
 
 "If the model's response contains URLs, email addresses, or action directives that were
 not in the user's query but were in retrieved documents, flag it as a potential
-injection" (section 3.5). A link that stands in neither is flagged too: it was made up,
+injection" (section 3.5). A link that is in neither is flagged too: it was made up,
 or it carries something out. The answer is read decoded as well: `evil[.]com`, a link in
 base64 and one with letters of another script are links.
 """
@@ -15,14 +15,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sdrag.engine.steps import Steps
+from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.policy import MonitoringSection
 from sdrag.text.decoding import MappedText, decode
 from sdrag.text.folding import Folded, fold, fold_text
 from sdrag.text.sentences import sentences
-from sdrag.text.spans import SpanUnion
+from sdrag.text.spans import SpanUnion, splice
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Indicator", "indicators"]
+__all__ = ["Indicator", "at_answer", "indicators"]
+
+RULE = "monitoring"
 
 Kind = Literal["links", "emails", "calls"]
 
@@ -89,7 +93,7 @@ def indicators(
         passage, since an answer may well have to say "call the hotline".
     """
     asked = fold_text(question)
-    given = [one for passage in passages for one in _read(passage)]
+    given = [item for passage in passages for item in _read(passage)]
     decoded = decode(answer)
     found: list[Indicator] = []
     for kind in section.look_for:
@@ -100,17 +104,17 @@ def indicators(
             plain = _things(kind, fold(answer), asked, given, section)
             hidden = _things(kind, fold(decoded), asked, given, section)
         found += _apart(list(plain), hidden)
-    return tuple(sorted(found, key=lambda one: one.span))
+    return tuple(sorted(found, key=lambda item: item.span))
 
 
 def _apart(plain: list[Indicator], hidden: Iterable[Indicator]) -> list[Indicator]:
     """Add what only the decoded answer shows."""
-    seen = SpanUnion(one.span for one in plain)
+    seen = SpanUnion(item.span for item in plain)
     added, reached = list(plain), 0
-    for one in sorted(hidden, key=lambda other: other.span):
-        if not seen.overlaps(one.span) and one.span.start >= reached:
-            added.append(one)
-            reached = one.span.end
+    for item in sorted(hidden, key=lambda other: other.span):
+        if not seen.overlaps(item.span) and item.span.start >= reached:
+            added.append(item)
+            reached = item.span.end
     return added
 
 
@@ -129,7 +133,7 @@ def _things(
     given: Sequence[str],
     section: MonitoringSection,
 ) -> Iterator[Indicator]:
-    """Yield links or addresses that stand in no question and no allowed domain."""
+    """Yield links or addresses of no question and no allowed domain."""
     looked_up: dict[str, bool] = {}
     for match in _PATTERNS[kind].finditer(folded.text):
         thing = match.group().rstrip(".,;:!?")
@@ -152,7 +156,7 @@ def _calls(answer: MappedText, asked: str, given: Sequence[str]) -> Iterator[Ind
         if call is None or call.group() in asked:
             continue
         words = _WORD.findall(sentence)
-        if any(own.hold(words) for own in runs):
+        if any(run.hold(words) for run in runs):
             yield Indicator(answer.span(span.start, span.end), "calls", "passage")
 
 
@@ -171,11 +175,11 @@ class _Runs(Confidential):
         self._by_length: dict[int, frozenset[str]] = {}
 
     def hold(self, words: Sequence[str]) -> bool:
-        """Say whether most of the triples of some words stand in the passage."""
+        """Say whether most of the triples of some words are in the passage."""
         length = min(_TRIPLE, len(words))
         if length not in self._by_length:
-            held = _WORD.findall(self._passage)
-            self._by_length[length] = frozenset(_runs(held, length))
+            passage_words = _WORD.findall(self._passage)
+            self._by_length[length] = frozenset(_runs(passage_words, length))
         known = self._by_length[length]
         runs = list(_runs(words, length))
         return 2 * sum(run in known for run in runs) >= len(runs)
@@ -196,3 +200,24 @@ def _allowed(thing: str, section: MonitoringSection) -> bool:
         name == domain or name.endswith(f".{domain}")
         for domain in map(str.casefold, section.allow_domains)
     )
+
+
+def at_answer(work: AnswerWork, section: MonitoringSection) -> Steps[Guarded | None]:
+    """Flag what only an injection would have put into the answer, or cut it."""
+    yield from ()
+    texts = [passage.text for passage in work.draft.passages]
+    found = indicators(work.text, work.draft.question, texts, section)
+    for item in found:
+        work.note(RULE, f"{item.kind}:{item.origin}", "flagged")
+    if found and section.action == "decline":
+        return work.decline(RULE, "indicators")
+    if found and section.action == "strip":
+        touched = [
+            span
+            for span in sentences(work.text)
+            if any(span.overlaps(item.span) for item in found)
+        ]
+        work.text = splice(work.text, touched, lambda _: "").strip()
+        if not work.text:
+            return work.decline(RULE, "nothing-left")
+    return None

@@ -1,5 +1,5 @@
 """
-What the chain is told beside the sources: too little was found, or sources disagree.
+Notices to the chain, after the sources: too little was found, or sources disagree.
 
 A chain hands on documents and nothing else, so a notice is one, after the sources,
 which keep their numbers. It is known by its words, which are fixed, and never by its
@@ -81,7 +81,7 @@ def is_notice(passage: Passage) -> bool:
 
 def sources(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     """Return the passages that are no notices, in order."""
-    return tuple(one for one in passages if not is_notice(one))
+    return tuple(passage for passage in passages if not is_notice(passage))
 
 
 def lifted(text: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from importlib.resources import files
 
 from sdrag.guardrails.comparable_words import (
     content_words,
@@ -25,7 +26,7 @@ from sdrag.guardrails.comparable_words import (
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential
 
-__all__ = ["Reading", "alike", "opposed", "read", "refutation"]
+__all__ = ["SentenceFacts", "alike", "opposed", "read_sentence", "refutation"]
 
 _MONTHS = word_set(
     "january february march april june july august september october november"
@@ -33,39 +34,14 @@ _MONTHS = word_set(
 )
 _ANTONYMS = tuple(
     (word_set(left), word_set(right))
-    for left, right in (
-        (
-            "increase increases increased rise rises rose grew",
-            "decrease decreases decreased fall falls fell declined dropped shrank",
-        ),
-        (
-            "allowed allows permitted permits may",
-            "forbidden forbids prohibited prohibits banned",
-        ),
-        ("open opens opened opening", "closed closes close closing"),
-        ("safe harmless", "unsafe dangerous harmful toxic"),
-        ("effective works", "ineffective useless"),
-        ("legal lawful", "illegal unlawful"),
-        ("guilty convicted", "innocent acquitted"),
-        ("approved approves accepted accepts", "rejected rejects declined refused"),
-        ("won wins win", "lost loses lose"),
-        ("always", "never"),
-        ("higher above more greater maximum", "lower below less fewer minimum"),
-        ("mandatory required compulsory must", "optional voluntary"),
-        ("recommended advised indicated", "contraindicated discouraged"),
-        ("included includes include", "excluded excludes exclude"),
-        ("enabled enables", "disabled disables"),
-        ("alive living", "dead deceased died"),
-        ("true correct", "false incorrect wrong"),
-        ("succeeded successful success", "failed unsuccessful failure"),
-        ("before", "after"),
-        ("first earliest", "last latest"),
-        ("free", "paid charged"),
-        ("present", "absent"),
-        ("positive", "negative"),
-        ("active", "inactive retired"),
-        ("hot warm", "cold"),
+    for left, bar, right in (
+        line.partition("|")
+        for line in files("sdrag.guardrails")
+        .joinpath("antonyms.txt")
+        .read_text("utf-8")
+        .splitlines()
     )
+    if bar
 )
 _WORD = re.compile(r"[a-z]+")
 _BRACKETS = re.compile(r"-[lr][rs]b-|``|''|--", re.IGNORECASE)
@@ -76,7 +52,7 @@ _SLOPE, _MIDDLE = 2.0, -0.2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Reading(Confidential):
+class SentenceFacts(Confidential):
     """
     What of a sentence is compared; read once, compared often.
 
@@ -93,7 +69,7 @@ class Reading(Confidential):
     denies: bool
 
 
-def read(sentence: str) -> Reading:
+def read_sentence(sentence: str) -> SentenceFacts:
     """Read a sentence."""
     words = frozenset(_WORD.findall(fold_text(sentence)))
     subject = frozenset(
@@ -102,10 +78,10 @@ def read(sentence: str) -> Reading:
         if not word[0].isdigit() and word not in _MONTHS and word not in _DENIAL
     )
     figures = numbers(sentence) | (_MONTHS & words)
-    return Reading(subject, figures, words, negated(sentence))
+    return SentenceFacts(subject, figures, words, negated(sentence))
 
 
-def opposed(left: Reading, right: Reading) -> str:
+def opposed(left: SentenceFacts, right: SentenceFacts) -> str:
     """
     Return how two sentences contradict each other: `figures`, `negation`, `antonym`.
 
@@ -122,7 +98,7 @@ def opposed(left: Reading, right: Reading) -> str:
     return clash if clash and alike(left, right) >= _SAME_SUBJECT else ""
 
 
-def alike(left: Reading, right: Reading) -> float:
+def alike(left: SentenceFacts, right: SentenceFacts) -> float:
     """Return the share of the shorter sentence's words, without figures, in both."""
     shorter, longer = sorted((left.subject, right.subject), key=len)
     if len(shorter) < _LEAST_SUBJECT:
@@ -145,7 +121,7 @@ def refutation(claim: str, evidence: str) -> float:
     value += 1.0 * (not all(found[-2:]))
     value += 0.9 * bool(stated - given and given)
     value += 0.8 * (negated(claim) != negated(evidence))
-    value += 0.8 * _antonyms(read(claim).words, read(evidence).words)
+    value += 0.8 * _antonyms(read_sentence(claim).words, read_sentence(evidence).words)
     return 1.0 / (1.0 + math.exp(-_SLOPE * (value - _MIDDLE)))
 
 

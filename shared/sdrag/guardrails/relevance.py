@@ -2,29 +2,52 @@
 Relevance: "most similar" does not mean "relevant" (section 3.5).
 
 A floor under the score, on one scale whatever the store's; a cross-encoder, where one
-was handed in, that scores question and passage together; and a least number of
+was passed, that scores question and passage together; and a least number of
 passages, under which the guard says that there is not enough to answer from. Scores
 that are missing, or on no known scale, are measured here: the cosine of question and
 passage. A score that cannot be had is doubt, and drops the passage.
+
+Scores of all stores are brought to one scale, on which 1 is the same and 0 unrelated.
+Chroma and FAISS return squared L2 distances, others cosine distances or cosines, which
+can be negative. Distances become the cosine that they mean between vectors of unit
+length, where squared L2 = 2 - 2 cos. A cosine below 0 counts as 0.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import Literal
 
 from sdrag.engine.steps import Failure, Outcome, Reply, Steps, embed, score
 from sdrag.errors import SdragError
 from sdrag.guardrails import notices
-from sdrag.guardrails.scale import Scale, looks_similar, unit
-from sdrag.guardrails.screened import Screened
+from sdrag.guardrails.screened import Retrieval, Screened
 from sdrag.policy import RelevanceSection
 from sdrag.vocabulary import Decision, Passage
 
-__all__ = ["notice", "screen"]
+__all__ = [
+    "SCALES",
+    "Scale",
+    "at_retrieval",
+    "looks_similar",
+    "notice",
+    "screen",
+    "unit",
+]
 
 RULE = "relevance"
+
+
+def at_retrieval(
+    passages: Sequence[Passage], section: RelevanceSection, retrieval: Retrieval
+) -> Steps[Screened]:
+    """Drop what is too far from the question, and say so where too little is left."""
+    screened = yield from screen(passages, retrieval.query, section)
+    told = notice(section, screened)
+    return replace(screened, notices=(told,) if told else ())
 
 
 def screen(
@@ -55,7 +78,9 @@ def screen(
         reason = "score-failed" if value is None else "below-floor"
         decisions.append(Decision(passage.id, "dropped", RULE, reason))
     if len(kept) < section.min_passages:
-        decisions += [Decision(one.id, "dropped", RULE, "insufficient") for one in kept]
+        decisions += [
+            Decision(item.id, "dropped", RULE, "insufficient") for item in kept
+        ]
         decisions.append(Decision("query", "withheld", RULE, "insufficient"))
         kept = []
     return Screened(tuple(kept), tuple(decisions))
@@ -69,7 +94,7 @@ def notice(section: RelevanceSection, screened: Screened) -> Passage | None:
         section: Says whether the host wants one.
         screened: What `screen` returned.
     """
-    short = any(one.reason == "insufficient" for one in screened.decisions)
+    short = any(decision.reason == "insufficient" for decision in screened.decisions)
     if section.insufficient == "empty" or not short:
         return None
     return notices.notice("insufficient", notices.INSUFFICIENT)
@@ -83,12 +108,12 @@ def _scored(
         values = yield from _reranked(passages, query)
         pairs = list(zip(passages, values, strict=True))
         return sorted(pairs, key=lambda pair: pair[1] or 0.0, reverse=True)
-    own = [passage.score for passage in passages]
-    scale = _scale(own, section)
+    scores = [passage.score for passage in passages]
+    scale = _scale(scores, section)
     if scale is None:
         values = yield from _measured(passages, query)
     else:
-        values = [None if one is None else unit(one, scale) for one in own]
+        values = [None if item is None else unit(item, scale) for item in scores]
     return list(zip(passages, values, strict=True))
 
 
@@ -146,3 +171,37 @@ def _probabilities(answers: Sequence[Outcome[float]]) -> list[float | None]:
 
 def _sigmoid(value: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, value))))
+
+
+Scale = Literal["similarity", "cosine", "cosine_distance", "l2", "squared_l2"]
+
+SCALES: Mapping[Scale, Callable[[float], float]] = {
+    "similarity": lambda score: score,
+    "cosine": lambda score: score,
+    "cosine_distance": lambda score: 1.0 - score,
+    "l2": lambda score: 1.0 - score * score / 2.0,
+    "squared_l2": lambda score: 1.0 - score / 2.0,
+}
+
+
+def unit(score: float, scale: Scale) -> float:
+    """Bring a store's score to the scale from 0 to 1; what is no number is 0."""
+    if not math.isfinite(score):
+        return 0.0
+    return min(1.0, max(0.0, SCALES[scale](score)))
+
+
+def looks_similar(scores: Sequence[float | None]) -> bool:
+    """
+    Say whether scores, in the order the store ranked them, can only be similarities.
+
+    All are there, from -1 to 1, and they fall; a distance rises. One score alone, or
+    equal ones, may be either.
+    """
+    known = [score for score in scores if score is not None]
+    if not known or len(known) < len(scores):
+        return False
+    if not all(-1.0 <= score <= 1.0 for score in known):
+        return False
+    falls = all(left >= right for left, right in pairwise(known))
+    return falls and known[0] > known[-1]

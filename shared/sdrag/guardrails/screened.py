@@ -1,13 +1,42 @@
-"""What a guard that stands between the store and the prompt hands on."""
+"""
+What a guard returns: the passages that pass, its decisions, and evidence on passages.
+
+The metadata by which guards decide (dates, topics, ranks) leaves only where the policy
+allows it. What follows from it leaves under one key as codes, ids and dates. The guard
+after the answer reads it there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
-from sdrag.vocabulary import Confidential, Decision, Passage
+from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage
 
-__all__ = ["Screened", "dropped"]
+__all__ = ["Retrieval", "Screened", "dropped", "evidence", "stamped"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Retrieval(Confidential):
+    """
+    What a guard at retrieval knows of the request.
+
+    Such a guard is a function `at_retrieval(passages, section, retrieval)` whose steps
+    return a `Screened`.
+
+    Args:
+        query: The asker's words.
+        now: With its time zone.
+        has_judge: Whether a model was handed in that judges injections.
+        metadata_keys: The keys of metadata that may leave.
+    """
+
+    query: str
+    now: datetime
+    has_judge: bool = False
+    metadata_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -19,10 +48,20 @@ class Screened(Confidential):
         passages: In the order in which they are to be used.
         decisions: Without content; at most a few for each passage, and one with the
             subject `query` where the guard decided on the request as a whole.
+        notices: What the host's chain is told after the passages.
     """
 
     passages: tuple[Passage, ...]
     decisions: tuple[Decision, ...] = ()
+    notices: tuple[Passage, ...] = ()
+
+    def then(self, later: Screened) -> Screened:
+        """Return what a later guard let through, with the decisions of both."""
+        return Screened(
+            later.passages,
+            (*self.decisions, *later.decisions),
+            (*self.notices, *later.notices),
+        )
 
     def __repr__(self) -> str:
         return f"Screened({len(self.passages)} passages, {len(self.decisions)})"
@@ -31,5 +70,19 @@ class Screened(Confidential):
 def dropped(passages: Iterable[Passage], rule: str, reason: str) -> Screened:
     """Drop every passage for one reason: what a guard does when it cannot judge."""
     return Screened(
-        (), tuple(Decision(one.id, "dropped", rule, reason) for one in passages)
+        (), tuple(Decision(passage.id, "dropped", rule, reason) for passage in passages)
     )
+
+
+def evidence(passage: Passage) -> Mapping[str, Any]:
+    """Return what was said of a passage."""
+    facts = passage.metadata.get(EVIDENCE_KEY)
+    return facts if isinstance(facts, Mapping) else {}
+
+
+def stamped(passage: Passage, facts: Mapping[str, Any]) -> Passage:
+    """Return a passage with more evidence on it."""
+    if not facts:
+        return passage
+    said = {**evidence(passage), **facts}
+    return replace(passage, metadata={**passage.metadata, EVIDENCE_KEY: said})

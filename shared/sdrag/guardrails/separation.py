@@ -43,7 +43,7 @@ def separated(passages: Sequence[Passage]) -> str:
     Join passages into the part of a prompt that `INSTRUCTION` speaks of.
 
     Args:
-        passages: What may stand in the prompt; the sources are numbered from 1 in
+        passages: What the prompt may hold; the sources are numbered from 1 in
             their order, which is what a citation `[1]` refers to.
     """
     code = secrets.token_hex(_CODE_BYTES)
@@ -52,7 +52,7 @@ def separated(passages: Sequence[Passage]) -> str:
         f"[[END SOURCE {number} {code}]]"
         for number, passage in enumerate(sources(passages), start=1)
     ]
-    return "\n".join((*marked, *(one.text for one in passages if is_notice(one))))
+    return "\n".join((*marked, *(item.text for item in passages if is_notice(item))))
 
 
 def _escaped(text: str) -> str:

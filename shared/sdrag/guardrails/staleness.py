@@ -11,6 +11,7 @@ doubt drops the passage.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,17 +19,25 @@ from datetime import datetime
 from typing import Any
 
 from sdrag.engine.steps import Steps
-from sdrag.guardrails.evidence import evidence
 from sdrag.guardrails.metadata_dates import instant, last_instant
-from sdrag.guardrails.screened import Screened
+from sdrag.guardrails.screened import Retrieval, Screened, evidence
 from sdrag.policy import StalenessSection
 from sdrag.vocabulary import Decision, Passage
 
-__all__ = ["disclaimer", "facts", "screen"]
+__all__ = ["at_retrieval", "by_recency", "disclaimer", "facts", "screen"]
 
 RULE = "staleness"
 _NUMBERS = re.compile(r"v?(\d{1,9}(?:[._]\d{1,9}){0,5})\Z", re.IGNORECASE)
 _Order = tuple[str, tuple[float, ...]]
+
+
+def at_retrieval(
+    passages: Sequence[Passage], section: StalenessSection, retrieval: Retrieval
+) -> Steps[Screened]:
+    """Drop what is out of date, and rank recent passages first."""
+    fresh = yield from screen(passages, section, now=retrieval.now)
+    ranked = by_recency(fresh.passages, section, now=retrieval.now)
+    return Screened(tuple(ranked), fresh.decisions)
 
 
 def screen(
@@ -79,17 +88,20 @@ def disclaimer(
 
     Returns:
         One or two sentences, or nothing where no passage says when it was updated
-        and none has expired. Only dates stand in it.
+        and none has expired. It holds no text but dates.
     """
-    said = [{**facts(one, section, now=now), **evidence(one)} for one in passages]
-    known = [date for one in said if (date := instant(one.get("updated")))]
+    said = [
+        {**facts(passage, section, now=now), **evidence(passage)}
+        for passage in passages
+    ]
+    known = [date for item in said if (date := instant(item.get("updated")))]
     parts = []
     if known:
         parts.append(
             "This information is based on documents last updated on"
             f" {max(known).date().isoformat()}."
         )
-    if any(one.get("expired") for one in said):
+    if any(item.get("expired") for item in said):
         parts.append("Some of these documents are past their date of validity.")
     return " ".join(parts)
 
@@ -115,19 +127,19 @@ def _replaced(passages: Sequence[Passage], section: StalenessSection) -> dict[in
         version = passage.metadata.get(section.version_key)
         if document is not None and version is not None:
             versions[str(document)].append((index, version))
-    for held in versions.values():
-        reasons |= _older(held)
+    for document_versions in versions.values():
+        reasons |= _older(document_versions)
     return reasons
 
 
-def _older(held: list[tuple[int, Any]]) -> dict[int, str]:
+def _older(versions: list[tuple[int, Any]]) -> dict[int, str]:
     """Compare the versions of one document; what cannot be compared is doubt."""
-    if all(version == held[0][1] for _, version in held):
+    if all(version == versions[0][1] for _, version in versions):
         return {}
-    orders = [(index, _order(version)) for index, version in held]
+    orders = [(index, _order(version)) for index, version in versions]
     kinds = {order[0] if order else None for _, order in orders}
     if len(kinds) > 1 or None in kinds:
-        return {index: "unreadable-version" for index, _ in held}
+        return {index: "unreadable-version" for index, _ in versions}
     newest = max(order for _, order in orders if order)
     return {index: "superseded" for index, order in orders if order != newest}
 
@@ -150,3 +162,44 @@ def _stripped(parts: tuple[float, ...]) -> tuple[float, ...]:
     while len(parts) > 1 and parts[-1] == 0:
         parts = parts[:-1]
     return parts
+
+
+_DAY = 86_400.0
+
+
+def by_recency(
+    passages: Sequence[Passage], section: StalenessSection | None, *, now: datetime
+) -> tuple[Passage, ...]:
+    """
+    Order passages by score and age.
+
+    Args:
+        passages: Best first; scores, where all have one, run from 0 to 1.
+        section: Gives the half-life; without one, the order stays.
+        now: With its time zone.
+    """
+    if section is None or section.recency_half_life_days is None or not passages:
+        return tuple(passages)
+    dates = [instant(passage.metadata.get(section.updated_key)) for passage in passages]
+    ages = [
+        None if date is None else max(0.0, (now - date).total_seconds() / _DAY)
+        for date in dates
+    ]
+    oldest = max((age for age in ages if age is not None), default=0.0)
+    half_life = section.recency_half_life_days
+
+    def weight(place: int) -> float:
+        age = ages[place]
+        elapsed = oldest if age is None else age
+        return _merit(passages, place) * math.pow(0.5, elapsed / half_life)
+
+    order = sorted(range(len(passages)), key=weight, reverse=True)
+    return tuple(passages[index] for index in order)
+
+
+def _merit(passages: Sequence[Passage], place: int) -> float:
+    """Return the score, or one made of the rank where scores are no similarities."""
+    scores = [passage.score for passage in passages]
+    if all(score is not None and 0.0 <= score <= 1.0 for score in scores):
+        return float(scores[place] or 0.0)
+    return 1.0 / (1 + place)

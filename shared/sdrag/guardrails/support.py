@@ -3,7 +3,7 @@ The local scorer: how far evidence supports a claim.
 
 No model here can infer; what can be measured is whether the evidence says the same
 things. Four measurements, each over the claim's content words: the share, weighted by
-rarity, that stands in one neighbourhood of three sentences; the numbers and the names
+rarity, that is in one neighbourhood of three sentences; the numbers and the names
 that stand anywhere; and how close each word piece of the claim is to the closest piece
 of the best sentences, in MiniLM's contextual embeddings (BERTScore recall, Zhang et
 al. 2020, section 3). A number that stands nowhere weighs most, since it is the part of
@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Support", "support"]
 
+Weights = Mapping[str, float]
+"""The content words of a claim, with weights that sum to 1."""
 _NAME = re.compile(r"(?<!^)\b[A-Z][\w'-]+")
 _CANDIDATES = 6
 _NEIGHBOURHOODS = 2
@@ -63,14 +65,6 @@ class Support:
     sentences: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    """A claim's content words with their weights, which sum to 1."""
-
-    text: str
-    weights: dict[str, float]
-
-
 def support(claim: str, evidence: Sequence[str]) -> Support:
     """
     Score a claim against the sentences of the evidence.
@@ -79,12 +73,12 @@ def support(claim: str, evidence: Sequence[str]) -> Support:
         MissingExtraError: The extra `local` is not installed.
     """
     sets = [frozenset(content_words(sentence)) for sentence in evidence]
-    weighed = _weigh(claim, sets)
-    if not weighed.weights or not evidence:
+    weights = _weigh(claim, sets)
+    if not weights or not evidence:
         return Support(0.0, ())
-    covers = [_coverage(weighed, words) for words in sets]
+    covers = [_coverage(weights, words) for words in sets]
     around = [
-        _coverage(weighed, frozenset().union(*sets[max(0, at - 1) : at + 2]))
+        _coverage(weights, frozenset().union(*sets[max(0, at - 1) : at + 2]))
         for at in range(len(sets))
     ]
     best = sorted(range(len(sets)), key=covers.__getitem__, reverse=True)
@@ -97,13 +91,13 @@ def support(claim: str, evidence: Sequence[str]) -> Support:
     value = max(around) + 3.0 * closeness.mean() + 0.05 * np.log(closeness).sum()
     value += _figures(claim, evidence) + 0.2 * _names(claim, sets)
     score = 1.0 / (1.0 + math.exp(-_SLOPE * (float(value) - _MIDDLE)))
-    cited = _cited(weighed, sets)
+    cited = _cited(weights, sets)
     if negated(claim) != any(negated(evidence[at]) for at in cited):
         score *= _PENALTY_OF_NEGATION
     return Support(score, cited)
 
 
-def _weigh(claim: str, sets: Sequence[frozenset[str]]) -> _Claim:
+def _weigh(claim: str, sets: Sequence[frozenset[str]]) -> Weights:
     """Weigh a claim's words by how rare they are in the evidence."""
     counts = Counter(word for words in sets for word in words)
     rarity = {
@@ -111,15 +105,15 @@ def _weigh(claim: str, sets: Sequence[frozenset[str]]) -> _Claim:
         for word in content_words(claim)
     }
     whole = sum(rarity.values())
-    return _Claim(claim, {word: weight / whole for word, weight in rarity.items()})
+    return {word: weight / whole for word, weight in rarity.items()}
 
 
-def _coverage(claim: _Claim, words: frozenset[str]) -> float:
-    return sum(weight for word, weight in claim.weights.items() if shares(word, words))
+def _coverage(weights: Weights, words: frozenset[str]) -> float:
+    return sum(weight for word, weight in weights.items() if shares(word, words))
 
 
 def _figures(claim: str, evidence: Sequence[str]) -> float:
-    """Reward numbers that stand in the evidence, punish those that do not."""
+    """Reward numbers that are in the evidence, punish those that are not."""
     stated = numbers(claim)
     if not stated:
         return 0.5
@@ -128,7 +122,7 @@ def _figures(claim: str, evidence: Sequence[str]) -> float:
 
 
 def _names(claim: str, sets: Sequence[frozenset[str]]) -> float:
-    """Return the share of a claim's names that stand in the evidence."""
+    """Return the share of a claim's names that are in the evidence."""
     words: frozenset[str] = frozenset().union(*sets)
     names = [word for name in _NAME.findall(claim) for word in content_words(name)]
     return sum(name in words for name in names) / len(names) if names else 1.0
@@ -143,19 +137,21 @@ def _closeness(claim: str, texts: Sequence[str]) -> Row:
         convert_to_numpy=False,
         show_progress_bar=False,
     )
-    own, *others = [_unit(np.asarray(one, dtype=np.float32)) for one in embedded]
+    claim_pieces, *others = [
+        _unit(np.asarray(item, dtype=np.float32)) for item in embedded
+    ]
     ids = model.tokenizer(claim, truncation=True, max_length=256)["input_ids"]
-    names = model.tokenizer.convert_ids_to_tokens(ids)[: len(own)]
+    names = model.tokenizer.convert_ids_to_tokens(ids)[: len(claim_pieces)]
     kept = [
-        place
-        for place, name in enumerate(names)
-        if 0 < place < len(names) - 1
+        index
+        for index, name in enumerate(names)
+        if 0 < index < len(names) - 1
         and re.search(r"\w", name)
         and not is_function_word(name)
     ]
     if not kept:
         return np.full(1, 0.5, dtype=np.float32)
-    nearest = (own[kept] @ np.vstack(others).T).max(axis=1)
+    nearest = (claim_pieces[kept] @ np.vstack(others).T).max(axis=1)
     return np.asarray(np.clip(nearest, 0.05, 1.0), dtype=np.float32)
 
 
@@ -164,17 +160,17 @@ def _unit(pieces: Pieces) -> Pieces:
     return np.asarray(pieces / lengths, dtype=np.float32)
 
 
-def _cited(claim: _Claim, sets: Sequence[frozenset[str]]) -> tuple[int, ...]:
+def _cited(weights: Weights, sets: Sequence[frozenset[str]]) -> tuple[int, ...]:
     """Choose sentences greedily while each adds a fair share of the claim."""
     chosen: list[int] = []
     covered = 0.0
-    held: frozenset[str] = frozenset()
+    said: frozenset[str] = frozenset()
     while len(chosen) < _MOST_CITED:
-        gains = [_coverage(claim, held | words) - covered for words in sets]
+        gains = [_coverage(weights, said | words) - covered for words in sets]
         best = max(range(len(sets)), key=gains.__getitem__)
         if gains[best] < _LEAST_GAIN:
             break
         chosen.append(best)
         covered += gains[best]
-        held |= sets[best]
+        said |= sets[best]
     return tuple(sorted(chosen))

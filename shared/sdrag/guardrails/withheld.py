@@ -1,8 +1,8 @@
 """
 Checking the answer once more for what redaction withheld.
 
-What was located in a document stands in its register as keyed hashes: they say nothing
-in a dump, and any process that opens the same state can ask them. A released passage
+What was located in a document is in its register as keyed hashes. They say nothing in a
+dump, and any process that opens the same state can ask them. A released passage
 names its document by an opaque handle, and the constraints that took something out of
 it. The answer is read for the forms that these withhold in this document, as they stand
 and as runs of words whatever separates them, so that `Anna-Karlsson`, `AnnaKarlsson`
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from sdrag.guardrails.evidence import evidence
+from sdrag.guardrails.screened import evidence
 from sdrag.policy import Policy
 from sdrag.state import State
 from sdrag.state.keys import DOCUMENT_BYTES
@@ -58,7 +58,7 @@ def find_withheld(
 def _held(
     register: Register, said: Sequence[Folded]
 ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
-    """Yield what of a register stands in an answer, however it is spelt."""
+    """Yield what of a register is in an answer, however it is spelt."""
     for reading in said:
         yield from register.find_forms(reading)
         yield from register.find_dense(reading)

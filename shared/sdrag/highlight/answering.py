@@ -14,43 +14,44 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 
-from sdrag.engine.prompts import Label, untrusted
+from sdrag.engine.prompts import Label, Labelled, untrusted
 from sdrag.engine.steps import (
     Failure,
+    Outcome,
     Steps,
     complete,
     compute,
+    embed,
+    gather,
     replied,
     reserve,
     within_limits,
 )
 from sdrag.errors import LocalLimitError, PromptSanitizationError, SdragError
-from sdrag.highlight.divergence import similarity
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.json_replies import read_reply
 from sdrag.highlight.protocol import Context, Proposal
-from sdrag.highlight.questions import split_by_marks, split_by_model
+from sdrag.highlight.questions import split_by_marks, split_by_model, with_yes_no
 from sdrag.highlight.summarizer import (
     MAX_GUESSES,
     Summary,
     joined_highlights,
     summary_prompt,
 )
-from sdrag.highlight.together import together
 from sdrag.highlight.verification import Verification, verify_highlights
-from sdrag.highlight.yes_no import with_yes_no
 from sdrag.vocabulary import Passage
 
 __all__ = [
     "answer",
+    "check_guesses",
     "declined",
-    "gathered",
     "in_document_order",
+    "joined_answers",
     "plan",
     "plans",
     "released",
-    "verdict",
     "without_model",
 ]
 
@@ -59,14 +60,24 @@ _DIGITS = re.compile(r"(\d+)")
 
 def answer(asked: Asked, settings: Settings) -> Steps[Answer]:
     """
-    Answer a question; several in one prompt side by side, if the policy allows.
+    Answer a question; several in one prompt at the same time, if the policy allows.
 
     Raises:
         PromptSanitizationError: The passages are labelled SENSITIVE.
     """
-    parts = yield from _split(asked, settings)
-    outcomes = yield from together([_answer_one(part, settings) for part in parts])
-    return gathered([replied(outcome) for outcome in outcomes])
+    planned = yield from plans(asked, settings)
+    prompts = [part.prompt for part in planned if part.prompt is not None]
+    try:
+        outcomes = iter((yield from complete(prompts)))
+    except SdragError as error:
+        outcomes = iter([Failure(error)] * len(prompts))
+    answers = yield from gather(
+        *(
+            _answered(part, settings, next(outcomes) if part.prompt else None)
+            for part in planned
+        )
+    )
+    return joined_answers([replied(outcome) for outcome in answers])
 
 
 def plans(asked: Asked, settings: Settings) -> Steps[tuple[Plan, ...]]:
@@ -77,7 +88,7 @@ def plans(asked: Asked, settings: Settings) -> Steps[tuple[Plan, ...]]:
         PromptSanitizationError: The passages are labelled SENSITIVE.
     """
     parts = yield from _split(asked, settings)
-    outcomes = yield from together([plan(part, settings) for part in parts])
+    outcomes = yield from gather(*(plan(part, settings) for part in parts))
     return tuple(replied(outcome) for outcome in outcomes)
 
 
@@ -152,80 +163,112 @@ def _planned(
 
 def in_document_order(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     """
-    Order passages as they stand in the corpus, and drop repeats.
+    Order passages as in the corpus, and drop repeats.
 
     The host's ranking follows from the question, so an attacker steers it. Document
     and passage ids do not; numbers in them count as numbers.
     """
     unique = {passage.id: passage for passage in reversed(passages)}
-    return tuple(sorted(unique.values(), key=_place))
+    return tuple(sorted(unique.values(), key=_position))
 
 
-def released(settings: Settings, held: Plan, summary: Summary) -> Steps[Answer]:
+def released(settings: Settings, part: Plan, summary: Summary) -> Steps[Answer]:
     """Judge a summary that was read; gives the answer that may be released."""
     text = summary.answer.strip()
     if not text:
-        return declined(settings, held, "empty-answer")
-    judged = yield from verdict(settings, held, tuple(summary.guessed_questions))
-    return judged if judged.declined else judged.with_text(text)
+        return declined(settings, part, "empty-answer")
+    checked = yield from check_guesses(settings, part, tuple(summary.guessed_questions))
+    return checked if checked.declined else checked.with_text(text)
 
 
-def verdict(settings: Settings, held: Plan, guesses: tuple[str, ...]) -> Steps[Answer]:
+def check_guesses(
+    settings: Settings, part: Plan, guesses: tuple[str, ...]
+) -> Steps[Answer]:
     """
-    Judge the guessed questions, before a word of the answer is released.
+    Check the guessed questions, before a word of the answer is released.
 
-    Gives the answer without its text, or the one that declines. More guesses than were
-    asked for are not read: enough of them come near any question.
+    More guesses than were asked for are not read: enough of them come near any
+    question.
+
+    Args:
+        settings: How questions are answered.
+        part: The plan of the answer.
+        guesses: The questions that the summarizer guessed.
+
+    Returns:
+        The answer without its text, or the one that declines.
     """
     guesses = guesses[:MAX_GUESSES]
     likeness: float | None = None
     diverged = False
     if settings.rules.on_divergence != "answer":
         try:
-            likeness = yield from similarity(held.question, guesses)
+            likeness = yield from _similarity(part.question, guesses)
         except SdragError:
             likeness = None
         diverged = likeness is None or likeness < settings.rules.min_similarity
     if diverged and settings.rules.on_divergence == "decline":
-        return declined(settings, held, "diverged")
+        return declined(settings, part, "diverged")
     reason = "diverged" if diverged else ""
     return Answer(
         "",
-        held.highlights,
-        held.refusals,
+        part.highlights,
+        part.refusals,
         reason,
         guessed_questions=guesses,
         similarity=likeness,
     )
 
 
-def without_model(held: Plan) -> Answer:
+def _similarity(question: str, guesses: Sequence[str]) -> Steps[float]:
+    """
+    Return the greatest cosine of the question and a guess; 0 without a guess.
+
+    Section 9: "the H&S pipeline could monitor the similarity between the user's
+    question and the question guessed by the summarizer. If there is too much
+    divergence, the system could be programmed to refuse to answer". The question meets
+    the guesses in an embedding, and never in a prompt. The paper found little relation
+    to the quality of answers (Pearson 0.04), so the default is to answer.
+
+    Raises:
+        SdragError: The texts could not be embedded.
+    """
+    guessed = [guess for guess in guesses if guess.strip()]
+    if not guessed:
+        return 0.0
+    asked, *others = yield from embed([question, *guessed])
+    vector = replied(asked)
+    return max(float(vector @ replied(outcome)) for outcome in others)
+
+
+def without_model(part: Plan) -> Answer:
     """Release what a plan without a prompt says."""
     return Answer(
-        held.text,
-        held.highlights,
-        held.refusals,
-        held.reason,
-        declined=bool(held.reason),
+        part.text,
+        part.highlights,
+        part.refusals,
+        part.reason,
+        declined=bool(part.reason),
     )
 
 
-def declined(settings: Settings, held: Plan, reason: str) -> Answer:
+def declined(settings: Settings, part: Plan, reason: str) -> Answer:
     """Release the text for declining."""
     text = settings.rules.decline_text
-    return Answer(text, (), held.refusals, reason, declined=True)
+    return Answer(text, (), part.refusals, reason, declined=True)
 
 
-def _answer_one(asked: Asked, settings: Settings) -> Steps[Answer]:
-    held = yield from plan(asked, settings)
-    if held.prompt is None:
-        return without_model(held)
+def _answered(
+    part: Plan, settings: Settings, reply: Outcome[Labelled] | None
+) -> Steps[Answer]:
+    """Make the answer of a part from the summarizer's reply; None if not asked."""
+    if reply is None:
+        return without_model(part)
     try:
-        (outcome,) = yield from complete([held.prompt])
-        summary = read_reply(replied(outcome), Summary)
+        summary = read_reply(replied(reply), Summary)
     except SdragError:
-        return declined(settings, held, "summarizer-failed")
-    return (yield from released(settings, held, summary))
+        return declined(settings, part, "summarizer-failed")
+    return (yield from released(settings, part, summary))
 
 
 def _verify(
@@ -260,24 +303,24 @@ def _split(asked: Asked, settings: Settings) -> Steps[tuple[Asked, ...]]:
     return tuple(Asked(part.text, asked.passages, asked.labels) for part in parts)
 
 
-def gathered(answers: Sequence[Answer]) -> Answer:
-    """Make one answer of the parts; a part that declined is left out if others hold."""
+def joined_answers(answers: Sequence[Answer]) -> Answer:
+    """Make one answer of the parts; leave out what declined, unless all did."""
     if len(answers) == 1:
         return answers[0]
-    held = [each for each in answers if not each.declined] or [answers[0]]
-    measured = [each.similarity for each in held if each.similarity is not None]
+    kept = [answer for answer in answers if not answer.declined] or [answers[0]]
+    measured = [each.similarity for each in kept if each.similarity is not None]
     return Answer(
-        "\n\n".join(each.text for each in held),
-        tuple(dict.fromkeys(one for each in held for one in each.highlights)),
-        tuple(one for each in answers for one in each.refusals),
+        "\n\n".join(each.text for each in kept),
+        tuple(dict.fromkeys(chain.from_iterable(each.highlights for each in kept))),
+        tuple(chain.from_iterable(each.refusals for each in answers)),
         next((each.reason for each in answers if each.reason), ""),
-        held[0].declined,
-        tuple(guess for each in held for guess in each.guessed_questions),
+        kept[0].declined,
+        tuple(chain.from_iterable(each.guessed_questions for each in kept)),
         min(measured, default=None),
     )
 
 
-def _place(passage: Passage) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+def _position(passage: Passage) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
     return _natural(passage.document_id or ""), _natural(passage.id)
 
 

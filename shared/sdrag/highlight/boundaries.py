@@ -6,7 +6,7 @@ an attacker. A word must be hard to fake, so a word is what stands between space
 holds a letter or a digit: "a.b.c.d.e" is one word, and a placeholder is none. And a cut
 must not make another word, so a hyphen, an apostrophe or a point between letters holds
 a word together: "refundable" cannot be cut out of "non-refundable", "10" not out of
-"$10", nor "5" out of "-5". A comma or a dash with a space beside it holds nothing.
+"$10", nor "5" out of "-5". A comma or a dash next to a space holds nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UNSPACED_PER_WORD = 2
 
 def placeholders(text: str, known: Sequence[str] = ()) -> tuple[Span, ...]:
     """
-    Find what stands in place of something withheld.
+    Find what replaces something withheld.
 
     Args:
         text: Any text.

@@ -2,15 +2,18 @@
 Cuts that keep the meaning: what a contiguous cut may leave behind, and may not.
 
 A verbatim cut can turn its source around: "we never claim that [you are entitled to a
-full refund]" satisfies the paper's property and says the opposite. What does it stands
-outside the cut, in the same sentence or beside it: a negation, a condition, an
+full refund]" satisfies the paper's property and says the opposite. The cause is a cue
+outside the cut, in the same sentence or next to it: a negation, a condition, an
 exception, an attribution, a question mark, quotation marks, the lead of a list. A cut
-that leaves such a governor behind takes it in: the side it stands on grows to the edge
-of the sentence, and what comes out is still one contiguous stretch.
+that would leave such a cue behind takes it in. The side that the cue is on grows to the
+edge of the sentence, and the result is still one contiguous stretch.
+
+The lists of cues are English. They are read as words and not parsed, so they lean
+towards too many: a cue too many costs some precision, a cue too few costs the meaning.
+A text in another language is cut as at words, but for questions, quotations and lists.
 
 The left edge depends on where the cut begins and the right edge on where it ends, never
-on both; `sdrag.highlight.control` counts on it. A text in a language without a list of
-governors is cut as at words, but for questions, quotations and lists.
+on both. `sdrag.highlight.control` counts on it.
 """
 
 from __future__ import annotations
@@ -20,12 +23,71 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from sdrag.highlight.boundaries import holds_a_word
-from sdrag.highlight.negation_cues import GOVERNOR, LEADS_IN, TAKES_BACK
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import merge
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["Scope", "to_sentences"]
+
+_NEGATION = (
+    r"not|never|no|none|nobody|no-one|nothing|nowhere|neither|nor|cannot|without"
+    r"|hardly|scarcely|barely|rarely|seldom|\w+n['\u2019]t|false|falsely|untrue"
+    r"|incorrect|incorrectly|wrong|wrongly|myths?|misconceptions?|invalid|void"
+    r"|impossible|unlikely|unable|longer|contrary|anything but|far from"
+    r"|(?:den|refut|disprov|disput|reject|refus|fail|lack|doubt|avoid|prevent|prohibit"
+    r"|forbid|exclud|disallow|revok|ceas|bann|abolish|repeal|supersed|overturn)\w*"
+)
+_CONDITION = (
+    r"if|unless|until|provided|providing|when|whenever|once|should|assuming|whether"
+    r"|suppos\w+|depend\w*|subject to|in case|in the event|as long as|so long as"
+    r"|conditional\w*|on condition|only|pending|contingent|otherwise|or else"
+)
+_ATTRIBUTION = (
+    r"said|says?|saying|tells?|told|writes?|wrote|according|thinks?|thought|reportedly"
+    r"|(?:claim|alleg|believ|argu|assert|suggest|insist|rumou?r|pretend|imagin|propos"
+    r"|maintain|complain|purport|hypothe|accus|speculat|predict|warn|mistak|mislead"
+    r"|stat(?=e[sd]?\b))\w*|so-called|misled|supposedly|seem\w*|appears?|appeared"
+    r"|may|might|could|would|perhaps|possibly|hop(?:e[sd]?|ing)|wish\w*|ask(?:s|ed)?"
+    r"|demand\w*|lie[sd]?|scams?|tr(?:y|ies|ied)|attempt\w*|in (?:his|her|their) view"
+)
+_EXCEPTION = (
+    r"except\w*|other than|apart from|aside from|save for|excluding|instead|rather"
+    r"|however|although|though|despite|notwithstanding|used to|formerly|previously"
+    r"|expire[sd]?|besides|nothing but|but"
+)
+
+CUE = re.compile(
+    rf"(?<![\w'\u2019-])(?:{_NEGATION}|{_CONDITION}|{_ATTRIBUTION}|{_EXCEPTION})"
+    r"(?![\w\u2019])",
+    re.IGNORECASE,
+)
+"""A word that changes what the rest of its sentence says."""
+
+TAKES_BACK = re.compile(
+    r"""["'\u201c\u2018(\s]*(?:
+        (?:this|that|it|these|those|they|such|the\s(?:above|former|claim|offer|rule))
+        (?:\s\w+){0,2}?\s(?:
+            (?:is|are|was|were|has|have|had|did|does|do|holds?|applies|apply|seems?)
+            (?:\s\w+){0,3}?\s(?:not|never|no|false|untrue|wrong|incorrect|mistaken
+            |expired|(?:an?\s)?(?:\w+\s)?(?:myth|lie|scam|misconception|fiction|hoax)
+            |only|refused|rejected|denied|withdrawn|repealed|abolished|overturned)
+            |(?:\w+n['\u2019]t|cannot|never|no\slonger|expired|ended)
+        )\b
+        |(?:not|wrong|false|never|unless|except|provided|on\sthe\scontrary)\b
+        |no[.,!;]
+        )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The beginning of a sentence that takes back, or limits, the sentence before it."""
+
+LEADS_IN = re.compile(
+    r"\b(?:myths?|misconceptions?|rumou?rs?|hoax|untrue|not true|suppose|imagine"
+    r"|pretend|fiction\w*|hypothetical\w*|(?:following|next)[^.]{0,60}(?:not|false|wrong|never))"
+    r"\b",
+    re.IGNORECASE,
+)
+"""What makes a sentence say how the next one is meant."""
+
 
 _ITEM = re.compile(r"[-*\u2022]\s|\d{1,3}[.)]\s|\(?[a-z]\)\s")
 # Each begins with its mark, so that a text without the mark is passed over quickly.
@@ -68,7 +130,7 @@ class Scope(Confidential):
         return cls(text, sentences(text), merge(quotations))
 
     def widen(self, span: Span) -> Span:
-        """Extend a span until what governs it stands in it."""
+        """Extend a span until it holds the cues that change what it says."""
         return Span(self.left(span.start), self.right(span.end))
 
     def left(self, start: int) -> int:
@@ -76,35 +138,36 @@ class Scope(Confidential):
         index = self._sentence(start)
         if index is None:
             return start
-        own = self.sentences[index].start
+        sentence_start = self.sentences[index].start
         edge = min(start, self._lead(index, start))
         quotation = self._quotation(start)
         if quotation is not None and quotation.start < start:
             return min(edge, self._begin(quotation.start))
-        return min(edge, own) if self._is_governed(index, own, start) else edge
+        has_cue = self._has_cue(index, sentence_start, start)
+        return min(edge, sentence_start) if has_cue else edge
 
     def right(self, end: int) -> int:
         """Say where a cut that ends at `end` must end."""
         index = self._sentence(end - 1)
         if index is None:
             return end
-        own = self.sentences[index].end
+        sentence_end = self.sentences[index].end
         quotation = self._quotation(end - 1)
         reach = end
         if quotation is not None and end < quotation.end:
             reach = max(end, self._finish(quotation.end - 1))
             index = self._sentence(reach - 1) or index
-        elif self._is_governed(index, end, own):
-            reach = own
+        elif self._has_cue(index, end, sentence_end):
+            reach = sentence_end
         return max(reach, self._taken_back(index))
 
-    def _is_governed(self, index: int, start: int, end: int) -> bool:
-        """Say whether the part of a sentence outside the cut governs the cut."""
+    def _has_cue(self, index: int, start: int, end: int) -> bool:
+        """Say whether the sentence outside the cut changes what the cut says."""
         outside = self.text[start:end]
         if not holds_a_word(outside):
             return False
         asks = self.sentences[index].of(self.text).rstrip("\"'\u201d\u2019)")
-        return asks.endswith("?") or GOVERNOR.search(outside) is not None
+        return asks.endswith("?") or CUE.search(outside) is not None
 
     def _lead(self, index: int, start: int) -> int:
         """Say where the sentence begins that tells how this one is meant."""
@@ -115,7 +178,7 @@ class Scope(Confidential):
         if lead < 0:
             return start
         said = self.sentences[lead].of(self.text)
-        announces = said.endswith(":") and GOVERNOR.search(said) is not None
+        announces = said.endswith(":") and CUE.search(said) is not None
         tells = announces or LEADS_IN.search(said) is not None
         return self.sentences[lead].start if tells else start
 

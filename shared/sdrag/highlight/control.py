@@ -10,7 +10,7 @@ order. They are counted by walking over the words of each passage; passages mult
 polynomials in the number of highlights. In a passage of n words without punctuation, k
 stretches of w words or more with gaps of a word or more leave n - kw - (k-1) words to
 hand out over k lengths, k-1 gaps and two ends: C(n - kw - (k-1) + 2k, 2k) sets. A mark
-beside a word doubles a choice, since a highlight may take it in or leave it.
+next to a word doubles a choice, since a highlight may take it in or leave it.
 
 The empty set is counted: declining is an outcome too. Of the two booleans three states
 can be told apart: no yes-no question, yes, and no. A plain prompt of K tokens over a
@@ -64,8 +64,8 @@ def admissible_sets(
     """
     total: Counts = [1]
     for text in texts:
-        one = _of_passage(text, min_words, max_highlights, cut_at)
-        total = _product(total, one, max_highlights)
+        counts = _of_passage(text, min_words, max_highlights, cut_at)
+        total = _product(total, counts, max_highlights)
     several = sum(total) - 1
     return 1 + several * (_STATES_OF_BOOLEANS if booleans else 1)
 
@@ -146,8 +146,8 @@ def _edges(
     """Find where highlights begin, and where they end by the word after the last."""
     if cut_at == "sentences":
         whole = sentences(text)
-        moved_left = [(one.start, one.start) for one in whole]
-        moved_right = [(one.end, one.end) for one in whole]
+        moved_left = [(item.start, item.start) for item in whole]
+        moved_right = [(item.end, item.end) for item in whole]
     else:
         scope = Scope.of(text) if cut_at == "scope" else None
         cuts = [at for at in range(len(text) + 1) if not cuts_a_word(text, at)]
@@ -170,7 +170,7 @@ def _edges(
 
 
 def _sum(left: Counts, right: Counts) -> Counts:
-    return [one + other for one, other in zip(left, right, strict=True)]
+    return [item + other for item, other in zip(left, right, strict=True)]
 
 
 def _words(text: str) -> list[Span]:
@@ -197,7 +197,7 @@ def _last(words: Sequence[Span], end: int) -> int:
 
 def _product(left: Counts, right: Counts, most: int) -> Counts:
     product = [0] * min(len(left) + len(right) - 1, most + 1)
-    for i, one in enumerate(left):
+    for i, item in enumerate(left):
         for j, other in enumerate(right[: most + 1 - i]):
-            product[i + j] += one * other
+            product[i + j] += item * other
     return product

@@ -86,7 +86,7 @@ def scan(
 def windows(text: str, min_words: int = 5) -> list[Span]:
     """Give the windows of a text, each with at least `min_words` words."""
     whole = sentences(text)
-    found = [*whole, *(Span(one.start, two.end) for one, two in pairwise(whole))]
+    found = [*whole, *(Span(item.start, two.end) for item, two in pairwise(whole))]
     for sentence in whole:
         places = words(sentence.of(text))
         for start in range(_RUN // 2, len(places) - min_words + 1, _RUN // 2):
@@ -121,7 +121,7 @@ def _at_joint(
 def _apart(found: Sequence[Alarm]) -> Iterator[Alarm]:
     """Keep of overlapping alarms the surest, and of equals the shortest."""
     kept: list[Alarm] = []
-    for alarm in sorted(found, key=lambda one: (-one.score, len(one.span))):
+    for alarm in sorted(found, key=lambda item: (-item.score, len(item.span))):
         if not any(alarm.span.overlaps(other.span) for other in kept):
             kept.append(alarm)
-    yield from sorted(kept, key=lambda one: one.span)
+    yield from sorted(kept, key=lambda item: item.span)

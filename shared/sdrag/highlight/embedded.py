@@ -39,7 +39,7 @@ class Embedded(Confidential):
     A sentence and its vectors.
 
     Args:
-        span: Where it stands in its passage.
+        span: Where it is in its passage.
         group: The run of sentences that its tokens were embedded with.
         tokens: A (tokens, 384) matrix, each token in its context.
         following: The vector of the sentence after the one before it.
@@ -75,8 +75,8 @@ def _embed(text: str) -> Iterator[Embedded]:
     spans = sentences(text)
     said = [span.of(text) for span in spans]
     following = [
-        f"{before} {own}".strip()
-        for before, own in zip(["", *said], said, strict=False)
+        f"{before} {sentence}".strip()
+        for before, sentence in zip(["", *said], said, strict=False)
     ]
     vectors = iter(embed_texts(following))
     groups = list(_groups(spans))
@@ -84,10 +84,12 @@ def _embed(text: str) -> Iterator[Embedded]:
     tokens = embed_tokens([reach.of(text) for reach in reaches])
     for number, group in enumerate(groups):
         rows, places = tokens[number]
-        starts = [place.start + reaches[number].start for place in places]
+        starts = [index.start + reaches[number].start for index in places]
         for span in group:
-            own = [row for row, at in enumerate(starts) if span.start <= at < span.end]
-            yield Embedded(span, number, rows[own], next(vectors))
+            rows_of_span = [
+                row for row, at in enumerate(starts) if span.start <= at < span.end
+            ]
+            yield Embedded(span, number, rows[rows_of_span], next(vectors))
 
 
 def _groups(spans: Sequence[Span]) -> Iterator[list[Span]]:

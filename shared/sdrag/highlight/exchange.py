@@ -124,6 +124,8 @@ class Answer(Confidential):
 
 def _refused(refusals: tuple[Refusal, ...]) -> tuple[Decision, ...]:
     return tuple(
-        Decision(one.passage_id or "extract", "dropped", "highlight", one.reason)
-        for one in refusals
+        Decision(
+            refusal.passage_id or "extract", "dropped", "highlight", refusal.reason
+        )
+        for refusal in refusals
     )

@@ -60,7 +60,7 @@ class Extractive(Confidential):
             for score, span in replied(outcome)
             if score > self.margin
         ]
-        found.sort(key=lambda one: -one[0])
+        found.sort(key=lambda item: -item[0])
         extracts = (_whole(text, span).of(text) for _, text, span in found[: self.most])
         return Proposal(tuple(extracts))
 
@@ -93,7 +93,7 @@ class Extractive(Confidential):
             for (starts, ends), places, side in zip(scores, offsets, sides, strict=True)
             for answer in self._answers(starts, ends, places, side)
         ]
-        return [max(found, key=lambda one: one[0])] if found else []
+        return [max(found, key=lambda item: item[0])] if found else []
 
     def _answers(
         self,
@@ -122,7 +122,7 @@ class Extractive(Confidential):
 
 def _whole(text: str, span: Span) -> Span:
     """Extend a span to the sentences it touches."""
-    touched = [one for one in sentences(text) if one.overlaps(span)]
+    touched = [item for item in sentences(text) if item.overlaps(span)]
     if not touched:
         return span
     return Span(touched[0].start, touched[-1].end)

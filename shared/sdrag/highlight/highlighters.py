@@ -31,5 +31,8 @@ def highlighter_named(name: str) -> Highlighter:
         UsageError: There is none of that name.
     """
     if name not in HIGHLIGHTERS:
-        raise UsageError(f"The highlighters are {', '.join(HIGHLIGHTERS)}.")
+        raise UsageError(
+            f"There is no highlighter {name!r}.",
+            hint=f"The highlighters are {', '.join(HIGHLIGHTERS)}.",
+        )
     return HIGHLIGHTERS[name]

@@ -1,24 +1,23 @@
 """
 Reading a model's reply as JSON of a known shape.
 
-A reply may stand in a code fence or in prose. The first JSON object in it is taken.
-What cannot be read is an error that quotes nothing.
+The reply may be in a code fence or in prose. Its first JSON object is taken. A reply
+that cannot be read raises an error that quotes nothing.
 """
 
 from __future__ import annotations
 
-import json
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from sdrag.engine.lenient_json import json_values
 from sdrag.engine.prompts import Labelled
 from sdrag.errors import ModelReplyError
 
 __all__ = ["MAX_REPLY", "read_reply"]
 
 MAX_REPLY = 200_000
-_MAX_OPENINGS = 50
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -43,14 +42,11 @@ def read_reply(reply: Labelled, shape: type[M]) -> M:
         ) from None
 
 
-def _first_object(text: str) -> Any:
-    decoder = json.JSONDecoder()
-    start = text.find("{")
-    for _ in range(_MAX_OPENINGS):
-        if start < 0:
-            break
-        try:
-            return decoder.raw_decode(text, start)[0]
-        except (ValueError, RecursionError):
-            start = text.find("{", start + 1)
+def _first_object(text: str) -> object:
+    """Return the first JSON object of a text, in a list or by itself."""
+    for value in json_values(text):
+        listed = value if isinstance(value, list) else [value]
+        for item in listed:
+            if isinstance(item, dict):
+                return item
     return None

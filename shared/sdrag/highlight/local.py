@@ -3,10 +3,10 @@ The local highlighter: no model beyond the packaged MiniLM, and no call to anyon
 
 A sentence is judged by how well it meets the question, as measured by
 `sdrag.highlight.token_overlap`. The weighted sum of the measures, through a softmax,
-says how likely each sentence is. The best one is taken; a further one only if its
-likelihood pays for its length, so the highlights grow where the ranking is in doubt and nowhere else. A
-sentence beside the best one is likelier than its words say, since they may hold a
-pronoun where the best one has the name, or the other way round.
+says how likely each sentence is. The best one is taken. A further one is taken only if
+its likelihood pays for its length, so the highlights grow only where the ranking is in
+doubt. A sentence next to the best one is likelier than its words say, since one of the
+two may hold a pronoun where the other has the name.
 
 Where the words of the question meet nothing like them, there is no answer; when no
 sentence is left, the highlighter declines. Weights, price and floor were calibrated on
@@ -24,8 +24,7 @@ from sdrag.engine.prompts import Labelled
 from sdrag.engine.steps import Steps, compute, replied
 from sdrag.highlight.embedded import Embedded, embedded
 from sdrag.highlight.protocol import Context, Proposal
-from sdrag.highlight.token_overlap import Question
-from sdrag.highlight.word_overlap import overlap
+from sdrag.highlight.token_overlap import Question, overlap
 from sdrag.text.spans import merge
 from sdrag.vocabulary import Confidential
 
@@ -49,7 +48,7 @@ class Local:
         floor: The least coverage of the question's words, a mean cosine; -1 never
             declines.
         price: How likely a further sentence must be if it is as long as those taken.
-        beside: How much likelier a sentence is that stands beside the best one.
+        neighbour: How much likelier a sentence is next to the best one.
         most: The most sentences.
         focus: The weight of what the focus of the question met,
         best: ... of how much of the question a sentence is the nearest of,
@@ -61,7 +60,7 @@ class Local:
 
     floor: float = 0.38
     price: float = 0.5
-    beside: float = 0.08
+    neighbour: float = 0.08
     most: int = 3
     focus: float = 8.0
     best: float = 1.75
@@ -82,9 +81,9 @@ class Local:
         if not question.tokens:
             return ()
         candidates = [
-            one
+            item
             for index, passage in enumerate(texts)
-            for one in _covered(index, passage, question, self.floor)
+            for item in _covered(index, passage, question, self.floor)
         ]
         candidates = _most_overlapping(text, candidates)
         if not candidates:
@@ -95,9 +94,9 @@ class Local:
     def _scores(self, question: Question, candidates: Sequence[_Candidate]) -> Vector:
         import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
-        met = np.stack([one.met for one in candidates])
-        following = np.stack([one.sentence.following for one in candidates])
-        said = [one.text for one in candidates]
+        met = np.stack([candidate.met for candidate in candidates])
+        following = np.stack([candidate.sentence.following for candidate in candidates])
+        said = [candidate.text for candidate in candidates]
         score: Vector = (
             self.focus * question.focus(met)
             + self.best * question.best(met)
@@ -120,12 +119,12 @@ class Local:
             if 0 <= index < len(candidates) and (
                 candidates[index].passage == candidates[first].passage
             ):
-                likely[index] = min(1.0, likely[index] + self.beside)
+                likely[index] = min(1.0, likely[index] + self.neighbour)
         taken = [candidates[first]]
         ranked = np.argsort(-likely, kind="stable")
-        for index in [int(one) for one in ranked if one != first][: self.most - 1]:
+        for index in [int(item) for item in ranked if item != first][: self.most - 1]:
             length = len(candidates[index].text)
-            share = length / (length + sum(len(one.text) for one in taken))
+            share = length / (length + sum(len(item.text) for item in taken))
             if likely[index] >= 2 * self.price * share:
                 taken.append(candidates[index])
         return taken
@@ -168,20 +167,21 @@ def _covered(
         if len(sentence.tokens)
     ]
     groups = [
-        list(group) for _, group in groupby(found, key=lambda one: one.sentence.group)
+        list(members)
+        for _, members in groupby(found, key=lambda item: item.sentence.group)
     ]
-    for before, own, after in zip(
+    for before, group, after in zip(
         [[], *groups], groups, [*groups[1:], []], strict=False
     ):
-        if max(_coverage(before + own), _coverage(own + after)) >= floor:
-            yield from own
+        if max(_coverage(before + group), _coverage(group + after)) >= floor:
+            yield from group
 
 
 def _coverage(candidates: Sequence[_Candidate]) -> float:
     """Say how near, on average, a word of the question comes to any word here."""
     import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
-    met = np.stack([one.met for one in candidates])
+    met = np.stack([candidate.met for candidate in candidates])
     return float(met.max(axis=0).mean())
 
 
@@ -189,15 +189,15 @@ def _most_overlapping(question: str, candidates: list[_Candidate]) -> list[_Cand
     """Keep the work bounded: of very many sentences, those that share words."""
     if len(candidates) <= MAX_SENTENCES:
         return candidates
-    scores = overlap(question, [one.text for one in candidates])
+    scores = overlap(question, [candidate.text for candidate in candidates])
     ranked = sorted(range(len(candidates)), key=lambda index: -scores[index])
     return [candidates[index] for index in sorted(ranked[:MAX_SENTENCES])]
 
 
 def _joined(texts: Sequence[str], chosen: Sequence[_Candidate]) -> Iterator[str]:
     """Yield the chosen sentences, neighbours as one extract."""
-    ordered = sorted(chosen, key=lambda one: (one.passage, one.sentence.span))
-    for passage, group in groupby(ordered, key=lambda one: one.passage):
+    ordered = sorted(chosen, key=lambda item: (item.passage, item.sentence.span))
+    for passage, group in groupby(ordered, key=lambda item: item.passage):
         text = texts[passage]
-        for span in merge((one.sentence.span for one in group), text):
+        for span in merge((item.sentence.span for item in group), text):
             yield span.of(text)

@@ -9,6 +9,8 @@ highlighter make the model write first only grounds it; it is dropped here.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from itertools import islice
 
 from pydantic import BaseModel, Field
 
@@ -16,12 +18,13 @@ from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill
 from sdrag.engine.steps import Steps, complete, replied
 from sdrag.highlight.json_replies import MAX_REPLY, read_reply
 from sdrag.highlight.protocol import Context, Proposal
-from sdrag.highlight.spans_between import between
+from sdrag.text.folding import Folded, fold, fold_text
 
 __all__ = [
     "Extraction",
     "Spans",
     "baseline",
+    "between",
     "by_span",
     "structured",
     "two_steps",
@@ -146,3 +149,35 @@ def _bare(line: str) -> str:
     if len(text) > 1 and text[0] in _QUOTES and text[-1] in _QUOTES:
         return text[1:-1]
     return text
+
+
+_MAX_OCCURRENCES = 1_000
+
+
+def between(text: str, start: str, end: str) -> str | None:
+    """
+    Give the passage's own text from `start` to `end`, both included.
+
+    Args:
+        text: The passage.
+        start: The first words, up to case, whitespace and typography.
+        end: The last words.
+    """
+    folded = fold(text)
+    first, last = fold_text(start), fold_text(end)
+    starts, ends = _places(folded, first), _places(folded, last)
+    pairs = []
+    for opening in starts:
+        index = bisect_left(ends, opening + len(first))
+        if index < len(ends):
+            pairs.append((ends[index] + len(last) - opening, opening))
+        elif first.endswith(last):
+            pairs.append((len(first), opening))
+    if not pairs:
+        return None
+    length, opening = min(pairs)
+    return folded.span(opening, opening + length).of(text)
+
+
+def _places(folded: Folded, phrase: str) -> list[int]:
+    return list(islice(folded.positions(phrase), _MAX_OCCURRENCES))

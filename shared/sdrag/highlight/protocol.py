@@ -52,7 +52,7 @@ class Proposal(Confidential):
     What a highlighter returns.
 
     Args:
-        extracts: What it says stands in the passages, the likeliest first.
+        extracts: What it says is in the passages, the likeliest first.
         is_yes_no: The question asks for yes or no.
         says_yes: The answer is yes; read only where `is_yes_no` holds.
     """

@@ -1,23 +1,32 @@
 """
-Several questions in one prompt: split, so that each gets a summarizer of its own.
+What is asked of a question before it is answered: its parts, and whether it is yes-no.
 
 Section 9: "the highlighter can first split the questions that are present in the
-prompt, and then have the H&S system make separate calls to the summarizer". A split is
-the asker's words still and is labelled so. It is bounded: each part multiplies what an
-attacker can choose, and costs a call.
+prompt, and then have the H&S system make separate calls to the summarizer". The parts
+are still the asker's words, and are labelled so. Their number is bounded, because each
+part multiplies what an attacker can choose, and costs a call.
+
+Section 9 too: "the highlighter can optionally pass a tag to the summarizer indicating:
+i) whether the question being asked is of yes-no type, and if so ii) what it thinks to
+be the answer". Any highlighter can be given this. The two booleans come from a call of
+their own, made at the same time as the highlighter's. A reply that is not two booleans
+is ignored.
 """
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from dataclasses import replace
 
-from sdrag.engine.prompts import Labelled, Message, Prompt, constant
-from sdrag.engine.steps import Steps, complete, replied
+from pydantic import BaseModel, Field, StrictBool
+
+from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.engine.steps import Steps, complete, gather, replied
 from sdrag.errors import SdragError
 from sdrag.highlight.json_replies import read_reply
+from sdrag.highlight.protocol import Context, Highlighter, Proposal
 from sdrag.text.sentences import sentences
 
-__all__ = ["Questions", "split_by_marks", "split_by_model"]
+__all__ = ["Questions", "YesNo", "split_by_marks", "split_by_model", "with_yes_no"]
 
 _TASK = (
     "Split what the user asks into separate questions, each of which can be understood "
@@ -77,3 +86,50 @@ def split_by_model(question: Labelled, most: int) -> Steps[tuple[Labelled, ...]]
 def _asks(text: str) -> bool:
     """Say whether a text ends in a question mark, quoted or shouted."""
     return text.rstrip("\"'\u201d\u2019)\u300d!").endswith(_MARKS)
+
+
+_YES_NO_TASK = (
+    "Say whether the question asks for yes or no and, if it does, whether the answer "
+    "that the passages give is yes. "
+    'Reply as JSON: {"is_yes_no": true or false, "says_yes": true or false}'
+)
+
+
+class YesNo(BaseModel):
+    """The two booleans."""
+
+    is_yes_no: StrictBool
+    says_yes: StrictBool
+
+
+def with_yes_no(highlighter: Highlighter) -> Highlighter:
+    """Let a highlighter tell yes-no questions and their answer."""
+
+    def asking(question: Labelled, context: Context) -> Steps[Proposal]:
+        proposed, reply = yield from gather(
+            highlighter(question, context), _booleans(question, context)
+        )
+        proposal, found = replied(proposed), replied(reply)
+        if found is None or not found.is_yes_no:
+            return proposal
+        return replace(proposal, is_yes_no=True, says_yes=found.says_yes)
+
+    return asking
+
+
+def _booleans(question: Labelled, context: Context) -> Steps[YesNo | None]:
+    asked = fill(
+        "Passages:\n\n{passages}\n\nQuestion: {question}",
+        passages=context.numbered(),
+        question=question,
+    )
+    prompt = Prompt(
+        "highlight.yes_no",
+        (Message("system", constant(_YES_NO_TASK)), Message("user", asked)),
+        reply_format=YesNo,
+    )
+    try:
+        (outcome,) = yield from complete([prompt])
+        return read_reply(replied(outcome), YesNo)
+    except SdragError:
+        return None

@@ -2,135 +2,348 @@
 Streaming the answer, and nothing but the answer.
 
 The highlights are verified before the summarizer is asked, so every token is made of
-verified text. Two things are left to judge on the way. The reply is JSON, and only the
-string under `answer` may leave. And the guessed questions, which come first, are judged
-by the policy's rule on divergence before the first word of the answer does. A reply in
-another shape or order is held back whole, and judged when it has ended.
+verified text. Two things remain to be checked on the way. The reply is JSON, and only
+the string under `answer` may leave. And the guessed questions, which come first, are
+checked by the policy's rule on divergence before the first word of the answer leaves. A
+reply in another shape or order is held back whole, and checked when it has ended.
 
-`Release` performs nothing: each chunk is fed to it as steps that give what may leave.
-`stream` and `astream` drive it and are the only twins; a framework brings the chunks.
+`_pieces` performs nothing: it yields what may leave, and requests for what it needs.
+`stream` and `astream` drive it and are the only twins. A framework brings a
+`StreamHost`, which asks the model for its reply in chunks.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from sdrag.engine.prompts import Label, Labelled, Prompt
 from sdrag.engine.steps import EffectRunner, Steps, arun, run
 from sdrag.errors import ModelError, SdragError
 from sdrag.highlight.answering import (
+    check_guesses,
     declined,
     plans,
     released,
-    verdict,
     without_model,
 )
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
 from sdrag.highlight.json_replies import MAX_REPLY, read_reply
-from sdrag.highlight.stream_state import StreamState
 from sdrag.highlight.summarizer import Summary
-from sdrag.vocabulary import Confidential
+from sdrag.vocabulary import Confidential, Highlight
 
-__all__ = ["Astreamed", "Release", "Streamed", "astream", "stream"]
+__all__ = ["StreamHost", "astream", "stream"]
 
-# In a JSON string every quotation mark is escaped, so this stands in none.
+# In a JSON string every quotation mark is escaped, so no string holds this.
 _ANSWER = re.compile(r'"answer"\s*:\s*"')
 _ESCAPED_LENGTH = 6
 _PAIR_LENGTH = 12
+Chunks_co = TypeVar("Chunks_co", covariant=True)
+Concluded_co = TypeVar("Concluded_co", covariant=True)
 
 
-class Release(Confidential):
+@dataclass(frozen=True, slots=True, repr=False)
+class StreamHost(Confidential, Generic[Chunks_co, Concluded_co]):
     """
-    One streamed answer.
+    What a framework brings to a stream.
+
+    Args:
+        runner: Answers effects.
+        hide: Surrounds what is done between two pieces that leave; hides it from
+            tracers.
+        chunks: Asks the model for a reply in chunks: an iterator of texts, or for
+            `astream` an async one.
+        conclude: Drives the last steps of a part, and hands its event to the audit;
+            for `astream` it is awaited.
+    """
+
+    runner: EffectRunner
+    hide: Callable[[], AbstractContextManager[object]]
+    chunks: Callable[[Prompt], Chunks_co]
+    conclude: Callable[[Steps[Answer]], Concluded_co]
+
+
+SyncHost = StreamHost[Iterator[str], Answer]
+AsyncHost = StreamHost[AsyncIterator[str], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Drive(Confidential):
+    """A request to drive steps; answered by their result."""
+
+    steps: Steps[Any]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Conclude(Confidential):
+    """A request to drive the last steps of a part; answered by its answer."""
+
+    steps: Steps[Answer]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _NextChunk(Confidential):
+    """
+    A request for the next chunk of a reply; for the first one, the prompt is given.
+
+    Answered by the text, by None at the end, or by the error that broke it off.
+    """
+
+    prompt: Prompt | None
+
+
+Piece = str | Plan
+Request = _Drive | _Conclude | _NextChunk
+Streaming = Generator[Request | Piece, Any, None]
+
+
+def stream(asked: Asked, settings: Settings, host: SyncHost) -> Iterator[Piece]:
+    """
+    Yield the plan of each part of the question that is answered, then its pieces.
+
+    Args:
+        asked: The question and the passages.
+        settings: How questions are answered.
+        host: What the framework brings.
+
+    Raises:
+        PromptSanitizationError: The passages are labelled SENSITIVE.
+        ModelError: The model broke off after a part of the answer had left.
+    """
+    answer: Any = None
+    chunks: Iterator[str] = iter(())
+    with closing(_pieces(asked, settings)) as pieces:
+        while (request := _resumed(pieces, answer)) is not None:
+            answer = None
+            match request:
+                case _Conclude(steps):
+                    answer = host.conclude(steps)
+                case _Drive(steps):
+                    try:
+                        with host.hide():
+                            answer = run(steps, host.runner)
+                    except SdragError as error:
+                        answer = error
+                case _NextChunk(prompt):
+                    try:
+                        with host.hide():
+                            chunks = iter(host.chunks(prompt)) if prompt else chunks
+                            answer = next(chunks, None)
+                    except Exception as error:  # noqa: BLE001 -- of any provider
+                        answer = error
+                case _:
+                    yield request
+
+
+async def astream(
+    asked: Asked, settings: Settings, host: AsyncHost
+) -> AsyncIterator[Piece]:
+    """Yield plans and pieces without blocking the event loop; as `stream`."""
+    answer: Any = None
+    chunks: AsyncIterator[str] | None = None
+    with closing(_pieces(asked, settings)) as pieces:
+        while (request := _resumed(pieces, answer)) is not None:
+            answer = None
+            match request:
+                case _Conclude(steps):
+                    answer = await host.conclude(steps)
+                case _Drive(steps):
+                    try:
+                        with host.hide():
+                            answer = await arun(steps, host.runner)
+                    except SdragError as error:
+                        answer = error
+                case _NextChunk(prompt):
+                    try:
+                        with host.hide():
+                            chunks = aiter(host.chunks(prompt)) if prompt else chunks
+                            answer = await anext(chunks, None) if chunks else None
+                    except Exception as error:  # noqa: BLE001 -- of any provider
+                        answer = error
+                case _:
+                    yield request
+
+
+def _resumed(pieces: Streaming, answer: Any) -> Request | Piece | None:
+    """
+    Send an answer; return what is yielded next, or None at the end.
+
+    Raises:
+        SdragError: The answer is one: steps failed. It holds no frame of theirs.
+    """
+    if isinstance(answer, SdragError):
+        raise answer.sealed()
+    try:
+        return pieces.send(answer)
+    except StopIteration:
+        return None
+
+
+def _pieces(asked: Asked, settings: Settings) -> Streaming:
+    """Yield what may leave of all parts of a question, and what is needed for it."""
+    planned: tuple[Plan, ...] = yield _Drive(plans(asked, settings))
+    state = _StreamState()
+    for part in planned:
+        if part.prompt is None:
+            last = yield _Conclude(_returning(without_model(part)))
+            yield from state.end(part, last)
+        else:
+            yield from _replied(part, part.prompt, settings, state)
+    yield from state.rest()
+
+
+def _replied(
+    part: Plan, prompt: Prompt, settings: Settings, state: _StreamState
+) -> Streaming:
+    """Yield what may leave of the reply to one prompt."""
+    reply = _ReplyReader(settings, part)
+    chunk: str | Exception | None = None
+    opening: Prompt | None = prompt
+    while not reply.is_shut:
+        chunk, opening = (yield _NextChunk(opening)), None
+        if not isinstance(chunk, str):
+            break
+        text = yield _Drive(reply.feed(chunk))
+        yield from state.piece(part, text)
+    last = yield _Conclude(reply.close())
+    yield from state.end(part, last)
+    if isinstance(chunk, Exception) and state.is_answering(part):
+        raise ModelError("The model broke off in the middle of its answer.")
+
+
+class _StreamState(Confidential):
+    """
+    What has left of a stream, so that it says what `answer` would.
+
+    A part's plan leaves with the first piece of its answer, after the guesses were
+    checked. A part that declines says nothing, unless all do. No highlight leaves
+    twice.
+    """
+
+    __slots__ = ("_answering", "_declined", "_highlights")
+
+    def __init__(self) -> None:
+        self._answering: Plan | None = None
+        self._declined: tuple[Plan, str] | None = None
+        self._highlights: set[Highlight] = set()
+
+    def is_answering(self, part: Plan) -> bool:
+        """Say whether something of a part has left."""
+        return part is self._answering
+
+    def piece(self, part: Plan, text: str) -> Iterator[Piece]:
+        """Yield a piece of a part's answer."""
+        if not text:
+            return
+        if part is not self._answering:
+            self._answering = part
+            fresh = tuple(h for h in part.highlights if h not in self._highlights)
+            self._highlights.update(fresh)
+            yield replace(part, highlights=fresh)
+        yield text
+
+    def end(self, part: Plan, last: Answer) -> Iterator[Piece]:
+        """Yield what is left to say of a part."""
+        if not last.declined:
+            yield from self.piece(part, last.text)
+        elif self._declined is None:
+            self._declined = replace(part, highlights=(), reason=last.reason), last.text
+
+    def rest(self) -> Iterator[Piece]:
+        """Decline, if nothing was said."""
+        if self._answering is None and self._declined is not None:
+            yield from self._declined
+
+
+class _ReplyReader(Confidential):
+    """
+    Reads one streamed reply.
 
     Args:
         settings: How questions are answered.
-        held: The plan, with a prompt.
+        part: The plan, with a prompt.
     """
 
     __slots__ = (
         "_allowed",
         "_blank",
-        "_held",
-        "_place",
+        "_is_held_back",
+        "_is_shut",
+        "_part",
+        "_position",
         "_settings",
-        "_shut",
         "_text",
-        "_whole",
     )
 
-    def __init__(self, settings: Settings, held: Plan) -> None:
+    def __init__(self, settings: Settings, part: Plan) -> None:
         self._settings = settings
-        self._held = held
+        self._part = part
         self._text = ""
-        self._place = 0
+        self._position = 0
         self._allowed: Answer | None = None
-        self._shut = False
-        self._whole = False
+        self._is_shut = False
+        self._is_held_back = False
         self._blank = ""
-
-    def __repr__(self) -> str:
-        return f"Release({len(self._text)} characters)"
 
     @property
     def is_shut(self) -> bool:
         """Nothing more will leave; the model need not go on."""
-        return self._shut
+        return self._is_shut
 
     def feed(self, chunk: str) -> Steps[str]:
-        """Take a part of the reply; gives what may leave now."""
-        if self._shut:
+        """Take a chunk of the reply; return what may leave now."""
+        if self._is_shut:
             return ""
         self._text += chunk
         if len(self._text) > MAX_REPLY:
-            self._shut = True
+            self._is_shut = True
             return ""
-        if self._allowed is None and not self._whole:
+        if self._allowed is None and not self._is_held_back:
             found = _ANSWER.search(self._text)
             if found is None:
                 return ""
             guesses = _guesses(self._text[: found.start()])
             if guesses is None:
-                self._whole = True
+                self._is_held_back = True
                 return ""
-            judged = yield from verdict(self._settings, self._held, guesses)
-            self._place, self._allowed = found.end(), judged
-            self._shut = judged.declined
-        return "" if self._shut or self._whole else self._take()
+            allowed = yield from check_guesses(self._settings, self._part, guesses)
+            self._position, self._allowed = found.end(), allowed
+            self._is_shut = allowed.declined
+        return "" if self._is_shut or self._is_held_back else self._take()
 
     def close(self) -> Steps[Answer]:
         """
         End the reply.
 
-        Gives the answer that declines, or the one whose text is what may still leave:
-        nothing, after a stream that was released on the way.
+        Returns:
+            The answer that declines, or the one whose text is what may still leave:
+            nothing, where the pieces have left already.
         """
         if self._allowed is not None:
             if self._allowed.declined:
                 return self._allowed
             if not self._allowed.text:
-                return declined(self._settings, self._held, "empty-answer")
+                return declined(self._settings, self._part, "empty-answer")
             return self._allowed.without_text()
         try:
             summary = read_reply(Labelled(self._text, Label.NONE), Summary)
         except SdragError:
-            return declined(self._settings, self._held, "summarizer-failed")
-        return (yield from released(self._settings, self._held, summary))
+            return declined(self._settings, self._part, "summarizer-failed")
+        return (yield from released(self._settings, self._part, summary))
 
     def _take(self) -> str:
         """Decode what has come of the answer's string since the last time."""
-        end, closed = _complete(self._text, self._place)
-        raw, self._place = self._text[self._place : end], end
-        self._shut = closed
+        end, closed = _complete(self._text, self._position)
+        raw, self._position = self._text[self._position : end], end
+        self._is_shut = closed
         try:
             piece = str(json.loads(f'"{raw}"', strict=False))
         except ValueError:
-            self._shut = True
+            self._is_shut = True
             return ""
         return self._trimmed(piece)
 
@@ -141,142 +354,20 @@ class Release(Confidential):
         piece = self._blank + piece
         if not self._allowed.text:
             piece = piece.lstrip()
-        said = piece.rstrip()
-        self._blank = piece[len(said) :]
-        self._allowed = self._allowed.with_text(said)
-        return said
+        text = piece.rstrip()
+        self._blank = piece[len(text) :]
+        self._allowed = self._allowed.with_text(text)
+        return text
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Streamed(Confidential):
-    """
-    What a framework brings to a stream.
-
-    Args:
-        runner: Answers effects.
-        cover: Surrounds what is done inside, between two pieces that leave.
-        chunks: Asks the model for a reply in parts.
-        conclude: Drives the last steps of a part and tells the audit.
-    """
-
-    runner: EffectRunner
-    cover: Callable[[], AbstractContextManager[object]]
-    chunks: Callable[[Prompt], Iterator[str]]
-    conclude: Callable[[Steps[Answer]], Answer]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Astreamed(Confidential):
-    """What a framework brings to an async stream; as `Streamed`."""
-
-    runner: EffectRunner
-    cover: Callable[[], AbstractContextManager[object]]
-    chunks: Callable[[Prompt], AsyncIterator[str]]
-    conclude: Callable[[Steps[Answer]], Awaitable[Answer]]
-
-
-def stream(asked: Asked, settings: Settings, host: Streamed) -> Iterator[str | Plan]:
-    """
-    Yield the plan of each part of the question that is answered, then its pieces.
-
-    Raises:
-        PromptSanitizationError: The passages are labelled SENSITIVE.
-        ModelError: The model broke off after a part of the answer had left.
-    """
-    fault: SdragError | None = None
-    try:
-        with host.cover():
-            planned = run(plans(asked, settings), host.runner)
-    except SdragError as error:
-        fault = error
-    if fault is not None:
-        raise fault.sealed()
-    told = StreamState()
-    for held in planned:
-        if held.prompt is None:
-            yield from told.end(held, host.conclude(_done(without_model(held))))
-        else:
-            yield from _tell(held, held.prompt, Release(settings, held), told, host)
-    yield from told.rest()
-
-
-async def astream(
-    asked: Asked, settings: Settings, host: Astreamed
-) -> AsyncIterator[str | Plan]:
-    """Yield plans and pieces without blocking the event loop; as `stream`."""
-    fault: SdragError | None = None
-    try:
-        with host.cover():
-            planned = await arun(plans(asked, settings), host.runner)
-    except SdragError as error:
-        fault = error
-    if fault is not None:
-        raise fault.sealed()
-    told = StreamState()
-    for held in planned:
-        if held.prompt is None:
-            for one in told.end(held, await host.conclude(_done(without_model(held)))):
-                yield one
-        else:
-            release = Release(settings, held)
-            async for one in _atell(held, held.prompt, release, told, host):
-                yield one
-    for one in told.rest():
-        yield one
-
-
-def _tell(
-    held: Plan, prompt: Prompt, release: Release, told: StreamState, host: Streamed
-) -> Iterator[str | Plan]:
-    broken = False
-    chunks = iter(host.chunks(prompt))
-    while not release.is_shut:
-        try:
-            with host.cover():
-                chunk = next(chunks, None)
-        except Exception:  # noqa: BLE001 -- whatever a provider raises
-            broken, chunk = True, None
-        if chunk is None:
-            break
-        with host.cover():
-            piece = run(release.feed(chunk), host.runner)
-        yield from told.piece(held, piece)
-    yield from told.end(held, host.conclude(release.close()))
-    if broken and told.is_telling(held):
-        raise ModelError("The model broke off in the middle of its answer.")
-
-
-async def _atell(
-    held: Plan, prompt: Prompt, release: Release, told: StreamState, host: Astreamed
-) -> AsyncIterator[str | Plan]:
-    broken = False
-    chunks = aiter(host.chunks(prompt))
-    while not release.is_shut:
-        try:
-            with host.cover():
-                chunk = await anext(chunks, None)
-        except Exception:  # noqa: BLE001 -- whatever a provider raises
-            broken, chunk = True, None
-        if chunk is None:
-            break
-        with host.cover():
-            piece = await arun(release.feed(chunk), host.runner)
-        for one in told.piece(held, piece):
-            yield one
-    for one in told.end(held, await host.conclude(release.close())):
-        yield one
-    if broken and told.is_telling(held):
-        raise ModelError("The model broke off in the middle of its answer.")
-
-
-def _done(answer: Answer) -> Steps[Answer]:
-    """Have nothing left to do."""
+def _returning(answer: Answer) -> Steps[Answer]:
+    """Return an answer, as steps."""
     yield from ()
     return answer
 
 
 def _guesses(head: str) -> tuple[str, ...] | None:
-    """Read what comes before the answer; nothing if it is not the guesses alone."""
+    """Read what comes before the answer; None if it is not the guesses alone."""
     start = head.find("{")
     try:
         value: Any = json.loads(head[start:].rstrip().removesuffix(",") + "}")
@@ -290,16 +381,16 @@ def _guesses(head: str) -> tuple[str, ...] | None:
 
 def _complete(text: str, start: int) -> tuple[int, bool]:
     """Say up to where a JSON string is complete, and whether it ends there."""
-    place = start
-    while place < len(text):
-        if text[place] == '"':
-            return place, True
+    at = start
+    while at < len(text):
+        if text[at] == '"':
+            return at, True
         step = 1
-        if text[place] == "\\":
-            step = 2 if text[place + 1 : place + 2] != "u" else _ESCAPED_LENGTH
-            if text[place + 1 : place + 4].lower() in {"ud8", "ud9", "uda", "udb"}:
+        if text[at] == "\\":
+            step = 2 if text[at + 1 : at + 2] != "u" else _ESCAPED_LENGTH
+            if text[at + 1 : at + 4].lower() in {"ud8", "ud9", "uda", "udb"}:
                 step = _PAIR_LENGTH
-        if place + step > len(text):
+        if at + step > len(text):
             break
-        place += step
-    return place, False
+        at += step
+    return at, False

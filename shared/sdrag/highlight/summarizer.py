@@ -6,9 +6,9 @@ answer" and reformulates the text "in form of an answer. Only the answer is retu
 the user". The guesses come first in the reply, so that a stream can be judged by them
 before its first word of answer is released.
 
-The prompt is marked blind and released, so the door refuses it if anything in it is
-labelled as the asker's. It is a function of the highlights' texts in document order and
-of the booleans: two questions that lead to the same ones give the same bytes.
+The prompt is marked blind, so the prompt check refuses it if it holds the asker's
+words. It is a function of the highlights' texts in document order and of the booleans.
+Two questions with the same highlights and booleans give the same bytes.
 """
 
 from __future__ import annotations
@@ -75,7 +75,6 @@ def summary_prompt(
         "highlight.summarize",
         (Message("system", constant(task)), Message("user", pieces)),
         reply_format=Summary,
-        released=True,
         blind=True,
     )
 

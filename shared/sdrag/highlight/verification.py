@@ -9,7 +9,7 @@ but its choice of spans is used: the text is the passage's, the order is that of
 passages, and spans of one passage that overlap, or that no word parts, become one.
 
 An extract ends in a highlight or in a `Refusal` that says why, without content. The
-rules stand in the order in which `_Verifier` asks them; each has a test that fails
+rules are in the order in which `_Verifier` asks them; each has a test that fails
 without it.
 """
 
@@ -217,7 +217,7 @@ class _Verifier(Confidential):
         kept: list[Highlight] = []
         for index, highlight in enumerate(highlights):
             later = highlights[index + 1 :]
-            if any(_stands_in(highlight.text, other.text) for other in later):
+            if any(_contains_words(highlight.text, other.text) for other in later):
                 refusals.append(
                     Refusal(-1, "repeated", passage_id=highlight.passage_id)
                 )
@@ -232,8 +232,8 @@ class _Verifier(Confidential):
         )
 
 
-def _stands_in(text: str, other: str) -> bool:
-    """Say whether a text stands in another without cutting a word of it."""
+def _contains_words(text: str, other: str) -> bool:
+    """Say whether a text is in another, without cutting a word of it."""
     start = -1
     for _ in range(_MAX_OCCURRENCES):
         start = other.find(text, start + 1)
@@ -254,7 +254,8 @@ def _check(
 ) -> None:
     if min_words < 1 or most < 1 or not 0 <= threshold <= 100:
         raise UsageError(
-            "min_words and max_highlights are at least 1, threshold is from 0 to 100."
+            "`min_words` and `max_highlights` must be at least 1, `threshold` from 0 to"
+            " 100."
         )
     if len({passage.id for passage in passages}) != len(passages):
         raise UsageError("Two passages have the same id.", hint="Give each its own.")

@@ -2,7 +2,7 @@
 CLAM: find what links people across documents, and mask as little as breaks the links.
 
 After "Improving and Benchmarking Privacy in RAG" (Zhou, TU München, 2025). Runs once
-over a corpus, before it is indexed; retrieval stays as it is.
+over a corpus, before it is indexed; retrieval does not change.
 """
 
 from __future__ import annotations

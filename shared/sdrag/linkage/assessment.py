@@ -17,13 +17,12 @@ import numpy as np
 from sdrag.engine.steps import EffectRunner, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.chains import LEVELS, Chains, enumerate_chains
-from sdrag.linkage.default_runner import local_performer
 from sdrag.linkage.edges import Edges, find_edges
 from sdrag.linkage.entity_schema import weight_of, weights_of
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.resolution import Resolved, Vectors, resolve
-from sdrag.linkage.settings import SettingsSource, read_settings
+from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Passage
 
@@ -110,8 +109,8 @@ class Assessment(Confidential):
         via = [names[entity] for entity in edges.via_entity.tolist()]
         ends = zip(edges.first.tolist(), edges.second.tolist(), strict=True)
         return tuple(
-            Link(ids[one], ids[two], strength, tuple(sorted(via[low:high])))
-            for (one, two), strength, low, high in zip(
+            Link(ids[left], ids[right], strength, tuple(sorted(via[low:high])))
+            for (left, right), strength, low, high in zip(
                 ends, edges.strength.tolist(), starts, starts[1:], strict=False
             )
         )
@@ -170,7 +169,7 @@ def assess(
     """
     section = read_settings(settings)
     found = found_in(documents, mentions, weights_of(section))
-    return run(assess_steps(documents, found, section), runner or local_performer())
+    return run(assess_steps(documents, found, section), runner or local_runner())
 
 
 def assess_steps(
@@ -180,9 +179,20 @@ def assess_steps(
     key: bytes | None = None,
     known: Vectors | None = None,
 ) -> Steps[Assessment]:
-    """Assess, yielding effects; see `assess`."""
+    """
+    Assess, yielding effects; see `assess`.
+
+    Args:
+        documents: The whole corpus.
+        found: What was found in each document.
+        settings: The linkage section.
+        key: For ids that are the same in every run.
+        known: Vectors of forms that were embedded before, by the same model.
+    """
     if len({document.id for document in documents}) != len(documents):
-        raise UsageError("Two documents have the same id.")
+        raise UsageError(
+            "Two documents have the same id.", hint="Give each document its own id."
+        )
     resolved = yield from resolve(found, settings.resolution, key, known)
     corpus = incidence_of([document.id for document in documents], resolved, settings)
     return Assessment(settings, resolved, corpus)
@@ -191,7 +201,14 @@ def assess_steps(
 def incidence_of(
     ids: Sequence[str], resolved: Resolved, settings: LinkageSection
 ) -> Incidence:
-    """Return the columns of resolved entities, weighed by the schema in force."""
+    """
+    Return the columns of resolved entities.
+
+    Args:
+        ids: Of the documents, in order.
+        resolved: The entities.
+        settings: For the weights and the unmaskable types.
+    """
     table = weights_of(settings)
     weights = {entity.id: weight_of(entity.type, table) for entity in resolved.entities}
     kept = {e.id for e in resolved.entities if e.type in settings.unmaskable}
@@ -205,6 +222,6 @@ def walked(hops: Sequence[tuple[int, int]]) -> list[int]:
     first, second = hops[0], hops[1]
     start = first[0] if first[1] in second else first[1]
     path = [start]
-    for one, two in hops:
-        path.append(two if one == path[-1] else one)
+    for left, right in hops:
+        path.append(right if left == path[-1] else left)
     return path

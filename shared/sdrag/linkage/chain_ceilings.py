@@ -1,9 +1,9 @@
 """
-The moment after document-level masking: what each chain risks, and may keep.
+What each chain risks after document-level masking, and what it may keep.
 
-Chains of two documents are gone through in blocks. Where there are more than are held,
-those under their ceiling are counted and let go: masking never raises a risk, so no
-plan has to look at them again. Longer chains need the whole graph side by side.
+Chains of two documents are gone through in blocks. Where there are more than fit into
+memory, those under their ceiling are only counted: masking never raises a risk, so no
+plan has to look at them again. Longer chains need the whole graph at once.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from sdrag.linkage.incidence import Floats
 from sdrag.linkage.risk_state import TOLERANCE, Mask
 from sdrag.policy import LinkageSection
 
-__all__ = ["Frozen", "freeze", "freeze_graph"]
+__all__ = ["ChainLimits", "limits_of_chains", "limits_of_pairs"]
 
-_HELD = 2_000_000
-"""Up to so many links every chain is held, also where it needs nothing."""
+_MOST_KEPT = 2_000_000
+"""Up to so many links every chain is kept, also where it needs nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Frozen:
+class ChainLimits:
     """
-    The chains that a plan settles.
+    The chains that a plan brings to their ceilings.
 
     Args:
         edges: On which the chains run, after document-level masking.
@@ -42,9 +42,11 @@ class Frozen:
     links_before: int
 
 
-def freeze(links: Links, masked: Mask, settings: LinkageSection) -> Frozen:
+def limits_of_pairs(
+    links: Links, masked: Mask, settings: LinkageSection
+) -> ChainLimits:
     """
-    Freeze the chains of two documents, in blocks.
+    Return the chains of two documents; the links are gone through in blocks.
 
     Args:
         links: Of the untouched corpus.
@@ -52,20 +54,20 @@ def freeze(links: Links, masked: Mask, settings: LinkageSection) -> Frozen:
         settings: For the thresholds.
 
     Raises:
-        InputTooLargeError: More chains are over their ceiling than can be held.
+        InputTooLargeError: More chains are over their ceiling than fit into memory.
     """
     risk = links.corpus.document_risk(masked)
     spared: Counter[str] = Counter()
     parts: list[Edges] = []
-    before = held = 0
+    before = kept = 0
     crowded = False
     for block in links.blocks():
         before += len(block)
         parts.append(block.without(masked, settings.edge_threshold))
-        held += len(parts[-1])
+        kept += len(parts[-1])
         if crowded:
             parts[-1] = _pressing(parts[-1], risk, settings, spared)
-        elif held > _HELD:
+        elif kept > _MOST_KEPT:
             crowded = True
             parts = [_pressing(part, risk, settings, spared) for part in parts]
         if crowded and sum(map(len, parts)) > MOST_EDGES:
@@ -75,16 +77,24 @@ def freeze(links: Links, masked: Mask, settings: LinkageSection) -> Frozen:
             )
     edges = joined(parts)
     chains = enumerate_chains(edges, risk, settings)
-    return Frozen(edges, replace(chains, spared=dict(spared)), before)
+    return ChainLimits(edges, replace(chains, spared=dict(spared)), before)
 
 
-def freeze_graph(
+def limits_of_chains(
     before: Edges, links: Links, masked: Mask, settings: LinkageSection
-) -> Frozen:
-    """Freeze chains of any length, on a graph that is expanded."""
+) -> ChainLimits:
+    """
+    Return chains of any length, on a graph that is expanded.
+
+    Args:
+        before: The links of the untouched corpus.
+        links: The same, for their corpus.
+        masked: (entities,) by document-level masking.
+        settings: For the thresholds.
+    """
     edges = before.without(masked, settings.edge_threshold)
     chains = enumerate_chains(edges, links.corpus.document_risk(masked), settings)
-    return Frozen(edges, chains, len(before))
+    return ChainLimits(edges, chains, len(before))
 
 
 def _pressing(

@@ -2,8 +2,8 @@
 Chains of linked documents, enumerated once (CLAM, sections 4.2.3 and 4.2.4).
 
 A chain is a simple path in the document graph as it stands after document-level
-masking. What it risked at that moment, its category and the ceiling that follows are
-frozen here, for every strategy alike. Chains of two documents are the edges; longer
+masking. Its risk at that moment, its category and the ceiling that follows are fixed
+here, for every strategy alike. Chains of two documents are the edges; longer
 ones are grown from them, breadth first, up to a bound, and what the bound left out is
 counted and never silently forgotten.
 """
@@ -39,7 +39,7 @@ class Chains:
         level: (chains,) an index into `LEVELS`.
         ceiling: (chains,) the most risk it may keep.
         left_out: How many chains of each length were not enumerated; an upper bound.
-        spared: How many were under their ceiling and not held, by category.
+        spared: How many were under their ceiling and not kept, by category.
     """
 
     hops: Table
@@ -76,7 +76,7 @@ def enumerate_chains(
     edges: Edges, document_risk: Floats, settings: LinkageSection
 ) -> Chains:
     """
-    Enumerate the simple paths of two documents and more, and freeze their ceilings.
+    Enumerate the simple paths of two documents and more, with their ceilings.
 
     Args:
         edges: The pruned graph.
@@ -148,7 +148,14 @@ class _Growing:
     def lengthened(
         self, documents: Table, hops: Table, budget: int
     ) -> tuple[Table, Table, int]:
-        """Return longer paths, riskiest first where not all fit, and what is missed."""
+        """
+        Return longer paths, riskiest first where not all fit, and what is missed.
+
+        Args:
+            documents: (paths, documents) of each path.
+            hops: (paths, hops) its edges.
+            budget: How many paths may be returned.
+        """
         last = documents[:, -1]
         count = self._starts[last + 1] - self._starts[last]
         missed = 0

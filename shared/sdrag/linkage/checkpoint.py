@@ -38,7 +38,7 @@ def detect_all(
         runner: Answers its effects.
         checkpoint: Where progress is kept; the caller removes it when done.
         stamp: Names the input and the policy.
-        advance: Is told how many documents more are done.
+        advance: Called with the number of documents that are done in addition.
 
     Returns:
         For each document its mentions, or `None` where it could not be read.

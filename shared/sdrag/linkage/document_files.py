@@ -61,7 +61,9 @@ def read_documents(source: str | Path, key: bytes | None = None) -> Ingested:
     names = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES)
     rows = [row for name in (names if path.is_dir() else [path]) for row in _rows(name)]
     if not rows:
-        raise UsageError("No documents were found.", hint="Give .json, .jsonl or .txt.")
+        raise UsageError(
+            "The source holds no documents.", hint="Give .json, .jsonl or .txt files."
+        )
     documents = tuple(_passage(row, key) for row in rows)
     if len({document.id for document in documents}) != len(documents):
         raise UsageError(
@@ -72,7 +74,14 @@ def read_documents(source: str | Path, key: bytes | None = None) -> Ingested:
 
 
 def document_id(id_: str, content: str, key: bytes) -> str:
-    """Return the id joined with a keyed hash of the normalized content."""
+    """
+    Return the id joined with a keyed hash of the normalized content.
+
+    Args:
+        id_: As the file gives it.
+        content: The document's text.
+        key: Without it nobody can test a guess of the content.
+    """
     digest = hmac.digest(key, content.lower().encode(), "sha256").hex()
     return f"{id_}-{digest[:_DIGITS]}"
 
@@ -93,14 +102,18 @@ def _passage(row: Mapping[str, Any], key: bytes | None) -> Passage:
 def _rows(path: Path) -> Iterable[Mapping[str, Any]]:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise InputTooLargeError("A file of documents is over the limit.")
+            raise InputTooLargeError(
+                f"A file of documents is over {MAX_FILE_BYTES} bytes.",
+                hint="Split it into several files.",
+            )
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".txt":
             return [{"id": path.stem, "content": text}]
         return list(_objects(text, lines=path.suffix == ".jsonl"))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(
-            f"The documents cannot be read ({type(error).__name__})."
+            f"A file of documents cannot be read ({type(error).__name__}).",
+            hint="Check that it is there and holds UTF-8 text or JSON.",
         ) from None
 
 
@@ -112,5 +125,8 @@ def _objects(text: str, *, lines: bool) -> Iterator[Mapping[str, Any]]:
     )
     for entry in data if isinstance(data, list) else [data]:
         if not isinstance(entry, Mapping):
-            raise UsageError("A document is not an object.")
+            raise UsageError(
+                f"A document is of type {type(entry).__name__}, not a JSON object.",
+                hint="Give objects with `id` and `content`.",
+            )
         yield from entry.get("documents", [entry])

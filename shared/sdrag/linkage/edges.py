@@ -1,11 +1,11 @@
 """
-The document graph: found exactly, held as hubs, looked at in blocks.
+The document graph: found exactly, kept as hubs, looked at in blocks.
 
 An entity that passes the threshold alone links every two documents that hold it: a hub
-of f documents is a clique of f (f - 1) / 2 links. So the graph is held as the corpus
+of f documents is a clique of f (f - 1) / 2 links. So the graph is kept as the corpus
 itself, the documents of each entity, which is linear in the mentions. `Links.blocks`
 goes through the links a block at a time, each exactly once, with its strength and what
-it rests on; only who needs all of them side by side expands them.
+it rests on; only a caller that needs all of them at once expands them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,14 @@ import numpy as np
 
 from sdrag.errors import InputTooLargeError
 from sdrag.linkage.incidence import Floats, Incidence, Ints, neglog
-from sdrag.linkage.intersecting import intersect
-from sdrag.linkage.linked_pairs import SLACK, Pairs, Shared, candidates, ranked
+from sdrag.linkage.linked_pairs import (
+    SLACK,
+    Pairs,
+    Shared,
+    candidates,
+    intersect,
+    ranked,
+)
 
 __all__ = ["MOST_EDGES", "Edges", "Links", "find_edges", "joined"]
 
@@ -87,7 +93,7 @@ class Edges:
 
 class Links:
     """
-    All edges at or above a threshold, held as hubs.
+    All edges at or above a threshold, kept as hubs.
 
     Args:
         corpus: The documents and their entities.
@@ -113,10 +119,10 @@ class Links:
 
     def expanded(self) -> Edges:
         """
-        Return all edges side by side, by ascending documents.
+        Return all edges at once, by ascending documents.
 
         Raises:
-            InputTooLargeError: There are more than are held.
+            InputTooLargeError: There are more than fit into memory.
         """
         parts: list[Edges] = []
         count = 0
@@ -145,9 +151,9 @@ def joined(parts: Sequence[Edges]) -> Edges:
     first = np.concatenate([part.first for part in parts])
     second = np.concatenate([part.second for part in parts])
     order = np.lexsort((second, first))
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    edge = place[
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    edge = number[
         np.concatenate(
             [p.via_edge + start for p, start in zip(parts, shift[:-1], strict=True)]
         )
@@ -169,7 +175,9 @@ def _checked(shared: Shared, pairs: Pairs, threshold: float) -> Edges:
     log = neglog(value)
     count = len(pairs.first)
     total: Floats = np.bincount(pair, log, count).astype(float)
-    own = np.bincount(pair[rank <= pairs.last[pair]], minlength=count) == pairs.depth
-    passing = own & (-np.expm1(-total) >= threshold - _TOLERANCE)
+    first_by_own_prefix = (
+        np.bincount(pair[rank <= pairs.last[pair]], minlength=count) == pairs.depth
+    )
+    passing = first_by_own_prefix & (-np.expm1(-total) >= threshold - _TOLERANCE)
     entity = shared.entity_of_rank[rank]
     return Edges(pairs.first, pairs.second, total, pair, entity, log).only(passing)

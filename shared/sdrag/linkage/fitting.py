@@ -2,7 +2,8 @@
 Fit on a corpus, apply to a stream, and follow the corpus as it changes.
 
 Detecting and embedding are what costs; so what was found in a document is kept, with
-the vectors of its forms, and a change detects and embeds only what is new. Frequencies
+the vectors of its forms, and a change detects and embeds only what is new. What a
+detector found in one document is looked for in all, old and new. Frequencies
 and the number of documents enter every uniqueness, so the plan is made anew over the
 columns, which takes seconds for a hundred thousand documents. What was masked once
 stays masked: a value that has been taken out must not come back because it has become
@@ -19,14 +20,15 @@ from dataclasses import dataclass, field
 from sdrag.detectors import Detector
 from sdrag.engine.steps import EffectRunner, Steps, compute, replied, run
 from sdrag.errors import UsageError
-from sdrag.linkage.default_runner import local_performer
+from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.masking import Masked, detected, mask_found
-from sdrag.linkage.mentions import Found, Mentions
+from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.model_extractor import Extractor
-from sdrag.linkage.settings import SettingsSource, read_settings
+from sdrag.linkage.second_look import look_again
+from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Confidential, Decision, Passage
+from sdrag.vocabulary import Confidential, Decision, Mention, Passage
 
 __all__ = ["Fitted", "Update", "check_whole", "fit", "fit_steps"]
 
@@ -42,6 +44,7 @@ class Fitted(Confidential):
         found: What was found in each document.
         masked: The masked corpus.
         key: For ids and pseudonyms.
+        mentions: What a detector found in each document, before a second look.
         name: Tells this plan from every other; says nothing else.
     """
 
@@ -50,6 +53,7 @@ class Fitted(Confidential):
     found: Mapping[str, tuple[Found, ...]]
     masked: Masked
     key: bytes | None = None
+    mentions: Mapping[str, tuple[Mention, ...]] = field(default_factory=dict)
     name: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __repr__(self) -> str:
@@ -87,7 +91,7 @@ class Fitted(Confidential):
         Follow a change of the corpus.
 
         Args:
-            changed: Documents that are new, or stand in place of those with their id.
+            changed: Documents that are new, or replace those with their id.
             removed: Ids of documents that are gone.
             detector: Finds entities in the changed documents.
             mentions: What was found in them, in place of a detector.
@@ -97,17 +101,23 @@ class Fitted(Confidential):
             UsageError: A document that is to be removed is not there.
         """
         if not set(removed) <= self.documents.keys():
-            raise UsageError("A document that is to be removed is not in the corpus.")
+            raise UsageError(
+                "An id in `removed` is not in the corpus.",
+                hint="Give ids of documents that the plan was fitted on.",
+            )
         if not changed:
             detector, mentions = None, []
         steps = detected(changed, self.settings, detector, mentions)
-        kept, found = run(steps, runner or local_performer())
+        kept, found, raw = run(steps, runner or local_runner())
         gone = set(removed) | {document.id for document in changed}
         documents = {k: v for k, v in self.documents.items() if k not in gone}
-        held = {k: v for k, v in self.found.items() if k not in gone}
-        for document, entries in zip(kept, found, strict=True):
-            documents[document.id], held[document.id] = document, entries
-        fitted = _fitted(documents, held, self, runner)
+        entries = {k: v for k, v in self.found.items() if k not in gone}
+        for document, row in zip(kept, found, strict=True):
+            documents[document.id], entries[document.id] = document, row
+        earlier = {k: v for k, v in self.mentions.items() if k not in gone}
+        raw = earlier | dict(raw)
+        entries |= _looked_again(documents, raw, self.settings)
+        fitted = _fitted(documents, entries, raw, self, runner)
         return Update(fitted, self._stale(fitted), len(changed) - len(kept))
 
     def _stale(self, later: Fitted) -> tuple[str, ...]:
@@ -154,7 +164,7 @@ def fit(
     """
     section = read_settings(settings)
     steps = fit_steps(documents, section, detector, mentions=mentions, key=key)
-    return run(steps, runner or local_performer())
+    return run(steps, runner or local_runner())
 
 
 def fit_steps(
@@ -165,16 +175,16 @@ def fit_steps(
     mentions: Mentions | None = None,
     key: bytes | None = None,
 ) -> Steps[Fitted]:
-    """Fit, yielding effects; see `fit`."""
-    kept, found = yield from detected(documents, settings, detector, mentions)
+    """Fit, yielding effects; see `mask_corpus` for the arguments."""
+    kept, found, raw = yield from detected(documents, settings, detector, mentions)
     masked = yield from mask_found(kept, found, settings, key)
-    held = {document.id: entries for document, entries in zip(kept, found, strict=True)}
-    return Fitted(settings, {d.id: d for d in kept}, held, masked, key)
+    entries = {document.id: row for document, row in zip(kept, found, strict=True)}
+    return Fitted(settings, {d.id: d for d in kept}, entries, masked, key, raw)
 
 
 def check_whole(fitted: Fitted | None, *, whole_corpus: bool) -> None:
     """
-    See that a masker knows the whole corpus, by a plan or by being told.
+    See that a masker knows the whole corpus: it has a plan, or is given all of it.
 
     Raises:
         UsageError: It was given neither, or both.
@@ -186,9 +196,24 @@ def check_whole(fitted: Fitted | None, *, whole_corpus: bool) -> None:
         )
 
 
+def _looked_again(
+    documents: Mapping[str, Passage],
+    mentions: Mapping[str, tuple[Mention, ...]],
+    settings: LinkageSection,
+) -> dict[str, tuple[Found, ...]]:
+    """Look in every document for what a detector found in any; return it by id."""
+    if not mentions:
+        return {}
+    whole = [documents[id_] for id_ in mentions]
+    again = look_again([document.text for document in whole], list(mentions.values()))
+    found = found_in(whole, again, weights_of(settings))
+    return dict(zip(mentions, found, strict=True))
+
+
 def _fitted(
     documents: Mapping[str, Passage],
     found: Mapping[str, tuple[Found, ...]],
+    mentions: Mapping[str, tuple[Mention, ...]],
     earlier: Fitted,
     runner: EffectRunner | None,
 ) -> Fitted:
@@ -202,5 +227,5 @@ def _fitted(
         already,
         earlier.masked.assessment.resolved.vectors,
     )
-    masked = run(steps, runner or local_performer())
-    return Fitted(earlier.settings, documents, found, masked, earlier.key)
+    masked = run(steps, runner or local_runner())
+    return Fitted(earlier.settings, documents, found, masked, earlier.key, mentions)

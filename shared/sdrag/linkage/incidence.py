@@ -1,5 +1,5 @@
 """
-A corpus as columns: which entity stands in which document, and how relevant it is.
+A corpus as columns: which entity is in which document, and how relevant it is.
 
 One row a pair of document and entity, sorted by document, then entity. Rows of equal
 document lie together, so `starts` finds them; a second ordering finds the rows of an
@@ -17,7 +17,7 @@ import numpy as np
 
 from sdrag.errors import UsageError
 
-__all__ = ["Floats", "Incidence", "Ints", "neglog"]
+__all__ = ["Floats", "Incidence", "Ints", "neglog", "uniqueness"]
 
 Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -32,10 +32,23 @@ def neglog(risk: Floats) -> Floats:
         return np.minimum(-np.log1p(-risk), _CERTAIN)
 
 
+def uniqueness(frequency: Ints | int, documents: int) -> Floats:
+    """
+    Return how rare entities are: `log((N + 1) / freq) / log(N + 1)` (section 4.2.3).
+
+    Args:
+        frequency: In how many distinct documents each entity is.
+        documents: How many documents there are, N.
+    """
+    scale = documents + 1
+    rarity = np.log(scale / np.maximum(frequency, 1))
+    return np.asarray(rarity / np.log(max(scale, 2)))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Incidence:
     """
-    Documents, entities, and what stands where.
+    Documents, entities, and which entity is in which document.
 
     Args:
         document_ids: One for each document.
@@ -103,13 +116,25 @@ class Incidence:
         maskable: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None,
     ) -> Incidence:
         """
-        Build from columns in any order; see the class for what they hold.
+        Build from columns in any order.
+
+        Args:
+            documents: Ids.
+            entities: Ids, ascending.
+            document: (rows,) the document's number.
+            entity: (rows,) the entity's number.
+            relevance: (rows,) from 0 to 1.
+            weight: (entities,) the weight of the entity's type.
+            maskable: (entities,) whether a plan may mask it; all, if not given.
 
         Raises:
             UsageError: A relevance is not from 0 to 1.
         """
         if len(relevance) and not (relevance.min() >= 0 and relevance.max() <= 1):
-            raise UsageError("A relevance is not from 0 to 1.")
+            raise UsageError(
+                f"Relevances must be from 0 to 1, got {relevance.min()} to"
+                f" {relevance.max()}."
+            )
         order = np.lexsort((-relevance, entity, document))
         document, entity, relevance = document[order], entity[order], relevance[order]
         first = np.ones(len(order), bool)
@@ -132,15 +157,13 @@ class Incidence:
 
     @cached_property
     def frequency(self) -> Ints:
-        """In how many documents each entity stands."""
+        """In how many documents each entity is."""
         return np.bincount(self.entity, minlength=len(self.entity_ids))
 
     @cached_property
     def uniqueness(self) -> Floats:
         """`u(e)` of each entity."""
-        scale = len(self.document_ids) + 1
-        rarity = np.log(scale / np.maximum(self.frequency, 1))
-        return np.asarray(rarity / np.log(max(scale, 2)))
+        return uniqueness(self.frequency, len(self.document_ids))
 
     @cached_property
     def contribution(self) -> Floats:

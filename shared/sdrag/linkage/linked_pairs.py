@@ -31,7 +31,7 @@ import numpy as np
 
 from sdrag.linkage.incidence import Floats, Incidence, Ints, neglog
 
-__all__ = ["SLACK", "Pairs", "Shared", "candidates", "ranked"]
+__all__ = ["SLACK", "Pairs", "Shared", "candidates", "intersect", "ranked"]
 
 SLACK = 1e-9
 """Bounds are loosened by this much, so rounding never loses a pair."""
@@ -39,12 +39,14 @@ _SMALL = 24
 """Groups up to this size are joined without being split further."""
 _BLOCK = 400_000
 """Pairs that are given at once; bounds the memory."""
+_BROAD = 32
+"""Documents with more shared entities are intersected by search, not by table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shared:
     """
-    Rows of entities that stand in two documents or more, ranked.
+    Rows of entities that are in two documents or more, ranked.
 
     Within a document rows go by ascending rank, so by descending `top`; `rest` is the
     sum of `top` from a row to the end of its document.
@@ -80,7 +82,7 @@ class Pairs:
 
 
 def ranked(corpus: Incidence) -> Shared:
-    """Rank the entities that stand in several documents, by what they can add."""
+    """Rank the entities that are in several documents, by what they can add."""
     top = neglog(corpus.global_contribution)
     order = np.lexsort((corpus.frequency, -top))
     rank_of = np.empty(len(order), np.int64)
@@ -180,3 +182,72 @@ def _extended(shared: Shared, rows: _Rows, need: float) -> _Rows:
     order = np.argsort(key, kind="stable")
     total = rows.sum[parent] + shared.top[rank]
     return _Rows(row[order], key[order], total[order], rows.depth + 1)
+
+
+def intersect(shared: Shared, pairs: Pairs) -> tuple[Ints, Ints, Floats]:
+    """Return what each pair shares: pair, rank and `s_e`, by pair."""
+    lengths = np.diff(shared.starts)
+    broad = np.maximum(lengths[pairs.first], lengths[pairs.second])
+    small = np.flatnonzero(broad <= _BROAD)
+    large = np.flatnonzero(broad > _BROAD)
+    parts = [
+        _by_table(shared, pairs, small, int(broad[small].max(initial=0))),
+        _by_search(shared, pairs, large),
+    ]
+    pair, left, right = (
+        np.concatenate(columns) for columns in zip(*parts, strict=True)
+    )
+    order = np.argsort(pair, kind="stable")
+    pair, left, right = pair[order], left[order], right[order]
+    value = np.maximum(shared.value[left], shared.value[right])
+    return pair, shared.rank[left], value
+
+
+def _by_table(
+    shared: Shared, pairs: Pairs, chosen: Ints, width: int
+) -> tuple[Ints, Ints, Ints]:
+    """Intersect narrow documents: compare every entity with every entity."""
+    columns = np.arange(width)
+    first, second = (
+        shared.starts[documents[chosen]][:, None] + columns
+        for documents in (pairs.first, pairs.second)
+    )
+    ranks = np.append(shared.rank, -1).astype(np.int32)
+    limit = len(shared.rank)
+    ends = (
+        shared.starts[pairs.first[chosen] + 1],
+        shared.starts[pairs.second[chosen] + 1],
+    )
+    left = np.where(
+        first < ends[0][:, None], ranks[np.minimum(first, limit)], np.int32(-1)
+    )
+    right = np.where(
+        second < ends[1][:, None], ranks[np.minimum(second, limit)], np.int32(-2)
+    )
+    found: list[tuple[Ints, Ints, Ints]] = []
+    for column in range(width):
+        row, other = np.nonzero(left[:, column, None] == right)
+        found.append((chosen[row], first[row, column], second[row, other]))
+    if not found:
+        empty = np.zeros(0, np.int64)
+        return empty, empty, empty
+    pair, left_rows, right_rows = (
+        np.concatenate(part) for part in zip(*found, strict=True)
+    )
+    return pair, left_rows, right_rows
+
+
+def _by_search(shared: Shared, pairs: Pairs, chosen: Ints) -> tuple[Ints, Ints, Ints]:
+    """Intersect broad documents: look each row of one up in the other."""
+    if not len(chosen):
+        return chosen, chosen, chosen
+    first, second = pairs.first[chosen], pairs.second[chosen]
+    count = shared.starts[first + 1] - shared.starts[first]
+    which = np.repeat(np.arange(len(chosen)), count)
+    offset = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    row = shared.starts[first][which] + offset
+    keys = shared.document * len(shared.top) + shared.rank
+    wanted = second[which] * len(shared.top) + shared.rank[row]
+    found_at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    hit = keys[found_at] == wanted
+    return chosen[which[hit]], row[hit], found_at[hit]

@@ -2,7 +2,7 @@
 CLAM from end to end: detect, resolve, assess, plan, replace (Figure 4.1).
 
 Runs once over the corpus, before it is indexed. A document that the detector could not
-read to its end is withheld, not passed on. What was masked is told apart, in
+read to its end is withheld, not passed on. What was masked is returned apart, in
 `Originals`; the documents, their metadata and the report hold no value.
 """
 
@@ -19,7 +19,6 @@ from sdrag.detectors import Detector
 from sdrag.engine.steps import EffectRunner, Failure, Outcome, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.assessment import Assessment, assess_steps
-from sdrag.linkage.default_runner import local_performer
 from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.model_extractor import Extractor
@@ -28,10 +27,10 @@ from sdrag.linkage.replacing import Masker
 from sdrag.linkage.resolution import Vectors
 from sdrag.linkage.rewriting import rewrite
 from sdrag.linkage.second_look import look_again
-from sdrag.linkage.settings import SettingsSource, read_settings
+from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Action, Confidential, Decision, Entity, Passage
+from sdrag.vocabulary import Action, Confidential, Decision, Entity, Mention, Passage
 
 __all__ = [
     "Masked",
@@ -43,9 +42,14 @@ __all__ = [
 ]
 
 
+Detected = tuple[
+    list[Passage], list[tuple[Found, ...]], Mapping[str, tuple[Mention, ...]]
+]
+
+
 class Originals(Confidential):
     """
-    From what stands in place of an entity to the forms it was seen under.
+    From the replacement of an entity to the forms it was seen under.
 
     The one thing that undoes masking. It has no repr and does not pickle; it can be
     read in memory, or sealed with a cipher of the host's choice.
@@ -76,7 +80,10 @@ class Originals(Confidential):
         plain = json.dumps(self._forms, ensure_ascii=False).encode()
         cipher = encrypt(plain)
         if plain in cipher:
-            raise UsageError("The cipher returned the plain text; nothing is written.")
+            raise UsageError(
+                "`encrypt` returned the plain text; nothing is written.",
+                hint="Pass a function that encrypts.",
+            )
         return cipher
 
 
@@ -138,7 +145,7 @@ def mask_corpus(
     """
     section = read_settings(settings)
     steps = mask_corpus_steps(documents, section, detector, mentions=mentions, key=key)
-    return run(steps, runner or local_performer())
+    return run(steps, runner or local_runner())
 
 
 def mask_corpus_steps(
@@ -149,9 +156,9 @@ def mask_corpus_steps(
     mentions: Mentions | None = None,
     key: bytes | None = None,
 ) -> Steps[Masked]:
-    """Mask a corpus, yielding effects; see `mask_corpus`."""
+    """Mask a corpus, yielding effects; see `mask_corpus` for the arguments."""
     whole = tuple(documents)
-    kept, found = yield from detected(whole, settings, detector, mentions)
+    kept, found, _ = yield from detected(whole, settings, detector, mentions)
     masked = yield from mask_found(kept, found, settings, key)
     names = {document.id for document in kept}
     withheld = (
@@ -208,21 +215,30 @@ def detected(
     settings: LinkageSection,
     detector: Detector | Extractor | None,
     mentions: Mentions | None,
-) -> Steps[tuple[list[Passage], list[tuple[Found, ...]]]]:
+) -> Steps[Detected]:
     """
     Return the documents that could be read, and what was found in them.
+
+    A detector's mentions come with them, by document id: they are what is looked for
+    again when the corpus changes.
+
+    Args:
+        documents: The whole corpus.
+        settings: For the weights of types.
+        detector: Finds entities.
+        mentions: What was found in each document, in place of a detector.
 
     Raises:
         UsageError: Neither a detector nor mentions were given, or both.
     """
     if (detector is None) == (mentions is None):
         raise UsageError(
-            "Entities come from a detector or are handed in.",
-            hint="Pass `detector=` or `mentions=`.",
+            "`detector` and `mentions` are both given, or neither is.",
+            hint="Pass one: `mentions=` where entities are handed in.",
         )
     weights = weights_of(settings)
     if detector is None:
-        return list(documents), found_in(documents, mentions or (), weights)
+        return list(documents), found_in(documents, mentions or (), weights), {}
     texts = [document.text for document in documents]
     outcomes: Sequence[Outcome[Any]]
     if isinstance(detector, Extractor):
@@ -236,9 +252,11 @@ def detected(
     ]
     kept = [document for document, _ in pairs]
     found: Sequence[Sequence[Any]] = [value for _, value in pairs]
-    if not isinstance(detector, Extractor):
-        found = look_again([document.text for document in kept], found)
-    return kept, found_in(kept, found, weights)
+    if isinstance(detector, Extractor):
+        return kept, found_in(kept, found, weights), {}
+    raw = {document.id: tuple(row) for document, row in zip(kept, found, strict=True)}
+    again = look_again([document.text for document in kept], found)
+    return kept, found_in(kept, again, weights), raw
 
 
 def _numbers(assessment: Assessment, forms: Collection[tuple[str, str]]) -> list[int]:

@@ -3,9 +3,9 @@ What was found in each document, from a detector or handed in.
 
 CLAM's extractor gives `[original, normalized, type, relevance]` (Listing 4.1); a
 detector gives spans. Both become a `Found`. A detector does not say how telling a find
-is, but how sure it is of it, so its confidence stands for the relevance; how much the
+is, but how sure it is of it, so its confidence is taken for the relevance; how much the
 thing itself tells is left to its type's weight and its rarity. Where finds of a
-detector overlap or nest, the longest stands.
+detector overlap or nest, the longest is kept.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Found(Confidential):
     An entity's appearance in a document.
 
     Args:
-        form: As it stands in the text.
+        form: As it is written in the text.
         type: Of the schema.
         relevance: How telling it is there, from 0 to 1.
         normalized: What an extractor says it means; empty where nobody said.
@@ -41,9 +41,12 @@ class Found(Confidential):
 
     def __post_init__(self) -> None:
         if not fold_text(self.form):
-            raise UsageError("An entity without a form was handed in.")
+            raise UsageError(
+                "An entity has no form.",
+                hint="Give the entity as it is written in the text.",
+            )
         if not 0.0 <= self.relevance <= 1.0:
-            raise UsageError(f"A relevance of {self.relevance} is not from 0 to 1.")
+            raise UsageError(f"`relevance` must be from 0 to 1, got {self.relevance}.")
 
     def __repr__(self) -> str:
         return f"Found({len(self.form)} characters, type={self.type!r})"
@@ -78,14 +81,17 @@ def found_in(
         missing = sum(document.id not in mentions for document in documents)
         if missing:
             raise UsageError(
-                f"{missing} documents have no mentions.",
+                f"`mentions` has no entry for {missing} documents.",
                 hint="Give an empty list where nothing was found.",
             )
         rows = [mentions[document.id] for document in documents]
     else:
         rows = list(mentions)
     if len(rows) != len(documents):
-        raise UsageError(f"{len(rows)} lists came for {len(documents)} documents.")
+        raise UsageError(
+            f"`mentions` has {len(rows)} lists for {len(documents)} documents.",
+            hint="Give one list for each document, empty where nothing was found.",
+        )
     return [
         tuple(_found(document.text, row, weights))
         for document, row in zip(documents, rows, strict=True)
@@ -96,11 +102,11 @@ def longest(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     """Keep, of mentions that overlap, the longest; then the earliest."""
     taken: list[Mention] = []
     for mention in sorted(
-        mentions, key=lambda one: (-len(one.span), one.span, one.type)
+        mentions, key=lambda item: (-len(item.span), item.span, item.type)
     ):
         if not any(mention.span.overlaps(other.span) for other in taken):
             taken.append(mention)
-    return tuple(sorted(taken, key=lambda one: one.span))
+    return tuple(sorted(taken, key=lambda item: item.span))
 
 
 def _found(

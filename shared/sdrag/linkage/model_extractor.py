@@ -20,7 +20,7 @@ from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill, sens
 from sdrag.engine.steps import Failure, Outcome, Reply, Steps, complete
 from sdrag.errors import ModelReplyError, SdragError
 from sdrag.linkage.entity_schema import DIRECT, WEIGHTS, canonical_type
-from sdrag.linkage.formulas import uniqueness
+from sdrag.linkage.incidence import uniqueness
 from sdrag.linkage.mentions import Found
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Mention
@@ -85,8 +85,8 @@ class ModelExtractor:
         known = self._known(first)
         again = yield from self._read(texts, [_CONTEXT] * len(texts), known)
         return [
-            one if isinstance(one, Failure) else _merged(one.value, two)
-            for one, two in zip(first, again, strict=True)
+            left if isinstance(left, Failure) else _merged(left.value, right)
+            for left, right in zip(first, again, strict=True)
         ]
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
@@ -130,14 +130,14 @@ class ModelExtractor:
             return outcome
         try:
             rows = _parsed(outcome.value.text)
-            view = fold(text)
+            folded = fold(text)
             return Reply(
                 tuple(
                     Found(
                         str(form), canonical_type(str(type_), self.weights), rel, norm
                     )
                     for form, norm, type_, rel in rows
-                    if any(view.find(fold_text(str(form))))
+                    if any(folded.find(fold_text(str(form))))
                 )
             )
         except SdragError as error:
@@ -146,20 +146,21 @@ class ModelExtractor:
     def _known(self, outcomes: Sequence[Outcome[tuple[Found, ...]]]) -> list[str]:
         """Return, for each document, the filtered list of what the others hold."""
         best: dict[tuple[str, str], float] = {}
-        places: dict[tuple[str, str], set[int]] = {}
+        documents: dict[tuple[str, str], set[int]] = {}
         for number, outcome in enumerate(outcomes):
             for found in () if isinstance(outcome, Failure) else outcome.value:
                 key = (found.normalized or found.form, found.type)
                 best[key] = max(best.get(key, 0.0), found.relevance)
-                places.setdefault(key, set()).add(number)
+                documents.setdefault(key, set()).add(number)
         kept = [
             key
             for key in best
-            if best[key] * uniqueness(len(places[key]), len(outcomes)) >= self.strength
+            if best[key] * float(uniqueness(len(documents[key]), len(outcomes)))
+            >= self.strength
             and not (self.filter_types and key[1] in DIRECT)
         ]
         return [
-            json.dumps([key for key in kept if places[key] != {number}])
+            json.dumps([key for key in kept if documents[key] != {number}])
             for number in range(len(outcomes))
         ]
 
@@ -189,13 +190,13 @@ def _merged(
 
 
 def _placed(text: str, found: Sequence[Found]) -> tuple[Mention, ...]:
-    view = fold(text)
-    places = {
-        (span, one.type): one.relevance
-        for one in found
-        for span in view.find(fold_text(one.form))
+    folded = fold(text)
+    relevances = {
+        (span, item.type): item.relevance
+        for item in found
+        for span in folded.find(fold_text(item.form))
     }
     return tuple(
         Mention(span, type_, relevance, "model")
-        for (span, type_), relevance in sorted(places.items())
+        for (span, type_), relevance in sorted(relevances.items())
     )

@@ -2,7 +2,7 @@
 A plan: what to mask so that every document and every chain is under its ceiling.
 
 The order is the thesis's (section 4.2.4): documents, then the graph pruned again, then
-the chains enumerated once with their risks frozen, then the chosen strategy. The plan
+the chains enumerated once with their ceilings, then the chosen strategy. The plan
 keeps the evidence: the risks before and after, why each entity was masked, and which
 ceilings the policy's own unmaskable types make impossible.
 """
@@ -15,16 +15,20 @@ from functools import cached_property
 
 import numpy as np
 
-from sdrag.linkage.chain_ceilings import Frozen, freeze, freeze_graph
+from sdrag.linkage.chain_ceilings import (
+    ChainLimits,
+    limits_of_chains,
+    limits_of_pairs,
+)
 from sdrag.linkage.chains import Chains, hop_risks, path_risks
 from sdrag.linkage.edges import Edges, Links
 from sdrag.linkage.incidence import Floats, Incidence, Ints
 from sdrag.linkage.optimal import Solution, optimise
-from sdrag.linkage.problem import Ground
+from sdrag.linkage.problem import PlanningInput
 from sdrag.linkage.risk_state import TOLERANCE, Mask, RiskState
 from sdrag.linkage.selection import (
     Choose,
-    Selected,
+    Selection,
     certain,
     document_level,
     greedy,
@@ -33,7 +37,7 @@ from sdrag.linkage.selection import (
 )
 from sdrag.policy import LinkageSection
 
-__all__ = ["Plan", "impossible_documents", "plan_masking"]
+__all__ = ["Plan", "plan_masking"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,33 +49,33 @@ class Plan:
         corpus: What was planned for.
         settings: Under which ceilings.
         before: The links of the untouched corpus.
-        frozen: The chains after document-level masking, with their ceilings.
-        selected: What is masked, and for which document or chain.
+        limits: The chains after document-level masking, with their ceilings.
+        selection: What is masked, and for which document or chain.
         solution: The bound and the gap, where the strategy was `optimal`.
     """
 
     corpus: Incidence
     settings: LinkageSection
     before: Links
-    frozen: Frozen
-    selected: Selected
+    limits: ChainLimits
+    selection: Selection
     solution: Solution | None = None
     edge_log_after: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def edges(self) -> Edges:
         """The links that the chains run on."""
-        return self.frozen.edges
+        return self.limits.edges
 
     @property
     def chains(self) -> Chains:
-        """Frozen after document-level masking."""
-        return self.frozen.chains
+        """The chains after document-level masking."""
+        return self.limits.chains
 
     @property
     def links_before(self) -> int:
         """How many links the untouched corpus has."""
-        return self.frozen.links_before
+        return self.limits.links_before
 
     @cached_property
     def links_after(self) -> int:
@@ -84,7 +88,7 @@ class Plan:
     @property
     def masked(self) -> Mask:
         """(entities,) what is masked."""
-        return self.selected.masked
+        return self.selection.masked
 
     @property
     def document_risk_before(self) -> Floats:
@@ -98,7 +102,7 @@ class Plan:
 
     @property
     def chain_risk(self) -> Floats:
-        """(chains,) the frozen chains' risks after masking."""
+        """(chains,) the chains' risks after masking."""
         survive = 1.0 - self.document_risk
         return path_risks(
             self.chains.hops, hop_risks(self.edges, self.edge_log_after, survive)
@@ -106,19 +110,14 @@ class Plan:
 
     @property
     def impossible_documents(self) -> Ints:
-        """Documents over their ceiling with all masked that may be masked."""
-        return impossible_documents(self.corpus, self.settings)
+        """Documents that unmaskable entities alone hold over their ceiling."""
+        floor = self.corpus.document_risk(self.corpus.maskable)
+        return np.flatnonzero(floor > self.settings.max_document_risk + TOLERANCE)
 
     @property
     def impossible_chains(self) -> Ints:
         """Chains over their ceiling, which only unmaskable entities can cause."""
         return np.flatnonzero(self.chain_risk > self.chains.ceiling + TOLERANCE)
-
-
-def impossible_documents(corpus: Incidence, settings: LinkageSection) -> Ints:
-    """Return the documents that unmaskable entities alone hold over the ceiling."""
-    floor = corpus.document_risk(corpus.maskable)
-    return np.flatnonzero(floor > settings.max_document_risk + TOLERANCE)
 
 
 def plan_masking(
@@ -133,51 +132,53 @@ def plan_masking(
         already: Entities that are masked in any case.
     """
     links = Links(corpus, settings.edge_threshold)
-    selected = document_level(corpus, settings.max_document_risk, already)
+    selection = document_level(corpus, settings.max_document_risk, already)
     if settings.select == "optimal":
-        return _optimal(links, selected, settings, already)
+        return _optimal(links, selection, settings, already)
     if settings.chain_length == 2:
-        frozen = freeze(links, selected.masked, settings)
+        limits = limits_of_pairs(links, selection.masked, settings)
     else:
-        frozen = freeze_graph(links.expanded(), links, selected.masked, settings)
+        limits = limits_of_chains(links.expanded(), links, selection.masked, settings)
     if settings.select != "document":
         choose = greedy if settings.select == "greedy" else knapsack
-        selected = _settled(corpus, settings, frozen, selected, choose)
-    after = _masked_log(frozen.edges, selected.masked)
-    return Plan(corpus, settings, links, frozen, selected, edge_log_after=after)
+        selection = _settled(corpus, settings, limits, selection, choose)
+    after = _masked_log(limits.edges, selection.masked)
+    return Plan(corpus, settings, links, limits, selection, edge_log_after=after)
 
 
 def _optimal(
-    links: Links, selected: Selected, settings: LinkageSection, already: Sequence[int]
+    links: Links, selection: Selection, settings: LinkageSection, already: Sequence[int]
 ) -> Plan:
     corpus, before = links.corpus, links.expanded()
-    frozen = freeze_graph(before, links, selected.masked, settings)
+    limits = limits_of_chains(before, links, selection.masked, settings)
     starts = [
-        _settled(corpus, settings, frozen, selected, choose)
+        _settled(corpus, settings, limits, selection, choose)
         for choose in (greedy, knapsack)
     ]
-    held = certain(corpus, already)
-    graph = before.without(held, settings.edge_threshold)
-    ground = Ground(corpus, settings, held, graph, frozen.edges, frozen.chains)
-    solution = optimise(ground, starts, _costs(corpus, settings))
-    after = _masked_log(frozen.edges, solution.selected.masked)
-    return Plan(corpus, settings, links, frozen, solution.selected, solution, after)
+    always = certain(corpus, already)
+    graph = before.without(always, settings.edge_threshold)
+    planning = PlanningInput(
+        corpus, settings, always, graph, limits.edges, limits.chains
+    )
+    solution = optimise(planning, starts, _costs(corpus, settings))
+    after = _masked_log(limits.edges, solution.selection.masked)
+    return Plan(corpus, settings, links, limits, solution.selection, solution, after)
 
 
 def _settled(
     corpus: Incidence,
     settings: LinkageSection,
-    frozen: Frozen,
-    selected: Selected,
+    limits: ChainLimits,
+    selection: Selection,
     choose: Choose,
-) -> Selected:
-    mine = Selected(
-        selected.masked.copy(), dict(selected.for_document), dict(selected.for_chain)
+) -> Selection:
+    settled = Selection(
+        selection.masked.copy(), dict(selection.for_document), dict(selection.for_chain)
     )
-    ledger = RiskState(corpus, frozen.edges, mine.masked)
+    state = RiskState(corpus, limits.edges, settled.masked)
     costs = _costs(corpus, settings)
-    settle_chains(ledger, frozen.chains, choose, costs, mine)
-    return mine
+    settle_chains(state, limits.chains, choose, costs, settled)
+    return settled
 
 
 def _costs(corpus: Incidence, settings: LinkageSection) -> Floats:

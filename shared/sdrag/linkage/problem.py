@@ -1,16 +1,16 @@
 """
 What a plan of one corpus must meet, growing as proposals show what else is needed.
 
-A chain that document-level masking cut is revived where another choice of documents'
-entities leaves its link alone; then it must be at or under `theta_chain`. Where there
-are few such chains all are required from the start, otherwise as they come up.
+A chain that document-level masking cut is revived where another choice of entities
+leaves its link alone; then it must be at or under `theta_chain`. Where there are few
+such chains all are required from the start, otherwise when a proposal revives them.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,14 +26,14 @@ from sdrag.linkage.requirements import (
 from sdrag.linkage.risk_state import TOLERANCE, Mask, RiskState
 from sdrag.policy import LinkageSection
 
-__all__ = ["Ground", "Problem"]
+__all__ = ["PlanningInput", "Problem"]
 
 _UPFRONT = 5000
 _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Ground:
+class PlanningInput:
     """
     What a plan is made on.
 
@@ -43,7 +43,7 @@ class Ground:
         certain: (entities,) what every plan masks.
         graph: Pruned, with nothing masked but `certain`.
         edges: The graph after document-level masking.
-        chains: Frozen on `edges`.
+        chains: Enumerated on `edges`, with their ceilings.
     """
 
     corpus: Incidence
@@ -59,17 +59,17 @@ class Problem:
     The requirements of one corpus.
 
     Args:
-        ground: What plans are made on.
+        planning: What plans are made on.
         costs: (entities,) what masking each costs.
     """
 
-    def __init__(self, ground: Ground, costs: Floats) -> None:
-        self.corpus, self._settings = ground.corpus, ground.settings
-        self._graph, self.certain, self.costs = ground.graph, ground.certain, costs
-        self._ledger = RiskState(ground.corpus, ground.graph, ground.certain)
-        hops = _renumbered(ground.chains, ground.edges, ground.graph)
-        self._frozen = replace(ground.chains, hops=hops)
-        self.gains = dict(enumerate(ground.corpus.global_contribution.tolist()))
+    def __init__(self, planning: PlanningInput, costs: Floats) -> None:
+        self.corpus, self._settings = planning.corpus, planning.settings
+        self._graph, self.certain, self.costs = planning.graph, planning.certain, costs
+        self._state = RiskState(planning.corpus, planning.graph, planning.certain)
+        hops = _renumbered(planning.chains, planning.edges, planning.graph)
+        self._chains_before = replace(planning.chains, hops=hops)
+        self.gains = dict(enumerate(planning.corpus.global_contribution.tolist()))
         self.requirements: list[Requirement] = [*self._documents(), *self._chains()]
         self.requirements.extend(self._known_revivals())
 
@@ -77,28 +77,28 @@ class Problem:
         """Return what a plan costs."""
         return float(self.costs[masked].sum())
 
-    def rank(self, entities: set[int]) -> tuple[float, float, list[int]]:
+    def rank(self, masked: Mask) -> tuple[float, float, list[int]]:
         """Return what plans are compared by: cost, how telling it is, entity ids."""
-        order = sorted(entities)
+        order = np.flatnonzero(masked).tolist()
         cost = math.fsum(float(self.costs[entity]) for entity in order)
         telling = math.fsum(self.gains[entity] for entity in order)
         return cost, -round(telling, _DIGITS), order
-
-    def dearest(self, entities: Iterable[int]) -> list[int]:
-        """Return entities in the order of taking back: dear and least telling first."""
-        return sorted(entities, key=lambda e: (-self.costs[e], self.gains[e], e))
 
     def trimmed(self, masked: Mask, deadline: float) -> Mask:
         """Take back what a plan does not need, the dearest and least useful first."""
         kept = masked.copy()
         names = set(np.flatnonzero(kept).tolist())
-        held = self.by_entity()
+        by_entity: dict[int, list[Requirement]] = {}
+        for requirement in self.requirements:
+            for entity in requirement.entities:
+                by_entity.setdefault(entity, []).append(requirement)
         free = np.flatnonzero(masked & ~self.certain).tolist()
-        for entity in self.dearest(free):
+        free.sort(key=lambda e: (-self.costs[e], self.gains[e], e))
+        for entity in free:
             if time.monotonic() > deadline:
                 break
             rest = names - {entity}
-            if any(requirement.unmet(rest) for requirement in held.get(entity, ())):
+            if any(item.unmet(rest) for item in by_entity.get(entity, ())):
                 continue
             kept[entity] = False
             if self.revived(kept):
@@ -108,20 +108,22 @@ class Problem:
         return kept
 
     def _documents(self) -> list[Requirement]:
-        risk = -np.expm1(-self._ledger.document_log)
+        risk = -np.expm1(-self._state.document_log)
         ceiling = self._settings.max_document_risk
         found: list[Requirement] = []
         for document in np.flatnonzero(risk > ceiling + TOLERANCE).tolist():
-            logs = self._ledger.active(document)
+            logs = self._state.active(document)
             found.append(DocumentRequirement.of(logs, ceiling, self._maskable(logs)))
         return [requirement for requirement in found if requirement.unmet(set())]
 
     def _chains(self) -> list[Requirement]:
-        numbers = np.arange(len(self._frozen))
-        risks = self._ledger.chain_risks(self._frozen, numbers)
-        over = np.flatnonzero(risks > self._frozen.ceiling + TOLERANCE).tolist()
+        numbers = np.arange(len(self._chains_before))
+        risks = self._state.chain_risks(self._chains_before, numbers)
+        over = np.flatnonzero(risks > self._chains_before.ceiling + TOLERANCE).tolist()
         found = [
-            self._chain(self._frozen, number, float(self._frozen.ceiling[number]))
+            self._chain(
+                self._chains_before, number, float(self._chains_before.ceiling[number])
+            )
             for number in over
         ]
         return [requirement for requirement in found if requirement.unmet(set())]
@@ -129,7 +131,7 @@ class Problem:
     def _chain(
         self, chains: Chains, number: int, ceiling: float, breaks_below: float = 0.0
     ) -> ChainRequirement:
-        local = self._ledger.local(chains, number)
+        local = self._state.local(chains, number)
         maskable = self._maskable(local.entities)
         return ChainRequirement.of(local, ceiling, maskable, breaks_below)
 
@@ -158,32 +160,30 @@ class Problem:
         graph, settings = self._graph, self._settings
         if len(graph) > _UPFRONT or settings.chain_length > 2:
             return []
-        frozen = {tuple(hops) for hops in self._frozen.hops.tolist()}
-        chains = enumerate_chains(
-            graph, -np.expm1(-self._ledger.document_log), settings
-        )
+        known = {tuple(hops) for hops in self._chains_before.hops.tolist()}
+        chains = enumerate_chains(graph, -np.expm1(-self._state.document_log), settings)
         over = np.flatnonzero(chains.risk_before > settings.max_chain_risk + TOLERANCE)
         return [
             self._chain(
                 chains, number, settings.max_chain_risk, settings.edge_threshold
             )
             for number in over.tolist()
-            if tuple(chains.hops[number].tolist()) not in frozen
+            if tuple(chains.hops[number].tolist()) not in known
         ]
 
     def completed(self, masked: Mask) -> Mask:
         """Mask, the most telling first, what a proposal lacks to meet everything."""
         names = set(np.flatnonzero(masked).tolist())
         full = masked.copy()
-        wanting = self.requirements
-        while wanting:
-            for requirement in wanting:
-                self.meet(requirement, names)
+        unmet = self.requirements
+        while unmet:
+            for requirement in unmet:
+                self._meet(requirement, names)
             full[sorted(names)] = True
-            wanting = self.revived(full)
+            unmet = self.revived(full)
         return full
 
-    def meet(self, requirement: Requirement, masked: set[int]) -> None:
+    def _meet(self, requirement: Requirement, masked: set[int]) -> None:
         """Mask what one requirement lacks, the most telling first."""
         if not requirement.unmet(masked):
             return
@@ -193,41 +193,14 @@ class Problem:
             if not requirement.unmet(masked):
                 return
 
-    def by_entity(self) -> dict[int, list[Requirement]]:
-        """Return the requirements that each entity bears on."""
-        held: dict[int, list[Requirement]] = {}
-        for requirement in self.requirements:
-            for entity in requirement.entities:
-                held.setdefault(entity, []).append(requirement)
-        return held
-
-    def parts(self) -> list[frozenset[int]]:
-        """Return the requirements, by number, in sets that share no entity."""
-        import networkx as nx  # noqa: PLC0415 -- light rooms need no graph library
-
-        graph = nx.Graph()
-        for number, requirement in enumerate(self.requirements):
-            graph.add_node(("requirement", number))
-            graph.add_edges_from(
-                (("requirement", number), ("entity", entity))
-                for entity in requirement.entities
-            )
-        return sorted(
-            (
-                frozenset(number for kind, number in part if kind == "requirement")
-                for part in nx.connected_components(graph)
-            ),
-            key=min,
-        )
-
 
 def _renumbered(chains: Chains, edges: Edges, whole: Edges) -> Table:
     """Return the chains' hops as numbers of edges in the whole graph."""
     count = int(whole.second.max(initial=0)) + 1
     keys = whole.first * count + whole.second
-    place = np.searchsorted(keys, edges.first * count + edges.second)
+    number = np.searchsorted(keys, edges.first * count + edges.second)
     return (
-        np.where(chains.hops >= 0, place[chains.hops], -1)
-        if len(place)
+        np.where(chains.hops >= 0, number[chains.hops], -1)
+        if len(number)
         else chains.hops
     )

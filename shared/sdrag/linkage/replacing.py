@@ -63,8 +63,7 @@ class Masker(Confidential):
         entities: What is masked.
         style: `label` puts the type in place, `redact` a placeholder that says
             nothing, `pseudonym` a name that is the same wherever the entity stands.
-        key: For pseudonyms, of 16 bytes or more; without it they cannot be told from
-            guesses.
+        key: For pseudonyms, of 16 bytes or more; without it they can be guessed.
 
     Raises:
         UsageError: Pseudonyms were asked for without a key.
@@ -152,7 +151,7 @@ class Masker(Confidential):
                 for key, inner in value.items()
             }
         if isinstance(value, (list, tuple, set, frozenset)):
-            return _same_kind(value, [self.clean(one, depth + 1) for one in value])
+            return _same_kind(value, [self.clean(item, depth + 1) for item in value])
         if value is None or isinstance(value, (bool, float, int)):
             return self._clean_number(value)
         return self.replace(str(value)).text
@@ -199,12 +198,14 @@ def _united(
 ) -> list[tuple[int, int, int, str]]:
     """Join matches that overlap; each union belongs to its longest match."""
     united: list[tuple[int, int, int, str]] = []
-    for start, end, length, owner in sorted(found, key=lambda one: (one[0], -one[1])):
+    for start, end, length, owner in sorted(
+        found, key=lambda item: (item[0], -item[1])
+    ):
         if united and start < united[-1][1]:
-            low, high, most, mine = united.pop()
+            low, high, most, longest_owner = united.pop()
             if length > most:
-                most, mine = length, owner
-            united.append((low, max(high, end), most, mine))
+                most, longest_owner = length, owner
+            united.append((low, max(high, end), most, longest_owner))
         else:
             united.append((start, end, length, owner))
     return united

@@ -3,11 +3,13 @@ What a plan must meet, as a covering problem sees it.
 
 A requirement is a document or a chain with a ceiling. In log space a document's is
 linear in the entities masked. A chain's is not: a hop is its strength times a mean of
-document risks. So a chain gives valid linear bounds, those of `relaxing` and one on its
-strength, and exact *cover cuts* where a proposed plan fails. The bound: both documents
-hold what they share, hence `(1 - R_i)(1 - R_j) <= 1 - s`, hence `R_i + R_j >= s`, hence
-the hop risks at least `s (1 + s/2) / 2`, and s may be no more than
-`sqrt(1 + 4 c) - 1` under a ceiling c.
+document risks. So a chain gives a valid linear bound on the strength of each hop, and
+exact *cover cuts* where a proposed plan fails.
+
+The bound: both documents of a hop hold what they share, hence
+`(1 - R_i)(1 - R_j) <= 1 - s`, hence `R_i + R_j >= s`, hence the hop risks at least
+`s (1 + s/2) / 2`, and s may be no more than `sqrt(1 + 4 c) - 1` under a ceiling c.
+
 The cut: if masking a set leaves the requirement unmet then so does every part of the
 set, since masking more never raises a risk; so something outside the largest such set
 must be masked.
@@ -18,13 +20,28 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain as chained
 from typing import Protocol
 
-from sdrag.linkage.relaxing import Hop, Row
 from sdrag.linkage.risk_state import TOLERANCE, LocalChain
 
-__all__ = ["ChainRequirement", "DocumentRequirement", "Requirement", "cuts"]
+__all__ = ["ChainRequirement", "DocumentRequirement", "Requirement", "Row", "cuts"]
+
+_LOOSE = 1e-7
+"""Linear rows are loosened by this much; the exact check decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A linear requirement: the sum of `gains` over what is masked reaches `need`."""
+
+    gains: Mapping[int, float]
+    need: float
+
+    @classmethod
+    def of(cls, gains: Mapping[int, float], need: float) -> Row:
+        """Build a row that all of `gains` together can meet, loosened."""
+        need = min(need, math.fsum(gains.values())) - _LOOSE
+        return cls({key: min(gain, need) for key, gain in gains.items()}, need)
 
 
 class Requirement(Protocol):
@@ -66,8 +83,8 @@ class DocumentRequirement:
     ) -> DocumentRequirement:
         """Build from the ceiling on the document's risk."""
         limit = math.inf if ceiling >= 1 else -math.log1p(-(ceiling + TOLERANCE))
-        held = set(maskable)
-        floor = math.fsum(log for key, log in logs.items() if key not in held)
+        left = logs.keys() - set(maskable)
+        floor = math.fsum(logs[key] for key in sorted(left))
         return cls(logs, max(limit, floor), maskable)
 
     def unmet(self, masked: set[int]) -> bool:
@@ -91,7 +108,7 @@ class ChainRequirement:
         ceiling: The most it may risk, or what the unmaskable entities leave.
         entities: The maskable ones.
         breaks_below: A hop weaker than this breaks the chain, which then needs no
-            ceiling; 0 for chains that were frozen, whose ceiling holds in any case.
+            ceiling; 0 for chains whose ceiling holds in any case.
     """
 
     chain: LocalChain
@@ -121,28 +138,14 @@ class ChainRequirement:
         """See `Requirement`."""
         if self.breaks_below and len(self.chain.shared) > 1:
             return  # any one of its hops may break it: no single row holds
-        yield from chained(self._bounds(), *(hop.rows() for hop in self._hops()))
-
-    def _hops(self) -> Iterator[Hop]:
-        for (one, two), shared in zip(self.chain.hops, self.chain.shared, strict=True):
-            yield Hop(
-                (self.chain.documents[one], self.chain.documents[two]),
-                shared,
-                self.ceiling,
-                frozenset(self.entities),
-                self.breaks_below,
-            )
-
-    def _bounds(self) -> Iterator[Row]:
-        """Yield, for each hop, the bound on its strength."""
         most = max(math.sqrt(1.0 + 4.0 * self.ceiling) - 1.0, self.breaks_below)
         if most >= 1.0:
             return
         limit = -math.log1p(-most)
-        held = set(self.entities)
+        maskable = set(self.entities)
         for shared in self.chain.shared:
             need = math.fsum(shared.values()) - limit
-            gains = {entity: log for entity, log in shared.items() if entity in held}
+            gains = {key: log for key, log in shared.items() if key in maskable}
             if need > 0 and gains:
                 yield Row.of(gains, need)
 

@@ -42,8 +42,8 @@ def rewrite(
     """
     changed = [
         number
-        for number, (one, two) in enumerate(zip(originals, labelled, strict=True))
-        if one.text != two.text
+        for number, (left, right) in enumerate(zip(originals, labelled, strict=True))
+        if left.text != right.text
     ]
     outcomes = yield from complete(_prompt(labelled[number]) for number in changed)
     result = list(labelled)

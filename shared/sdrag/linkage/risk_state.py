@@ -63,7 +63,7 @@ class RiskState:
         self.edge_log[self.edges.via_edge[links]] -= self.edges.via_log[links]
 
     def chain_risks(self, chains: Chains, chosen: Ints) -> Floats:
-        """Return the risks of some chains as things stand."""
+        """Return the risks of some chains in this state."""
         hops = chains.hops[chosen]
         used = np.maximum(hops, 0)
         first = np.exp(-self.document_log[self.edges.first[used]])
@@ -79,11 +79,11 @@ class RiskState:
             (int(self.edges.first[edge]), int(self.edges.second[edge]))
             for edge in edges
         ]
-        held = {
+        logs_of = {
             document: self.active(document)
             for document in {d for pair in ends for d in pair}
         }
-        return LocalChain.of(ends, held)
+        return LocalChain.of(ends, logs_of)
 
     def active(self, document: int) -> dict[int, float]:
         """Return `-log(1 - c)` of each entity of a document that is not masked."""
@@ -114,29 +114,29 @@ class LocalChain:
 
     @classmethod
     def of(
-        cls, ends: Sequence[tuple[int, int]], held: Mapping[int, Mapping[int, float]]
+        cls, ends: Sequence[tuple[int, int]], logs_of: Mapping[int, Mapping[int, float]]
     ) -> LocalChain:
         """Build from pairs of documents and what each document holds."""
-        place = {document: index for index, document in enumerate(sorted(held))}
+        index = {document: index for index, document in enumerate(sorted(logs_of))}
         shared = [
             {
-                entity: max(log, held[second][entity])
-                for entity, log in held[first].items()
-                if entity in held[second]
+                entity: max(log, logs_of[second][entity])
+                for entity, log in logs_of[first].items()
+                if entity in logs_of[second]
             }
             for first, second in ends
         ]
-        hops = [(place[first], place[second]) for first, second in ends]
-        return cls(hops, [held[document] for document in sorted(held)], shared)
+        hops = [(index[first], index[second]) for first, second in ends]
+        return cls(hops, [logs_of[document] for document in sorted(logs_of)], shared)
 
     @property
     def entities(self) -> list[int]:
         """The active entities, ascending."""
-        return sorted({entity for held in self.documents for entity in held})
+        return sorted({entity for logs_of in self.documents for entity in logs_of})
 
     def risk(self, without: frozenset[int] | set[int] = frozenset()) -> float:
         """Return the chain's risk once `without` is masked."""
-        survive = [math.exp(-_sum(held, without)) for held in self.documents]
+        survive = [math.exp(-_sum(logs_of, without)) for logs_of in self.documents]
         kept = 1.0
         for (first, second), shared in zip(self.hops, self.shared, strict=True):
             strength = -math.expm1(-_sum(shared, without))
@@ -148,8 +148,8 @@ class LocalChain:
         """Return the chain after masking."""
         return LocalChain(
             self.hops,
-            [_less(held, entities) for held in self.documents],
-            [_less(held, entities) for held in self.shared],
+            [_less(logs_of, entities) for logs_of in self.documents],
+            [_less(logs_of, entities) for logs_of in self.shared],
         )
 
     def impacts(self, entities: Sequence[int]) -> dict[int, float]:

@@ -3,7 +3,7 @@ A second look that needs no model: what was found elsewhere is looked for everyw
 
 CLAM reads every document twice, the second time knowing what the others hold (section
 4.2.2). A detector sees one document at a time, so a name that its context gave away in
-one and not in the other, or "KV 7719-203" beside "KV-7719203", links documents and is
+one and not in the other, or "KV 7719-203" next to "KV-7719203", links documents and is
 missed. Here every form that a detector was sure of is looked for in all documents, as
 it is written, and identifiers also under other punctuation.
 """
@@ -38,7 +38,7 @@ def look_again(
     texts: Sequence[str], found: Sequence[Sequence[Mention]]
 ) -> list[tuple[Mention, ...]]:
     """
-    Return what was found, and where else it stands.
+    Return what was found, and where else it is written.
 
     Args:
         texts: The whole corpus.
@@ -80,22 +80,24 @@ def _known(
             form = mention.span.of(text)
             if mention.confidence < _SURE or len(form) < _SHORTEST:
                 continue
-            told = (mention.type, mention.confidence)
+            entry = (mention.type, mention.confidence)
             folded = fold_text(form)
-            forms[folded] = _surer(forms.get(folded), told)
+            forms[folded] = _surer(forms.get(folded), entry)
             plain = _plain(form)
             if sum(map(str.isdigit, plain)) >= _DIGITS:
-                codes[plain] = _surer(codes.get(plain), told)
+                codes[plain] = _surer(codes.get(plain), entry)
     forms.pop("", None)
     return forms, codes
 
 
-def _surer(one: tuple[str, float] | None, two: tuple[str, float]) -> tuple[str, float]:
-    return two if one is None or (two[1], one[0]) > (one[1], two[0]) else one
+def _surer(
+    left: tuple[str, float] | None, right: tuple[str, float]
+) -> tuple[str, float]:
+    return right if left is None or (right[1], left[0]) > (left[1], right[0]) else left
 
 
 def _codes(text: str, known: Known) -> Iterator[Mention]:
-    """Yield where known identifiers stand under any punctuation."""
+    """Yield where known identifiers are written, under any punctuation."""
     tokens = [(m.start(), m.end()) for m in _TOKEN.finditer(text)]
     numbered = [any(map(str.isdigit, text[low:high])) for low, high in tokens]
     for first in range(len(tokens)):

@@ -25,7 +25,7 @@ from sdrag.linkage.risk_state import TOLERANCE, LocalChain, Mask, RiskState
 
 __all__ = [
     "Choose",
-    "Selected",
+    "Selection",
     "certain",
     "document_level",
     "greedy",
@@ -40,7 +40,7 @@ _UNITS = 256
 
 
 @dataclass(slots=True)
-class Selected:
+class Selection:
     """
     What was masked, in order, and for which document or chain.
 
@@ -65,23 +65,26 @@ ceiling and the costs of all entities: what to mask next."""
 
 def document_level(
     corpus: Incidence, ceiling: float, already: Sequence[int] = ()
-) -> Selected:
+) -> Selection:
     """
     Mask until every document is at or under `theta_doc`, or nothing is left to mask.
 
-    Entities that are certain to identify (contribution 1) are masked in any case, and
-    so are those in `already`.
+    Args:
+        corpus: The documents and their entities.
+        ceiling: `theta_doc`, from 0 to 1.
+        already: Entities that are masked in any case, as are all that are certain to
+            identify (contribution 1).
     """
-    selected = Selected(np.zeros(len(corpus.entity_ids), bool))
+    selection = Selection(np.zeros(len(corpus.entity_ids), bool))
     limit = float(-np.log1p(-min(ceiling + TOLERANCE, 1.0))) if ceiling < 1 else np.inf
     for entity in np.flatnonzero(certain(corpus, already)).tolist():
-        selected.masked[entity] = True
-        selected.for_document[entity] = int(corpus.document[corpus.rows_of(entity)[0]])
+        selection.masked[entity] = True
+        selection.for_document[entity] = int(corpus.document[corpus.rows_of(entity)[0]])
     rank = np.round(corpus.global_contribution, _DIGITS)
-    over = np.flatnonzero(corpus.document_risk(selected.masked) > ceiling + TOLERANCE)
+    over = np.flatnonzero(corpus.document_risk(selection.masked) > ceiling + TOLERANCE)
     for document in over.tolist():
-        _settle_document(corpus, document, limit, rank, selected)
-    return selected
+        _settle_document(corpus, document, limit, rank, selection)
+    return selection
 
 
 def certain(corpus: Incidence, already: Sequence[int] = ()) -> Mask:
@@ -92,15 +95,15 @@ def certain(corpus: Incidence, already: Sequence[int] = ()) -> Mask:
 
 
 def _settle_document(
-    corpus: Incidence, document: int, limit: float, rank: Floats, selected: Selected
+    corpus: Incidence, document: int, limit: float, rank: Floats, selection: Selection
 ) -> None:
     rows = slice(corpus.starts[document], corpus.starts[document + 1])
-    held = zip(
+    rows_logs = zip(
         corpus.entity[rows].tolist(),
         corpus.log_contribution[rows].tolist(),
         strict=True,
     )
-    active = {entity: log for entity, log in held if not selected.masked[entity]}
+    active = {entity: log for entity, log in rows_logs if not selection.masked[entity]}
     order = sorted(
         (entity for entity in active if corpus.maskable[entity]),
         key=lambda entity: (-rank[entity], entity),
@@ -109,58 +112,62 @@ def _settle_document(
         if sum(active.values()) <= limit:
             return
         del active[entity]
-        selected.masked[entity] = True
-        selected.for_document[entity] = document
+        selection.masked[entity] = True
+        selection.for_document[entity] = document
 
 
 def settle_chains(
-    ledger: RiskState, chains: Chains, choose: Choose, costs: Floats, selected: Selected
+    state: RiskState,
+    chains: Chains,
+    choose: Choose,
+    costs: Floats,
+    selection: Selection,
 ) -> None:
     """
     Bring every chain to its ceiling, the riskiest first.
 
     Args:
-        ledger: The state after document-level masking; masked further.
+        state: The state after document-level masking; masked further.
         chains: Enumerated on that state.
         choose: The strategy.
         costs: (entities,) what masking each costs.
-        selected: What is masked and why; extended.
+        selection: What is masked and why; extended.
     """
     order = np.argsort(-np.round(chains.risk_before, _DIGITS), kind="stable")
     order = order[(chains.risk_before > chains.ceiling + TOLERANCE)[order]]
     for start in range(0, len(order), _BLOCK):
-        over = _over(ledger, chains, order[start : start + _BLOCK])
+        over = _over(state, chains, order[start : start + _BLOCK])
         while len(over):
-            _settle_chain(ledger, chains, int(over[0]), choose, costs, selected)
-            over = _over(ledger, chains, over[1:])
+            _settle_chain(state, chains, int(over[0]), choose, costs, selection)
+            over = _over(state, chains, over[1:])
 
 
-def _over(ledger: RiskState, chains: Chains, chosen: Ints) -> Ints:
-    risks = ledger.chain_risks(chains, chosen)
+def _over(state: RiskState, chains: Chains, chosen: Ints) -> Ints:
+    risks = state.chain_risks(chains, chosen)
     return chosen[risks > chains.ceiling[chosen] + TOLERANCE]
 
 
 def _settle_chain(
-    ledger: RiskState,
+    state: RiskState,
     chains: Chains,
     number: int,
     choose: Choose,
     costs: Floats,
-    selected: Selected,
+    selection: Selection,
 ) -> None:
     """Bring one chain to its ceiling, or as low as what may be masked allows."""
-    local = ledger.local(chains, number)
-    candidates = [e for e in local.entities if ledger.corpus.maskable[e]]
+    local = state.local(chains, number)
+    candidates = [e for e in local.entities if state.corpus.maskable[e]]
     ceiling = max(float(chains.ceiling[number]), local.risk(set(candidates)))
-    contribution = ledger.corpus.global_contribution
+    contribution = state.corpus.global_contribution
     while candidates and local.risk() > ceiling + TOLERANCE:
         impacts = local.impacts(candidates)
         candidates.sort(key=lambda entity: _key(entity, impacts, contribution))
         taken = choose(local, candidates, impacts, ceiling, costs)
         for entity in taken:
-            ledger.mask(entity)
-            selected.masked[entity] = True
-            selected.for_chain[entity] = number
+            state.mask(entity)
+            selection.masked[entity] = True
+            selection.for_chain[entity] = number
         local = local.without(set(taken))
         candidates = [entity for entity in candidates if entity not in taken]
 
@@ -172,7 +179,7 @@ def greedy(
     ceiling: float,
     costs: Floats,
 ) -> list[int]:
-    """Choose the one entity of highest impact."""
+    """Choose the one entity of highest impact; the arguments are those of `Choose`."""
     del chain, impacts, ceiling, costs
     return candidates[:1]
 
@@ -184,7 +191,11 @@ def knapsack(
     ceiling: float,
     costs: Floats,
 ) -> list[int]:
-    """Choose the cheapest set whose summed impacts cover the required reduction."""
+    """
+    Choose the cheapest set whose summed impacts cover the required reduction.
+
+    The arguments are those of `Choose`.
+    """
     needed = chain.risk() - ceiling
     gains = np.array([impacts[entity] for entity in candidates])
     chosen = _cover(gains, costs[candidates], needed)

@@ -1,12 +1,21 @@
-"""Where settings are taken they may be the section, a policy, a mapping or a path."""
+"""
+What a caller may leave out, or give in several forms: the settings and the runner.
+
+Settings are a linkage section, a policy, a mapping or a path. The default runner needs
+no host, no key and no network.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from sdrag.engine.calls import Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import EffectRunner, Embed
+from sdrag.minilm import embed_texts
 from sdrag.policy import LinkageSection, Policy, PolicySource
 
-__all__ = ["SettingsSource", "read_settings"]
+__all__ = ["SettingsSource", "local_runner", "read_settings"]
 
 SettingsSource = LinkageSection | PolicySource | None
 
@@ -27,3 +36,12 @@ def read_settings(source: SettingsSource) -> LinkageSection:
     if isinstance(source, Mapping) and not set(source) & set(Policy.model_fields):
         return Policy.read({"linkage": dict(source)}).linkage
     return Policy.read(source).linkage
+
+
+def local_runner() -> EffectRunner:
+    """Return a runner that embeds with the packaged MiniLM and works locally."""
+    return PortRunner(Ports(embed=Port(_embed, local=True)))
+
+
+def _embed(effect: Embed) -> Sequence[Sequence[float]]:
+    return list(embed_texts(effect.items))

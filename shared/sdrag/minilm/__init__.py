@@ -11,8 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import secrets
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -22,13 +21,13 @@ from sdrag.engine.batches import batched
 from sdrag.engine.deadlines import check_time
 from sdrag.errors import MissingExtraError, UsageError
 from sdrag.extras import require_extra
+from sdrag.minilm.vectors import Vectors
 from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
     import numpy as np
     from sentence_transformers import SentenceTransformer
 
-    Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 __all__ = [
@@ -125,7 +124,7 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
     """
     import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
-    keys = [_vectors.key(text) for text in texts]
+    keys = [_key(text) for text in texts]
     found = _vectors.get(keys)
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
     for some in batched(new, _BETWEEN_LOOKS):
@@ -153,34 +152,13 @@ def _encoded(texts: Sequence[str]) -> Matrix:
     return np.asarray(vectors, dtype=np.float32)
 
 
-class _Vectors:
-    """The vectors of the texts used last, by keyed hashes of the texts."""
-
-    def __init__(self, entries: int) -> None:
-        self._entries = entries
-        self._rows: OrderedDict[bytes, Vector] = OrderedDict()
-        self._lock = Lock()
-        self._secret = secrets.token_bytes(32)
-
-    def key(self, text: str) -> bytes:
-        data = text.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(data, key=self._secret, digest_size=16).digest()
-
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        with self._lock:
-            for key in keys:
-                if key in self._rows:
-                    self._rows.move_to_end(key)
-            return {key: self._rows[key] for key in keys if key in self._rows}
-
-    def put(self, rows: Mapping[bytes, Vector]) -> None:
-        with self._lock:
-            self._rows.update(rows)
-            while len(self._rows) > self._entries:
-                self._rows.popitem(last=False)
+def _key(text: str) -> bytes:
+    data = text.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, key=_secret, digest_size=16).digest()
 
 
-_vectors = _Vectors(20_000)  # 30 MB
+_secret = secrets.token_bytes(32)
+_vectors = Vectors(20_000)  # 30 MB
 
 
 def embed_tokens(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:

@@ -1,9 +1,10 @@
 """
-A text in windows of whole sentences, as the network reads it.
+Texts in windows of whole sentences, read by a trained network.
 
-Windows overlap by half, so that nearly every sentence is read with what stands before
-it and with what comes after. No token is left unread: a sentence longer than a window
-is cut. What is read of the tokens is joined again to words.
+Windows overlap by half, so that nearly every sentence is read with what comes before it
+and after it. No token is left unread: a sentence longer than a window is cut. Windows
+of one length are read together, and what reads alike is read once: chunks overlap, and
+headings come back. What is read of the tokens is joined again to words.
 """
 
 from __future__ import annotations
@@ -11,20 +12,28 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sdrag.engine.deadlines import check_time
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
+    import numpy as np
     from torch import Tensor
     from transformers import PreTrainedTokenizerFast
 
-__all__ = ["Tokens", "padded", "tokenized"]
+    from sdrag.minilm.trained_layers import Trained
+
+    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+__all__ = ["Tokens", "Window", "by_word", "means", "padded", "read", "tokenized"]
 
 _WINDOW = 256
+_BATCH = 2048
+"""So many tokens are read at once."""
 _HALF = re.compile("[\ud800-\udfff]")
 """Half a character, which no tokenizer reads."""
 
@@ -62,23 +71,23 @@ class Tokens(Confidential):
         """Return where the words stand, and which token each begins with."""
         starts: list[int] = []
         words: list[Span] = []
-        for place, span in enumerate(self.spans):
+        for index, span in enumerate(self.spans):
             if words and words[-1].end == span.start and self._joined(span.start):
                 words[-1] = Span(words[-1].start, span.end)
             else:
-                starts.append(place)
+                starts.append(index)
                 words.append(span)
         return tuple(words), tuple(starts)
 
-    def _joined(self, place: int) -> bool:
-        return _in_word(self.text[place - 1]) and _in_word(self.text[place])
+    def _joined(self, index: int) -> bool:
+        return _in_word(self.text[index - 1]) and _in_word(self.text[index])
 
     def _edges(self) -> list[int]:
         """Return where windows may begin or end: at sentences, and in long ones."""
         starts = [
-            place
-            for place, number in enumerate(self.sentences)
-            if place == 0 or number != self.sentences[place - 1]
+            index
+            for index, number in enumerate(self.sentences)
+            if index == 0 or number != self.sentences[index - 1]
         ]
         edges: list[int] = []
         for start, end in zip(starts, [*starts[1:], len(self.ids)], strict=True):
@@ -107,14 +116,141 @@ def padded(rows: Sequence[Sequence[int]], filler: int = 0) -> tuple[Tensor, Tens
     import torch  # noqa: PLC0415 -- `import sdrag` must not load it
 
     tensors = [torch.tensor(row) for row in rows]
-    there = [torch.ones(len(row), dtype=torch.long) for row in rows]
+    present = [torch.ones(len(row), dtype=torch.long) for row in rows]
     pad = torch.nn.utils.rnn.pad_sequence
     return (
         pad(tensors, batch_first=True, padding_value=filler),
-        pad(there, batch_first=True),
+        pad(present, batch_first=True),
     )
 
 
 def _in_word(character: str) -> bool:
     """Say whether words are made of it: letters, digits and the marks on them."""
     return character.isalnum() or unicodedata.category(character).startswith("M")
+
+
+class Window(NamedTuple):
+    """
+    What is read in one go.
+
+    Args:
+        ids: Of the tokens.
+        sentences: The number of each one's sentence, from 0.
+    """
+
+    ids: tuple[int, ...]
+    sentences: tuple[int, ...]
+
+
+def by_word(
+    texts: Sequence[str],
+    tokenizer: PreTrainedTokenizerFast,
+    rows: int,
+    chances: Callable[[Sequence[Window]], Tensor],
+) -> list[tuple[tuple[Span, ...], Matrix]]:
+    """
+    Read texts and join tokens to words; a word is as sure as its surest token.
+
+    Args:
+        texts: Of any length. Each is read apart, in windows that overlap.
+        tokenizer: Of the network.
+        rows: How many things the network says of each token.
+        chances: See `means`.
+
+    Returns:
+        For each text its words, and a matrix of shape (rows, words).
+    """
+    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+    import torch  # noqa: PLC0415
+
+    coded = [tokenized(text, tokenizer) for text in texts]
+    with torch.inference_mode():
+        found = means(coded, rows, chances)
+    result: list[tuple[tuple[Span, ...], Matrix]] = []
+    for tokens, by_token in zip(coded, found, strict=True):
+        words, starts = tokens.words()
+        values = np.maximum.reduceat(by_token, starts, axis=1) if words else by_token
+        result.append((words, values))
+    return result
+
+
+def means(
+    texts: Sequence[Tokens],
+    rows: int,
+    chances: Callable[[Sequence[Window]], Tensor],
+) -> list[Matrix]:
+    """
+    Return what a network says of each token, the mean over its windows.
+
+    Args:
+        texts: Each is read apart from the others.
+        rows: How many things it says.
+        chances: Gives them for windows, of shape (rows, tokens of all windows).
+
+    Returns:
+        For each text a matrix of shape (rows, tokens).
+    """
+    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+
+    sums = [np.zeros((rows, len(text.ids)), dtype=np.float32) for text in texts]
+    times = [np.zeros(len(text.ids), dtype=np.float32) for text in texts]
+    occurrences = _windows(texts) if rows else {}
+    for batch in _batches(occurrences):
+        check_time()
+        parts = chances(batch).split_with_sizes(
+            [len(window.ids) for window in batch], dim=1
+        )
+        for window, part in zip(batch, parts, strict=True):
+            for index, start in occurrences[window]:
+                present = slice(start, start + len(window.ids))
+                sums[index][:, present] += part.numpy()
+                times[index][present] += 1
+    return [
+        np.divide(part, np.maximum(count, 1), out=part)
+        for part, count in zip(sums, times, strict=True)
+    ]
+
+
+def read(network: Trained, tokenizer: Any, windows: Sequence[Window]) -> Tensor:
+    """
+    Return a vector for each token of windows: (tokens, 384).
+
+    Args:
+        network: Loaded.
+        tokenizer: Of the network.
+        windows: Read together.
+    """
+    import torch  # noqa: PLC0415 -- see means
+
+    first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
+    rows = [(first, *window.ids, last) for window in windows]
+    states = network.read(rows).split_with_sizes([len(row) for row in rows])
+    return torch.cat([part[1:-1] for part in states])
+
+
+def _windows(texts: Sequence[Tokens]) -> dict[Window, list[tuple[int, int]]]:
+    """Return windows, and of which texts, and from which token on, each is a part."""
+    occurrences: dict[Window, list[tuple[int, int]]] = {}
+    for index, text in enumerate(texts):
+        for part in text.windows() if text.ids else ():
+            numbers = text.sentences[part.start : part.stop]
+            window = Window(
+                tuple(text.ids[part.start : part.stop]),
+                tuple(number - numbers[0] for number in numbers),
+            )
+            occurrences.setdefault(window, []).append((index, part.start))
+    return occurrences
+
+
+def _batches(windows: Iterable[Window]) -> Iterator[list[Window]]:
+    """Yield windows in batches, those of one length together."""
+    batch: list[Window] = []
+    tokens = 0
+    for window in sorted(windows, key=lambda item: len(item.ids)):
+        if batch and tokens + len(window.ids) > _BATCH:
+            yield batch
+            batch, tokens = [], 0
+        batch.append(window)
+        tokens += len(window.ids)
+    if batch:
+        yield batch

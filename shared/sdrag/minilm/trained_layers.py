@@ -5,7 +5,7 @@ Lower layers and word embeddings are the published ones and are not trained, so 
 upper layers, and whatever a network adds to them, come with the package.
 
 It is trained on texts that are padded to one length. It reads without padding: all but
-attention is done token by token, so the tokens of all texts stand in one matrix, and
+attention is done token by token, so the tokens of all texts are in one matrix, and
 texts of one length attend each within itself in one go.
 """
 
@@ -41,7 +41,7 @@ class Trained(Module):
     The packaged MiniLM; its upper layers are a copy that can be trained.
 
     Args:
-        bert: The transformer of the packaged MiniLM; left as it is.
+        bert: The transformer of the packaged MiniLM; not changed.
         layers: How many are trained.
     """
 
@@ -57,6 +57,9 @@ class Trained(Module):
     def trained(self) -> Iterator[tuple[str, Parameter]]:
         """Yield the parameters that training changes, by name."""
         return ((n, p) for n, p in self.named_parameters() if p.requires_grad)
+
+    def merge(self) -> None:
+        """Prepare for reading, once the weights are loaded."""
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """
@@ -91,14 +94,16 @@ class Trained(Module):
         total = sum(map(len, rows))
         filled = [*rows, [0] * (_FEWEST - total)] if total < _FEWEST else rows
         ids = torch.tensor([list(chain.from_iterable(filled))])
-        places = torch.cat([torch.arange(len(row)) for row in filled])[None]
+        positions = torch.cat([torch.arange(len(row)) for row in filled])[None]
         states: Tensor = self.embeddings(
-            input_ids=ids, position_ids=places, token_type_ids=torch.zeros_like(ids)
+            input_ids=ids, position_ids=positions, token_type_ids=torch.zeros_like(ids)
         )[0]
-        alike = [(size, len(list(some))) for size, some in groupby(map(len, filled))]
+        lengths = [
+            (size, len(list(group))) for size, group in groupby(map(len, filled))
+        ]
         for layer in chain(self.lower, self.upper):
             attended = layer.attention.output(
-                _attended(layer.attention.self, states, alike), states
+                _attended(layer.attention.self, states, lengths), states
             )
             states = layer.output(layer.intermediate(attended), attended)
         return states[:total]
@@ -122,20 +127,23 @@ def load_trained(kind: type[T], path: Traversable) -> tuple[T, Any]:
     if weights.keys() != dict(network.trained()).keys():
         raise InternalError(f"The weights are not those of {kind.__name__}.")
     network.load_state_dict(weights, strict=False)
+    network.merge()
     # A copy of its own: a tokenizer keeps padding as state, and threads share it.
     return network.eval(), copy.deepcopy(transformer.tokenizer)
 
 
-def _attended(layer: Any, states: Tensor, alike: Sequence[tuple[int, int]]) -> Tensor:
-    """Attend within each text, those of one length that stand side by side at once."""
+def _attended(layer: Any, states: Tensor, lengths: Sequence[tuple[int, int]]) -> Tensor:
+    """Attend within each text, neighbours of one length at once."""
     heads = layer.num_attention_heads
     parts = [part(states) for part in (layer.query, layer.key, layer.value)]
     found = torch.empty_like(parts[0])
     start = 0
-    for size, count in alike:
+    for size, count in lengths:
         end = start + size * count
-        own = (p[start:end].view(count, size, heads, -1).transpose(1, 2) for p in parts)
-        attended = scaled_dot_product_attention(*own).transpose(1, 2)
+        inputs = (
+            p[start:end].view(count, size, heads, -1).transpose(1, 2) for p in parts
+        )
+        attended = scaled_dot_product_attention(*inputs).transpose(1, 2)
         found[start:end] = attended.reshape(size * count, -1)
         start = end
     return found

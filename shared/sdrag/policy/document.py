@@ -18,25 +18,15 @@ from typing import Any, Literal, Self
 from pydantic import Field, ValidationError, field_validator
 
 from sdrag.errors import PolicyError
-from sdrag.policy.answer_sections import (
-    CitationsSection,
-    ContradictionsSection,
-    GroundingSection,
-    MonitoringSection,
-)
 from sdrag.policy.constraints import ConstraintSection
 from sdrag.policy.explaining import explained
 from sdrag.policy.file import PolicyFile
+from sdrag.policy.guard_sections import GUARDS, GuardSections
 from sdrag.policy.sections import (
-    AccessSection,
     DisclosureSection,
     HighlightSection,
-    InjectionSection,
     LinkageSection,
     MetadataSection,
-    RelevanceSection,
-    Section,
-    StalenessSection,
     TracingSection,
 )
 from sdrag.policy.yaml_reading import Lines, parsed, text_of
@@ -48,7 +38,7 @@ _LEAST = 64
 """Tokens; of a smaller piece of a text nobody could say what it means."""
 
 
-class Policy(Section):
+class Policy(GuardSections):
     """
     Everything the policy file says.
 
@@ -58,14 +48,6 @@ class Policy(Section):
     constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
     when_not_understood: Literal["refuse", "withhold"] = "refuse"
     disclosure: DisclosureSection = DisclosureSection()
-    access: AccessSection | None = None
-    relevance: RelevanceSection | None = None
-    injection: InjectionSection | None = None
-    staleness: StalenessSection | None = None
-    grounding: GroundingSection | None = None
-    citations: CitationsSection | None = None
-    contradictions: ContradictionsSection | None = None
-    monitoring: MonitoringSection | None = None
     highlight: HighlightSection = HighlightSection()
     linkage: LinkageSection = LinkageSection()
     metadata: MetadataSection = MetadataSection()
@@ -137,12 +119,7 @@ class Policy(Section):
 
     def without_limits(self) -> Self:
         """Return the same policy with every constraint enforced, and asked about."""
-        unlimited = {
-            "apply": "all_candidates",
-            "top_k": None,
-            "max_candidates": None,
-            "candidates_by": "similarity",
-        }
+        unlimited = {"apply": "all_candidates", "top_k": None}
         return self.model_copy(
             update={"disclosure": self.disclosure.model_copy(update=unlimited)}
         )
@@ -172,12 +149,9 @@ class Policy(Section):
 
     @property
     def guards(self) -> tuple[str, ...]:
-        """The guards that are on: sections that are off until they stand in a file."""
-        return tuple(
-            name
-            for name, field in type(self).model_fields.items()
-            if field.default is None and getattr(self, name) is not None
-        )
+        """The names of the guards that are on, in the order in which they run."""
+        on = (guard.section for guard in GUARDS if guard.settings(self) is not None)
+        return tuple(dict.fromkeys(on))
 
     @cached_property
     def hash(self) -> str:

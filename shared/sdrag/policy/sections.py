@@ -7,6 +7,7 @@ Everything has a default. A guard that could empty a host's results is optional 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -19,18 +20,14 @@ from pydantic import (
 )
 
 __all__ = [
-    "AccessSection",
+    "SENSITIVITIES",
     "ByRisk",
-    "CautionName",
     "DisclosureSection",
     "HighlightSection",
-    "InjectionSection",
     "LinkageSection",
     "MetadataSection",
-    "RelevanceSection",
     "ResolutionSection",
     "Section",
-    "StalenessSection",
     "TracingSection",
 ]
 
@@ -40,12 +37,26 @@ def listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, tuple, set)) else (value,)
 
 
+SENSITIVITIES: Mapping[str, float] = {"balanced": 0.5, "high": 1.0}
+"""The sensitivities of the local engine that have a name: those that were measured."""
+
+
+def _number_of(value: Any) -> Any:
+    """Take the name of a sensitivity as its number."""
+    if isinstance(value, bool) or (
+        isinstance(value, str) and value not in SENSITIVITIES
+    ):
+        names = " or ".join(f"`{name}`" for name in SENSITIVITIES)
+        raise ValueError(f"`sensitivity` must be a number from 0 to 1, {names}")
+    return SENSITIVITIES[value] if isinstance(value, str) else value
+
+
 Scalar = str | int | float | bool
 Listed = Annotated[tuple[Scalar, ...], BeforeValidator(listed), Field(min_length=1)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Sensitivity = Annotated[Share, BeforeValidator(_number_of)]
 Count = Annotated[int, Field(ge=1)]
 MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
-CautionName = Literal["high", "balanced"]
 RankBy = Literal[
     "hybrid", "concatenated", "query", "maximum", "average", "weighted_average"
 ]
@@ -63,10 +74,8 @@ class DisclosureSection(Section):
     """
     How constraints are bound, ranked and enforced (SD-RAG, section III-C).
 
-    Every constraint is applied, unless `max_candidates` limits how many a question has
-    or `top_k` how many are applied; the audit names those that are not. A model is
-    asked about candidates alone; with `candidates_by: model`, one that has not read the
-    question first leaves out those that the retrieved texts have nothing of.
+    Every constraint is applied, unless `top_k` limits how many are; the audit names
+    those that are not. A model is asked about candidates alone.
 
     Chunks of one document are read together. Where the framework does not say which it
     is, the first of `document_keys` that stands in a chunk's metadata does.
@@ -74,8 +83,8 @@ class DisclosureSection(Section):
     What is cut out is replaced by the text of `placeholder`, by the constraint's label
     or by an indefinite phrase, as `placeholders` says. What was withheld once from whom
     the same constraints bind is always withheld where it is `monotone`. The local
-    engine withholds more where its `caution` is `high`, and leaves more to read where
-    it is `balanced`.
+    engine withholds more at a higher `sensitivity`, and leaves more to read at a lower
+    one: a number from 0 to 1, or `balanced` for 0.5 and `high` for 1.
 
     Where there is a model, `with_model` says what becomes of what the local engine
     alone finds: with `confirm` the model is asked about it, and only an explicit no
@@ -89,133 +98,26 @@ class DisclosureSection(Section):
     apply: Literal["all_candidates", "top_k"] = "all_candidates"
     top_k: Count | None = None
     rank_by: RankBy = "hybrid"
-    max_candidates: Count | None = None
-    candidates_by: Literal["similarity", "model"] = "similarity"
     with_model: Literal["confirm", "union", "model"] = "confirm"
     batch_size: Count = 4
     token_budget: Annotated[int, Field(ge=64)] = 4000
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     placeholders: Literal["text", "label", "phrase"] = "text"
     monotone: bool = False
-    caution: CautionName = "high"
+    sensitivity: Sensitivity = 1.0
     on_failure: Literal["withhold"] = "withhold"
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
 
     @property
     def limited(self) -> bool:
         """Whether a question chooses which constraints are enforced."""
-        return self.top_k is not None or self.max_candidates is not None
+        return self.top_k is not None
 
     @model_validator(mode="after")
     def _top_k_is_given(self) -> Self:
         if (self.apply == "top_k") != (self.top_k is not None):
             raise ValueError("apply: top_k and a number for top_k go together")
-        if self.apply == "top_k" and self.candidates_by == "model":
-            raise ValueError("candidates_by: model goes with all_candidates")
         return self
-
-
-class AccessSection(Section):
-    """
-    Who may see which passage, by keys of its metadata; a key of null is not used.
-
-    Args:
-        tenant_key: Holds the tenant, or a list of tenants.
-        roles_key: Holds a role, or a list of roles, any of which opens the passage.
-        level_key: Holds the clearance that is needed.
-        uses_key: Holds what a licence allows the passage to be used for; a principal
-            says its own use in its attribute `use`.
-        required: Tags without which a passage is nobody's; they are pushed down.
-        listed: Tags that may hold a list in the store; asking for one is not in every
-            store's language.
-        without_principal: `public` shows untagged passages to everybody.
-        budget: The most passages asked of the store until enough are allowed.
-    """
-
-    tenant_key: MetadataKey | None = "tenant"
-    roles_key: MetadataKey | None = "roles"
-    level_key: MetadataKey | None = "level"
-    uses_key: MetadataKey | None = "allowed_uses"
-    required: tuple[Literal["tenant", "roles", "level"], ...] = ()
-    listed: tuple[Literal["tenant", "roles"], ...] = ("roles",)
-    without_principal: Literal["deny", "public"] = "deny"
-    budget: Count = 200
-
-    @model_validator(mode="after")
-    def _required_have_keys(self) -> Self:
-        if any(getattr(self, f"{name}_key") is None for name in self.required):
-            raise ValueError("a required tag needs its key")
-        return self
-
-
-class RelevanceSection(Section):
-    """
-    When a passage is close enough to the question to be used.
-
-    Args:
-        min_score: From 0 to 1, after scaling.
-        min_passages: With fewer, nothing is returned: there is not enough.
-        scores: What the host's scores are. `auto` takes what can only be similarities
-            and measures the rest itself; `measured` always measures.
-        rerank: Score with the cross-encoder that was handed in.
-        insufficient: What is returned then: nothing, or a passage that says so.
-    """
-
-    min_score: Share = 0.25
-    min_passages: Annotated[int, Field(ge=0)] = 1
-    scores: Literal[
-        "auto",
-        "similarity",
-        "cosine",
-        "cosine_distance",
-        "l2",
-        "squared_l2",
-        "measured",
-    ] = "auto"
-    rerank: bool = False
-    insufficient: Literal["empty", "notice"] = "empty"
-
-
-class InjectionSection(Section):
-    """
-    What happens to passages that give orders.
-
-    Args:
-        threshold: The least score of a window that counts, from 0 to 1.
-        action: Drop the passage, strip the sentences, or flag and keep it.
-        max_characters: A longer passage is oversized, and treated as an injection.
-        decode_depth: How many encodings inside each other are undone.
-        local_classifier: Read it with the trained head too (the `local` extra).
-    """
-
-    threshold: Share = 0.5
-    action: Literal["drop", "strip", "flag"] = "drop"
-    max_characters: Count = 20_000
-    decode_depth: Annotated[int, Field(ge=0, le=5)] = 3
-    local_classifier: bool = True
-
-
-class StalenessSection(Section):
-    """
-    What happens to passages that have expired or were replaced.
-
-    Args:
-        valid_until_key: Holds the last date, ISO 8601, on which it may be used.
-        updated_key: Holds the date of the last change.
-        version_key: Holds a number, a dotted number or a date; the greatest wins.
-        superseded_by_key: Holds anything where the host has replaced the document.
-        document_key: Names the document, where the passage itself does not.
-        action: Drop what has expired, or keep it with a disclaimer.
-        recency_half_life_days: Rank an older passage lower, by half for each such time.
-    """
-
-    valid_until_key: str = "valid_until"
-    updated_key: str = "updated"
-    version_key: str = "version"
-    superseded_by_key: str = "superseded_by"
-    document_key: str = "document_id"
-    action: Literal["drop", "disclaim"] = "drop"
-    recency_half_life_days: Annotated[float, Field(gt=0)] | None = None
 
 
 class HighlightSection(Section):

@@ -1,9 +1,9 @@
 """
-Ids of passages in audits: an id that was not judged may hold what must not be told.
+Ids of passages in audits: an id that nobody has checked may hold a secret.
 
-Hosts name passages after files, titles and people. What redaction has looked at stands
-in audits under its own id, or under an alias where the id holds what was withheld. A
-passage that a guard dropped before that was looked at by nobody, so its id is told only
+Hosts name passages after files, titles and people. A passage that redaction has looked
+at is in audits under its id, or under an alias where the id holds what was withheld.
+Nobody has looked at a passage that a guard dropped before. So its id is shown only
 where it can say nothing: a UUID, a digest, a number, the words for parts of documents.
 """
 
@@ -35,21 +35,23 @@ def alias(identity: str, key: bytes) -> str:
 
 
 def pseudonymized(
-    decisions: Iterable[Decision], judged: Mapping[str, str], key: bytes
+    decisions: Iterable[Decision], checked: Mapping[str, str], key: bytes
 ) -> tuple[Decision, ...]:
     """
-    Return decisions whose subjects may be told.
+    Return decisions whose subjects may be shown.
 
     Args:
         decisions: On passages by their own ids, or on the request.
-        judged: The ids that redaction has looked at, and what each is told as.
+        checked: The ids that redaction has looked at, and what each is shown as.
         key: Makes aliases.
     """
 
     def subject(name: str) -> str:
-        if name in judged:
-            return judged[name]
+        if name in checked:
+            return checked[name]
         plain = name in _REQUEST or _OPAQUE.fullmatch(name)
         return name if plain else alias(name, key)
 
-    return tuple(replace(one, subject=subject(one.subject)) for one in decisions)
+    return tuple(
+        replace(decision, subject=subject(decision.subject)) for decision in decisions
+    )

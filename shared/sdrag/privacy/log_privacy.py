@@ -2,11 +2,13 @@
 Log records and warnings of other code, while that handles raw text for a wrapper.
 
 Clients of model providers log a request whole at DEBUG, and stores warn with the
-documents they found. So what is logged or warned inside a wrapper keeps its logger, its
-level or category and its place, and loses its words. All of it passes through
-`logging.Logger.makeRecord` and `warnings.warn`, which are put behind a gate once, when
-this module is imported. The gate is closed by a context variable, so only inside a
-wrapper, and for the threads and tasks that it starts. Our own records hold no text.
+documents they found. Inside a wrapper such a record or warning keeps its logger, its
+level or category and its place, and loses its words. A context variable says what is
+inside: the code of a wrapper, and the threads and tasks that it starts. Records of
+sdrag itself hold no text and stay as they are.
+
+`install` puts a log record factory and a `warnings.showwarning` before those that the
+application has. `SECURITY.md` names what this does not reach.
 """
 
 from __future__ import annotations
@@ -16,68 +18,94 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
-from inspect import signature
+from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
-__all__ = ["HIDDEN", "suppress_logs"]
+__all__ = ["HIDDEN", "install", "suppress_logs"]
 
-HIDDEN = "(hidden: it was said while a wrapper held raw text)"
-"""What stands in place of the words."""
+HIDDEN = "(hidden: logged while a wrapper held raw text)"
+"""Replaces the words."""
 _OWN = "sdrag"
-_closed: ContextVar[bool] = ContextVar("sdrag_silence", default=False)
+_is_suppressed: ContextVar[bool] = ContextVar("sdrag_suppress_logs", default=False)
+_lock = Lock()
 
 
 @contextmanager
 def suppress_logs() -> Iterator[None]:
     """Hide the words of what is logged and warned inside the block."""
-    closed = _closed.set(True)
+    install()
+    token = _is_suppressed.set(True)
     try:
         yield
     finally:
-        _closed.reset(closed)
+        _is_suppressed.reset(token)
 
 
-def _wordless(make: Callable[..., logging.LogRecord]) -> Callable[..., Any]:
-    taken = signature(make)
+def install() -> None:
+    """
+    Pass log records and warnings through this module.
 
-    @wraps(make)
-    def made(*args: Any, **kwargs: Any) -> logging.LogRecord:
-        if not _closed.get():
-            return make(*args, **kwargs)
-        given = taken.bind(*args, **kwargs).arguments
-        if given["name"].partition(".")[0] != _OWN:
-            extra = given.get("extra")
-            given |= {"msg": HIDDEN, "args": (), "exc_info": None, "sinfo": None}
-            given["extra"] = None if extra is None else dict.fromkeys(extra, HIDDEN)
-        return make(**given)
-
-    return made
+    Does nothing where they pass through it already. A factory or a `showwarning` that
+    is in place is called afterwards.
+    """
+    with _lock:
+        factory = logging.getLogRecordFactory()
+        if not isinstance(factory, _RecordFactory):
+            logging.setLogRecordFactory(_RecordFactory(factory))
+        show: Any = warnings.showwarning
+        if not isinstance(show, _ShowWarning):
+            warnings.showwarning = _ShowWarning(show)
 
 
-def _unsaid(warn: Callable[..., None]) -> Callable[..., None]:
-    @wraps(warn)
-    def warned(
-        message: str | Warning,
-        category: type[Warning] | None = None,
-        stacklevel: int = 1,
-        source: Any = None,
+class _WordlessAttributes(dict[str, Any]):
+    """The attributes of a record; `Logger.makeRecord` sets those of `extra` later."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, HIDDEN)
+
+    def __reduce__(self) -> tuple[type[dict[str, Any]], tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordFactory:
+    """Makes log records by another factory."""
+
+    make: Callable[..., logging.LogRecord]
+
+    def __call__(self, name: str, *args: Any, **options: Any) -> logging.LogRecord:
+        is_own = str(name).partition(".")[0] == _OWN
+        if is_own or not _is_suppressed.get():
+            return self.make(name, *args, **options)
+        level, path, line, *rest = (
+            args  # a message, its arguments, an error, a function
+        )
+        function = rest[3] if len(rest) > 3 else options.get("func")
+        record = self.make(name, level, path, line, HIDDEN, (), None, function)
+        record.__dict__ = _WordlessAttributes(record.__dict__)
+        return record
+
+
+@dataclass(frozen=True, slots=True)
+class _ShowWarning:
+    """Shows warnings by another `showwarning`."""
+
+    show: Callable[..., None]
+
+    def __call__(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        *place: Any,
         **options: Any,
     ) -> None:
-        if _closed.get():
-            if isinstance(message, Warning):
-                category = _plain(type(message))
-            message, source = HIDDEN, None
-        # One level more, for this function.
-        warn(message, category, stacklevel + 1, source, **options)
-
-    return warned
+        if _is_suppressed.get():
+            category = _without_arguments(category)
+            message = category(HIDDEN)
+        self.show(message, category, *place, **options)
 
 
-def _plain(category: type[Warning]) -> type[Warning]:
+def _without_arguments(category: type[Warning]) -> type[Warning]:
     """Return the nearest category that can be made of a message alone."""
-    return next(one for one in category.__mro__ if one.__module__ == "builtins")
-
-
-logging.Logger.makeRecord = _wordless(logging.Logger.makeRecord)  # type: ignore[method-assign]
-warnings.warn = _unsaid(warnings.warn)
+    return next(base for base in category.__mro__ if base.__module__ == "builtins")

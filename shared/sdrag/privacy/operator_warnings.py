@@ -48,7 +48,9 @@ class OperatorWarnings:
             event: Of one request.
             nothing_left: The request was to return passages, and returns none.
         """
-        codes = Counter(one.reason for one in event.decisions if one.reason in WARNED)
+        codes = Counter(
+            decision.reason for decision in event.decisions if decision.reason in WARNED
+        )
         for code, count in codes.items():
             self._once(code, "%s: %s %d.%s", event.stage, code, count, _of(code))
         if nothing_left:
@@ -107,11 +109,13 @@ class OperatorWarnings:
 
     def _of_nothing(self, event: AuditEvent) -> None:
         """Warn that all passages were withheld, unless another warning says why."""
-        withheld = [one for one in event.decisions if _takes_a_passage(one)]
-        codes = Counter(one.reason for one in withheld)
+        withheld = [
+            decision for decision in event.decisions if _takes_a_passage(decision)
+        ]
+        codes = Counter(item.reason for item in withheld)
         if codes.keys() <= WARNED:
             return
-        ids = sorted({name for one in withheld for name in one.constraint_ids})
+        ids = sorted({name for item in withheld for name in item.constraint_ids})
         (first, _), *_ = codes.most_common(1)
         self._once(
             "nothing left",

@@ -62,8 +62,8 @@ def _graph(plan: Plan) -> tuple[nx.Graph[int], int]:
         linked[block.first] = linked[block.second] = True
         pairs = zip(block.first.tolist(), block.second.tolist(), strict=True)
         for (one, two), strength in zip(pairs, block.strength.tolist(), strict=True):
-            room = _MOST_NODES - len(graph)
-            if room >= (one not in graph) + (two not in graph):
+            space = _MOST_NODES - len(graph)
+            if space >= (one not in graph) + (two not in graph):
                 graph.add_edge(one, two, strength=strength, kept=(one, two) in alive)
     return graph, int(linked.sum()) - len(graph)
 

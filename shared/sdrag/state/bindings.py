@@ -1,5 +1,5 @@
 """
-Which constraints are bound to which passages, beside the host's store.
+Which constraints are bound to which passages, and what summaries were made from.
 
 Bindings never stand in the host's metadata: stores take flat values only, and the top
 N over a shard is not the top N over the corpus. A passage is known by its id and a
@@ -8,45 +8,46 @@ is known by its id and a keyed fingerprint of its words, so one that was reworde
 bound anew and one that was removed is not looked up.
 
 Writing keeps, for each constraint, its N best passages of everything ever written, so
-binding batch by batch ends where binding the whole corpus at once does, and besides
+binding batch by batch ends where binding the whole corpus at once does, and also
 every passage above the similarity floor: a passage cannot slip through because a
 constraint's N was used up elsewhere.
+
+A summary may repeat what any of its sources says, so it inherits whatever they are
+bound to. The links are kept and not copies of the bindings: a constraint that is bound
+to a source later holds for the summary at once, and what is inherited takes none of the
+N places of a constraint. A source that reads differently today, left the index or was
+never bound leaves the summary in doubt, and every constraint holds for it.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 
 from sdrag.state.affinities import forget_chunks
 from sdrag.state.keys import Keys
-from sdrag.state.lineage import forget_links, sources_of
+from sdrag.state.rulesets import Rulesets
+from sdrag.state.sqlite import Database
+from sdrag.state.stores import Link
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["SqliteBindings"]
-
-_RULE_BYTES = 16
+__all__ = ["Lineage", "SqliteBindings"]
 
 
 class SqliteBindings:
     """
-    Bindings in the database of a state.
+    A `BindingStore` in the database of a state.
 
     Args:
-        transaction: Opens the database.
-        keys: The state's.
+        database: Of the state.
+        keys: Of the state.
     """
 
-    def __init__(
-        self,
-        transaction: Callable[[], AbstractContextManager[sqlite3.Connection]],
-        keys: Keys,
-    ) -> None:
-        self._transaction = transaction
+    def __init__(self, database: Database, keys: Keys) -> None:
+        self._database = database
         self._keys = keys
         self._rules: dict[tuple[str, str], bytes] = {}
-        self._rulesets: dict[bytes, frozenset[bytes]] = {}
+        self._rulesets = Rulesets(keys)
 
     def write(
         self,
@@ -63,8 +64,7 @@ class SqliteBindings:
             (rules[binding.constraint_id], binding.passage_id, binding.score)
             for binding in bindings
         ]
-        with self._transaction() as connection:
-            connection.execute("BEGIN IMMEDIATE")  # two writers wait, none fails
+        with self._database.writing() as connection:
             for passage in passages:
                 self._note(connection, passage, frozenset(rules.values()))
             connection.executemany(
@@ -83,18 +83,17 @@ class SqliteBindings:
     ) -> list[dict[str, float] | None]:
         """Look bindings up; see `BindingStore.read`."""
         rules = {self._rule(constraint): constraint.id for constraint in constraints}
-        with self._transaction() as connection:
-            connection.execute("BEGIN")  # a text and its bindings of one moment
+        with self._database.reading() as connection:
             return [self._read_one(connection, passage, rules) for passage in passages]
 
     def forget(self, passage_ids: Iterable[str]) -> None:
         """Remove passages; see `BindingStore.forget`."""
         ids = [(passage_id,) for passage_id in passage_ids]
-        with self._transaction() as connection:
+        with self._database.writing() as connection:
             connection.executemany("DELETE FROM passage WHERE id = ?", ids)
             connection.executemany("DELETE FROM binding WHERE passage = ?", ids)
+            connection.executemany("DELETE FROM source WHERE summary = ?", ids)
             forget_chunks(connection, [passage_id for (passage_id,) in ids])
-            forget_links(connection, [passage_id for (passage_id,) in ids])
 
     def add(
         self,
@@ -102,11 +101,12 @@ class SqliteBindings:
         nearest: Sequence[Passage],
         bindings: Sequence[Binding],
     ) -> None:
-        """Bind one constraint to an index that stands; see `living.LivingStore`."""
+        """Bind one constraint to a known index; see `BindingStore.add`."""
         rule = self._rule(constraint)
-        with self._transaction() as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            fresh = {one.id for one in nearest if self._is_fresh(connection, one)}
+        with self._database.writing() as connection:
+            fresh = {
+                passage.id for passage in nearest if self._is_fresh(connection, passage)
+            }
             connection.executemany(
                 "INSERT OR REPLACE INTO binding VALUES (?, ?, ?)",
                 [
@@ -118,16 +118,15 @@ class SqliteBindings:
             self._recompare(connection, lambda rules: rules | {rule})
 
     def remove(self, constraint: Constraint) -> None:
-        """Forget a constraint's bindings; see `living.LivingStore`."""
+        """Forget a constraint's bindings; see `BindingStore.remove`."""
         rule = self._rule(constraint)
-        with self._transaction() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self._database.writing() as connection:
             connection.execute("DELETE FROM binding WHERE rule = ?", (rule,))
             self._recompare(connection, lambda rules: rules - {rule})
 
     def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
         """Return every binding; see `BindingStore.all`."""
-        with self._transaction() as connection:
+        with self._database.reading() as connection:
             return tuple(
                 Binding(constraint.id, passage, score)
                 for constraint in constraints
@@ -145,10 +144,12 @@ class SqliteBindings:
         rules: Mapping[bytes, str],
     ) -> dict[str, float] | None:
         """Return what a passage is bound to and what it inherits; None in doubt."""
-        own = (passage.id, self._fingerprint(passage.text))
+        sources = connection.execute(
+            "SELECT passage, fingerprint FROM source WHERE summary = ?", (passage.id,)
+        ).fetchall()
         scores: dict[str, float] = {}
-        for known in (own, *sources_of(connection, passage.id)):
-            bound = self._bound(connection, known, rules)
+        for identity in ((passage.id, self._keys.passage(passage.text)), *sources):
+            bound = self._bound(connection, identity, rules)
             if bound is None:
                 return None
             for name, score in bound.items():
@@ -167,7 +168,7 @@ class SqliteBindings:
         ).fetchone()
         if known is None or known[0] != fingerprint:
             return None
-        if not rules.keys() <= self._rules_of(connection, known[1]):
+        if not rules.keys() <= set(self._rulesets.read(connection, known[1])):
             return None
         return {
             rules[rule]: score
@@ -184,18 +185,18 @@ class SqliteBindings:
         rules: frozenset[bytes],
     ) -> None:
         """Remember against which rules a passage was bound; forget an older text's."""
-        fingerprint = self._fingerprint(passage.text)
+        fingerprint = self._keys.passage(passage.text)
         known = connection.execute(
             "SELECT fingerprint, ruleset FROM passage WHERE id = ?", (passage.id,)
         ).fetchone()
         if known is not None and known[0] == fingerprint:
-            rules |= self._rules_of(connection, known[1])
+            rules |= set(self._rulesets.read(connection, known[1]))
         elif known is not None:
             connection.execute("DELETE FROM binding WHERE passage = ?", (passage.id,))
             forget_chunks(connection, [passage.id])
         connection.execute(
             "INSERT OR REPLACE INTO passage VALUES (?, ?, ?)",
-            (passage.id, fingerprint, self._ruleset(connection, rules)),
+            (passage.id, fingerprint, self._rulesets.write(connection, sorted(rules))),
         )
 
     def _recompare(
@@ -212,7 +213,10 @@ class SqliteBindings:
         rulesets = connection.execute("SELECT DISTINCT ruleset FROM passage")
         moves = [
             (
-                self._ruleset(connection, change(self._rules_of(connection, known))),
+                self._rulesets.write(
+                    connection,
+                    sorted(change(frozenset(self._rulesets.read(connection, known)))),
+                ),
                 known,
             )
             for (known,) in rulesets.fetchall()
@@ -223,39 +227,11 @@ class SqliteBindings:
             "UPDATE passage SET ruleset = ? WHERE ruleset = ?", moves
         )
 
-    def _ruleset(
-        self, connection: sqlite3.Connection, rules: frozenset[bytes]
-    ) -> bytes:
-        """Return the id of a set of rules, and remember what is in it."""
-        listed = sorted(rules)
-        ruleset = self._keys.ruleset(listed)
-        connection.execute(
-            "INSERT OR IGNORE INTO ruleset VALUES (?, ?)", (ruleset, b"".join(listed))
-        )
-        return ruleset
-
     def _is_fresh(self, connection: sqlite3.Connection, passage: Passage) -> bool:
         known = connection.execute(
             "SELECT fingerprint FROM passage WHERE id = ?", (passage.id,)
         ).fetchone()
-        return known is not None and known[0] == self._fingerprint(passage.text)
-
-    def _rules_of(
-        self, connection: sqlite3.Connection, ruleset: bytes
-    ) -> frozenset[bytes]:
-        """Return the rules of a set, remembered: its id is a hash of what it holds."""
-        if ruleset not in self._rulesets:
-            (joined,) = connection.execute(
-                "SELECT rules FROM ruleset WHERE id = ?", (ruleset,)
-            ).fetchone()
-            self._rulesets[ruleset] = frozenset(
-                joined[at : at + _RULE_BYTES]
-                for at in range(0, len(joined), _RULE_BYTES)
-            )
-        return self._rulesets[ruleset]
-
-    def _fingerprint(self, text: str) -> bytes:
-        return self._keys.of("passage", text)
+        return known is not None and known[0] == self._keys.passage(passage.text)
 
     def _rule(self, constraint: Constraint) -> bytes:
         """Return the keyed fingerprint of a constraint; it is asked often, so kept."""
@@ -263,3 +239,36 @@ class SqliteBindings:
         if words not in self._rules:
             self._rules[words] = self._keys.of("bound rule", *words)
         return self._rules[words]
+
+
+class Lineage:
+    """
+    A `LineageStore` in the database of a state.
+
+    Args:
+        database: Of the state.
+        keys: Of the state.
+    """
+
+    def __init__(self, database: Database, keys: Keys) -> None:
+        self._database = database
+        self._keys = keys
+
+    def link(self, links: Iterable[Link]) -> None:
+        """Have summaries inherit; see `LineageStore.link`."""
+        with self._database.writing() as connection:
+            for summary, sources in links:
+                connection.execute(
+                    "DELETE FROM source WHERE summary = ?", (summary.id,)
+                )
+                connection.executemany(
+                    "INSERT OR IGNORE INTO source VALUES (?, ?, ?)",
+                    [
+                        (summary.id, source.id, self._keys.passage(source.text))
+                        for source in sources
+                    ],
+                )
+
+    def key(self, purpose: str) -> bytes:
+        """Return a secret key; see `LineageStore.key`."""
+        return self._keys.passage(f"key for {purpose}")

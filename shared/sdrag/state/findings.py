@@ -10,16 +10,17 @@ met at a question is bounded, and gives way to what a binder locates.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from sdrag.state.keys import DOCUMENT_BYTES, Keys
 from sdrag.state.register import Entries, Hashes, Register
+from sdrag.state.rulesets import Rulesets
 from sdrag.state.span_bytes import ClosedSpans, Groups, Lists
+from sdrag.state.sqlite import Database
 
-__all__ = ["LOCAL", "MODEL", "FindingStore", "Findings", "Known", "Located"]
+__all__ = ["LOCAL", "MODEL", "Findings", "Known", "Located"]
 
 LOCAL, MODEL = b"L", b"M"
 """What the key of an engine begins with."""
@@ -27,7 +28,6 @@ LOCAL, MODEL = b"L", b"M"
 _BATCH = 500
 _MOST_MET = 200_000
 _MOST_LISTS = 10_000
-_RULE_BYTES = 16
 _Row = tuple[bytes, bytes, bytes, int, bytes]
 """Text, engine, list of rules, version of the register, spans."""
 
@@ -44,11 +44,6 @@ _FORGET_DOCUMENT = (
     "DELETE FROM bound WHERE text BETWEEN ? AND ?",
     "DELETE FROM met WHERE text BETWEEN ? AND ?",
     "DELETE FROM enforced WHERE text BETWEEN ? AND ?",
-)
-_FORGET_TEXT = (
-    "DELETE FROM bound WHERE text = ?",
-    "DELETE FROM met WHERE text = ?",
-    "DELETE FROM enforced WHERE text = ?",
 )
 
 
@@ -108,66 +103,20 @@ class Known:
             self.version = row.version
 
 
-class FindingStore(Protocol):
-    """Where findings and registers live."""
-
-    def read(
-        self, texts: Iterable[bytes], local: bytes
-    ) -> tuple[dict[bytes, Known], dict[bytes, int]]:
-        """
-        Return what is known of texts, and the versions of their registers.
-
-        Args:
-            texts: Their keys.
-            local: The local engine as it is today; what another one found is stale.
-        """
-        ...
-
-    def write(self, rows: Iterable[Located], *, whole: bool) -> None:
-        """Keep rows; `whole` says that their documents were read as a whole."""
-        ...
-
-    def catch_up(self, rows: Iterable[Located]) -> None:
-        """Keep rows that were closed under a later register, where they stand."""
-        ...
-
-    def register(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
-        """Return the registers of documents; an empty one where none is kept."""
-        ...
-
-    def grow(self, entries: Mapping[bytes, Entries]) -> dict[bytes, Register]:
-        """Add to the registers of documents, and return them as they are then."""
-        ...
-
-    def forget(self, documents: Iterable[bytes]) -> None:
-        """Forget documents with all that was located in them."""
-        ...
-
-    def forget_texts(self, texts: Iterable[bytes]) -> None:
-        """Forget texts that left; the forms that their document knows stay."""
-        ...
-
-
 class Findings:
     """
-    Findings in the database of a state.
+    A `FindingStore` in the database of a state.
 
     Args:
-        transaction: Opens the database.
-        keys: The state's.
-        hashes: The state's.
+        database: Of the state.
+        keys: Of the state.
+        hashes: Of the state.
     """
 
-    def __init__(
-        self,
-        transaction: Callable[[], AbstractContextManager[sqlite3.Connection]],
-        keys: Keys,
-        hashes: Hashes,
-    ) -> None:
-        self._transaction = transaction
-        self._keys = keys
+    def __init__(self, database: Database, keys: Keys, hashes: Hashes) -> None:
+        self._database = database
         self._hashes = hashes
-        self._lists: dict[bytes, tuple[bytes, ...]] = {}
+        self._rulesets = Rulesets(keys)
         self._written: dict[bytes, Lists] = {}
 
     def read(
@@ -178,14 +127,13 @@ class Findings:
         documents = list(dict.fromkeys(text[:DOCUMENT_BYTES] for text in asked))
         known: dict[bytes, Known] = {}
         versions: dict[bytes, int] = {}
-        with self._transaction() as connection:
-            connection.execute("BEGIN")  # texts and registers of one moment
+        with self._database.reading() as connection:
             for statement, whole in zip(_READ, (True, False), strict=True):
                 for row in _among(connection, statement, asked):
                     if row[1] != local and row[1].startswith(LOCAL):
                         continue
-                    own = known.setdefault(row[0], Known())
-                    own.add(self._located(connection, row), whole=whole)
+                    text = known.setdefault(row[0], Known())
+                    text.add(self._located(connection, row), whole=whole)
             versions = dict(
                 _among(
                     connection,
@@ -197,8 +145,7 @@ class Findings:
 
     def write(self, rows: Iterable[Located], *, whole: bool) -> None:
         """Keep rows; see `FindingStore.write`."""
-        with self._transaction() as connection:
-            connection.execute("BEGIN IMMEDIATE")  # two writers wait, none fails
+        with self._database.writing() as connection:
             given = [self._row(connection, row) for row in rows]
             if whole:
                 connection.executemany(
@@ -225,9 +172,8 @@ class Findings:
             )
 
     def catch_up(self, rows: Iterable[Located]) -> None:
-        """Write rows that were closed under a later register back where they stand."""
-        with self._transaction() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        """Write rows that were closed under a later register back where they are."""
+        with self._database.writing() as connection:
             for row in rows:
                 text, engine, ruleset, version, spans = self._row(connection, row)
                 for statement in _CATCH_UP:
@@ -237,13 +183,12 @@ class Findings:
 
     def register(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
         """Return registers; see `FindingStore.register`."""
-        with self._transaction() as connection:
+        with self._database.reading() as connection:
             return self._registers(connection, list(documents))
 
     def grow(self, entries: Mapping[bytes, Entries]) -> dict[bytes, Register]:
         """Add to registers; see `FindingStore.grow`."""
-        with self._transaction() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self._database.writing() as connection:
             grown = self._registers(connection, list(entries))
             for document, more in entries.items():
                 before = grown[document]
@@ -258,8 +203,7 @@ class Findings:
 
     def forget(self, documents: Iterable[bytes]) -> None:
         """Forget documents; see `FindingStore.forget`."""
-        with self._transaction() as connection:
-            connection.execute("BEGIN IMMEDIATE")
+        with self._database.writing() as connection:
             for document in documents:
                 first, last = document + b"\0" * 12, document + b"\xff" * 12
                 for statement in _FORGET_DOCUMENT:
@@ -267,13 +211,6 @@ class Findings:
                 connection.execute(
                     "DELETE FROM register WHERE document = ?", (document,)
                 )
-
-    def forget_texts(self, texts: Iterable[bytes]) -> None:
-        """Forget texts; see `FindingStore.forget_texts`."""
-        gone = [(text,) for text in texts]
-        with self._transaction() as connection:
-            for statement in _FORGET_TEXT:
-                connection.executemany(statement, gone)
 
     def _registers(
         self, connection: sqlite3.Connection, documents: Sequence[bytes]
@@ -291,10 +228,10 @@ class Findings:
     def _located(
         self,
         connection: sqlite3.Connection,
-        row: tuple[bytes, bytes, bytes, int, bytes],
+        row: _Row,
     ) -> Located:
         text, engine, ruleset, version, spans = row
-        rules = self._rules(connection, ruleset)
+        rules = self._rulesets.read(connection, ruleset)
         return Located(
             text,
             engine,
@@ -304,12 +241,7 @@ class Findings:
         )
 
     def _row(self, connection: sqlite3.Connection, row: Located) -> _Row:
-        ruleset = self._keys.ruleset(row.rules)
-        if ruleset not in self._lists:
-            connection.execute(
-                "INSERT OR IGNORE INTO ruleset VALUES (?, ?)",
-                (ruleset, b"".join(row.rules)),
-            )
+        ruleset = self._rulesets.write(connection, row.rules)
         spans = row.spans.written(row.rules)
         return row.text, row.engine, ruleset, row.version, spans
 
@@ -319,20 +251,6 @@ class Findings:
         if len(known) > _MOST_LISTS:
             self._written[ruleset] = known = {}
         return known
-
-    def _rules(
-        self, connection: sqlite3.Connection, ruleset: bytes
-    ) -> tuple[bytes, ...]:
-        """Return the list behind a key, remembered: a list never changes."""
-        if ruleset not in self._lists:
-            (joined,) = connection.execute(
-                "SELECT rules FROM ruleset WHERE id = ?", (ruleset,)
-            ).fetchone()
-            self._lists[ruleset] = tuple(
-                joined[at : at + _RULE_BYTES]
-                for at in range(0, len(joined), _RULE_BYTES)
-            )
-        return self._lists[ruleset]
 
 
 def _among(

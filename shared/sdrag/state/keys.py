@@ -52,8 +52,19 @@ class Keys:
         return self.of("document", scope, document, size=DOCUMENT_BYTES)
 
     def text(self, document: bytes, kind: str, text: str) -> bytes:
-        """Return the key of a text of a document, whose key it begins with."""
+        """
+        Return the key of a text of a document, whose key it begins with.
+
+        Args:
+            document: The key of the document.
+            kind: A text, a value of metadata, or a leaf.
+            text: Its words.
+        """
         return document + self.of(kind, document.hex(), text, size=_TEXT_BYTES)
+
+    def passage(self, text: str) -> bytes:
+        """Return the fingerprint by which a store knows that a passage was edited."""
+        return self.of("passage", text)
 
     def rule(self, constraint: Constraint) -> bytes:
         """Return the key of what a constraint asks for: its words, not its id."""

@@ -2,35 +2,49 @@
 One file for everything that is remembered, and how it is opened.
 
 `open_state` takes a path, a state, or nothing: then the state is in memory and goes
-with the wrapper. The key of its fingerprints lies in a file beside it.
+with the wrapper. The key of its fingerprints is in a file next to it.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 from sdrag.errors import UsageError
-from sdrag.state.affinities import Affinities, DocumentAffinities
-from sdrag.state.binding_store import LivingStore
-from sdrag.state.bindings import SqliteBindings
-from sdrag.state.enforced import Enforced, EnforcedStore
-from sdrag.state.findings import Findings, FindingStore
+from sdrag.minilm.vectors import Vectors
+from sdrag.state.affinities import DocumentAffinities
+from sdrag.state.bindings import Lineage, SqliteBindings
+from sdrag.state.findings import Findings
 from sdrag.state.keys import Keys
-from sdrag.state.lineage import Lineage, Links
 from sdrag.state.register import Hashes
-from sdrag.state.rephrasings import Replies, ReplyStore
+from sdrag.state.releases import Enforced, Replies
 from sdrag.state.schema import SCHEMA, VERSION
 from sdrag.state.sqlite import MEMORY, Database
-from sdrag.state.vectors import Vectors
+from sdrag.state.stores import (
+    AffinityStore,
+    BindingStore,
+    EnforcedStore,
+    FindingStore,
+    LineageStore,
+    ReplyStore,
+)
 
 __all__ = ["State", "StateSource", "open_state"]
 
 _SECRET_BYTES = 32
+_STORES: Mapping[str, type] = {
+    "bindings": BindingStore,
+    "findings": FindingStore,
+    "affinities": AffinityStore,
+    "lineage": LineageStore,
+    "replies": ReplyStore,
+    "enforced": EnforcedStore,
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,18 +63,32 @@ class State:
         enforced: What was taken out before, where a top K chooses.
         path: The file, or `:memory:`.
         vectors: In memory alone, and none unless a wrapper took the state as its own.
+
+    Raises:
+        UsageError: A store lacks a method of its protocol.
     """
 
     keys: Keys
     hashes: Hashes
-    bindings: LivingStore
+    bindings: BindingStore
     findings: FindingStore
-    affinities: Affinities
-    lineage: Lineage
+    affinities: AffinityStore
+    lineage: LineageStore
     replies: ReplyStore
     enforced: EnforcedStore
     path: str = MEMORY
     vectors: Vectors = field(default_factory=lambda: Vectors(0), compare=False)
+
+    def __post_init__(self) -> None:
+        for name, protocol in _STORES.items():
+            store = getattr(self, name)
+            if not isinstance(store, protocol):
+                methods = [m for m in vars(protocol) if not m.startswith("_")]
+                missing = ", ".join(m for m in methods if not hasattr(store, m))
+                raise UsageError(
+                    f"`{name}` of a state must be a {protocol.__name__}, got"
+                    f" {type(store).__name__}, which has no {missing}."
+                )
 
     @property
     def name(self) -> str:
@@ -105,14 +133,14 @@ def open_state(where: StateSource = None) -> State:
             returned as it is; without either, a new one is in memory.
 
     Raises:
-        UsageError: It is none of these, or the key beside the file is not its key.
+        UsageError: It is none of these, or the key next to the file is not its key.
         HostError: The file is no state, or cannot be written.
     """
     if isinstance(where, State):
         return where
     if where is not None and not isinstance(where, (str, os.PathLike)):
         raise UsageError(
-            f"A {type(where).__name__} is no state.",
+            f"A state must be a path or a State, got {type(where).__name__}.",
             hint="Pass the path of a file, or what `open_state` returned.",
         )
     path = MEMORY if where is None else str(where)
@@ -127,12 +155,12 @@ def open_state(where: StateSource = None) -> State:
     return State(
         keys=keys,
         hashes=hashes,
-        bindings=SqliteBindings(database.transaction, keys),
-        findings=Findings(database.transaction, keys, hashes),
-        affinities=DocumentAffinities(database.transaction, keys),
-        lineage=Links(database.transaction, lambda text: keys.of("passage", text)),
-        replies=Replies(database.transaction, keys),
-        enforced=Enforced(database.transaction),
+        bindings=SqliteBindings(database, keys),
+        findings=Findings(database, keys, hashes),
+        affinities=DocumentAffinities(database, keys),
+        lineage=Lineage(database, keys),
+        replies=Replies(database, keys),
+        enforced=Enforced(database),
         path=path,
     )
 
@@ -140,15 +168,14 @@ def open_state(where: StateSource = None) -> State:
 def _check_seal(database: Database, keys: Keys) -> None:
     """Refuse a key that is not the file's: nothing would be found under it."""
     mark = keys.of("seal")
-    with database.transaction() as connection:
-        connection.execute("BEGIN IMMEDIATE")  # two that open it wait, none fails
+    with database.writing() as connection:
         connection.execute(
             "INSERT INTO seal SELECT ? WHERE NOT EXISTS (SELECT 1 FROM seal)", (mark,)
         )
         (found,) = connection.execute("SELECT mark FROM seal").fetchone()
     if found != mark:
         raise UsageError(
-            "The key beside the state is not the one that the state was made with.",
+            "The key next to the state is not the one that the state was made with.",
             hint="Put its own key file back, or begin with a new state.",
         )
 

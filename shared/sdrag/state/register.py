@@ -7,7 +7,7 @@ chunk is read for it by hashing the runs of words that could be one. Only words 
 begin some form are looked at further, so a chunk costs one hash a word.
 
 A word that a constraint on meaning hides ("lamp") is no form: elsewhere it is harmless.
-It is known again by the words beside it, so that the same sentence, split elsewhere,
+It is known again by the words next to it, so that the same sentence, split elsewhere,
 in a parent or in a window, hides it as well. For that no word more than its two
 neighbours has to stand in the text, and at an edge of the text one of them.
 """
@@ -95,24 +95,39 @@ class Entries:
     What is to be known again, and the keys of the rules that hide it.
 
     Args:
-        forms: What goes wherever it stands.
-        contexts: Words that go where the same words stand beside them.
+        forms: What goes wherever it is.
+        contexts: Words that go where the same words are next to them.
     """
 
     forms: dict[Form, set[bytes]] = field(default_factory=dict)
     contexts: dict[int, set[bytes]] = field(default_factory=dict)
 
     def add_form(self, rule: bytes, surface: str, hashes: Hashes) -> None:
-        """Add a surface form, in any spelling; a long one by its parts."""
+        """
+        Add a surface form, in any spelling; a long one by its parts.
+
+        Args:
+            rule: The key of the rule that hides it.
+            surface: As found in a text.
+            hashes: Of the state.
+        """
         for part in _parts(surface):
             for form in _forms(part, hashes):
                 self.forms.setdefault(form, set()).add(rule)
 
     def add_word(
-        self, rule: bytes, words: Sequence[str], place: int, hashes: Hashes
+        self, rule: bytes, words: Sequence[str], index: int, hashes: Hashes
     ) -> None:
-        """Add a word by its neighbours in a text."""
-        for context in _contexts(words, place, hashes):
+        """
+        Add a word by its neighbours in a text.
+
+        Args:
+            rule: The key of the rule that hides it.
+            words: Of the text, in order.
+            index: Of the word among them.
+            hashes: Of the state.
+        """
+        for context in _contexts(words, index, hashes):
             self.contexts.setdefault(context, set()).add(rule)
 
     def add(self, other: Entries) -> bool:
@@ -182,7 +197,7 @@ class Register(Confidential):
         yield from self._known_words(folded)
 
     def find_forms(self, folded: Folded) -> Iterator[tuple[AbstractSet[bytes], Span]]:
-        """Yield the place of every form that stands at word boundaries."""
+        """Yield the place of every form that is at word boundaries."""
         text = folded.text
         for word in _WORD.finditer(text) if self._by_probe else ():
             met = self._by_probe.get(self.hashes.of("word", word.group()))
@@ -206,17 +221,17 @@ class Register(Confidential):
         self, folded: Folded, least: int = 0
     ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
         """Yield forms of so many letters whatever separates them: `Anna-Karlsson`."""
-        places = [match.span() for match in _DENSE_WORD.finditer(folded.text)]
-        run = "".join(folded.text[start:end] for start, end in places)
+        indices = [match.span() for match in _DENSE_WORD.finditer(folded.text)]
+        run = "".join(folded.text[start:end] for start, end in indices)
         lengths = [length for length in self._dense if length >= least]
         starts: list[int] = []
         ends: dict[int, int] = {}
         length_so_far = 0
-        for start, end in places:
+        for start, end in indices:
             starts.append(length_so_far)
             length_so_far += end - start
             ends[length_so_far] = end
-        for (start, _), first in zip(places, starts, strict=True):
+        for (start, _), first in zip(indices, starts, strict=True):
             for length in lengths:
                 end_of_form = ends.get(first + length)
                 if end_of_form is None:
@@ -249,29 +264,29 @@ class Register(Confidential):
         )
 
     def _known_words(self, folded: Folded) -> Iterator[tuple[AbstractSet[bytes], Span]]:
-        """Yield words that are hidden beside the same neighbours."""
+        """Yield words that are hidden between the same neighbours."""
         contexts = self.entries.contexts
         if not contexts:
             return
-        places, words = context_words(folded)
+        indices, words = context_words(folded)
         pairs = [
             self.hashes.short("pair", f"{one} {other}")
             for one, other in pairwise(words)
         ]
         rules: AbstractSet[bytes]
-        for place, word in enumerate(words):
+        for index, word in enumerate(words):
             if not pairs:
                 rules = contexts.get(self.hashes.short("alone", word), _NOTHING)
             else:
-                left = pairs[place - 1] if place else None
-                right = pairs[place] if place < len(pairs) else None
-                rules = _beside(contexts, left, right)
+                left = pairs[index - 1] if index else None
+                right = pairs[index] if index < len(pairs) else None
+                rules = _between(contexts, left, right)
                 if left is None or right is None:  # there, its other neighbour was not
                     edge = "last" if left is None else "first"
                     known = contexts.get(self.hashes.short(edge, word), _NOTHING)
                     rules = rules | known
             if rules:
-                yield rules, folded.span(*places[place])
+                yield rules, folded.span(*indices[index])
 
     def united(self, more: Entries) -> Self:
         """Return a register that knows more too; itself where that is nothing new."""
@@ -286,7 +301,7 @@ class Register(Confidential):
     def written(self) -> bytes:
         """Write it down; what was written tells nothing without the key."""
         rules = sorted(self.rules())
-        places = {rule: place for place, rule in enumerate(rules)}
+        indices = {rule: index for index, rule in enumerate(rules)}
         forms: dict[frozenset[bytes], list[Form]] = {}
         for form, hiding in self.entries.forms.items():
             forms.setdefault(frozenset(hiding), []).append(form)
@@ -297,14 +312,21 @@ class Register(Confidential):
         for shared in forms.keys() | contexts.keys():
             own, known = forms.get(shared, []), contexts.get(shared, [])
             parts.append(_HEAD.pack(len(shared), len(own), len(known)))
-            parts.append(array("H", sorted(places[rule] for rule in shared)).tobytes())
+            parts.append(array("H", sorted(indices[rule] for rule in shared)).tobytes())
             parts += [_FORM.pack(*form) for form in sorted(own)]
             parts.append(array("I", sorted(known)).tobytes())
         return b"".join(parts)
 
     @classmethod
     def read(cls, given: bytes, hashes: Hashes, version: int) -> Self:
-        """Read what `written` wrote."""
+        """
+        Read what `written` wrote.
+
+        Args:
+            given: The bytes.
+            hashes: Under which the entries were made.
+            version: How often the register has grown.
+        """
         (many,) = _COUNT.unpack_from(given)
         at = _COUNT.size
         end = at + many * _RULE_BYTES
@@ -317,18 +339,18 @@ class Register(Confidential):
             at += 2 * hiding
             end = at + forms * _FORM.size
             for fields in _FORM.iter_unpack(given[at:end]):
-                entries.forms[Form(*fields)] = {rules[place] for place in own}
+                entries.forms[Form(*fields)] = {rules[index] for index in own}
             at, end = end, end + 4 * contexts
             for context in array("I", given[at:end]):
-                entries.contexts[context] = {rules[place] for place in own}
+                entries.contexts[context] = {rules[index] for index in own}
             at = end
         return cls(entries, hashes, version)
 
 
 def context_words(folded: Folded) -> tuple[list[tuple[int, int]], list[str]]:
-    """Return the words of a folded text, and where each stands in it."""
-    places = [match.span() for match in _WORD.finditer(folded.text)]
-    return places, [folded.text[start:end] for start, end in places]
+    """Return the words of a folded text, and where each is in it."""
+    indices = [match.span() for match in _WORD.finditer(folded.text)]
+    return indices, [folded.text[start:end] for start, end in indices]
 
 
 def dense(form: str) -> str:
@@ -369,18 +391,18 @@ def _forms(surface: str, hashes: Hashes) -> Iterator[Form]:
         yield Form(_RUN, 0, len(run), 0, hashes.of("dense", run))
 
 
-def _contexts(words: Sequence[str], place: int, hashes: Hashes) -> Iterator[int]:
-    word = words[place]
+def _contexts(words: Sequence[str], index: int, hashes: Hashes) -> Iterator[int]:
+    word = words[index]
     yield hashes.short("alone", word)
-    if not place:
+    if not index:
         yield hashes.short("first", word)
-    if place + 1 == len(words):
+    if index + 1 == len(words):
         yield hashes.short("last", word)
     left = right = None
-    if place:
-        left = hashes.short("pair", f"{words[place - 1]} {word}")
-    if place + 1 < len(words):
-        right = hashes.short("pair", f"{word} {words[place + 1]}")
+    if index:
+        left = hashes.short("pair", f"{words[index - 1]} {word}")
+    if index + 1 < len(words):
+        right = hashes.short("pair", f"{word} {words[index + 1]}")
     if left is not None:
         yield left ^ _RIGHT if right is not None else left ^ _RIGHT_MISSING
     if right is not None:
@@ -391,7 +413,7 @@ _RIGHT = 0x9E3779B9
 """Tells a word with the one before it from the same two with the first one hidden."""
 
 
-def _beside(
+def _between(
     contexts: Mapping[int, AbstractSet[bytes]], left: int | None, right: int | None
 ) -> AbstractSet[bytes]:
     """Return the rules that hide a word between two others."""

@@ -1,7 +1,7 @@
 """
 The one schema of everything that is remembered.
 
-No text stands in it: documents, texts and constraints are keyed fingerprints, findings
+No text is in it: documents, texts and constraints are keyed fingerprints, findings
 are offsets. `bound` holds what was located when whole documents were bound, `met` what
 was located when a text was retrieved first; the latter is bounded, oldest out. The rows
 of `affinity` are long: in a table without row ids, one of more than a kilobyte takes a

@@ -4,7 +4,7 @@ Closed spans as bytes: what rules cut out of a text, by themselves and together.
 Seventeen constraints on names cut the same names. So spans stand in groups: the rules
 that cut them, and the spans, each as a gap and a length. All numbers are written seven
 bits a byte, the last byte below 128. A group without spans hides the text whole. What
-all rules cut together stands in front, ready to be spliced: most questions are asked by
+all rules cut together is in front, ready to be spliced: most questions are asked by
 an audience that every constraint binds, and for them nothing else is read.
 """
 
@@ -111,14 +111,14 @@ class ClosedSpans:
 
     def written(self, rules: Sequence[bytes]) -> bytes:
         """Write them down; rules are known by their places in the list."""
-        places = {rule: place for place, rule in enumerate(rules)}
+        indices = {rule: index for index, rule in enumerate(rules)}
         parts: list[bytes] = []
         for hiding, own in ((self.together.rules, self.together.spans), *self.groups):
             gaps: list[int] = []
             before = 0
-            for place in sorted(places[rule] for rule in hiding):
-                gaps.append(place - before)
-                before = place
+            for index in sorted(indices[rule] for rule in hiding):
+                gaps.append(index - before)
+                before = index
             numbers: list[int] = []
             start = 0
             for span in own:
@@ -164,10 +164,10 @@ def _grouped(spans: Mapping[bytes, Iterable[Span]]) -> Groups:
 def _listed(given: bytes, rules: Sequence[bytes], lists: Lists) -> tuple[bytes, ...]:
     known = lists.get(given)
     if known is None:
-        hiding, place = [], 0
+        hiding, index = [], 0
         for gap in _numbers(given):
-            place += gap
-            hiding.append(rules[place])
+            index += gap
+            hiding.append(rules[index])
         known = lists[given] = tuple(hiding)
     return known
 
@@ -182,7 +182,7 @@ def _spans(given: bytes) -> tuple[Span, ...]:
 
 
 def _part(given: bytes, at: int) -> tuple[bytes, int]:
-    """Read a part that stands at a place behind its length; return what is after it."""
+    """Read a part that is at a place behind its length; return what is after it."""
     size = shift = 0
     while (byte := given[at]) >= _MORE:
         size |= (byte - _MORE) << shift

@@ -102,6 +102,20 @@ class Database:
                 hint="Is its folder writable, and the file one of sdrag's?",
             ) from None
 
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction in which everything is read as of one moment."""
+        with self.transaction() as connection:
+            connection.execute("BEGIN")
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Open a transaction to write: of two writers one waits, and none fails."""
+        with self.transaction() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+
     def _here(self) -> tuple[int, ...]:
         """Tell the file and the process: a connection serves no other ones."""
         try:

@@ -23,7 +23,7 @@ __all__ = [
     "REPHRASE",
     "Confirming",
     "Extracting",
-    "Question",
+    "MarkedWords",
     "Rephrasing",
     "read_prompt",
     "shown",
@@ -58,7 +58,7 @@ class Extracting(Confidential):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Question(Confidential):
+class MarkedWords(Confidential):
     """
     What is asked about marked words.
 
@@ -80,7 +80,7 @@ class Confirming(Confidential):
     """What need not go: constraints by their ids, questions, and all that is shown."""
 
     constraints: Mapping[str, str]
-    questions: Sequence[Question]
+    questions: Sequence[MarkedWords]
     text: str
 
 
@@ -137,12 +137,12 @@ def _listed(rules: str) -> tuple[str, ...]:
 def _confirming(constraints: Mapping[str, str], text: str) -> Confirming:
     """Read sentences and questions, each of which fills a line of its own."""
     sentences: dict[str, str] = {}
-    questions: list[Question] = []
+    questions: list[MarkedWords] = []
     for line in text.split("\n"):
         if said := _SENTENCE.match(line):
             sentences[said[1]] = said[2]
         elif asked := _QUESTION.match(line):
             where = [sentences[number] for number in re.findall(r"\d+", asked[3])]
             names = tuple(asked[4].split(", "))
-            questions.append(Question(asked[1], asked[2], where, names))
+            questions.append(MarkedWords(asked[1], asked[2], where, names))
     return Confirming(constraints, questions, text)

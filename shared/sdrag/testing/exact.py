@@ -1,8 +1,8 @@
 """
 The model that is always right: what it reaches is the most that any model can reach.
 
-It is told what each constraint protects, and answers the prompts of redaction by that
-alone. About a constraint that nobody told it of it is not sure: it quotes nothing for
+It knows what each constraint protects, and answers the prompts of redaction by that
+alone. It is not sure about a constraint that it does not know: it quotes nothing for
 it, and frees nothing of it.
 """
 
@@ -16,7 +16,7 @@ from sdrag.testing.asked import (
     MARK,
     Confirming,
     Extracting,
-    Question,
+    MarkedWords,
     Rephrasing,
     read_prompt,
 )
@@ -43,7 +43,7 @@ class ExactModel(Confidential):
         knows: The words of each constraint, and the words and phrases it protects; or
             several `Protected`, where that differs from text to text. A model that was
             given the texts frees nothing in a sentence that is in none of them; without
-            them it takes any name for harmless that it was not told of.
+            them it takes any name for harmless that it does not know.
     """
 
     __slots__ = ("_sources",)
@@ -96,9 +96,12 @@ class ExactModel(Confidential):
         return json.dumps({"answers": answers}, ensure_ascii=False)
 
     def _is_free(
-        self, question: Question, rules: Iterable[str], sources: tuple[Protected, ...]
+        self,
+        question: MarkedWords,
+        rules: Iterable[str],
+        sources: tuple[Protected, ...],
     ) -> bool:
-        """Say whether marked words give away nothing, in any sentence they stand in."""
+        """Say whether marked words give nothing away in any of their sentences."""
         return all(
             _is_harmless(sentence, question.words, rule, sources)
             for rule in rules
@@ -136,7 +139,7 @@ def _is_harmless(
     spans = list(_marked(sentence, marked))
     if not spans:
         return False
-    stands = [(one, *place) for one in sources for place in one.around(sentence)]
+    stands = [(one, *index) for one in sources for index in one.around(sentence)]
     return bool(stands) and not any(
         Span(span.start + offset, span.end + offset).overlaps(witness)
         for one, text, offset in stands

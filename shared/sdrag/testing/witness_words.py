@@ -58,10 +58,10 @@ class Protected(Confidential):
         if not self._line:
             yield said, 0
             return
-        place = self._line.find(said)
-        while place >= 0:
-            yield self._line, place
-            place = self._line.find(said, place + 1)
+        index = self._line.find(said)
+        while index >= 0:
+            yield self._line, index
+            index = self._line.find(said, index + 1)
 
 
 Known = Mapping[str, Sequence[str]] | Iterable[Protected]
@@ -87,7 +87,7 @@ class Sources(Confidential):
         self._runs = [(_runs(one.text), _words(one.text)) for one in self._all]
 
     def knows(self, constraint: str) -> bool:
-        """Say whether anybody told of a constraint."""
+        """Say whether a constraint is known."""
         return in_one_line(constraint) in self._constraints
 
     def of(self, shown: str) -> tuple[Protected, ...]:
@@ -128,5 +128,5 @@ def _words(text: str) -> frozenset[str]:
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
     words = _WORD.findall(fold_text(text))
     return frozenset(
-        tuple(words[place : place + _RUN]) for place in range(len(words) - _RUN + 1)
+        tuple(words[index : index + _RUN]) for index in range(len(words) - _RUN + 1)
     )

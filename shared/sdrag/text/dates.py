@@ -56,9 +56,9 @@ def read_date(form: str, *, months_first: bool = False) -> Date | None:
     if match := _ISO.search(text) or _COMPACT.search(text):
         return _date(int(match[1]), int(match[2]), int(match[3]))
     if match := _NUMBERS.search(text):
-        one, two = int(match[1]), int(match[2])
-        swapped = (months_first and one <= _MOST_MONTHS) or two > _MOST_MONTHS
-        month, day = (one, two) if swapped else (two, one)
+        first, second = int(match[1]), int(match[2])
+        swapped = (months_first and first <= _MOST_MONTHS) or second > _MOST_MONTHS
+        month, day = (first, second) if swapped else (second, first)
         return _date(_whole_year(int(match[3])), month, day)
     if match := _NAMED.search(text):
         return _named(text, MONTHS[match[1]])
@@ -70,10 +70,10 @@ def month_first(form: str) -> bool | None:
     match = _NUMBERS.search(fold_text(form))
     if match is None:
         return None
-    one, two = int(match[1]), int(match[2])
-    if (one > _MOST_MONTHS) == (two > _MOST_MONTHS):
+    first, second = int(match[1]), int(match[2])
+    if (first > _MOST_MONTHS) == (second > _MOST_MONTHS):
         return None
-    return two > _MOST_MONTHS
+    return second > _MOST_MONTHS
 
 
 def _named(text: str, month: int) -> Date | None:

@@ -52,14 +52,14 @@ class Folded(MappedText):
     A folded text and the way back.
 
     Args:
-        original: The text that was folded: as it was handed in, or decoded.
+        original: The text that was folded: as it was passed, or decoded.
     """
 
     original: str
 
     def find(self, needle: str) -> Iterator[Span]:
         """
-        Yield where `needle`, itself folded, stands at word boundaries.
+        Yield where `needle`, itself folded, is at word boundaries.
 
         Args:
             needle: As `fold_text` gives it.
@@ -68,7 +68,7 @@ class Folded(MappedText):
             yield self.span(start, start + len(needle))
 
     def positions(self, needle: str) -> Iterator[int]:
-        """Yield the folded offsets at which `needle` stands at word boundaries."""
+        """Yield the folded offsets at which `needle` is at word boundaries."""
         if not needle:
             return
         start = self.text.find(needle)
@@ -83,7 +83,7 @@ class Folded(MappedText):
 
 def fold(given: str | MappedText) -> Folded:
     """
-    Fold a text, keeping the way back; no two spaces stand side by side in it.
+    Fold a text, keeping the way back; no two spaces are next to each other in it.
 
     Args:
         given: The text, or one that was made of it.
@@ -130,7 +130,7 @@ def is_seen_boundary(text: str, position: int) -> bool:
 
 
 def seen_before(text: str, position: int) -> int:
-    """Return the place of the last character before it that is seen, or -1."""
+    """Return the index of the last character before it that is seen, or -1."""
     before = position - 1
     while before >= 0 and _is_unseen(text[before]):
         before -= 1
@@ -138,7 +138,7 @@ def seen_before(text: str, position: int) -> int:
 
 
 def seen_from(text: str, position: int) -> int:
-    """Return the place of the first character from it on that is seen, or the end."""
+    """Return the index of the first character from it on that is seen, or the end."""
     after = position
     while after < len(text) and _is_unseen(text[after]):
         after += 1

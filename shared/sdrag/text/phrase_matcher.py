@@ -81,12 +81,12 @@ class PhraseMatcher(Confidential):
         yield from self._others
 
     def find(self, folded: Folded) -> Iterator[Span]:
-        """Yield where any form stands at word boundaries; spans may overlap."""
+        """Yield where any form is at word boundaries; spans may overlap."""
         for start, end in self._positions(folded):
             yield folded.span(start, end)
 
     def occur(self, text: Folded) -> bool:
-        """Say whether any form stands in the text."""
+        """Say whether any form is in the text."""
         return next(self._positions(text), None) is not None
 
     def _positions(self, folded: Folded) -> Iterator[tuple[int, int]]:

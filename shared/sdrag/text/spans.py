@@ -173,7 +173,7 @@ def locate(quotation: str, folded: Folded, threshold: float = 90.0) -> tuple[Spa
     is none, the best fuzzy match does, widened to whole words.
 
     Args:
-        quotation: What a model or a person says stands in the text.
+        quotation: What a model or a person says is in the text.
         folded: The text, folded.
         threshold: The least rapidfuzz partial ratio, from 0 to 100.
     """

@@ -5,21 +5,20 @@ A tool can write more than text: state updates, events, items of a store, questi
 human. Such a value is read twice by the same rule. The first reading collects its
 texts, and the second builds a copy of what was released of them. Keys and numbers are
 texts too, since a key can be a name and a number can be a phone number. Only the keys
-that frameworks and schemas use themselves are not judged.
+that frameworks and schemas use themselves are left as they are.
 
 The copy holds plain data only: mappings, lists, strings, numbers, booleans and `None`.
 An object of a framework is rebuilt by the adapter that knows it. Any other object is
-replaced, since nobody can judge it.
+replaced, since nobody can check it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from itertools import count
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID
@@ -27,6 +26,7 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from sdrag.errors import InputTooLargeError
+from sdrag.text.nested_values import DROPPED, Rebuilt, TooLarge, Walk
 
 __all__ = ["Rebuild", "Recurse", "Rewrite", "rewrite_value", "texts_in"]
 
@@ -36,8 +36,7 @@ Recurse = Callable[[Any], Any]
 Rebuild = Callable[[Any, Recurse], Any]
 """Rebuilds an object of a framework; returns `NotImplemented` for any other object."""
 
-_DEPTH = 32
-_PARTS = 100_000
+_MOST_PARTS = 100_000
 _FRAMEWORK_KEYS = frozenset(
     """
     action action_name action_request action_requests additionalProperties allOf
@@ -73,47 +72,57 @@ def rewrite_value(
     """
     Return a copy of a value in which every text is rewritten.
 
-    An entry of a mapping is left out when its key is not released as it is.
+    An entry of a mapping is left out when its key is not released unchanged.
 
     Args:
         value: Any value; it is not changed.
         rewrite: Returns what is released of a text.
-        withheld: Stands for a text that is withheld, and for what cannot be judged.
+        withheld: Stands for a text that is withheld, and for what cannot be checked.
         rebuild: Rebuilds the objects that an adapter knows.
 
     Raises:
         InputTooLargeError: The value has too many parts, or parts that repeat.
     """
-    parts_left = count(_PARTS, -1)
 
-    def recurse(inner: Any, depth: int) -> Any:
-        if next(parts_left) <= 0:
-            raise InputTooLargeError(
-                f"A value that a tool wrote has more than {_PARTS:,} parts.",
-                hint="Write less at once.",
-            )
-        if depth > _DEPTH:
-            return withheld
+    def change(inner: Any) -> Any:
+        return _scalar(inner, rewrite, withheld)
+
+    def change_key(key: Any) -> Any:
+        if not isinstance(key, (str, int)):
+            return DROPPED
+        text = str.__str__(key) if isinstance(key, str) else str(int(key))
+        if text in _FRAMEWORK_KEYS or _released(text, rewrite) == text:
+            return text
+        return DROPPED
+
+    def unpack(inner: Any, recurse: Recurse) -> Any:
         if isinstance(inner, Enum):
             inner = inner.value
         if inner is None or isinstance(inner, (bool, str, int, float)):
-            return _scalar(inner, rewrite, withheld)
-        rebuilt = rebuild(inner, lambda part: recurse(part, depth + 1))
-        if rebuilt is not NotImplemented:
-            return rebuilt
-        plain = _plain(inner)
-        if isinstance(plain, Mapping):
-            parts = _entries(plain, rewrite)
-            return {key: recurse(part, depth + 1) for key, part in parts.items()}
-        if isinstance(plain, _LISTS):
-            return [recurse(part, depth + 1) for part in plain]
-        return _scalar(plain, rewrite, withheld)
+            return inner
+        rebuilt = rebuild(inner, recurse)
+        return _plain(inner) if rebuilt is NotImplemented else Rebuilt(rebuilt)
 
-    return recurse(value, 0)
+    walk = Walk(
+        change,
+        change_key,
+        _LISTS,
+        unpack=unpack,
+        too_deep=lambda: withheld,
+        most=_MOST_PARTS,
+    )
+    try:
+        return walk.copy(value)
+    except TooLarge:
+        fault = InputTooLargeError(
+            f"A value that a tool wrote has more than {_MOST_PARTS:,} parts.",
+            hint="Write less at once.",
+        )
+    raise fault
 
 
 def _scalar(value: Any, rewrite: Rewrite, withheld: str) -> Any:
-    """Rewrite a text or a number; nobody can judge an object of any other kind."""
+    """Rewrite a text or a number; nobody can check an object of any other kind."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -140,19 +149,8 @@ def _number(value: float, rewrite: Rewrite, withheld: str) -> Any:
     return bare if rewrite(text) == text else withheld
 
 
-def _entries(value: Mapping[Any, Any], rewrite: Rewrite) -> dict[str, Any]:
-    """Return the entries whose keys are released as they are."""
-    kept: dict[str, Any] = {}
-    for key, part in value.items():
-        if isinstance(key, (str, int)):
-            text = str.__str__(key) if isinstance(key, str) else str(int(key))
-            if text in _FRAMEWORK_KEYS or _released(text, rewrite) == text:
-                kept[text] = part
-    return kept
-
-
 def _plain(value: Any) -> Any:
-    """Return a record as a mapping and a date as a text; anything else as it is."""
+    """Return a record as a mapping and a date as a text; anything else unchanged."""
     if isinstance(value, BaseModel):
         return {name: getattr(value, name) for name in type(value).model_fields} | (
             value.model_extra or {}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.detectors.tagger import tagging
+from sdrag.detectors import tagger
 from sdrag.disclosure import local
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.engine.steps import Failure, Reply, run
-from sdrag.policy import CautionName
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
 
@@ -20,14 +19,14 @@ def _left(
     texts: list[str],
     *constraints: str,
     spare: str | None = None,
-    caution: CautionName = "high",
+    sensitivity: float = 1.0,
 ) -> list[str]:
     """Return what of each text of one document no finding covers."""
     rules = [
         Constraint(f"c{n}", text, spare=spare) for n, text in enumerate(constraints)
     ]
     passages = [Passage(str(n), text, document_id="d") for n, text in enumerate(texts)]
-    locator = LocalLocator(caution=caution)
+    locator = LocalLocator(sensitivity=sensitivity)
     outcomes = run(locator.locate(passages, rules), Scripted(embed=toy_vectors))
     left = []
     for passage, outcome in zip(passages, outcomes, strict=True):
@@ -109,9 +108,9 @@ def test_whatever_identifies_goes_where_that_is_asked_for(constraint) -> None:
     assert "It rained for most of the day." in left
 
 
-def test_without_the_tagger_whatever_has_a_form_goes(monkeypatch, tmp_path) -> None:
+def test_without_the_tagger_whatever_has_a_form_goes(monkeypatch) -> None:
     """The rules still find names, dates and addresses."""
-    monkeypatch.setattr(tagging, "_WEIGHTS", tmp_path / "none.safetensors")
+    monkeypatch.setattr(tagger, "available", lambda: False)
 
     (left,) = _left([FILE], "Mask personal data")
 
@@ -188,7 +187,7 @@ def test_what_must_be_understood_goes_by_meaning() -> None:
     ]
     asked = "Keep back how the safe was opened"
 
-    first, second = _left(texts, asked, caution="balanced")
+    first, second = _left(texts, asked, sensitivity=0.5)
 
     assert "stethoscope" not in first
     assert second == texts[1]

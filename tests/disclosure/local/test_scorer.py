@@ -17,6 +17,7 @@ from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.local.scorer import Scores, score, scores
 from sdrag.engine.steps import Reply, run
 from sdrag.errors import InternalError, UsageError
+from sdrag.minilm import packaged_network
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
 
@@ -153,7 +154,7 @@ def test_a_planted_passage_hides_no_other(monkeypatch, document) -> None:
         ),
     ]
     outcomes = run(
-        LocalLocator(caution="balanced").locate(
+        LocalLocator(sensitivity=0.5).locate(
             passages, [Constraint("c", "Conceal how they got in")]
         ),
         Scripted(embed=toy_vectors),
@@ -189,7 +190,7 @@ def test_a_constraint_too_long_to_be_read_is_refused() -> None:
 
 def test_without_the_model_there_is_no_scorer(monkeypatch) -> None:
     """What runs it has to be there, not the weights alone."""
-    monkeypatch.setattr(scores, "installed", lambda: False)
+    monkeypatch.setattr(packaged_network, "installed", lambda: False)
 
     assert not scores.available()
 
@@ -226,8 +227,8 @@ def test_a_scorer_that_fails_withholds(monkeypatch) -> None:
     assert _withheld([SAFE], "Keep back how the safe was opened") == []
 
 
-def test_without_weights_sentences_close_in_meaning_go(monkeypatch) -> None:
-    """The file may be missing: there is still something that withholds."""
+def test_without_the_extra_sentences_close_in_meaning_go(monkeypatch) -> None:
+    """The network may not be installed: there is still something that withholds."""
     monkeypatch.setattr(local, "available", lambda: False)
 
     (withheld,) = _withheld(["The dial was turned."], "Hide the dial was turned")
@@ -242,16 +243,73 @@ def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
 
     other = tmp_path / "weights.safetensors"
     save_file({"bias": zeros(1)}, other)
-    monkeypatch.setattr(scores, "_WEIGHTS", other)
-    scores._load.cache_clear()
+    monkeypatch.setattr(scores._NETWORK, "weights", other)
+    monkeypatch.setattr(scores._NETWORK, "_loaded", None)
 
     with pytest.raises(InternalError, match="not those"):
         score([SAFE], ["Hide it"])
 
-    scores._load.cache_clear()
+
+def test_without_the_weights_it_is_an_error(monkeypatch, tmp_path) -> None:
+    """A file of the package is missing: no other engine takes its place in silence."""
+    monkeypatch.setattr(scores._NETWORK, "weights", tmp_path / "none.safetensors")
+
+    with pytest.raises(InternalError, match="has no weights"):
+        local.LocalLocator().identity  # noqa: B018 -- reading it is the test
 
 
 def test_it_is_ready_in_a_moment() -> None:
     """It is small enough to come along."""
     assert scores.available()
-    assert scores._WEIGHTS.stat().st_size < 15_000_000
+    assert scores._NETWORK.weights.stat().st_size < 15_000_000
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_no_threshold_rises_with_the_sensitivity(one: float, other: float) -> None:
+    """The thresholds decide alone, so a higher sensitivity never withholds less."""
+    low, high = sorted((one, other))
+    at_low, at_high = (
+        scored_module.Thresholds.at(low),
+        scored_module.Thresholds.at(high),
+    )
+
+    for reading in ("alone", "whole"):
+        for name in ("least", "with_types", "share"):
+            before = getattr(getattr(at_low, reading), name)
+            after = getattr(getattr(at_high, reading), name)
+            assert 0 < after <= before + 1e-12 < 1
+    assert 0 <= at_high.plain <= at_low.plain
+    assert 0 < at_high.plain_in_cued <= at_low.plain_in_cued
+
+
+def test_a_higher_sensitivity_withholds_all_that_a_lower_one_does() -> None:
+    """On text that must be understood, and on text with cues."""
+    text = f"{SAFE} She had a written warning. He opened the safe with a stethoscope."
+    rules = [
+        Constraint("a", "Keep back how the safe was opened"),
+        Constraint("b", "Withhold disciplinary records"),
+        Constraint("c", "Remove the names and how old they are"),
+    ]
+    withheld: list[set[tuple[str, int]]] = []
+    for sensitivity in (0.0, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0):
+        steps = LocalLocator(sensitivity=sensitivity).locate(
+            [Passage("p", text)], rules
+        )
+        (outcome,) = run(steps, Scripted(embed=toy_vectors))
+        withheld.append(
+            {
+                (finding.constraint_id, place)
+                for finding in outcome.value
+                for place in range(finding.span.start, finding.span.end)
+            }
+        )
+
+    assert all(low <= high for low, high in pairwise(withheld))
+    assert withheld[0] < withheld[-1]
+
+
+@pytest.mark.parametrize("sensitivity", [-0.1, 1.1, float("nan")])
+def test_a_sensitivity_is_a_number_from_0_to_1(sensitivity: float) -> None:
+    """Another one is refused when the locator is built."""
+    with pytest.raises(UsageError, match="sensitivity"):
+        LocalLocator(sensitivity=sensitivity)

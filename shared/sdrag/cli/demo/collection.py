@@ -14,13 +14,13 @@ from sdrag.evaluation.articles_check import load_articles
 from sdrag.evaluation.index import sentence_chunks
 from sdrag.vocabulary import Confidential, Passage
 
-__all__ = ["Collection", "Question", "collect"]
+__all__ = ["Collection", "DemoQuestion", "collect"]
 
 _ARTICLES = 8
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Question(Confidential):
+class DemoQuestion(Confidential):
     """A question, its golden answer and what an answer may give away."""
 
     text: str
@@ -43,7 +43,7 @@ class Collection(Confidential):
 
     passages: tuple[Passage, ...]
     policy: Mapping[str, Any]
-    questions: tuple[Question, ...]
+    questions: tuple[DemoQuestion, ...]
 
     def rule_texts(self) -> dict[str, str]:
         """Return the constraints' words by their ids."""
@@ -66,10 +66,10 @@ def collect(count: int = _ARTICLES) -> Collection:
                 for number, text in enumerate(article["constraint_to_witness_words"], 1)
             ],
             "metadata": {"allow": ["case"]},
-            "disclosure": {"placeholders": "phrase", "caution": "balanced"},
+            "disclosure": {"placeholders": "phrase", "sensitivity": "balanced"},
         },
         questions=tuple(
-            Question(
+            DemoQuestion(
                 text=question["question_text"],
                 golden=question["answer_text"],
                 relevant=tuple(question["relevant_constraints"]),

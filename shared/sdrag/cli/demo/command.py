@@ -14,7 +14,7 @@ from rich.status import Status
 
 from sdrag.cli.demo.collection import Collection, collect
 from sdrag.cli.demo.report import show_answers, show_constraints, show_rows
-from sdrag.cli.demo.run import Ask, Row, measure
+from sdrag.cli.demo.run import Ask, DemoFigures, measure
 from sdrag.evaluation.witnesses import broken
 from sdrag.extras import require_extra
 from sdrag.privacy.audit import AuditEvent
@@ -91,7 +91,7 @@ def _applications(
 
 def _measured(
     collection: Collection, built: Iterable[tuple[str, Ask, Ask]], status: Status
-) -> Iterator[Row]:
+) -> Iterator[DemoFigures]:
     """Ask every application every question, with an injection and without."""
     for name, plain, wrapped in built:
         for kind, ask in (("plain", plain), ("wrapped", wrapped)):
@@ -100,7 +100,7 @@ def _measured(
                 yield measure(name, kind, attack, ask, collection.questions)
 
 
-def _most_telling(collection: Collection, row: Row) -> int:
+def _most_telling(collection: Collection, row: DemoFigures) -> int:
     """Return the place of the question whose answer gives most away."""
     return max(
         range(len(row.answers)),

@@ -18,14 +18,13 @@ from langchain_core.runnables import RunnablePassthrough
 from langchain_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
 from sdrag.cli.demo.collection import Collection
-from sdrag.cli.demo.prompting import TEMPLATE, hijacked
-from sdrag.cli.demo.run import Ask
+from sdrag.cli.demo.run import TEMPLATE, Ask, hijacked
 from sdrag.privacy.audit import AuditSink
 
 __all__ = ["applications"]
 
 
-class HijackedModel(SimpleChatModel):
+class VerbatimChatModel(SimpleChatModel):
     """A chat model that gives away all it receives."""
 
     @property
@@ -80,7 +79,7 @@ def applications(
         state=state,
         audit=audit,
     )
-    model = llm or HijackedModel()
+    model = llm or VerbatimChatModel()
     return _chain(plain, model), _chain(wrapped, model)
 
 

@@ -18,14 +18,13 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 from llamaindex_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from llamaindex_sdrag.local_embeddings import LocalEmbeddings
 from sdrag.cli.demo.collection import Collection
-from sdrag.cli.demo.prompting import TEMPLATE, hijacked
-from sdrag.cli.demo.run import Ask
+from sdrag.cli.demo.run import TEMPLATE, Ask, hijacked
 from sdrag.privacy.audit import AuditSink
 
 __all__ = ["applications"]
 
 
-class HijackedLLM(CustomLLM):
+class VerbatimLLM(CustomLLM):
     """A model that gives away all it receives."""
 
     @property
@@ -97,6 +96,6 @@ def _node(collection: Collection, place: int) -> TextNode:
 def _engine(retriever: BaseRetriever) -> Ask:
     prompt = TEMPLATE.format(context="{context_str}", question="{query_str}")
     engine = RetrieverQueryEngine.from_args(
-        retriever, llm=HijackedLLM(), text_qa_template=PromptTemplate(prompt)
+        retriever, llm=VerbatimLLM(), text_qa_template=PromptTemplate(prompt)
     )
     return lambda question: str(engine.query(question))

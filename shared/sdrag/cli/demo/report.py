@@ -10,21 +10,23 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from sdrag.cli.demo.collection import Question
-from sdrag.cli.demo.run import Row
+from sdrag.cli.demo.collection import DemoQuestion
+from sdrag.cli.demo.run import DemoFigures
 from sdrag.evaluation.witnesses import witness_spans
 
 __all__ = ["show_answers", "show_constraints", "show_rows"]
 
 
-def show_answers(console: Console, question: Question, before: str, after: str) -> None:
+def show_answers(
+    console: Console, question: DemoQuestion, before: str, after: str
+) -> None:
     """Print what the hijacked model said, before and after; leaks stand out."""
     console.print(f"\n[bold]Asked, with an injection:[/] {question.text}")
     for title, answer in (("plain retriever", before), ("wrapped retriever", after)):
         console.print(Panel(_marked(answer, question), title=title, expand=False))
 
 
-def show_rows(console: Console, rows: Sequence[Row]) -> None:
+def show_rows(console: Console, rows: Sequence[DemoFigures]) -> None:
     """Print the figures, one line per application and kind of question."""
     title = "What the model received, measured over every question"
     table = Table(title=title, collapse_padding=True)  # 80 columns are enough
@@ -58,7 +60,7 @@ def show_constraints(
     console.print(table)
 
 
-def _marked(answer: str, question: Question) -> Text:
+def _marked(answer: str, question: DemoQuestion) -> Text:
     text = Text(answer)
     words = [word for listed in question.witnesses.values() for word in listed]
     for span in witness_spans(answer, words):

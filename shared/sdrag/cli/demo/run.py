@@ -1,26 +1,51 @@
-"""Asking the questions and counting what came back."""
+"""The prompt of the demo's host, its questions, and what the answers give away."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from time import perf_counter
 
-from sdrag.cli.demo.collection import Question
+from sdrag.cli.demo.collection import DemoQuestion
 from sdrag.evaluation.completeness import completeness
 from sdrag.evaluation.rcqa import ATTACKS
 from sdrag.evaluation.witnesses import broken, share_kept
+from sdrag.testing import verbatim
 from sdrag.vocabulary import Confidential
 
-__all__ = ["Ask", "Row", "measure"]
+__all__ = ["TEMPLATE", "Ask", "DemoFigures", "hijacked", "measure"]
 
 Ask = Callable[[str], str]
 """An application: a question to an answer."""
 
 
+TEMPLATE = """\
+Answer the question from the context.
+
+<context>
+{context}
+</context>
+
+DemoQuestion: {question}"""
+
+_CONTEXT = re.compile(r"<context>\n(.*)\n</context>", re.DOTALL)
+
+
+def hijacked(prompt: str) -> str:
+    """
+    Answer a prompt as a model does that an attacker has taken over.
+
+    Args:
+        prompt: Everything the model received.
+    """
+    found = _CONTEXT.search(prompt)
+    return verbatim(found.group(1) if found else prompt)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class Row(Confidential):
+class DemoFigures(Confidential):
     """
     What one application gave away over all questions.
 
@@ -52,8 +77,8 @@ def measure(
     retriever: str,
     attack: str,
     ask: Ask,
-    questions: Sequence[Question],
-) -> Row:
+    questions: Sequence[DemoQuestion],
+) -> DemoFigures:
     """Ask every question and measure the answers."""
     started = perf_counter()
     answers = tuple(
@@ -70,7 +95,7 @@ def measure(
         if question.relevant
     ]
     golden = [question.golden for question in questions]
-    return Row(
+    return DemoFigures(
         application=application,
         retriever=retriever,
         attack=attack,

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sdrag.detectors.local.later_forms import later_forms
 from sdrag.detectors.local.mentions import mentions
+from sdrag.detectors.local.shorter_forms import later_forms
 from sdrag.engine.steps import Outcome, Steps, compute
 from sdrag.vocabulary import Mention
 

@@ -1,9 +1,13 @@
 """
 Postal addresses, grown from a kernel.
 
-A kernel is what only an address has: a house number beside a street, a flat, a post
+A kernel is what only an address has: a house number next to a street, a flat, a post
 box. From there the address grows over numbers, capitalised words, postal codes and line
-breaks, as long as nothing interrupts it. Formats of many countries share that shape.
+breaks, until something interrupts it. Formats of many countries share that shape.
+
+A town stands behind a comma, or between the marks of a list or a quotation, with no
+number in it. The rest, with the flat and the postal code, is the street address. Plain
+lines one below the other are one address.
 """
 
 from __future__ import annotations
@@ -11,13 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.found import Found
 from sdrag.detectors.local.lexicon import MONTHS, STREET_HEADS, WEEKDAYS, listed
-from sdrag.detectors.local.postal import laid_out
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.words import Tokens
+from sdrag.detectors.local.tables import word_set
+from sdrag.detectors.local.tokens import Candidate, Tokens
 
-__all__ = ["addresses"]
+__all__ = ["addresses", "laid_out"]
+
 
 _UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hse blk")
 # Endings of street names in Germanic, Slavic, Romance, Baltic and Finnic languages.
@@ -27,26 +31,13 @@ _STREETISH = re.compile(
     r"|kade|utca|utja)$",
     re.IGNORECASE,
 )
-_STREET_WORDS = listed("""
-        rue via viale piazza calle avenida av plaza rua ul ulica al os nab nam u ut
-        trg cesta chemin boulevard avenue street road lane drive terrace highway
-        turnpike throughway crescent parkway route piazzale corso largo travessa
-        estrada carrera paseo strada stradale strasse stra\u00dfe terrasse t\u00e9r
-        utca kapu rkp str baan gate
-        """)
+_STREET_WORDS = word_set("street_words")
 # Words for a street that are no English words, so that lower case is telling too.
-_FOREIGN = listed("""
-        rue utca t\u00e9r \u00fat \u00fatja trg ul ulica avenida viale calle strasse
-        stra\u00dfe kapu rkp piazza plaza pla\u00e7a rua gasse allee
-        """)
+_FOREIGN = word_set("foreign_street_words")
 _TELLING = _UNITS | _FOREIGN
 _POSTS = listed("fpo apo dpo")
 _FORCES = listed("AA AE AP")
-_SMALL = listed("""
-        de da do du des del della dei di la le el les los las y a e of the and van
-        von der den am im zum zur u ul os al aux sur st nad pri pod po na nan corner
-        str ap
-        """)
+_SMALL = word_set("address_particles")
 _GAP = re.compile(r"[ \t>,.\-/'&\u00b7|?]{0,8}(?:\n[ \t>]{0,4}){0,2}[ \t>,]{0,3}$")
 _REACH = 14
 _HOUSE = 4
@@ -56,7 +47,7 @@ _CUE = re.compile(
 )
 
 
-def addresses(tokens: Tokens) -> Iterator[Found]:
+def addresses(tokens: Tokens) -> Iterator[Candidate]:
     """Yield addresses."""
     done = -1
     for index, start in sorted({**_numbered(tokens), **_kernels(tokens)}.items()):
@@ -105,13 +96,13 @@ def _street_before(tokens: Tokens, index: int) -> int | None:
     words = tokens.words
     if is_common(words[index - 1]) or not words[index - 1][0].isupper():
         return None
-    for place in range(index - 1, max(-1, index - 6), -1):
-        word = words[place]
+    for position in range(index - 1, max(-1, index - 6), -1):
+        word = words[position]
         if word[0].isdigit():
-            return place
-        if word[0].islower() and _cued(tokens.text, tokens.starts[place + 1]):
-            return place + 1
-        joined = place == index - 1 or tokens.gap(place + 1) in (" ", ". ")
+            return position
+        if word[0].islower() and _cued(tokens.text, tokens.starts[position + 1]):
+            return position + 1
+        joined = position == index - 1 or tokens.gap(position + 1) in (" ", ". ")
         named = word[0].isupper() and word not in MONTHS and word not in WEEKDAYS
         if not joined or not (named or word in _SMALL):
             break
@@ -137,7 +128,7 @@ def _candidates(tokens: Tokens) -> list[int]:
             )
         )
     ]
-    return sorted(tokens.places(telling))
+    return sorted(tokens.indices(telling))
 
 
 def _kernel(tokens: Tokens, index: int) -> bool:
@@ -165,24 +156,24 @@ def _numbered_before(words: list[str], index: int) -> bool:
 def _house_number(tokens: Tokens, index: int) -> bool:
     """Say whether capitalised words and a number lead to the token: 12 Canal Street."""
     words = tokens.words
-    for place in range(index - 1, max(-1, index - 6), -1):
-        word = words[place]
+    for position in range(index - 1, max(-1, index - 6), -1):
+        word = words[position]
         if word[0].isdigit():
-            return tokens.gap(place + 1) in (" ", ", ", "-")
-        if not word[0].isupper() or word in MONTHS or tokens.gap(place + 1) != " ":
+            return tokens.gap(position + 1) in (" ", ", ", "-")
+        if not word[0].isupper() or word in MONTHS or tokens.gap(position + 1) != " ":
             return False
     return False
 
 
 def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
     """Return the last token that belongs, going left or right."""
-    place = edge = index
+    position = edge = index
     for _ in range(_REACH):
-        ahead = place + step
+        ahead = position + step
         if not done < ahead < len(tokens.words):
             break
-        gap = tokens.gap(max(ahead, place))
-        if not _GAP.match(gap) or _ends(tokens, min(ahead, place), gap):
+        gap = tokens.gap(max(ahead, position))
+        if not _GAP.match(gap) or _ends(tokens, min(ahead, position), gap):
             break
         word = tokens.words[ahead]
         if word in MONTHS or word in WEEKDAYS:
@@ -197,7 +188,7 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
             edge = ahead
         elif word.lower() not in _SMALL and not (step > 0 and len(word) == 1):
             break
-        place = ahead
+        position = ahead
     return edge
 
 
@@ -213,3 +204,54 @@ def _ends(tokens: Tokens, index: int, gap: str) -> bool:
     """Say whether a sentence ends in the gap behind the token."""
     word = tokens.words[index]
     return gap.startswith(". ") and len(word) > 4 and word.lower() not in _UNITS
+
+
+_MARK = re.compile(r"[>?|]")
+_CORNER = re.compile(r"\b(?:the )?corner of $")
+_OTHER_STREET = re.compile(r"\.? and (?:[A-Z][\w'-]+ ?){1,3}\b")
+
+
+def laid_out(tokens: Tokens, first: int, last: int) -> Iterator[Candidate]:
+    """Yield the parts of the address that the tokens from first to last are."""
+    street = first
+    position = first + 1
+    while position <= last:
+        end = _town_end(tokens, position, last)
+        if end is None:
+            position += 1
+            continue
+        if street < position:
+            yield _street_part(tokens, street, position - 1)
+        start = tokens.starts[position]
+        yield Candidate(start, tokens.ends[end], "LOCATION", 0.9, "grown")
+        street = position = end + 1
+    if street <= last:
+        yield _street_part(tokens, street, last)
+
+
+def _town_end(tokens: Tokens, position: int, last: int) -> int | None:
+    """Return the last token of the town that begins there, if one does."""
+    words = tokens.words
+    gap = tokens.gap(position)
+    if not words[position][0].isupper() or not ("," in gap or _MARK.search(gap)):
+        return None
+    end = position
+    while end < last and tokens.gap(end + 1) == " " and words[end + 1][0].isalpha():
+        end += 1
+    if any(word in STREET_HEADS for word in words[position : end + 1]):
+        return None
+    if end == last or _MARK.search(tokens.gap(end + 1)) or "," in tokens.gap(end + 1):
+        return end
+    # A postal code ends the address.
+    coded = _MARK.search(gap) and len(words[end + 1]) > 3 and end + 1 == last
+    return end if coded else None
+
+
+def _street_part(tokens: Tokens, first: int, last: int) -> Candidate:
+    """Return the street, with the corner and the other street that make it one."""
+    start, end = tokens.starts[first], tokens.ends[last]
+    lead = _CORNER.search(tokens.text, max(0, start - 16), start)
+    if lead:
+        other = _OTHER_STREET.match(tokens.text, end)
+        start, end = lead.start(), other.end() if other else end
+    return Candidate(start, end, "ADDRESS", 0.9, "grown")

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 
 from sdrag.detectors.local import lexicon, tables
-from sdrag.detectors.local.name_features import Verdict
+from sdrag.detectors.local.name_features import TypeGuess
 from sdrag.detectors.local.runs import Run, is_common
 
 __all__ = [
     "acting",
     "alias",
-    "beside",
     "firm",
     "gloss",
     "introduced",
     "known_place",
+    "paired",
     "placed",
     "several",
     "speaking",
     "titled",
 ]
+
 
 _NAME_CUE = re.compile(
     r"\b(?:name(?: is|:)|named|called|I am|I'm|this is|signed|regards,?|sincerely,?"
@@ -98,12 +99,12 @@ _SHOUTED = 6
 _FEW = 2
 
 
-def titled(run: Run) -> Verdict:
+def titled(run: Run) -> TypeGuess:
     """A title in front."""
     return ("PERSON", 0.95) if run.titles else None
 
 
-def gloss(run: Run) -> Verdict:
+def gloss(run: Run) -> TypeGuess:
     """The same again in another language, in brackets behind an institution."""
     if not (run.before(1) == "(" and run.after(1) == ")" and run.start):
         return None
@@ -117,7 +118,7 @@ def gloss(run: Run) -> Verdict:
     return "ORGANIZATION", 0.6 if named or len(before) > 2 else 0.45
 
 
-def firm(run: Run) -> Verdict:
+def firm(run: Run) -> TypeGuess:
     """Words in front or behind that only firms have."""
     cued = run.previous in _FIRM_ENDS and _FIRM_CUE.search(run.before(30))
     if cued or _FIRM_AFTER.match(run.after(60)):
@@ -125,7 +126,7 @@ def firm(run: Run) -> Verdict:
     return None
 
 
-def known_place(run: Run) -> Verdict:
+def known_place(run: Run) -> TypeGuess:
     """A town or a region."""
     if run.surface in tables.places() and not _PERSON_AFTER.match(run.after(20)):
         common = is_common(run.surface) or run.surface in tables.first_names()
@@ -138,13 +139,13 @@ def known_place(run: Run) -> Verdict:
     return None
 
 
-def introduced(run: Run) -> Verdict:
+def introduced(run: Run) -> TypeGuess:
     """A word in front that introduces a person."""
     named = run.unusual or run.words[0] in tables.first_names()
     return ("PERSON", 0.8) if named and _NAME_CUE.search(run.before(24)) else None
 
 
-def speaking(run: Run) -> Verdict:
+def speaking(run: Run) -> TypeGuess:
     """A given name that opens a line of talk, or the person spoken to."""
     if (
         len(run.words) == 1
@@ -155,8 +156,8 @@ def speaking(run: Run) -> Verdict:
     return None
 
 
-def beside(run: Run) -> Verdict:
-    """A surname that is a word too, beside another name: Bowman and White."""
+def paired(run: Run) -> TypeGuess:
+    """A surname that is a word too, next to another name: Bowman and White."""
     word = run.surface
     if word not in tables.surnames() or word in lexicon.GENERIC:
         return None
@@ -165,20 +166,20 @@ def beside(run: Run) -> Verdict:
     return None
 
 
-def alias(run: Run) -> Verdict:
+def alias(run: Run) -> TypeGuess:
     """A word in front that introduces another name."""
     short = len(run.words) < 3 and run.previous in _ALIAS_ENDS
     return ("PERSON", 0.85) if short and _ALIAS_CUE.search(run.before(24)) else None
 
 
-def acting(run: Run) -> Verdict:
+def acting(run: Run) -> TypeGuess:
     """Something behind that only people do."""
     if run.unusual and len(run.words) < 4 and _PERSON_AFTER.match(run.after(24)):
         return "PERSON", 0.75
     return None
 
 
-def placed(run: Run) -> Verdict:
+def placed(run: Run) -> TypeGuess:
     """A word in front that introduces a place."""
     if not run.unusual or run.previous not in _PLACE_ENDS:
         return None
@@ -195,7 +196,7 @@ def placed(run: Run) -> Verdict:
     return None
 
 
-def several(run: Run) -> Verdict:
+def several(run: Run) -> TypeGuess:
     """Several capitalised words within a sentence name something."""
     words = run.words
     if len(words) > 1 and not run.tokens.opens_sentence(run.start):

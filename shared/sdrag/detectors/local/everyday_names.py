@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.anchors import cased
-from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.lexicon import FUNCTION_WORDS, MONTHS, TITLES
+from sdrag.detectors.local.lexicon import FUNCTION_WORDS, MONTHS, TITLES, cased
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.words import Tokens
+from sdrag.detectors.local.tokens import Candidate, Tokens
 
 __all__ = ["everyday_names"]
+
 
 _TOLD = re.compile(
     r"\b(?:names?(?: is|:|'s| was)|named|call(?:s|ed)? (?:me|her|him|herself|himself)"
@@ -64,14 +63,14 @@ _SURE = 0.75
 _GRAMMAR = 300
 
 
-def everyday_names(tokens: Tokens) -> Iterator[Found]:
+def everyday_names(tokens: Tokens) -> Iterator[Candidate]:
     """Yield people called by a month or an everyday word, and later mentions."""
     for word in filter(_ambiguous().__contains__, tokens.where):
         name = word.capitalize()
-        places = [_place(tokens, index, name) for index in tokens.where[word]]
-        found = [one for one in places if one]
+        people = [_person(tokens, index, name) for index in tokens.where[word]]
+        found = [candidate for candidate in people if candidate]
         yield from found
-        if any(one.confidence >= _SURE for one in found):
+        if any(candidate.confidence >= _SURE for candidate in found):
             yield from _later(tokens, word)
 
 
@@ -93,24 +92,24 @@ def _everyday(name: str) -> bool:
     return rank > _GRAMMAR and name.lower() not in FUNCTION_WORDS
 
 
-def _place(tokens: Tokens, index: int, name: str) -> Found | None:
+def _person(tokens: Tokens, index: int, name: str) -> Candidate | None:
     """Return what the words around the token say."""
     text, start, end = tokens.text, tokens.starts[index], tokens.ends[index]
     if not tokens.words[index][0].isupper():
-        told = _LOWER.search(text, max(0, start - _REACH), start)
-        return Found(start, end, "PERSON", 0.7, "told") if told else None
+        cue = _LOWER.search(text, max(0, start - _REACH), start)
+        return Candidate(start, end, "PERSON", 0.7, "told") if cue else None
     if _DATED.search(text, max(0, start - 10), start):
         return None
-    told = _TOLD.search(text, max(0, start - _REACH), start)
-    surname = _surname(tokens, index, sure=bool(told))
+    cue = _TOLD.search(text, max(0, start - _REACH), start)
+    surname = _surname(tokens, index, sure=bool(cue))
     if surname:
         # A month stays found as one when nothing else speaks for a person.
-        alone = name in MONTHS and name not in _MODALS and not told
-        return Found(start, surname, "PERSON", 0.59 if alone else 0.8, "surname")
-    acts = told or _ACTS.match(text, end) or _paired(text, end)
+        alone = name in MONTHS and name not in _MODALS and not cue
+        return Candidate(start, surname, "PERSON", 0.59 if alone else 0.8, "surname")
+    acts = cue or _ACTS.match(text, end) or _paired(text, end)
     if not acts or _GOES_ON.match(text, end):
         return None
-    return Found(start, end, "PERSON", 0.8 if told else 0.75, "told")
+    return Candidate(start, end, "PERSON", 0.8 if cue else 0.75, "told")
 
 
 def _surname(tokens: Tokens, index: int, *, sure: bool) -> int | None:
@@ -133,7 +132,7 @@ def _paired(text: str, end: int) -> bool:
     return other in tables.first_names() and other not in MONTHS
 
 
-def _later(tokens: Tokens, word: str) -> Iterator[Found]:
+def _later(tokens: Tokens, word: str) -> Iterator[Candidate]:
     """Yield the other places of a name, where nothing speaks of a month."""
     text = tokens.text
     for index in tokens.where[word]:
@@ -141,4 +140,4 @@ def _later(tokens: Tokens, word: str) -> Iterator[Found]:
         dated = _DATED.search(text, max(0, start - 10), start)
         part = _PART_BEFORE.search(text, max(0, start - 2), start)
         if not (dated or part or _GOES_ON.match(text, end) or _PART.match(text, end)):
-            yield Found(start, end, "PERSON", 0.6, "form")
+            yield Candidate(start, end, "PERSON", 0.6, "form")

@@ -1,10 +1,10 @@
 """
-Identifiers: what is built by a rule and can often be checked by one.
+Cards, telephone numbers, coordinates and codes.
 
-Everything with a digit is taken as the run of characters around it and judged as a
-whole. Check digits (Luhn, ISO 7064 mod 97) raise the confidence; nothing that looks
-like a number of somebody's is let go because its check digit is wrong, since people
-mistype. For the same reason no library of telephone numbers is asked to turn one down.
+Everything with a digit is taken as the run of characters around it and classified as a
+whole. Check digits raise the confidence. Nothing is turned down because its check digit
+is wrong, since people mistype. For the same reason no library of telephone numbers is
+asked: it would find only valid ones.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.checks import address_holds, iban_holds, luhn_holds
-from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.words import Tokens
+from sdrag.detectors.local.check_digits import (
+    iban_holds,
+    is_network_address,
+    luhn_holds,
+)
+from sdrag.detectors.local.lexicon import cased
+from sdrag.detectors.local.tables import word_set
+from sdrag.detectors.local.tokens import Candidate, Tokens, cued
 
-__all__ = ["identifiers"]
+__all__ = ["identifiers", "phones"]
+
 
 _IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
 _CARD = re.compile(
@@ -40,60 +46,60 @@ _AROUND = frozenset("#/.:@+-_")
 _CHUNK = re.compile(r"[\w#/.:@+-]{1,200}")
 
 
-def identifiers(tokens: Tokens) -> Iterator[Found]:
+def identifiers(tokens: Tokens) -> Iterator[Candidate]:
     """Yield identifiers; the same characters may be found as several types."""
     text = tokens.text
     spoken = done = 0
     for index in tokens.numbers:
-        place = tokens.starts[index]
-        if text[place - 2 : place].isupper():
-            yield from _iban(text, place - 2)
-        if place >= spoken and _SEVERAL.match(text, place):
-            for found in _long(text, place):
+        position = tokens.starts[index]
+        if text[position - 2 : position].isupper():
+            yield from _iban(text, position - 2)
+        if position >= spoken and _SEVERAL.match(text, position):
+            for found in _long(text, position):
                 spoken = max(spoken, found.end)
                 yield found
-        yield from _placed(text, place)
-        if place >= done:
-            done, code = _chunk(text, place, done)
+        yield from _placed(text, position)
+        if position >= done:
+            done, code = _chunk(text, position, done)
             if code:
                 yield code
 
 
-def _long(text: str, place: int) -> Iterator[Found]:
+def _long(text: str, position: int) -> Iterator[Candidate]:
     """Yield what has many digits: cards, telephones."""
-    card = _CARD.match(text, place)
+    card = _CARD.match(text, position)
     if card:
         sure = luhn_holds(card.group())
-        yield Found(*card.span(), "CREDIT_CARD", 1.0 if sure else 0.85, "digits")
+        yield Candidate(*card.span(), "CREDIT_CARD", 1.0 if sure else 0.85, "digits")
     else:
-        card = _GROUPED_CARD.match(text, place)
+        card = _GROUPED_CARD.match(text, position)
         if card and luhn_holds(card.group()):
-            yield Found(*card.span(), "CREDIT_CARD", 0.9, "check-digits")
-    start = place
-    while start and place - start < 2 and text[start - 1] in "+(":
+            yield Candidate(*card.span(), "CREDIT_CARD", 0.9, "check-digits")
+    start = position
+    while start and position - start < 2 and text[start - 1] in "+(":
         start -= 1
     phone = _PHONE.match(text, start)
-    if phone and phone.group()[0] == "(" and address_holds(phone.group()[1:]):
+    if phone and phone.group()[0] == "(" and is_network_address(phone.group()[1:]):
         # The bracket is the sentence's: what is in it is a machine's address.
         phone = _PHONE.match(text, start + 1)
     if phone and not _DATED.fullmatch(phone.group()):
         value = phone.group()
         marked = value[0] in "+(0" or any(c in value for c in " -.(x")
-        yield Found(*phone.span(), "PHONE_NUMBER", 0.8 if marked else 0.5, "digits")
+        yield Candidate(*phone.span(), "PHONE_NUMBER", 0.8 if marked else 0.5, "digits")
 
 
-def _iban(text: str, place: int) -> Iterator[Found]:
-    match = _IBAN.match(text, place)
+def _iban(text: str, position: int) -> Iterator[Candidate]:
+    match = _IBAN.match(text, position)
     if match and iban_holds(match.group()):
-        yield Found(*match.span(), "IBAN_CODE", 1.0, "check-digits")
+        yield Candidate(*match.span(), "IBAN_CODE", 1.0, "check-digits")
 
 
-def _placed(text: str, place: int) -> Iterator[Found]:
+def _placed(text: str, position: int) -> Iterator[Candidate]:
     """Yield coordinates, with their sign."""
-    start = place - 1 if place and text[place - 1] == "-" else place
-    match = _COORDINATES.match(text, start) or _COORDINATES.match(text, place)
+    start = position - 1 if position and text[position - 1] == "-" else position
+    match = _COORDINATES.match(text, start) or _COORDINATES.match(text, position)
     if match:
-        yield Found(*match.span(), "COORDINATES", 1.0, "pattern")
+        yield Candidate(*match.span(), "COORDINATES", 1.0, "pattern")
 
 
 _DATED = re.compile(
@@ -113,20 +119,20 @@ _PLAIN_NUMBER = re.compile(
 _SSN = re.compile(r"\d{3}-\d{2}-\d{4}")
 
 
-def _chunk(text: str, place: int, done: int) -> tuple[int, Found | None]:
+def _chunk(text: str, position: int, done: int) -> tuple[int, Candidate | None]:
     """Return where the characters around a number end, and what they are."""
-    left = place
-    least = max(done, place - 60)
+    left = position
+    least = max(done, position - 60)
     while left > least and (text[left - 1] in _AROUND or text[left - 1].isalnum()):
         left -= 1
     chunk = _CHUNK.match(text, left)
     if chunk is None:
-        return place + 1, None
+        return position + 1, None
     value = chunk.group().rstrip(_TRIM)
     start = left + len(value) - len(value.lstrip(_TRIM))
     value = value.lstrip(_TRIM)
     code = _code(value)
-    return chunk.end(), Found(start, start + len(value), *code) if code else None
+    return chunk.end(), Candidate(start, start + len(value), *code) if code else None
 
 
 def _code(value: str) -> tuple[str, float, str] | None:
@@ -136,8 +142,36 @@ def _code(value: str) -> tuple[str, float, str] | None:
         return ("CODE", 0.5, "long-number") if long else None
     if _SSN.fullmatch(value):
         return "US_SSN", 0.9, "pattern"
-    if address_holds(value):
+    if is_network_address(value):
         return "IP_ADDRESS", 1.0, "address"
     if _UUID.fullmatch(value) or _MAC.fullmatch(value):
         return "CODE", 1.0, "pattern"
     return "CODE", 0.7, "mixed"
+
+
+_PHONE_CUES = cased(word_set("phone_cues"))
+_CUED_PHONE = re.compile(
+    r"(?: (?i:numbers?|no|nr|me|us|him|her|at|on|is)){0,4}[.:]{0,2} ?"
+    r"(?P<value>\(?\+?\(?\d(?:[ ()./-]{0,3}\d){5,14}"
+    r"(?:,? ?(?i:x|ext\.?|extension) ?\d{1,6})?)(?![\w/]|[.,]\d)"
+)
+_DATE_LIKE = re.compile(
+    r"(?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2}).*", re.DOTALL
+)
+_WORDED = re.compile(
+    r"(?<![\w.-])\+?1?[ .-]?\(?8(?:00|33|44|55|66|77|88)\)?[ .-]"
+    r"(?:\d{1,3}[ -])?[A-Z]{3,9}(?:-(?:[A-Z]{2,5}|\d{1,4}))?(?!\w)"
+)
+_FREE_CALL = ("800", "833", "844", "855", "866", "877", "888")
+
+
+def phones(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield telephone numbers."""
+    for match in cued(_CUED_PHONE, tokens, _PHONE_CUES):
+        if not _DATE_LIKE.fullmatch(match["value"]):
+            yield Candidate(*match.span("value"), "PHONE_NUMBER", 0.85, "cue")
+    for index in tokens.indices(_FREE_CALL):
+        start = max(0, tokens.starts[index] - 4)
+        worded = _WORDED.search(tokens.text, start, tokens.ends[index] + 24)
+        if worded:
+            yield Candidate(*worded.span(), "PHONE_NUMBER", 0.85, "worded")

@@ -1,32 +1,30 @@
-"""One text to its mentions: first pass, second pass, overlaps settled."""
+"""From one text to its mentions: first pass, second pass, overlaps settled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from sdrag.detectors.local.accounts import bank_accounts, wallets
 from sdrag.detectors.local.addresses import addresses
-from sdrag.detectors.local.capitalised_names import names
-from sdrag.detectors.local.casing import capitalised
-from sdrag.detectors.local.counts import counts
-from sdrag.detectors.local.definitions import definitions
-from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.identifiers import identifiers
-from sdrag.detectors.local.links import links, secrets
-from sdrag.detectors.local.measures import measures
-from sdrag.detectors.local.nationalities import peoples
-from sdrag.detectors.local.numbered import numbered
-from sdrag.detectors.local.partnerships import partnerships
-from sdrag.detectors.local.plain_view import view
-from sdrag.detectors.local.quoted import quoted
-from sdrag.detectors.local.schemes import schemes
+from sdrag.detectors.local.dates import foreign_dates, times, timestamps
+from sdrag.detectors.local.everyday_names import everyday_names
+from sdrag.detectors.local.identifiers import identifiers, phones
+from sdrag.detectors.local.internet import links, machine_addresses, secrets
+from sdrag.detectors.local.names import names
+from sdrag.detectors.local.national_numbers import scheme_numbers, written_numbers
+from sdrag.detectors.local.numbered import numbered, plates
+from sdrag.detectors.local.plain_text import capitalised, plain_text
+from sdrag.detectors.local.postcodes import postcodes
+from sdrag.detectors.local.punctuated_names import definitions, partnerships, quoted
+from sdrag.detectors.local.quantities import counts, measures
 from sdrag.detectors.local.shorter_forms import forms
-from sdrag.detectors.local.terms import terms
-from sdrag.detectors.local.times import times
-from sdrag.detectors.local.words import tokenize
+from sdrag.detectors.local.terms import peoples, terms
+from sdrag.detectors.local.tokens import Candidate, Tokens, anchors, tokenize
 from sdrag.engine.deadlines import check_time
 from sdrag.vocabulary import Mention
 
 __all__ = ["mentions"]
+
 
 _SLACK = 0.2
 _RECENT = 8
@@ -37,12 +35,12 @@ _IDENTIFYING = frozenset(
 
 def mentions(text: str) -> tuple[Mention, ...]:
     """Find what identifies in a text."""
-    plain = view(text)
+    plain = plain_text(text)
     shown = capitalised(plain.text)
     tokens = tokenize(shown)
     named = list(names(tokens))
-    found: list[Found] = []
-    for own in (
+    found: list[Candidate] = []
+    for candidates in (
         links(plain.text),
         secrets(tokens),
         quoted(shown),
@@ -58,17 +56,17 @@ def mentions(text: str) -> tuple[Mention, ...]:
         peoples(tokens),
         terms(tokens),
         counts(tokens),
-        schemes(tokens),
+        _schemes(tokens),
     ):
         check_time()
-        found += own
+        found += candidates
     return tuple(
         Mention(plain.span(f.start, f.end), f.type, f.confidence, f.reason)
         for f in settled(found)
     )
 
 
-def settled(found: Iterable[Found]) -> list[Found]:
+def settled(found: Iterable[Candidate]) -> list[Candidate]:
     """
     Drop what lies within something at least as sure; sort the rest.
 
@@ -76,25 +74,45 @@ def settled(found: Iterable[Found]) -> list[Found]:
     identify somebody, for the same stretch: 943 476 5919, by the words before it an NHS
     number, is shaped like a telephone number too.
     """
-    kept: list[Found] = []
+    kept: list[Candidate] = []
     reached = 0
-    for one in sorted(dict.fromkeys(found), key=_order):
-        if one.end > reached or not any(
-            _holds(other, one) for other in reversed(kept[-_RECENT:])
+    for candidate in sorted(dict.fromkeys(found), key=_order):
+        if candidate.end > reached or not any(
+            _holds(other, candidate) for other in reversed(kept[-_RECENT:])
         ):
-            kept.append(one)
-            reached = max(reached, one.end)
+            kept.append(candidate)
+            reached = max(reached, candidate.end)
     return kept
 
 
-def _order(found: Found) -> tuple[int, int, float]:
+def _order(found: Candidate) -> tuple[int, int, float]:
     return found.start, -found.end, -found.confidence
 
 
-def _holds(other: Found, one: Found) -> bool:
+def _holds(other: Candidate, candidate: Candidate) -> bool:
     """Say whether the other says all of it already."""
-    if other.type != one.type:
-        same = (other.start, other.end) == (one.start, one.end)
-        if one.reason == "form" or (same and one.type in _IDENTIFYING):
+    if other.type != candidate.type:
+        same = (other.start, other.end) == (candidate.start, candidate.end)
+        if candidate.reason == "form" or (same and candidate.type in _IDENTIFYING):
             return False
-    return other.end >= one.end and other.confidence >= one.confidence - _SLACK
+    return (
+        other.end >= candidate.end and other.confidence >= candidate.confidence - _SLACK
+    )
+
+
+def _schemes(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield identifiers, addresses of machines, moments and everyday names."""
+    text = tokens.text
+    positions = anchors(tokens)
+    yield from everyday_names(tokens)
+    yield from machine_addresses(tokens, positions)
+    yield from bank_accounts(tokens, positions)
+    if tokens.numbers:
+        yield from phones(tokens)
+        yield from wallets(tokens)
+        yield from written_numbers(text, positions)
+        yield from scheme_numbers(tokens)
+        yield from plates(tokens, positions)
+        yield from postcodes(tokens, positions)
+        yield from timestamps(text, positions)
+        yield from foreign_dates(tokens)

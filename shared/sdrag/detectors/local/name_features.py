@@ -8,7 +8,7 @@ from sdrag.detectors.local import lexicon, tables
 from sdrag.detectors.local.runs import Run, is_common
 
 __all__ = [
-    "Verdict",
+    "TypeGuess",
     "acronym",
     "coined",
     "company",
@@ -26,7 +26,8 @@ __all__ = [
     "street",
 ]
 
-Verdict = tuple[str, float] | None
+
+TypeGuess = tuple[str, float] | None
 """A type and a confidence, or nothing where the rule cannot tell."""
 
 _WORKS = lexicon.listed(
@@ -44,7 +45,7 @@ _PART = 4
 _LONGEST = 40
 
 
-def generic(run: Run) -> Verdict:
+def generic(run: Run) -> TypeGuess:
     """One word that every text of its kind uses: the Court, Article."""
     word = run.words[0]
     if len(run.words) > 1 or run.titles or word not in lexicon.GENERIC:
@@ -52,14 +53,14 @@ def generic(run: Run) -> Verdict:
     return "TERM", 0.4 if word in lexicon.ORGANISATION_HEADS else 0.3
 
 
-def initials(run: Run) -> Verdict:
+def initials(run: Run) -> TypeGuess:
     """K.F., J.P."""
     if len(run.words) in (2, 3) and all(len(word) == 1 for word in run.words):
         return ("PERSON", 0.6) if "." in run.surface else ("TERM", 0.3)
     return None
 
 
-def initialled(run: Run) -> Verdict:
+def initialled(run: Run) -> TypeGuess:
     """J. Wolasiewicz, Z.M. Necatigil."""
     words = run.words
     if len(words) < 2 or len(words[0]) > 1 or len(words[-1]) == 1:
@@ -69,7 +70,7 @@ def initialled(run: Run) -> Verdict:
     return "PERSON", 0.85
 
 
-def state(run: Run) -> Verdict:
+def state(run: Run) -> TypeGuess:
     """The full name of a state, its government and its highest courts name nobody."""
     words = [w for w in run.words if w[0].isupper()]
     if run.words[:2] == ["United", "Kingdom"]:
@@ -79,7 +80,7 @@ def state(run: Run) -> Verdict:
     return None
 
 
-def company(run: Run) -> Verdict:
+def company(run: Run) -> TypeGuess:
     """A suffix of companies."""
     words = run.words
     if len(words) > 1 and words[-1] in lexicon.ORGANISATION_SUFFIXES:
@@ -87,7 +88,7 @@ def company(run: Run) -> Verdict:
     return None
 
 
-def shouting(run: Run) -> Verdict:
+def shouting(run: Run) -> TypeGuess:
     """A heading in capitals is no name, unless a word of it is strange."""
     words = run.words
     if run.surface.isupper() and len(words) > 1 and not run.unusual:
@@ -95,7 +96,7 @@ def shouting(run: Run) -> Verdict:
     return None
 
 
-def institution(run: Run) -> Verdict:
+def institution(run: Run) -> TypeGuess:
     """A head of organisations, told apart by a name or a telling word."""
     words = run.words
     if not any(word in lexicon.ORGANISATION_HEADS for word in words):
@@ -110,7 +111,7 @@ def institution(run: Run) -> Verdict:
     return "TERM", 0.4
 
 
-def region(run: Run) -> Verdict:
+def region(run: Run) -> TypeGuess:
     """A state or a part of one."""
     words = run.words
     if run.surface in tables.countries():
@@ -131,7 +132,7 @@ def _rare(word: str) -> bool:
     return tables.common_words().get(word.lower(), 0) > _RARE
 
 
-def street(run: Run) -> Verdict:
+def street(run: Run) -> TypeGuess:
     """A head of streets."""
     words = run.words
     if len(words) > 1 and words[-1] in lexicon.STREET_HEADS:
@@ -139,7 +140,7 @@ def street(run: Run) -> Verdict:
     return None
 
 
-def given_name(run: Run) -> Verdict:
+def given_name(run: Run) -> TypeGuess:
     """A given name in front."""
     words = run.words
     if len(words) > 1 and words[0] in tables.first_names() and words[-1] != words[0]:
@@ -148,7 +149,7 @@ def given_name(run: Run) -> Verdict:
     return None
 
 
-def acronym(run: Run) -> Verdict:
+def acronym(run: Run) -> TypeGuess:
     """Capitals alone."""
     surface = run.surface
     if surface.isupper() and 1 < len(surface) < _SHOUTED:
@@ -157,7 +158,7 @@ def acronym(run: Run) -> Verdict:
     return None
 
 
-def listed_given_name(run: Run) -> Verdict:
+def listed_given_name(run: Run) -> TypeGuess:
     """A given name alone or in front."""
     word = run.words[0]
     if word in tables.first_names():
@@ -169,7 +170,7 @@ def listed_given_name(run: Run) -> Verdict:
     return None
 
 
-def coined(run: Run) -> Verdict:
+def coined(run: Run) -> TypeGuess:
     """Words run together, Mhealthcoach or MysticWeb, are a firm's or a product's."""
     word = run.words[0]
     if len(run.words) > 1 or word.isupper() or word in tables.surnames():
@@ -192,12 +193,12 @@ def _compound(word: str) -> bool:
     )
 
 
-def strange(run: Run) -> Verdict:
+def strange(run: Run) -> TypeGuess:
     """A word that is no English word names somebody until more is known."""
     return ("PERSON", 0.6) if run.unusual else None
 
 
-def event(run: Run) -> Verdict:
+def event(run: Run) -> TypeGuess:
     """All Saints' Day; acts, wars and prizes name nobody."""
     words = run.words
     if len(words) > 1 and words[-1] in _FEASTS:

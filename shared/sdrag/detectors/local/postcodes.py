@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.anchors import cased, cued, matches
-from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.words import Tokens
+from sdrag.detectors.local.lexicon import cased, listed
+from sdrag.detectors.local.tables import word_set
+from sdrag.detectors.local.tokens import Candidate, Tokens, cued, matches
 
 __all__ = ["postcodes"]
+
 
 _STATES = (
     "(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]"
@@ -47,14 +48,8 @@ _CONFIDENCE = {
     "hyphenated": 0.5,
     "spaced": 0.4,
 }
-_CUES = cased(
-    (
-        *("zip", "zipcode", "postcode", "pincode", "eircode", "kodu", "pocztowy"),
-        *("plz", "postleitzahl", "cep", "postnummer", "postnr", "postinumero"),
-        *("ps\u010d", "ir\u00e1ny\u00edt\u00f3sz\u00e1m"),
-    )
-)
-_TWO = cased(("post", "postal", "pin"))
+_CUES = cased(word_set("postcode_cues"))
+_TWO = cased(listed("post postal pin"))
 _VALUE = (
     r"(?P<value>\d{3,6}(?:[ -]\d{2,4})?|\d{4} ?[A-Za-z]{2}"
     r"|[A-Za-z]{1,2}\d[A-Za-z\d]? ?\d[A-Za-z]{2}|[A-Za-z]\d[A-Za-z] ?\d[A-Za-z]\d"
@@ -65,16 +60,16 @@ _CUED = re.compile(rf"(?i:(?: code)?{_IS}){_VALUE}")
 _CODE_CUED = re.compile(rf"(?i: code{_IS}){_VALUE}")
 
 
-def postcodes(tokens: Tokens, places: list[int]) -> Iterator[Found]:
+def postcodes(tokens: Tokens, positions: list[int]) -> Iterator[Candidate]:
     """Yield postal codes."""
-    for match in matches(_FORM, tokens.text, places):
+    for match in matches(_FORM, tokens.text, positions):
         kind, (start, end) = match.lastgroup, match.span()
         if kind == "state":
-            yield Found(start + 3, end, "ZIP_CODE", 0.95, "layout")
+            yield Candidate(start + 3, end, "ZIP_CODE", 0.95, "layout")
         elif kind:
             sure = _CONFIDENCE[kind] - (0.2 if match.group().islower() else 0)
-            yield Found(start, end, "ZIP_CODE", sure, "layout")
+            yield Candidate(start, end, "ZIP_CODE", sure, "layout")
     for match in cued(_CUED, tokens, _CUES):
-        yield Found(*match.span("value"), "ZIP_CODE", 0.95, "cue")
+        yield Candidate(*match.span("value"), "ZIP_CODE", 0.95, "cue")
     for match in cued(_CODE_CUED, tokens, _TWO):
-        yield Found(*match.span("value"), "ZIP_CODE", 0.95, "cue")
+        yield Candidate(*match.span("value"), "ZIP_CODE", 0.95, "cue")

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sdrag.detectors.local import lexicon, tables
-from sdrag.detectors.local.nationalities import NATIONALITIES
-from sdrag.detectors.local.words import Tokens
+from sdrag.detectors.local.lexicon import NATIONALITIES
+from sdrag.detectors.local.tokens import Tokens
 from sdrag.vocabulary import Confidential
 
 __all__ = ["Run", "is_common", "runs"]
+
 
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
 _JOINING = lexicon.PARTICLES | {"of", "and", "the", "for"}

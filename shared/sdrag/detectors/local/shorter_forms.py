@@ -15,11 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sdrag.detectors.local import lexicon, tables
-from sdrag.detectors.local.found import Found
+from sdrag.detectors.local.plain_text import plain_text
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.words import Tokens, tokenize
+from sdrag.detectors.local.tokens import Candidate, Tokens, tokenize
+from sdrag.vocabulary import Mention, Span
 
-__all__ = ["forms"]
+__all__ = ["forms", "later_forms"]
+
 
 _SURE = 0.6
 _SPELT = 0.5
@@ -27,7 +29,7 @@ _SHORT = 3
 _NAMED = frozenset(("PERSON", "ORGANIZATION", "LOCATION"))
 
 
-def forms(tokens: Tokens, first: Iterable[Found]) -> Iterator[Found]:
+def forms(tokens: Tokens, first: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield later mentions of the people and organisations of the first pass."""
     parts: dict[tuple[str, str], float] = {}
     initials: set[str] = set()
@@ -42,7 +44,7 @@ def forms(tokens: Tokens, first: Iterable[Found]) -> Iterator[Found]:
     yield from _initials(tokens, initials)
 
 
-def _surest(text: str, first: Iterable[Found]) -> dict[tuple[str, str], float]:
+def _surest(text: str, first: Iterable[Candidate]) -> dict[tuple[str, str], float]:
     """Return each name that is sure enough, with the most that speaks for it."""
     names: dict[tuple[str, str], float] = {}
     for found in first:
@@ -77,24 +79,24 @@ def _telling(word: str, confidence: float) -> bool:
     return confidence > 0.8 or not is_common(word)
 
 
-def _seen(tokens: Tokens, parts: dict[tuple[str, str], float]) -> Iterator[Found]:
+def _seen(tokens: Tokens, parts: dict[tuple[str, str], float]) -> Iterator[Candidate]:
     """Yield every place of a part, in capitals too."""
     for (part, type_), confidence in parts.items():
         shouted = (part.upper(),) if len(part) > _SHORT and not part.isupper() else ()
-        for index in tokens.places((part, *shouted)):
+        for index in tokens.indices((part, *shouted)):
             if tokens.words[index][0].isupper() and len(tokens.words[index]) > 1:
                 start, end = tokens.starts[index], tokens.ends[index]
-                yield Found(start, end, type_, min(confidence, 0.85), "form")
+                yield Candidate(start, end, type_, min(confidence, 0.85), "form")
 
 
-def _initials(tokens: Tokens, initials: set[str]) -> Iterator[Found]:
+def _initials(tokens: Tokens, initials: set[str]) -> Iterator[Candidate]:
     """Yield K.F., K. F. and KF for Kwabena Frimpong."""
     starts, ends, words = tokens.starts, tokens.ends, tokens.words
     bare = (name for name in initials if len(name) <= _SHORT and not is_common(name))
-    for index in tokens.places(bare):
+    for index in tokens.indices(bare):
         if not _among_capitals(words, index):
-            yield Found(starts[index], ends[index], "PERSON", 0.6, "initials")
-    for index in tokens.places({name[0] for name in initials}):
+            yield Candidate(starts[index], ends[index], "PERSON", 0.6, "initials")
+    for index in tokens.indices({name[0] for name in initials}):
         if (
             index + 1 < len(words)
             and words[index] + words[index + 1] in initials
@@ -102,10 +104,29 @@ def _initials(tokens: Tokens, initials: set[str]) -> Iterator[Found]:
         ):
             end = ends[index + 1]
             end += tokens.text[end : end + 1] == "."
-            yield Found(starts[index], end, "PERSON", 0.85, "initials")
+            yield Candidate(starts[index], end, "PERSON", 0.85, "initials")
 
 
 def _among_capitals(words: list[str], index: int) -> bool:
     """Say whether a word next to a token is in capitals."""
     around = words[max(0, index - 1) : index] + words[index + 1 : index + 2]
     return any(len(word) > 1 and word.isupper() for word in around)
+
+
+def later_forms(text: str, mentions: Iterable[Mention]) -> Iterator[Mention]:
+    """
+    Yield where a name from somewhere in a text stands in a shorter form.
+
+    Args:
+        text: As the mentions point into it.
+        mentions: In any order.
+    """
+    plain = plain_text(text)
+    shown = text if plain.moves else plain.text
+    first = (
+        Candidate(m.span.start, m.span.end, m.type, m.confidence, m.reason)
+        for m in mentions
+    )
+    for form in forms(tokenize(shown), first):
+        span = Span(form.start, form.end)
+        yield Mention(span, form.type, form.confidence, form.reason)

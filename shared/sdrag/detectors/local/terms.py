@@ -1,8 +1,8 @@
 """
-Words in lower case that say something of a person: trades, kin, faith, illness.
+Words that say something of a person: trades, kin, faith, illness, peoples.
 
-Frequent words are picked by hand, seldom ones come from `tables/kinds.txt`. A trade or
-an illness takes the words along that qualify it: a primary school teacher.
+Frequent words are listed in `tables/lexicon.toml`, seldom ones in `tables/kinds.txt`. A
+trade or an illness takes the words along that qualify it: a primary school teacher.
 """
 
 from __future__ import annotations
@@ -11,88 +11,15 @@ import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.found import Found
-from sdrag.detectors.local.lexicon import listed
+from sdrag.detectors.local.lexicon import NATIONALITIES, listed
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.words import Tokens
+from sdrag.detectors.local.tables import word_set, word_types
+from sdrag.detectors.local.tokens import Candidate, Tokens
 
-__all__ = ["terms"]
-
-
-def _table(**classes: str) -> dict[str, str]:
-    return {word: type_ for type_, words in classes.items() for word in words.split()}
+__all__ = ["peoples", "terms"]
 
 
-_TERMS = _table(
-    JOB_TITLE="""
-        accountant actor actress advocate agent analyst architect artist assistant
-        attorney auditor baker banker barber barrister bookkeeper builder butcher
-        caretaker carpenter cashier chauffeur chef chemist cleaner clerk coach
-        conductor consultant cook councillor courier dancer dentist developer
-        dietitian director diver doctor driver economist editor electrician engineer
-        farmer firefighter fireman fireman fisherman gardener guard hairdresser
-        housekeeper inspector interpreter janitor jeweller journalist judge lawyer
-        lecturer librarian lifeguard locksmith magistrate manager mason mechanic
-        midwife miner minister muhtar musician notary nurse officer optician painter
-        paramedic pawnbroker pharmacist photographer physician physiotherapist
-        pianist pilot plumber policeman policewoman porter postman priest principal
-        prosecutor psychiatrist psychologist publisher receptionist registrar
-        reporter researcher sailor salesman salesperson schoolteacher scientist
-        secretary shepherd shopkeeper solicitor surgeon surveyor tailor teacher
-        technician therapist trader translator treasurer tutor typist undertaker vet
-        veterinarian waiter waitress warden welder writer administrator editor
-        practitioner conscript soldier student watchman operator dancer worker owner
-        proprietor professor trader landowner shareholder labourer guide dealer
-        broker instructor captain commander sergeant lieutenant colonel investigator
-        detective businessman historian composer philosopher servant maid helper
-        craftsman runner magician merchant vendor retailer educator
-        undergraduate pupil pensioner retiree activist politician lawmaker mayor
-        chairman chairwoman chairperson headmaster headmistress headman diplomat
-        gendarme peasant farmhand businesswoman entrepreneur shepherd refugee
-        immigrant corporal airman monk nun widow
-        orphan prisoner self-employed unemployed homeless illiterate
-        """,
-    RELATION="""
-        married divorced widowed widow widower husband wife hubby spouse fiance
-        fiancee partner mother father mum mom dad parents son sons daughter
-        daughters brother brothers sister sisters aunt uncle cousin cousins nephew
-        niece grandson granddaughter grandmother grandfather grandparents
-        grandchildren stepfather stepmother stepson divorce marriage twins kids
-        children
-        """,
-    CONDITION="""
-        cancer tumour tumor diabetes asthma epilepsy depression anxiety dementia
-        hepatitis tuberculosis pneumonia stroke leukaemia leukemia anaemia anemia
-        arthritis schizophrenia psychosis bipolar autism hiv aids hypertension
-        migraine fracture disability disabled pregnant pregnancy abortion
-        miscarriage obesity allergy allergies insomnia ptsd infection sepsis
-        endocarditis dizziness illness disease fever malaria influenza flu herpes
-        carcinoma sclerosis lymphoma osteoporosis alcoholism addiction blindness
-        handicap sickness insanity paralysis deaf deafness blind coma disorder
-        syndrome bronchitis asthmatic diabetic epileptic psychotic schizophrenic
-        alcoholic wounds bruises bruising concussion haematoma hematoma
-        """,
-    TREATMENT="""
-        surgery chemotherapy medication transplantation aspirin
-        """,
-    SUBSTANCE="""
-        cocaine heroin cannabis hashish marijuana alcohol vodka opium
-        """,
-    ORIENTATION="""
-        homosexual homosexuality gay lesbian bisexual transsexual transgender
-        heterosexual
-        """,
-    APPEARANCE="""
-        scar scars tattoo tattoos birthmark moustache beard bearded bald
-        """,
-    WEAPON="""
-        gun pistol rifle shotgun firearm bullet ammunition missile sword explosives
-        """,
-    RELIGION="""
-        muslim christian jewish catholic protestant orthodox hindu sikh buddhist
-        atheist islam christianity judaism
-        """,
-)
+_TERMS = word_types("terms")
 
 
 _ARTICLES = frozenset(("a", "an", "as", "former", "retired", "of", "by"))
@@ -104,11 +31,7 @@ _BLOCKED = listed("""
 _FAMILY = frozenset(
     ("married", "divorced", "widowed", "divorce", "pregnant", "disabled")
 )
-_OFFICIAL = listed("""
-        judge judges prosecutor prosecutors agent agents minister ministers
-        magistrate magistrates inspector inspectors officer officers secretary
-        registrar
-        """)
+_OFFICIAL = word_set("officials")
 _SURE = frozenset(
     (
         "CONDITION",
@@ -147,22 +70,22 @@ _REACH = 3
 _SHORT = 4
 
 
-def terms(tokens: Tokens) -> Iterator[Found]:
+def terms(tokens: Tokens) -> Iterator[Candidate]:
     """Yield the terms; what is common to many people has a low confidence."""
     for word in tokens.where:
         type_ = _kind(word)
         if type_ is None:
             continue
         for index in tokens.where[word]:
-            yield _found(tokens, index, type_)
-    for index in tokens.places(_DEGREES):
+            yield _term(tokens, index, type_)
+    for index in tokens.indices(_DEGREES):
         subject = _DEGREE.match(tokens.text, tokens.ends[index])
         if subject:
             start = tokens.starts[index]
-            yield Found(start, subject.end(), "EDUCATION", 0.5, "degree")
+            yield Candidate(start, subject.end(), "EDUCATION", 0.5, "degree")
     if "left" in tokens.where or "right" in tokens.where:
         for match in _BODY.finditer(tokens.text):
-            yield Found(*match.span(), "CONDITION", 0.5, "body")
+            yield Candidate(*match.span(), "CONDITION", 0.5, "body")
 
 
 def _kind(word: str) -> str | None:
@@ -177,7 +100,7 @@ def _kind(word: str) -> str | None:
     return type_
 
 
-def _found(tokens: Tokens, index: int, type_: str) -> Found:
+def _term(tokens: Tokens, index: int, type_: str) -> Candidate:
     lower = tokens.words[index].lower()
     if type_ == "JOB_TITLE":
         return _job(tokens, index)
@@ -187,7 +110,9 @@ def _found(tokens: Tokens, index: int, type_: str) -> Found:
     elif type_ == "CONDITION":
         first = _ailing(tokens, index)
     reason = "unknown" if type_ == "TERM" else "term"
-    return Found(tokens.starts[first], tokens.ends[index], type_, confidence, reason)
+    return Candidate(
+        tokens.starts[first], tokens.ends[index], type_, confidence, reason
+    )
 
 
 def _ailing(tokens: Tokens, index: int) -> int:
@@ -215,7 +140,7 @@ def _foreign(word: str) -> bool:
     return not any(stem in common for stem in (*stems, word[2:], word[3:]))
 
 
-def _job(tokens: Tokens, index: int) -> Found:
+def _job(tokens: Tokens, index: int) -> Candidate:
     """Take the words along that qualify a trade: a primary school teacher."""
     first = _qualified(tokens, index, _ARTICLES)
     start, end = tokens.starts[index if first is None else first], tokens.ends[index]
@@ -227,19 +152,42 @@ def _job(tokens: Tokens, index: int) -> Found:
         confidence = 0.5 if first is None else 0.6
     if _PRACTISING.match(tokens.text, end):
         confidence = 0.45
-    return Found(start, end, "JOB_TITLE", confidence, "term")
+    return Candidate(start, end, "JOB_TITLE", confidence, "term")
 
 
 def _qualified(tokens: Tokens, index: int, openers: frozenset[str]) -> int | None:
     """Return the first of the words between an opener and the token, if any."""
     words = tokens.words
     first = index
-    for place in range(index - 1, max(-1, index - 2 - _REACH), -1):
-        if tokens.gap(place + 1) not in (" ", "-"):
+    for position in range(index - 1, max(-1, index - 2 - _REACH), -1):
+        if tokens.gap(position + 1) not in (" ", "-"):
             break
-        if words[place] in openers:
+        if words[position] in openers:
             return first
-        if words[place] in _BLOCKED:
+        if words[position] in _BLOCKED:
             break
-        first = place
+        first = position
     return None
+
+
+_STATE_AFFAIRS = word_set("state_affairs")
+_BELONGS = listed(
+    "origin descent extraction ethnicity minority national nationals citizen citizens"
+)
+
+
+def peoples(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield words for peoples; what names a state's own affairs is less sure."""
+    words = tokens.words
+    for index in tokens.indices(NATIONALITIES & tokens.where.keys()):
+        after = words[index + 1] if index + 1 < len(words) else ""
+        joined = index + 1 < len(words) and tokens.gap(index + 1) == " "
+        affairs = joined and after in _STATE_AFFAIRS
+        last = index + 1 if joined and after in _BELONGS else index
+        yield Candidate(
+            tokens.starts[index],
+            tokens.ends[last],
+            "NATIONALITY",
+            0.5 if affairs else 0.6,
+            "list",
+        )

@@ -28,7 +28,7 @@ IDENTIFYING = "IDENTIFYING"
 """The type of what the network finds; those it was taught hold less well elsewhere."""
 
 _AT_ONCE = 64
-"""So many texts are read side by side: a sentence alone keeps no processor busy."""
+"""So many texts are read together: a sentence alone keeps no processor busy."""
 
 _LIKELY = 0.15
 """From this probability on, a word is a mention's."""
@@ -68,12 +68,12 @@ class TaggerDetector:
 
 def _tagged(texts: Sequence[str]) -> Steps[list[Outcome[tuple[Tag, ...]]]]:
     """Read texts some at a time: where one cannot be read, none of those counts."""
-    some = [texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)]
-    outcomes = yield from compute(tags, some)
+    batches = [texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)]
+    outcomes = yield from compute(tags, batches)
     found: list[Outcome[tuple[Tag, ...]]] = []
-    for own, outcome in zip(some, outcomes, strict=True):
+    for batch, outcome in zip(batches, outcomes, strict=True):
         if isinstance(outcome, Failure):
-            found += [outcome] * len(own)
+            found += [outcome] * len(batch)
         else:
             found += map(Reply, outcome.value)
     return found

@@ -42,7 +42,7 @@ class Tagger(Trained):
     Says of each token what it is.
 
     Args:
-        bert: The transformer of the packaged MiniLM; left as it is.
+        bert: The transformer of the packaged MiniLM; not changed.
     """
 
     def __init__(self, bert: Any) -> None:

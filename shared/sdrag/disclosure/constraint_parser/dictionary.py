@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import re
+import tomllib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from itertools import takewhile
+from typing import Any
 
 from sdrag.detectors.local.tables import (
     common_words,
@@ -22,7 +24,14 @@ from sdrag.detectors.local.tables import (
 )
 from sdrag.text.folding import fold_text
 
-__all__ = ["beginning_with", "is_abbreviation", "is_listed_name", "is_word"]
+__all__ = [
+    "beginning_with",
+    "is_abbreviation",
+    "is_listed_name",
+    "is_word",
+    "little_words",
+    "word_set",
+]
 
 _LONG_ENOUGH = 5
 _ENDINGS = ("s", "ly", "ness")
@@ -45,6 +54,22 @@ def _trade_words() -> frozenset[str]:
 
 def _tables() -> Traversable:
     return files("sdrag.disclosure.constraint_parser.tables")
+
+
+def word_set(name: str) -> frozenset[str]:
+    """Return the words of a list of `tables/words.toml`."""
+    return frozenset(_word_lists()[name].split())
+
+
+def little_words() -> dict[str, frozenset[str]]:
+    """Return the little words of each language that is not English, by its code."""
+    by_code = _word_lists()["languages"]
+    return {code: frozenset(words.split()) for code, words in by_code.items()}
+
+
+@lru_cache(maxsize=1)
+def _word_lists() -> dict[str, Any]:
+    return tomllib.loads((_tables() / "words.toml").read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=1)
@@ -74,7 +99,7 @@ def is_abbreviation(word: str) -> bool:
 
 def is_listed_name(word: str) -> bool:
     """
-    Say whether a word stands in the lists of people's and places' names.
+    Say whether a word is in the lists of people's and places' names.
 
     One without a capital has to be a longer name of a person or a country: in small
     letters almost any slip of the pen is the name of some place.

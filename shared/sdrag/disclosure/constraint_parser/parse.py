@@ -10,12 +10,11 @@ withheld than it asks, never less.
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 from functools import lru_cache
 
-from sdrag.disclosure.constraint_parser.folded_wording import statement_of, subject_of
 from sdrag.disclosure.constraint_parser.parsed import Kind, ParsedConstraint
-from sdrag.disclosure.constraint_parser.plain import plain_text
 from sdrag.disclosure.constraint_parser.quoted_names import (
     OwnNames,
     own_names,
@@ -23,7 +22,7 @@ from sdrag.disclosure.constraint_parser.quoted_names import (
 )
 from sdrag.disclosure.constraint_parser.request_verbs import (
     NOTHING_ASKED,
-    Asked,
+    AskedTypes,
     asked_in,
 )
 from sdrag.disclosure.constraint_parser.scope import (
@@ -32,13 +31,27 @@ from sdrag.disclosure.constraint_parser.scope import (
     without_exception,
 )
 from sdrag.disclosure.constraint_parser.status import EXCEPTS, doubts_about
+from sdrag.disclosure.constraint_parser.subject import statement_of, subject_of
 from sdrag.disclosure.constraint_parser.unknown import Words, is_term
+from sdrag.text.folding import fold
 from sdrag.vocabulary import Constraint
 
-__all__ = ["parse"]
+__all__ = ["parse", "plain_text"]
+
+
+def plain_text(text: str) -> str:
+    """
+    Fold a text and keep its capitals, since they tell names.
+
+    Every hyphen and quotation mark becomes the plain one, and what cannot be seen goes.
+    """
+    composed = unicodedata.normalize("NFKC", text)
+    kept = (c if c.isalnum() else fold(c).text for c in composed)
+    return " ".join("".join(kept).split())
+
 
 _FEW = 3
-"""A subject of so many words holds little besides the types it names."""
+"""A subject of so many words holds little but the types it names."""
 
 _REMEMBERED = 4096
 _UNNAMED = Constraint("-", "-")
@@ -94,7 +107,7 @@ def _with_content(text: str) -> ParsedConstraint:
     )
 
 
-def _names(text: str, subject: str, asked: Asked) -> OwnNames:
+def _names(text: str, subject: str, asked: AskedTypes) -> OwnNames:
     """Return the names a constraint consists of, unless it asks for what is known."""
     if asked.by_wording:
         return OwnNames()
@@ -103,7 +116,7 @@ def _names(text: str, subject: str, asked: Asked) -> OwnNames:
     return OwnNames() if terms else own
 
 
-def _kind(asked: Asked, own: OwnNames, statement: str) -> Kind:
+def _kind(asked: AskedTypes, own: OwnNames, statement: str) -> Kind:
     if own.names:
         return "named"
     if statement:

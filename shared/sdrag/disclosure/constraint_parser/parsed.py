@@ -28,8 +28,8 @@ class ParsedConstraint(Confidential):
         kind: What it asks for, above all.
         types: Types of mentions it names.
         people: It asks for names.
-        meaning: It must be understood besides.
-        plain: It names types and next to nothing besides.
+        meaning: It must also be understood.
+        plain: It names types and next to nothing else.
         subject: The constraint without the order it gives, folded.
         names: Whom or what it names itself, where it consists of names.
         about_names: It asks for everything about them.

@@ -13,7 +13,7 @@ from sdrag.disclosure.constraint_parser.concepts import (
     surface_forms,
 )
 from sdrag.disclosure.constraint_parser.dictionary import is_abbreviation
-from sdrag.disclosure.constraint_parser.topic import (
+from sdrag.disclosure.constraint_parser.subject import (
     asks_for_names,
     is_clause,
     is_ordinary,
@@ -23,14 +23,14 @@ from sdrag.disclosure.constraint_parser.types import named_types
 from sdrag.text.folding import fold_text
 from sdrag.text.phrase_matcher import needs_case
 
-__all__ = ["Asked", "asked_in"]
+__all__ = ["AskedTypes", "asked_in"]
 
 _QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
 _CAPITALS = re.compile(r"\b[A-Z]{2,6}\b")
 _CODE = re.compile(r"(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{4,}")
 
 
-class Asked(NamedTuple):
+class AskedTypes(NamedTuple):
     """
     What a constraint asks for.
 
@@ -38,7 +38,7 @@ class Asked(NamedTuple):
         types: Types of mentions.
         cues: Words and phrases, folded, whose sentences tell it.
         people: It asks for names.
-        meaning: It must be understood besides.
+        meaning: It must also be understood.
         plain: It names types that a detector knows whole, and nothing else.
         by_wording: Its plain words name types.
     """
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
     by_wording: bool
 
 
-NOTHING_ASKED = Asked(
+NOTHING_ASKED = AskedTypes(
     frozenset(),
     frozenset(),
     people=False,
@@ -62,7 +62,7 @@ NOTHING_ASKED = Asked(
 """What a constraint asks for that is about a name alone."""
 
 
-def asked_in(text: str) -> Asked:
+def asked_in(text: str) -> AskedTypes:
     """Return what a constraint in plain characters asks for."""
     named = named_types(text)
     spoken = tuple(_spoken_of(text))
@@ -72,7 +72,7 @@ def asked_in(text: str) -> Asked:
     known = named.known or by_types
     meaning = bool(told) or (named.meaning and (named.known or not by_types))
     types = named.types.union(*(concept.types for concept in spoken))
-    return Asked(
+    return AskedTypes(
         types,
         cues | _literal(text, abbreviations=not types and not cues),
         people=named.people or "PERSON" in types,

@@ -1,9 +1,11 @@
 """
 Constraints about all there is: blanket ones, and those that say what may be disclosed.
 
-A blanket constraint has no content: each of its words is part of an order, or stands
-for the document as a whole. What permits, excepts from everything or forbids to hide
-says what may be disclosed, and nothing of what must not be.
+A blanket constraint has no content: each of its words is part of an order, or means the
+document as a whole. What permits, excepts from everything or forbids to hide says what
+may be disclosed, and nothing of what must not be. The rules read a constraint in plain
+characters and small letters. Each knows one way to say it; those that permit look
+whether a negation turns the permission around.
 """
 
 from __future__ import annotations
@@ -11,55 +13,138 @@ from __future__ import annotations
 import re
 
 from sdrag.detectors.local.lexicon import listed
-from sdrag.disclosure.constraint_parser.permission import permits
+from sdrag.disclosure.constraint_parser.dictionary import word_set
 
-__all__ = ["is_blanket", "is_permission", "without_exception"]
+__all__ = ["is_blanket", "is_permission", "permits", "without_exception"]
 
-_BLANKET = listed(
-    """the this that these those any all every each a an some it its them they of in
-    from to for with by on about out up under at as and or whatever whatsoever anything
-    everything nothing whole entire entirety entirely full fully complete completely
-    wholly total totally absolutely absolute strict strictly single at ever never not no
-    none neither nor cannot may must shall should can could will would be is are am was
-    were been being do does don don't mustn't shouldn't can't isn't aren't part parts
-    portion portions piece bit bits word words line lines section sections aspect
-    aspects detail details content contents text texts information info data material
-    materials thing things document documents record records file files page pages
-    passage passages report reports dossier paper papers memo transcript transcripts
-    collection folder archive database corpus note notes anyone anybody someone
-    everyone everybody whoever
-    no-one one nobody outside outsider outsiders external externally third party parties
-    public press media world user users reader readers firm company organisation
-    organization department team building circumstances circumstance herein here person
-    persons individual hereof therein contained within there below above following
-    now ever until
-    further notice time times purpose purposes please kindly you we i us our must treat
-    treated keep kept remain remains stay stays leave leaves go goes get gets come comes
-    let make made come such very least slightest anywhere any-one else's own way form
-    shape manner kind sort nature altogether throughout across both whether oral written
-    answer answers reply replies response responses output question questions ask asks
-    asked asking asker query queries model assistant chatbot forbidden prohibited
-    permitted allowed possible basis lot case"""
+
+def permits(text: str) -> bool:
+    """Say whether a constraint in plain characters permits, by its wording."""
+    lower = text.lower().strip(" .!\"'")
+    return any(rule.search(lower) for rule in _PERMISSIONS)
+
+
+def _alternatives(words: str) -> str:
+    return "|".join(words.split())
+
+
+_HIDE = _alternatives(
+    """withhold hide redact remove mask conceal suppress omit delete censor obscure
+    anonymi[sz]e erase scrub blank black[ ]out cover[ ]up hold[ ]back keep[ ]back
+    leave[ ]out take[ ]out strike[ ]out cut[ ]out keep[ ]secret sanitise sanitize"""
 )
-_ORDERS = listed(
-    """withhold withheld withholding hide hidden redact redacted redaction remove
-    removed mask masked conceal concealed suppress suppressed omit omitted delete
-    deleted censor censored obscure obscured block blocked embargo embargoed seal sealed
-    disclose disclosed disclosing disclosure reveal revealed revealing release released
-    releasing share shared sharing show shown publish published publishing publication
-    print printed quote quoted reproduce reproduced copy copied distribute distributed
-    distribution circulate circulated circulation forward forwarded send sent transmit
-    transmitted pass passed give given tell told say said mention mentioned state stated
-    discuss discussed describe described summarise summarised summarize summarized
-    repeat repeated communicate communicated divulge divulged expose exposed exposure
-    leak leaked provide provided supply supplied secret secrecy confidential
-    confidence confidentiality private classified restricted internal sensitive
-    undisclosed privileged protected protect blackout black blacked blank blanked
-    access accessed accessible seen see read view viewed known know learn become output
-    privacy tlp:red tlp escape slip exit use used cite cited refuse deny denied
-    unpublished hush quiet silent silence off limits cleared strike struck cut
-    drop hold held back apply applies applied require required requires"""
+_HIDDEN = _alternatives(
+    """withheld hidden redacted removed masked concealed suppressed omitted deleted
+    censored obscured anonymi[sz]ed erased scrubbed blanked blacked[ ]out held[ ]back
+    kept[ ](?:back|secret|confidential|private|out) left[ ]out taken[ ]out struck[ ]out
+    cut[ ]out secret confidential private protected treated[ ]as[ ]confidential"""
 )
+_SHOW = _alternatives(
+    """disclose reveal publish include expose provide announce give tell describe
+    identify allow permit let retain preserve discuss communicate transmit send
+    circulate distribute unredact unmask confirm print mention quote"""
+)
+_SHOW_OR_NOUN = _alternatives(
+    "release share show report display supply output return answer state name pass"
+)
+_DETERMINER = _alternatives(
+    "the all any every only this these it them everything what who how why his their"
+)
+_SHOWN = _alternatives(
+    """disclosed revealed released shared shown published printed included reported
+    displayed provided supplied announced quoted mentioned discussed given[ ]out
+    made[ ]public passed[ ]on retained public visible available kept[ ]in left[ ]in
+    used open unredacted circulated distributed communicated seen freely told"""
+)
+_NOT = r"(?:not|n't|cannot|never|no|nobody|nothing|none|neither|nor|without|unless)"
+_MAY = r"(?:may|can|could|might|should|must|shall|will|to|need)"
+_SO = r"(?:\w+ly |also |still |always |ever |please |then |be |ever )*"
+_PERMISSIONS = tuple(
+    re.compile(rule)
+    for rule in (
+        # It forbids to hide.
+        (
+            rf"^(?:please |you |we |there is |there's )*(?:do not|don't|never"
+            rf"|no need to|need not|needn't|not necessary to|must not|should not"
+            rf"|shall not|may not"
+            rf"|cannot|can't|avoid|stop|refrain from)"
+            rf"(?: \w+ly| bother to| ever| also)? (?:{_HIDE})(?:ing|e?s)?\b"
+            rf"(?! (?:to|how|why|that)\b)"
+        ),
+        (
+            rf"\b(?:nothing|none|no|not|never|n't|nobody|neither|needn't|cannot)\b"
+            rf"(?: \w+){{0,4}}? (?:be|being|been|is|are|to) {_SO}(?:{_HIDDEN})\b"
+        ),
+        rf"\b(?:needn't|mustn't|shouldn't|not|never) be {_SO}(?:{_HIDDEN})\b",
+        rf"\b(?:are|is) (?:not|never|no longer) {_SO}(?:{_HIDDEN}|sensitive)\b",
+        rf"\b(?:nobody|no one|not|n't) needs? to (?:{_HIDE})\b",
+        r"\bnothing (?:\w+ )?to (?:hide|redact|withhold|conceal|mask|remove)\b",
+        rf"^(?:{_HIDE}) nothing\b",
+        r"^(?:leave|keep) nothing (?:out|back|secret)|\bno (?:redactions?|masking)\b",
+        # Only this may be shown.
+        rf"^only (?!.*\b(?:{_HIDDEN})\b)(?!(?:{_HIDE})\b)",
+        rf"\bonly (?:\w+ ){{0,8}}?{_MAY} {_SO}(?:{_SHOWN}|appear|leave|remain|stay)\b",
+        rf"\b(?:{_SHOW}|{_SHOWN}|keep|leave)(?:s|d|ing)? only\b",
+        rf"\bonly (?:{_SHOW})\b|\bsolely the\b|\bexclusively the\b",
+        (
+            r"\b(?:nothing|no (?:information|details?|data|content|part))"
+            r" (?:but|other than|except|besides|apart from|aside from|beyond|more than"
+            r"|further than|save)\b"
+        ),
+        (
+            r"\b(?:everything|anything|all|whatever|everyone|no one|nobody)"
+            r" (?:but|other than|except|besides|apart from|aside from|beyond|save"
+            r"|outside (?:of )?the)\b"
+        ),
+        r"(?<!\bor )(?<!\band )(?<!\bnor )\b(?:everything|anything|nothing|all) else\b",
+        (
+            r"\b(?:the rest|(?:everything|anything|all|nothing) else|no others?"
+            r"|the remainder"
+            r"|all (?:the )?others?(?: (?:information|content|data|details))?)"
+            r"(?= (?:of|is|are|must|may|should|shall|can|has|have|goes|stays?|be)\b"
+            r"|[.,;]|$)"
+        ),
+        (
+            r"^(?:apart from|aside from|except(?: for)?|other than|besides|save for) .*"
+            r"\b(?:nothing|everything|anything|all|no (?:information|details?|part))\b"
+        ),
+        r"\b(?:limit|restrict|confine)(?:ed|s)?\b.{0,60}? to\b",
+        # This may be shown.
+        (
+            rf"^(?:please |you may |you can |always |feel free to "
+            rf"|it is (?:fine|ok|okay|permitted|allowed|acceptable|permissible) to "
+            rf"|freely |do |just |ok to "
+            rf"|fine to )*(?:{_SHOW}|(?:{_SHOW_OR_NOUN})(?= (?:{_DETERMINER})\b))\b"
+            rf"(?!.*\b{_NOT}\b)(?!.*\b(?:secret|secrecy|anonymity|privacy|privilege"
+            rf"|away|confidential\w*|nameless|unsaid|{_HIDDEN})\b)"
+        ),
+        r"^(?:we )?(?:permit|allow|authori[sz]e)\b",
+        (
+            r"^(?:please )?keep (?!.*\b(?:secret|private|confidential|out|back|quiet"
+            r"|silent|yourself|wraps|off|hidden|sealed|away|from|undisclosed|anonymous"
+            r"|nameless|within|inside|internal|between|mum|safe|under|protected|unsaid|down|dark"
+            r"|secure|redacted|masked|mouth|shut|restricted|lid|unnamed|confidence"
+            r"|privileged|unpublished|in[- ]house|withheld|to ourselves)\b)"
+        ),
+        (
+            r"^(?:please )?(?:leave|keep) .*\b(?:in|visible|intact|unredacted|readable"
+            r"|as (?:it|they) (?:is|are)|unchanged|untouched|alone|public|legible)$"
+        ),
+        (
+            rf"^(?!.*\b{_NOT}\b)(?!.*n't\b)(?!(?:whatever|anything|everything|what) )"
+            rf".*\b{_MAY} (?:now |therefore )?{_SO}(?:{_SHOWN})\b"
+            rf"(?! (?:secret|private|to be|in confidence|under))"
+        ),
+        (
+            rf"^(?!.*\b{_NOT}\b).*\b(?:is|are) (?:free to|allowed|permitted|okay? to"
+            rf"|fine to|public(?: knowledge)?|not secret|open to all)\b"
+        ),
+    )
+)
+
+
+_BLANKET = word_set("blanket")
+_ORDERS = word_set("orders")
 _ALONE = listed("no not none nothing it do one please never any")
 _CLAUSE = re.compile(r"[,;:.]| and ")
 _TOTAL = re.compile(

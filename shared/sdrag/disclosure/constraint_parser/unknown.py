@@ -1,7 +1,7 @@
 """
 Which words of a constraint nobody knows.
 
-A word is known if it stands in the dictionary, in a table of concepts or among the
+A word is known if it is in the dictionary, in a table of concepts or among the
 lists of names. Any other capitalised word may still be a name, unless every word of the
 constraint has a capital and it is one slip away from a word that constraints are made
 of.
@@ -19,21 +19,13 @@ from sdrag.disclosure.constraint_parser.dictionary import (
     is_abbreviation,
     is_listed_name,
     is_word,
+    word_set,
 )
 from sdrag.text.folding import fold_text
 
 __all__ = ["Words", "is_term"]
 
-_CRUCIAL = listed(
-    """names name address addresses dates birth phone telephone numbers number email
-    emails mail account accounts codes passwords password salaries salary diagnosis
-    witnesses witness victims victim patients patient clients client identities
-    identity personal medical amounts prices document documents information details
-    employees children minors suspects informants locations payments treatment
-    disclose withhold redact remove reveal mention nothing everything confidential
-    anything anyone criminal financial settlement customer customers dobs ssns mrns
-    ibans pins urls"""
-)
+_CRUCIAL = word_set("crucial")
 _PARTS = listed("co ex anti bi de e hr it non sub judice tlp re vis via pre x")
 """Parts of hyphened words and of set phrases."""
 _SHORTEST = 4
@@ -65,8 +57,8 @@ class Words:
 
     def _places(self, *, names: bool) -> tuple[int, ...]:
         return tuple(
-            place
-            for place, word in enumerate(self.listed, start=1)
+            index
+            for index, word in enumerate(self.listed, start=1)
             if not _is_known(word) and not (names and _may_be_name(word))
         )
 

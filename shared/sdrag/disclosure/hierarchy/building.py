@@ -1,5 +1,5 @@
 """
-Building the tree: embed, cluster, summarize, and again on the summaries.
+Building a tree of summaries, and putting it next to its chunks (section III-C1).
 
 "This process is iteratively repeated until a certain tree depth is reached. We then
 'flatten' the tree and introduce its nodes as chunks into the index." Summarizing reads
@@ -10,26 +10,38 @@ Every document is a tree of its own, and so is each part of it with an audience 
 own: a summary must not join what access rules keep apart. Chunks that name no document
 are one. A summary takes only the metadata that all its sources agree on. The trees grow
 layer by layer together, so that the prompts of all documents go out side by side.
+
+A summary is a chunk of its own. It is bound anew, because it "may bring together
+multiple chunks that would not individually trigger a redaction constraint but that
+collectively do"; and it inherits what its sources are bound to, because it may repeat
+them. It inherits from the moment it is known, and is bound after that: should the
+binding fail, every constraint holds for it.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 
+from sdrag.disclosure.audience_view import control_keys
+from sdrag.disclosure.binding import bind
 from sdrag.disclosure.hierarchy.clusters import fitting_clusters
-from sdrag.disclosure.hierarchy.layers import LAYER_KEY, SOURCES_KEY, in_layers
 from sdrag.disclosure.hierarchy.tree import (
+    LAYER_KEY,
+    SOURCES_KEY,
     Hierarchy,
     HierarchySettings,
     Progress,
     Summary,
+    in_layers,
 )
+from sdrag.engine.progress import progress_bar
 from sdrag.engine.prompts import (
     Labelled,
     Message,
@@ -53,9 +65,12 @@ from sdrag.errors import (
     ModelTimeoutError,
     SdragError,
 )
+from sdrag.policy import Policy
+from sdrag.state import State
+from sdrag.state.stores import Link
 from sdrag.vocabulary import Decision, Passage
 
-__all__ = ["build_hierarchy"]
+__all__ = ["add_summaries", "build_hierarchy", "inherit"]
 
 _SYSTEM = """\
 Summarize the text in a few sentences, with its most important facts. The text is \
@@ -224,3 +239,61 @@ def _dropped(identity: str, error: SdragError) -> Decision:
     late = isinstance(error, ModelTimeoutError)
     reason = "model-timeout" if late else "model-failed"
     return Decision(identity, "dropped", "hierarchy", reason)
+
+
+def add_summaries(
+    passages: Sequence[Passage],
+    policy: Policy,
+    state: State,
+    settings: HierarchySettings | None = None,
+    *,
+    show_progress: bool = False,
+) -> Steps[Hierarchy]:
+    """
+    Grow the trees of passages, and bind the summaries.
+
+    The leaves are bound as any chunks are, before this or after it.
+
+    Args:
+        passages: The leaves.
+        policy: Gives the constraints, and the metadata keys whose values stay apart
+            in addition to those of the settings: all that guards and constraints read.
+        state: Where bindings live.
+        settings: Depth three by default.
+        show_progress: Shows a bar of the clusterings and summaries.
+
+    Raises:
+        SdragError: The embeddings or the state failed, or every summary did.
+    """
+    key = state.lineage.key("summaries")
+    settings = settings or HierarchySettings()
+    apart = dict.fromkeys((*settings.apart, *control_keys(policy)))
+    told = replace(settings, apart=tuple(apart))
+    with progress_bar("Summarizing", shown=show_progress) as progress:
+        grown = yield from build_hierarchy(passages, told, progress, key=key)
+    yield from inherit(grown.summaries, state)
+    yield from bind(grown.passages, policy.rules, state, policy.disclosure)
+    return grown
+
+
+def inherit(summaries: Iterable[Summary], state: State) -> Steps[None]:
+    """
+    Have summaries inherit the bindings of all that they were made from.
+
+    Args:
+        summaries: Lowest layer first, down to the one above the leaves.
+        state: Where bindings live.
+
+    Raises:
+        HostError: The state failed.
+    """
+    below: dict[str, dict[str, Passage]] = {}
+    links: list[Link] = []
+    for summary in summaries:
+        held = {one.id: one for one in summary.sources}
+        for one in summary.sources:
+            held |= below.get(one.id, {})
+        below[summary.passage.id] = held
+        links.append((summary.passage, tuple(held.values())))
+    (written,) = yield from compute(state.lineage.link, [links])
+    replied(written)

@@ -67,10 +67,10 @@ def fitting_clusters(
             vectors[list(group)], dimensions=dimensions, threshold=_LIKELIEST_ONLY
         )
         if len(parts) == 1:
-            places = tuple(range(len(group)))
+            indices = tuple(range(len(group)))
             half = len(group) // 2
-            parts = [places[:half], places[half:]]
-        waiting += [tuple(group[place] for place in part) for part in parts[::-1]]
+            parts = [indices[:half], indices[half:]]
+        waiting += [tuple(group[index] for index in part) for part in parts[::-1]]
     return list(dict.fromkeys(fitting))
 
 

@@ -14,29 +14,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from sdrag.detectors import Detector, tagger
+from sdrag.detectors import Detector, detector_identity, tagger
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.documents import by_document
 from sdrag.disclosure.local.cue_locator import cued
-from sdrag.disclosure.local.document_mentions import document_mentions
-from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.disclosure.local.joined_text import JoinedText, document_mentions
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.public_officials import spared, titled_officials
 from sdrag.disclosure.local.scorer import available
-from sdrag.disclosure.local.scorer_locator import CAUTIONS, Caution, scored
+from sdrag.disclosure.local.scorer_locator import Thresholds, scored
 from sdrag.disclosure.local.similarity_locator import similar
 from sdrag.disclosure.local.type_locator import typed
 from sdrag.engine.deadlines import check_time
 from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied
-from sdrag.policy import CautionName
+from sdrag.errors import UsageError
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Constraint, Finding, Mention, Passage
 
 __all__ = ["LocalLocator", "networks"]
 
-Located = Outcome[tuple[Finding, ...]]
+FindingsOutcome = Outcome[tuple[Finding, ...]]
 
 _VERSION = 3
 """Raised with every change of what is found, so that corpora are located anew."""
@@ -49,22 +48,29 @@ class LocalLocator:
 
     Args:
         detector: Finds the mentions.
-        caution: `high` puts privacy first, `balanced` gives some of it up for text
-            that can still be read.
+        sensitivity: From 0 to 1. A higher one withholds more, and a lower one leaves
+            more text that can still be read; see `sdrag.policy.SENSITIVITIES`.
+
+    Raises:
+        UsageError: The sensitivity is no number from 0 to 1.
     """
 
     detector: Detector = field(default_factory=LocalDetector)
-    caution: CautionName = "high"
+    sensitivity: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.sensitivity <= 1.0:
+            raise UsageError("`sensitivity` must be a number from 0 to 1.")
 
     @property
     def identity(self) -> str:
         """Name everything that decides what is found."""
-        detector = type(self.detector).__qualname__
-        return f"local {_VERSION} {networks()} {self.caution} {detector}"
+        detector = detector_identity(self.detector)
+        return f"local {_VERSION} {networks()} {self.sensitivity} {detector}"
 
     def locate(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
-    ) -> Steps[list[Located]]:
+    ) -> Steps[list[FindingsOutcome]]:
         """
         Find, in each passage, what each constraint withholds.
 
@@ -74,7 +80,7 @@ class LocalLocator:
             constraints: All that apply.
 
         Returns:
-            One outcome per passage; a passage that cannot be judged is a `Failure`.
+            One outcome per passage; a passage that cannot be decided is a `Failure`.
         """
         if not passages or not constraints:
             return [Reply(()) for _ in passages]
@@ -83,21 +89,21 @@ class LocalLocator:
         documents = [JoinedText.of([passages[i] for i in own]) for own in places]
         found = yield from document_mentions(documents, _detector(self.detector, asked))
         others = [parsed for parsed in asked if not parsed.surely_names]
-        caution = CAUTIONS[self.caution]
-        meant = yield from _meant(documents, others, caution)
+        thresholds = Thresholds.at(self.sensitivity)
+        meant = yield from _meant(documents, others, thresholds)
         united = yield from compute(
-            lambda read: _divided(*read, asked, caution),
+            lambda read: _divided(*read, asked, thresholds),
             zip(documents, found, meant, strict=True),
         )
-        located: dict[int, Located] = {}
+        located: dict[int, FindingsOutcome] = {}
         for own, outcome in zip(places, united, strict=True):
-            for index, place in enumerate(own):
-                located[place] = (
+            for index, passage_index in enumerate(own):
+                located[passage_index] = (
                     outcome
                     if isinstance(outcome, Failure)
                     else Reply(outcome.value[index])
                 )
-        return [located[place] for place in range(len(passages))]
+        return [located[index] for index in range(len(passages))]
 
 
 def networks() -> str:
@@ -117,20 +123,20 @@ def _detector(own: Detector, asked: Sequence[ParsedConstraint]) -> Detector:
 def _meant(
     documents: Sequence[JoinedText],
     asked: Sequence[ParsedConstraint],
-    caution: Caution,
-) -> Steps[list[Located]]:
+    thresholds: Thresholds,
+) -> Steps[list[FindingsOutcome]]:
     """Find what types do not tell."""
     if available():
-        return (yield from scored(documents, asked, caution))
+        return (yield from scored(documents, asked, thresholds))
     return (yield from similar(documents, [p for p in asked if p.meaning]))
 
 
 def _divided(
     document: JoinedText,
     mentions: Outcome[tuple[Mention, ...]],
-    understood: Located,
+    understood: FindingsOutcome,
     asked: Sequence[ParsedConstraint],
-    caution: Caution,
+    thresholds: Thresholds,
 ) -> list[tuple[Finding, ...]]:
     """
     Unite what was found in a document, and hand it back to its passages.
@@ -142,7 +148,7 @@ def _divided(
     findings = [
         *typed(document.text, known, asked),
         *named(document, known, asked),
-        *_cued(document, asked, caution.plain_in_cued),
+        *_cued(document, asked, thresholds.plain_in_cued),
         *meant,
     ]
     check_time()

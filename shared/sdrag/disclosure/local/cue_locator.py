@@ -41,7 +41,7 @@ def cued(
     text: str, asked: Sequence[ParsedConstraint], plain: int = 0
 ) -> Iterator[Finding]:
     """
-    Yield every sentence in which cues of a constraint stand.
+    Yield every sentence in which cues of a constraint are.
 
     Args:
         text: One passage.
@@ -55,8 +55,8 @@ def cued(
     leaning = [bool(_CARRIES_ON.match(text, part.start)) for part in parts]
     for parsed in asked:
         if parsed.cues:
-            for place in _with_neighbours(_told(folded, parts, parsed.cues), leaning):
-                for span in _telling(text, parts[place], plain):
+            for index in _with_neighbours(_told(folded, parts, parsed.cues), leaning):
+                for span in _telling(text, parts[index], plain):
                     yield Finding(span, parsed.constraint.id, "cue")
 
 
@@ -80,26 +80,26 @@ def _needles(cues: frozenset[str]) -> tuple[PhraseMatcher, PhraseMatcher]:
 
 
 def _told(folded: Folded, parts: Sequence[Span], cues: frozenset[str]) -> set[int]:
-    """Return the places of the sentences that tell."""
+    """Return the indices of the sentences that tell."""
     starts = [part.start for part in parts]
 
-    def places(span: Span) -> range:
+    def indices(span: Span) -> range:
         first, last = (bisect_right(starts, at) for at in (span.start, span.end - 1))
         return range(max(0, first - 1), max(0, last - 1) + 1)
 
     telling, ordinary = _needles(cues)
-    told = {place for span in telling.find(folded) for place in places(span)}
+    told = {index for span in telling.find(folded) for index in indices(span)}
     heard = {
-        (place, span.of(folded.original).lower())
+        (index, span.of(folded.original).lower())
         for span in ordinary.find(folded)
-        for place in places(span)
+        for index in indices(span)
     }
-    often = Counter(place for place, _ in heard)
-    return told | {place for place, times in often.items() if times >= _ENOUGH}
+    often = Counter(index for index, _ in heard)
+    return told | {index for index, times in often.items() if times >= _ENOUGH}
 
 
 def _with_neighbours(told: set[int], leaning: Sequence[bool]) -> list[int]:
     """Add what carries on, and what a sentence that carries on leans on."""
-    after = {place + 1 for place in told if leaning[place + 1 : place + 2] == [True]}
-    before = {place - 1 for place in told if place and leaning[place]}
+    after = {index + 1 for index in told if leaning[index + 1 : index + 2] == [True]}
+    before = {index - 1 for index in told if index and leaning[index]}
     return sorted(told | after | before)

@@ -1,9 +1,14 @@
 """
-The passages of one document as one text, and its findings handed back to each.
+The passages of one document as one text, and what a detector finds in it.
 
 A finding is a fact about a passage of a document. So what is found is found in a
 passage or in one of its sentences by itself, where no neighbour can take it away, and
-only the scorer reads the whole document besides, to find more.
+only the scorer reads the whole document too, to find more.
+
+Detectors weigh what is around a word, and a neighbour could be written to tip the
+scale. So every passage is read by itself and every sentence is read by itself, and what
+either reading finds is found; what is in several places is read once. What is known of
+a name from anywhere in the document then holds throughout it: that step only adds.
 """
 
 from __future__ import annotations
@@ -14,11 +19,15 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Self
 
+from sdrag.detectors import Detector
+from sdrag.detectors.local import later_forms
+from sdrag.engine.deadlines import check_time
+from sdrag.engine.steps import Outcome, Steps, compute, replied
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import shifted
-from sdrag.vocabulary import Confidential, Finding, Passage, Span
+from sdrag.vocabulary import Confidential, Finding, Mention, Passage, Span
 
-__all__ = ["JoinedText"]
+__all__ = ["JoinedText", "document_mentions"]
 
 _JOINT = "\n\n"
 
@@ -58,23 +67,23 @@ class JoinedText(Confidential):
         return tuple(dict.fromkeys([*whole, *self.sentences]))
 
     def sentence_at(self, offset: int) -> Span:
-        """Return the sentence that a character of a word stands in."""
+        """Return the sentence that a character of a word is in."""
         after = bisect_right(self.sentences, offset, key=attrgetter("start"))
         return self.sentences[max(0, after - 1)]
 
     def divide(self, findings: Iterable[Finding]) -> list[tuple[Finding, ...]]:
         """Return the findings of each passage, in its own offsets, without repeats."""
         divided: list[dict[Finding, None]] = [{} for _ in self.passages]
-        places = [
+        indices = [
             (span, own)
             for span, own in zip(self.passages, divided, strict=True)
             if span is not None
         ]
-        starts = [span.start for span, _ in places]
+        starts = [span.start for span, _ in indices]
         for finding in findings:
             first = max(0, bisect_right(starts, finding.span.start) - 1)
-            for place in range(first, len(places)):
-                whole, own = places[place]
+            for index in range(first, len(indices)):
+                whole, own = indices[index]
                 if whole.start >= finding.span.end:
                     break
                 if whole.overlaps(finding.span):
@@ -89,3 +98,34 @@ def _within(finding: Finding, whole: Span) -> Finding:
     return Finding(
         Span(start, end), finding.constraint_id, finding.reason, finding.confidence
     )
+
+
+MentionsOutcome = Outcome[tuple[Mention, ...]]
+
+
+def document_mentions(
+    documents: Sequence[JoinedText], detector: Detector
+) -> Steps[list[MentionsOutcome]]:
+    """
+    Find the mentions of each document.
+
+    Returns:
+        One outcome a document, in the offsets of its text; a document of which a part
+        could not be read is a `Failure`.
+    """
+    texts = tuple(
+        dict.fromkeys(span.of(one.text) for one in documents for span in one.alone())
+    )
+    outcomes = yield from detector.detect(texts)
+    found = dict(zip(texts, outcomes, strict=True))
+
+    def united(document: JoinedText) -> tuple[Mention, ...]:
+        mentions: dict[Mention, None] = {}
+        for part in document.alone():
+            for own in replied(found[part.of(document.text)]):
+                span = shifted(own.span, part.start)
+                mentions[Mention(span, own.type, own.confidence, own.reason)] = None
+        check_time()
+        return (*mentions, *later_forms(document.text, mentions))
+
+    return list((yield from compute(united, documents)))

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sdrag.detectors.local.casing import has_no_capitals
 from sdrag.detectors.local.lexicon import ORGANISATION_HEADS, ORGANISATION_SUFFIXES
+from sdrag.detectors.local.plain_text import has_no_capitals
 from sdrag.detectors.local.tables import common_words, first_names, surnames
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.quoted_names import telling_words
@@ -44,7 +44,14 @@ def named(
     mentions: Sequence[Mention],
     asked: Sequence[ParsedConstraint],
 ) -> Iterator[Finding]:
-    """Yield a finding wherever a name stands that a constraint consists of."""
+    """
+    Yield a finding wherever a name stands that a constraint consists of.
+
+    Args:
+        document: The passages of one document.
+        mentions: What a detector found in it.
+        asked: The constraints.
+    """
     if not any(parsed.names for parsed in asked):
         return
     folded = fold(document.text)

@@ -47,7 +47,14 @@ def spared(
     asked: Sequence[ParsedConstraint],
     officials: Sequence[Span],
 ) -> list[Finding]:
-    """Leave out titled officials where a constraint asks for that, and names nobody."""
+    """
+    Leave out titled officials where a constraint asks for that, and names nobody.
+
+    Args:
+        findings: In one document.
+        asked: The constraints.
+        officials: Where people are named under the title of an office.
+    """
     lenient = {
         parsed.constraint.id
         for parsed in asked
@@ -60,8 +67,8 @@ def spared(
     reached = list(accumulate((official.end for official in ordered), max))
 
     def is_official(span: Span) -> bool:
-        place = bisect_right(starts, span.start) - 1
-        return place >= 0 and reached[place] >= span.end
+        index = bisect_right(starts, span.start) - 1
+        return index >= 0 and reached[index] >= span.end
 
     return [
         finding

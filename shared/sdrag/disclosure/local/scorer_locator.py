@@ -13,15 +13,15 @@ frequent a word is, the surer the scorer must be, and the most frequent stay. So
 those that the constraint itself says, unless it says the secret ("that Meyers is ill"):
 then they are what has to go. A word that is withheld in one place and is rare enough to
 be known again is withheld throughout its document: what was cut out of the sentence
-that tells a secret must not stand in the next one.
+that tells a secret must not be in the next one.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Self
 
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     Chances = np.ndarray[tuple[int], np.dtype[np.float32]]
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-__all__ = ["CAUTIONS", "Caution", "scored"]
+__all__ = ["Thresholds", "scored"]
 
-_Enough = tuple[float, float]
+_Minimum = tuple[float, float]
 
 _LEAST_WHERE_PLAIN = 0.5
-_PLAIN_BESIDE_TYPES = 1000
-"""So many of the most frequent English words tell nothing beside types."""
+_PLAIN_WITH_TYPES = 1000
+"""So many of the most frequent English words tell nothing next to types."""
 
 _LITTLE = 200
 """So many of the most frequent English words state nothing."""
@@ -53,7 +53,7 @@ _TELLING = 6000
 in proportion to its rank."""
 
 _RARE = 4000
-"""From this rank on, a word is known again wherever it stands."""
+"""From this rank on, a word is known again wherever it is."""
 
 _SHORTEST = 4
 _PLURALS_IN_ES = ("sses", "shes", "ches", "xes")
@@ -68,17 +68,17 @@ class Sureness:
 
     Args:
         least: The least chance of a word.
-        beside_types: The same where types are looked up besides.
+        with_types: The same where types are looked up too.
         share: Of the surest word's chance.
     """
 
     least: float
-    beside_types: float
+    with_types: float
     share: float
 
 
 @dataclass(frozen=True, slots=True)
-class Caution:
+class Thresholds:
     """
     How sure the scorer must be.
 
@@ -94,32 +94,66 @@ class Caution:
     plain: int
     plain_in_cued: int
 
+    @classmethod
+    def at(cls, sensitivity: float) -> Self:
+        """
+        Return the thresholds at a sensitivity.
 
-CAUTIONS: Mapping[str, Caution] = {
-    "high": Caution(
-        alone=Sureness(least=0.05, beside_types=0.3, share=0.1),
-        whole=Sureness(least=0.01, beside_types=0.1, share=0.025),
-        plain=300,
-        plain_in_cued=2000,
-    ),
-    "balanced": Caution(
-        alone=Sureness(least=0.3, beside_types=0.5, share=0.3),
-        whole=Sureness(least=0.1, beside_types=0.3, share=0.3),
+        Each lies on the line through its two measured values, at 0.5 and at 1, and none
+        rises with the sensitivity: a higher one never withholds less.
+
+        Args:
+            sensitivity: From 0 to 1.
+        """
+        low, high = _MEASURED
+
+        def between(one: float, other: float) -> float:
+            share = 2 * sensitivity - 1
+            return share * other + (1 - share) * one
+
+        def sureness(one: Sureness, other: Sureness) -> Sureness:
+            return Sureness(*map(between, astuple(one), astuple(other)))
+
+        return cls(
+            sureness(low.alone, high.alone),
+            sureness(low.whole, high.whole),
+            round(between(low.plain, high.plain)),
+            round(between(low.plain_in_cued, high.plain_in_cued)),
+        )
+
+
+_MEASURED = (
+    Thresholds(
+        alone=Sureness(least=0.3, with_types=0.5, share=0.3),
+        whole=Sureness(least=0.1, with_types=0.3, share=0.3),
         plain=300,
         plain_in_cued=4000,
     ),
-}
-"""By the names of a policy. Both were chosen, each article read whole, on the packaged
-articles, on those of benchmarks/articles but the unseen ones (of those kept aside by
-their sums) and on 96 of the marked ones of benchmarks/scorer/articles."""
+    Thresholds(
+        alone=Sureness(least=0.05, with_types=0.3, share=0.1),
+        whole=Sureness(least=0.01, with_types=0.1, share=0.025),
+        plain=300,
+        plain_in_cued=2000,
+    ),
+)
+"""At the sensitivities 0.5 and 1. Both were chosen, each article read whole, on the
+packaged articles, on those of benchmarks/articles but the unseen ones (of those kept
+aside by their sums) and on 96 of the marked ones of benchmarks/scorer/articles."""
 
 
 def scored(
     documents: Sequence[JoinedText],
     asked: Sequence[ParsedConstraint],
-    caution: Caution,
+    thresholds: Thresholds,
 ) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
-    """Find what constraints withhold; what the scorer cannot read is a `Failure`."""
+    """
+    Find what constraints withhold; what the scorer cannot read is a `Failure`.
+
+    Args:
+        documents: Each is read by itself.
+        asked: The constraints.
+        thresholds: How sure the scorer must be.
+    """
     if not asked:
         return [Reply(()) for _ in documents]
     texts = [parsed.constraint.text for parsed in asked]
@@ -130,14 +164,14 @@ def scored(
             parts = []
         whole, *alone = score([document.text, *parts], texts)
         alone = alone or [whole] * len(document.sentences)
-        read = _Read(document, whole, alone)
-        return tuple(_found(read, asked, caution))
+        read = _ScoredDocument(document, whole, alone)
+        return tuple(_found(read, asked, thresholds))
 
     outcomes = yield from compute(found, documents)
     return list(outcomes)
 
 
-class _Read(Confidential):
+class _ScoredDocument(Confidential):
     """
     A document's words, and how sure each is in both readings, by its rank too.
 
@@ -173,8 +207,16 @@ class _Read(Confidential):
         if len(document.sentences) == 1:
             self.whole = np.zeros_like(self.alone)
 
-    def sure(self, row: int, alone_enough: _Enough, whole_enough: _Enough) -> Chances:
-        """Return how sure the words are that are so enough in a reading, else 0."""
+    def sure(self, row: int, alone_enough: _Minimum, whole_enough: _Minimum) -> Chances:
+        """
+        Return how sure the words are that are so enough in a reading, else 0.
+
+        Args:
+            row: Of the constraint.
+            alone_enough: The least chance in a sentence by itself, and its least share
+                of the surest word's.
+            whole_enough: The same in the whole document.
+        """
         import numpy as np  # noqa: PLC0415 -- as above
 
         if not self.words:
@@ -190,7 +232,7 @@ class _Read(Confidential):
 
 
 class _Word(Confidential):
-    """A word of the text: where it stands, how it reads, how frequent it is."""
+    """A word of the text: where it is, how it reads, how frequent it is."""
 
     __slots__ = ("initial", "rank", "span", "stem", "text")
 
@@ -220,67 +262,67 @@ class _Word(Confidential):
 
     @property
     def known_again(self) -> bool:
-        """Whether it means the same wherever it stands."""
+        """Whether it means the same wherever it is."""
         return self.rank >= _RARE and len(self.text) >= _SHORTEST
 
 
 def _found(
-    read: _Read, asked: Sequence[ParsedConstraint], caution: Caution
+    read: _ScoredDocument, asked: Sequence[ParsedConstraint], thresholds: Thresholds
 ) -> Iterator[Finding]:
     text, listed = read.document.text, read.words
     for row, parsed in enumerate(asked):
-        withheld = _withheld(read, row, parsed, caution)
+        withheld = _withheld(read, row, parsed, thresholds)
         for first, last in _runs(text, listed, withheld):
-            chance = max(withheld[place] for place in range(first, last + 1))
+            chance = max(withheld[index] for index in range(first, last + 1))
             span = Span(listed[first].span.start, listed[last].span.end)
             yield Finding(span, parsed.constraint.id, "scored", chance)
 
 
 def _withheld(
-    read: _Read, row: int, parsed: ParsedConstraint, caution: Caution
+    read: _ScoredDocument, row: int, parsed: ParsedConstraint, thresholds: Thresholds
 ) -> dict[int, float]:
-    """Return the places of the words to withhold, and how sure that is."""
+    """Return the indices of the words to withhold, and how sure that is."""
     listed = read.words
     said = _stems(parsed.subject)
-    plain = caution.plain
+    plain = thresholds.plain
     if not parsed.meaning:
-        plain = max(plain, _PLAIN_BESIDE_TYPES)
+        plain = max(plain, _PLAIN_WITH_TYPES)
     chances = read.sure(
-        row, _enough(parsed, caution.alone), _enough(parsed, caution.whole)
+        row, _enough(parsed, thresholds.alone), _enough(parsed, thresholds.whole)
     )
     told = {
-        place: float(chances[place])
-        for place in map(int, chances.nonzero()[0])
-        if listed[place].stem not in said and listed[place].tells(plain)
+        index: float(chances[index])
+        for index in map(int, chances.nonzero()[0])
+        if listed[index].stem not in said and listed[index].tells(plain)
     }
     again = {
-        listed[place].text: chance
-        for place, chance in told.items()
-        if listed[place].known_again
+        listed[index].text: chance
+        for index, chance in told.items()
+        if listed[index].known_again
     }
     stated = _stems(parsed.statement)
     if stated:
         told |= {
-            place: 1.0
-            for place, word in enumerate(listed)
+            index: 1.0
+            for index, word in enumerate(listed)
             if word.stem in stated and word.tells(_LITTLE)
         }
     return _everywhere(listed, again) | told
 
 
-def _enough(parsed: ParsedConstraint, sureness: Sureness) -> _Enough:
+def _enough(parsed: ParsedConstraint, sureness: Sureness) -> _Minimum:
     """Return the least chance of a word, and its least share of the surest one's."""
     if parsed.meaning:
         return sureness.least, sureness.share
-    least = _LEAST_WHERE_PLAIN if parsed.plain else sureness.beside_types
+    least = _LEAST_WHERE_PLAIN if parsed.plain else sureness.with_types
     return least, sureness.share
 
 
 def _everywhere(listed: Sequence[_Word], again: dict[str, float]) -> dict[int, float]:
     """Return every place where one of some words stands."""
     return {
-        place: again[word.text]
-        for place, word in enumerate(listed)
+        index: again[word.text]
+        for index, word in enumerate(listed)
         if word.text in again
     }
 
@@ -290,13 +332,13 @@ def _runs(
 ) -> Iterator[tuple[int, int]]:
     """Yield first and last word of what belongs together, as `88,500` does."""
     run: tuple[int, int] | None = None
-    for place in sorted(withheld):
-        if run and place == run[1] + 1 and _touch(text, listed[run[1]], listed[place]):
-            run = (run[0], place)
+    for index in sorted(withheld):
+        if run and index == run[1] + 1 and _touch(text, listed[run[1]], listed[index]):
+            run = (run[0], index)
             continue
         if run:
             yield run
-        run = (place, place)
+        run = (index, index)
     if run:
         yield run
 

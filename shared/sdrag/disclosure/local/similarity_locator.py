@@ -2,10 +2,10 @@
 What a constraint means: sentences close to it, and in them the words that tell.
 
 Constraint and sentences are embedded, each sentence alone and between its neighbours,
-since a secret is often told beside the sentence that names it. A sentence that is close
-by itself goes whatever stands around it; one that is close with its neighbours goes too
-where it is among the closest of its document. In those sentences the words that carry
-meaning are withheld; frequent words, which hold a sentence together, stay.
+since a secret is often in the sentence next to the one that names it. A sentence that
+is close by itself goes whatever is around it; one that is close with its neighbours
+goes too where it is among the closest of its document. In those sentences the words
+that carry meaning are withheld; frequent words, which hold a sentence together, stay.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ def similar(
         vectors.append(outcome.value)
     matrix = np.asarray(vectors, dtype=np.float32)
     cosines = matrix[: len(texts)] @ matrix[len(texts) :].T
-    by_itself, beside = np.split(cosines, 2, axis=1)
+    by_itself, with_neighbours = np.split(cosines, 2, axis=1)
     ends = np.cumsum([len(own) for own in pieces])[:-1]
     return [
         Reply(tuple(_found(document, asked, alone, (alone + others) / 2)))
         for document, alone, others in zip(
             documents,
             np.split(by_itself, ends, axis=1),
-            np.split(beside, ends, axis=1),
+            np.split(with_neighbours, ends, axis=1),
             strict=True,
         )
     ]
@@ -75,7 +75,7 @@ def similar(
 def _surroundings(pieces: Sequence[str]) -> list[str]:
     """Return each sentence between its neighbours."""
     return [
-        " ".join(pieces[max(0, place - 1) : place + 2]) for place in range(len(pieces))
+        " ".join(pieces[max(0, index - 1) : index + 2]) for index in range(len(pieces))
     ]
 
 
@@ -85,9 +85,9 @@ def _found(
     alone: Matrix,
     between: Matrix,
 ) -> Iterator[Finding]:
-    for place, parsed in enumerate(asked if document.sentences else ()):
-        best = max(_FLOOR, between[place].max() - _MARGIN)
-        close = (alone[place] >= _FLOOR) | (between[place] >= best)
+    for index, parsed in enumerate(asked if document.sentences else ()):
+        best = max(_FLOOR, between[index].max() - _MARGIN)
+        close = (alone[index] >= _FLOOR) | (between[index] >= best)
         for number in np.flatnonzero(close):
             sentence = document.sentences[int(number)]
             for span in _telling(document.text, sentence, parsed):

@@ -42,7 +42,14 @@ _SPELLED = re.compile(
 def typed(
     text: str, mentions: Sequence[Mention], asked: Sequence[ParsedConstraint]
 ) -> Iterator[Finding]:
-    """Yield a finding for every mention of a type that a constraint names."""
+    """
+    Yield a finding for every mention of a type that a constraint names.
+
+    Args:
+        text: Of a document.
+        mentions: What a detector found in it.
+        asked: The constraints.
+    """
     for parsed in asked:
         for mention in mentions if parsed.types else ():
             if _wanted(mention, mention.span.of(text), parsed):

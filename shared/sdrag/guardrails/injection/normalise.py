@@ -24,7 +24,7 @@ from sdrag.text.decoding.lookalikes import LOOKALIKES
 from sdrag.text.folding import fold
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["View", "plain", "views"]
+__all__ = ["TextView", "plain", "views"]
 
 _LOOKALIKES = str.maketrans(LOOKALIKES)
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
@@ -45,7 +45,7 @@ _LEAST = 8
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class View(Confidential):
+class TextView(Confidential):
     """
     One reading of a text.
 
@@ -60,7 +60,7 @@ class View(Confidential):
     disguise: str = ""
 
 
-def views(text: str, depth: int = 3) -> Iterator[View]:
+def views(text: str, depth: int = 3) -> Iterator[TextView]:
     """
     Yield the readings of a text, the plain one first.
 
@@ -79,7 +79,7 @@ def plain(text: str) -> str:
 
 def _disguised(
     text: str, locate: Callable[[int, int], Span], depth: int
-) -> Iterator[View]:
+) -> Iterator[TextView]:
     """Yield what is hidden in `text`, and what is hidden in that."""
     if depth <= 0:
         return
@@ -95,14 +95,16 @@ def _disguised(
                 yield from _disguised(said, inner, depth - 1)
 
 
-def _view(said: str, locate: Callable[[int, int], Span], disguise: str = "") -> View:
+def _view(
+    said: str, locate: Callable[[int, int], Span], disguise: str = ""
+) -> TextView:
     folded = fold(said)
 
     def original(start: int, end: int) -> Span:
         span = folded.span(start, end)
         return locate(span.start, span.end)
 
-    return View(folded.text.translate(_LOOKALIKES), original, disguise)
+    return TextView(folded.text.translate(_LOOKALIKES), original, disguise)
 
 
 def _fixed(span: Span) -> Callable[[int, int], Span]:
@@ -118,12 +120,12 @@ def _shifted(
 
 def _is_text(said: str) -> bool:
     """Say whether decoding gave text: nearly all of it can be printed."""
-    printed = sum(one.isprintable() or one in "\n\t\r" for one in said)
+    printed = sum(item.isprintable() or item in "\n\t\r" for item in said)
     return len(said) >= _LEAST and printed >= 0.95 * len(said)
 
 
 _CONCEALED = (("comment", _COMMENT), ("invisible", _HIDDEN))
-"""Written as it is, where nobody looks; the group `said` is what stands there."""
+"""Written as it is, where nobody looks; the group `said` is the text there."""
 
 _ENCODED: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("tags", _TAGS, from_tags),

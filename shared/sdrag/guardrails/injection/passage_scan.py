@@ -8,14 +8,20 @@ of many a host.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied, score
 from sdrag.errors import HostError, SdragError
-from sdrag.guardrails.injection.text_scan import Reading, Scan, Suspicion, judged, read
+from sdrag.guardrails.injection.text_scan import (
+    PatternScan,
+    Scan,
+    Suspicion,
+    scan_patterns,
+    with_suspected,
+)
 from sdrag.policy import InjectionSection
 from sdrag.text.nested_values import TooLarge, Walk
 from sdrag.vocabulary import Passage, Span
@@ -23,6 +29,9 @@ from sdrag.vocabulary import Passage, Span
 __all__ = ["RULE", "Scanned", "scanned"]
 
 RULE = "injection"
+L = TypeVar("L")
+R = TypeVar("R")
+T = TypeVar("T")
 _AT_ONCE = 20_000
 """The windows of so many characters are embedded together."""
 
@@ -54,49 +63,63 @@ def scanned(
     Args:
         passages: At ingest or at retrieval.
         section: The policy's.
-        classifier: Ask the classifier that was handed in too.
+        classifier: Ask the classifier that was passed too.
         metadata_keys: Of the metadata that is read; all of it if None.
     """
     try:
         scans = yield from _scans(passages, section)
-        told = yield from compute(
+        metadata = yield from compute(
             lambda passage: _in_metadata(passage, metadata_keys, section), passages
         )
     except SdragError as error:
         return [Failure(error.sealed())] * len(passages)
     if classifier:
         theirs = yield from _asked(passages, section)
-        scans = [_joined(one, other) for one, other in zip(scans, theirs, strict=True)]
-    return [_both(text, keys) for text, keys in zip(scans, told, strict=True)]
+        scans = [
+            _combined(ours, their, _joined)
+            for ours, their in zip(scans, theirs, strict=True)
+        ]
+    return [
+        _combined(text, keys, Scanned)
+        for text, keys in zip(scans, metadata, strict=True)
+    ]
 
 
-def _both(text: Outcome[Scan], keys: Outcome[dict[str, str]]) -> Outcome[Scanned]:
-    if isinstance(text, Failure):
-        return text
-    if isinstance(keys, Failure):
-        return keys
-    return Reply(Scanned(text.value, keys.value))
+def _combined(
+    left: Outcome[L], right: Outcome[R], make: Callable[[L, R], T]
+) -> Outcome[T]:
+    """Make something of two answers, or return the first failure."""
+    if isinstance(left, Failure):
+        return left
+    if isinstance(right, Failure):
+        return right
+    return Reply(make(left.value, right.value))
 
 
 def _scans(
     passages: Sequence[Passage], section: InjectionSection
 ) -> Steps[list[Outcome[Scan]]]:
     """Read each text by the patterns, then the windows by the head."""
-    outcomes = yield from compute(lambda one: read(one.text, section), passages)
+    outcomes = yield from compute(
+        lambda item: scan_patterns(item.text, section), passages
+    )
     scans: list[Outcome[Scan]] = [
-        one if isinstance(one, Failure) else Reply(one.value.found) for one in outcomes
+        outcome if isinstance(outcome, Failure) else Reply(outcome.value.found)
+        for outcome in outcomes
     ]
     if not section.local_classifier:
         return scans
     lengths = [len(passage.text) for passage in passages]
-    batches = list(_batches([_cut_of(one) for one in outcomes], lengths))
+    batches = list(_batches([_has_windows(outcome) for outcome in outcomes], lengths))
     judgements = yield from compute(
-        lambda some: _by_head([replied(outcomes[place]) for place in some], section),
+        lambda some: _by_head(
+            [replied(outcomes[position]) for position in some], section
+        ),
         batches,
     )
     for some, judgement in zip(batches, judgements, strict=True):
-        for index, place in enumerate(some):
-            scans[place] = (
+        for index, position in enumerate(some):
+            scans[position] = (
                 judgement
                 if isinstance(judgement, Failure)
                 else Reply(judgement.value[index])
@@ -104,41 +127,41 @@ def _scans(
     return scans
 
 
-def _cut_of(outcome: Outcome[Reading]) -> bool:
+def _has_windows(outcome: Outcome[PatternScan]) -> bool:
     """Say whether the head is to be asked."""
-    return isinstance(outcome, Reply) and outcome.value.cut is not None
+    return isinstance(outcome, Reply) and outcome.value.windows is not None
 
 
 def _batches(asked: Sequence[bool], lengths: Sequence[int]) -> Iterator[list[int]]:
     """Yield the places of texts whose windows are embedded together."""
     batch: list[int] = []
     size = 0
-    for place, own in enumerate(lengths):
-        if not asked[place]:
+    for index, length in enumerate(lengths):
+        if not asked[index]:
             continue
-        if batch and size + own > _AT_ONCE:
+        if batch and size + length > _AT_ONCE:
             yield batch
             batch, size = [], 0
-        batch.append(place)
-        size += own
+        batch.append(index)
+        size += length
     if batch:
         yield batch
 
 
-def _by_head(readings: Sequence[Reading], section: InjectionSection) -> list[Scan]:
+def _by_head(readings: Sequence[PatternScan], section: InjectionSection) -> list[Scan]:
     from sdrag.guardrails.injection.classifier import classify_all  # noqa: PLC0415 -- numpy
 
-    cuts = [one.cut for one in readings if one.cut is not None]
+    cuts = [reading.windows for reading in readings if reading.windows is not None]
     return [
-        judged(one, windows, section)
-        for one, windows in zip(readings, classify_all(cuts), strict=True)
+        with_suspected(reading, windows, section)
+        for reading, windows in zip(readings, classify_all(cuts), strict=True)
     ]
 
 
 def _asked(
     passages: Sequence[Passage], section: InjectionSection
 ) -> Steps[list[Outcome[Scan]]]:
-    """Ask the classifier that was handed in about each passage as a whole."""
+    """Ask the classifier that was passed about each passage as a whole."""
     try:
         answers = yield from score(
             ((passage.text, "") for passage in passages), model=RULE
@@ -146,12 +169,12 @@ def _asked(
     except SdragError as error:
         return [Failure(error.sealed())] * len(passages)
     return [
-        _verdict(passage, answer, section)
+        _scan_of(passage, answer, section)
         for passage, answer in zip(passages, answers, strict=True)
     ]
 
 
-def _verdict(
+def _scan_of(
     passage: Passage, answer: Outcome[float], section: InjectionSection
 ) -> Outcome[Scan]:
     if isinstance(answer, Failure):
@@ -165,13 +188,9 @@ def _verdict(
     return Reply(Scan((suspicion,), whole=True))
 
 
-def _joined(ours: Outcome[Scan], theirs: Outcome[Scan]) -> Outcome[Scan]:
-    if isinstance(ours, Failure):
-        return ours
-    if isinstance(theirs, Failure):
-        return theirs
-    one, other = ours.value, theirs.value
-    return Reply(Scan(one.suspicions + other.suspicions, one.whole or other.whole))
+def _joined(ours: Scan, theirs: Scan) -> Scan:
+    suspicions = ours.suspicions + theirs.suspicions
+    return Scan(suspicions, whole=ours.whole or theirs.whole)
 
 
 def _in_metadata(
@@ -184,7 +203,7 @@ def _in_metadata(
         if keys is not None and key not in keys:
             continue
         for said in _strings(value):
-            suspicions = read(said, plain).found.suspicions
+            suspicions = scan_patterns(said, plain).found.suspicions
             if suspicions:
                 found.setdefault(key, suspicions[0].reason)
     return found

@@ -16,16 +16,31 @@ from sdrag.engine.steps import Failure, Outcome, Reply, Steps, reserve, within_l
 from sdrag.errors import LocalLimitError
 from sdrag.guardrails.injection.passage_scan import RULE, Scanned, scanned
 from sdrag.guardrails.injection.text_scan import Suspicion
-from sdrag.guardrails.screened import Screened
+from sdrag.guardrails.screened import Retrieval, Screened
 from sdrag.policy import InjectionSection
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, splice
 from sdrag.vocabulary import Decision, Passage, Span
 
-__all__ = ["screen"]
+__all__ = ["at_retrieval", "screen"]
 
 Scan = Callable[[Sequence[Passage]], Steps[list[Outcome[Scanned]]]]
 """Scans passages."""
+
+
+def at_retrieval(
+    passages: Sequence[Passage], section: InjectionSection, retrieval: Retrieval
+) -> Steps[Screened]:
+    """Scan passages, and the metadata of theirs that may leave."""
+    return (
+        yield from screen(
+            passages,
+            section,
+            classifier=retrieval.has_judge,
+            metadata_keys=retrieval.metadata_keys,
+            bounded=True,
+        )
+    )
 
 
 def screen(
@@ -42,7 +57,7 @@ def screen(
     Args:
         passages: At ingest or at retrieval.
         section: None: nothing is scanned.
-        classifier: Ask the classifier that was handed in too, as `Score` pairs of the
+        classifier: Ask the classifier that was passed too, as `Score` pairs of the
             text and nothing, under the name `injection`; it answers the probability
             of an injection.
         metadata_keys: Of the metadata that is read; all of it if None.
@@ -64,8 +79,8 @@ def screen(
         stripped = yield from _stripped(passages, found, section)
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    for place, (passage, one) in enumerate(zip(passages, found, strict=True)):
-        passed, decision = _decide(passage, one, stripped.get(place), section)
+    for index, (passage, item) in enumerate(zip(passages, found, strict=True)):
+        passed, decision = _decide(passage, item, stripped.get(index), section)
         kept += [passed] if passed else []
         decisions += [decision] if decision else []
     return Screened(tuple(kept), tuple(decisions))
@@ -76,11 +91,11 @@ def _bounded(scan: Scan, passages: Sequence[Passage]) -> Steps[list[Outcome[Scan
     reserved = yield from reserve(passage.text for passage in passages)
     fitting = [
         passage
-        for passage, one in zip(passages, reserved, strict=True)
-        if not isinstance(one, Failure)
+        for passage, item in zip(passages, reserved, strict=True)
+        if not isinstance(item, Failure)
     ]
     scans = iter((yield from within_limits(scan(fitting))))
-    return [one if isinstance(one, Failure) else next(scans) for one in reserved]
+    return [item if isinstance(item, Failure) else next(scans) for item in reserved]
 
 
 def _decide(
@@ -108,7 +123,7 @@ def _decide(
 
 def _reason(found: Scanned) -> str:
     if found.text.suspicions:
-        return max(found.text.suspicions, key=lambda one: one.score).reason
+        return max(found.text.suspicions, key=lambda item: item.score).reason
     return next((f"metadata:{reason}" for reason in found.metadata.values()), "")
 
 
@@ -121,13 +136,13 @@ def _stripped(
     if section.action != "strip":
         return {}
     rests: dict[int, tuple[Passage, int]] = {}
-    for place, (passage, one) in enumerate(zip(passages, found, strict=True)):
-        if isinstance(one, Failure):
+    for index, (passage, item) in enumerate(zip(passages, found, strict=True)):
+        if isinstance(item, Failure):
             continue
-        if _reason(one.value) and not one.value.text.whole:
-            rest, cuts = _without(passage, one.value)
+        if _reason(item.value) and not item.value.text.whole:
+            rest, cuts = _without(passage, item.value)
             if rest.text:
-                rests[place] = rest, cuts
+                rests[index] = rest, cuts
     again = yield from scanned(
         [rest for rest, _ in rests.values()],
         section,
@@ -135,9 +150,9 @@ def _stripped(
         metadata_keys=(),
     )
     return {
-        place: held
-        for (place, held), one in zip(rests.items(), again, strict=True)
-        if isinstance(one, Reply) and not one.value.text.suspicions
+        index: rest
+        for (index, rest), item in zip(rests.items(), again, strict=True)
+        if isinstance(item, Reply) and not item.value.text.suspicions
     }
 
 
@@ -157,6 +172,6 @@ def _without(passage: Passage, found: Scanned) -> tuple[Passage, int]:
 
 def _touched(text: str, suspicions: Sequence[Suspicion]) -> Iterator[Span]:
     """Yield the suspicions, and the sentences that any of them overlaps."""
-    suspected = SpanUnion(one.span for one in suspicions)
-    yield from (one.span for one in suspicions)
+    suspected = SpanUnion(suspicion.span for suspicion in suspicions)
+    yield from (suspicion.span for suspicion in suspicions)
     yield from filter(suspected.overlaps, sentences(text))

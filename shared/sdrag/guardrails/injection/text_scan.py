@@ -1,5 +1,5 @@
 """
-Reading one text for orders: what is suspicious, where, and how sure.
+PatternScan one text for orders: what is suspicious, where, and how sure.
 
 Views are read by patterns, which are certain of what they find, and by the trained
 head, which gives each window of sentences a score. A text that is longer than the
@@ -16,14 +16,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdrag.guardrails.injection import patterns
-from sdrag.guardrails.injection.normalise import View, views
+from sdrag.guardrails.injection.normalise import TextView, views
 from sdrag.policy import InjectionSection
 from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
-    from sdrag.guardrails.injection.classifier import Cut
+    from sdrag.guardrails.injection.classifier import Windows
 
-__all__ = ["Reading", "Scan", "Suspicion", "judged", "read", "scan"]
+__all__ = [
+    "PatternScan",
+    "Scan",
+    "Suspicion",
+    "scan",
+    "scan_patterns",
+    "with_suspected",
+]
 
 _BLANK = re.compile(r"\s{200,}+|[\u200b-\u200f\u2060-\u2064\ufeff\u00ad]{20,}+")
 _PADDED_LENGTH = 600
@@ -62,67 +69,73 @@ class Scan:
     @property
     def score(self) -> float:
         """The highest score of a suspicion, 0 for a clean text."""
-        return max((one.score for one in self.suspicions), default=0.0)
+        return max((suspicion.score for suspicion in self.suspicions), default=0.0)
 
 
-Judge = Callable[["Cut"], Sequence[tuple[Span, float]]]
+Classify = Callable[["Windows"], Sequence[tuple[Span, float]]]
 """Gives windows and the probability of each that it is an injection."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PatternScan:
     """
     What the patterns made of a text.
 
     Args:
         found: What they found.
-        cut: The windows for the head; None where it is not to be asked.
+        windows: The windows for the head; None where it is not to be asked.
     """
 
     found: Scan
-    cut: Cut | None = None
+    windows: Windows | None = None
 
 
-def scan(text: str, section: InjectionSection, *, judge: Judge | None = None) -> Scan:
+def scan(
+    text: str, section: InjectionSection, *, classify: Classify | None = None
+) -> Scan:
     """
     Scan a text with the patterns and, where the policy says so, the trained head.
 
     Args:
         text: As the store holds it.
         section: The policy's.
-        judge: Another head than the shipped one.
+        classify: Another head than the shipped one.
 
     Raises:
         MissingExtraError: The head is asked for and the extra `local` is missing.
     """
-    reading = read(text, section)
-    if reading.cut is None:
+    reading = scan_patterns(text, section)
+    if reading.windows is None:
         return reading.found
-    from sdrag.guardrails.injection.classifier import classify  # noqa: PLC0415 -- numpy
+    if classify is None:
+        from sdrag.guardrails.injection import classifier  # noqa: PLC0415 -- numpy
 
-    return judged(reading, (judge or classify)(reading.cut), section)
+        classify = classifier.classify
+    return with_suspected(reading, classify(reading.windows), section)
 
 
-def read(text: str, section: InjectionSection) -> Reading:
+def scan_patterns(text: str, section: InjectionSection) -> PatternScan:
     """Read a text by the patterns, and cut it for the head where that is asked."""
     if not text:
-        return Reading(Scan())
+        return PatternScan(Scan())
     everything = Span(0, len(text))
     if len(text) > section.max_characters:
-        return Reading(Scan((Suspicion(everything, "oversized"),), whole=True))
+        return PatternScan(Scan((Suspicion(everything, "oversized"),), whole=True))
     if _is_padding(text):
-        return Reading(Scan((Suspicion(everything, "padding"),), whole=True))
+        return PatternScan(Scan((Suspicion(everything, "padding"),), whole=True))
     readings = tuple(views(text, section.decode_depth))
     found = Scan(tuple(_by_pattern(readings)))
     if not section.local_classifier:
-        return Reading(found)
+        return PatternScan(found)
     from sdrag.guardrails.injection.classifier import cut  # noqa: PLC0415 -- numpy
 
-    return Reading(found, cut(text, readings))
+    return PatternScan(found, cut(text, readings))
 
 
-def judged(
-    reading: Reading, windows: Sequence[tuple[Span, float]], section: InjectionSection
+def with_suspected(
+    reading: PatternScan,
+    windows: Sequence[tuple[Span, float]],
+    section: InjectionSection,
 ) -> Scan:
     """Add to what the patterns found the windows that the head suspects."""
     suspected = (
@@ -133,7 +146,7 @@ def judged(
     return Scan((*reading.found.suspicions, *suspected), reading.found.whole)
 
 
-def _by_pattern(readings: Sequence[View]) -> Iterator[Suspicion]:
+def _by_pattern(readings: Sequence[TextView]) -> Iterator[Suspicion]:
     for view in readings:
         for name, start, end in patterns.find(view.text):
             reason = f"{view.disguise}:{name}" if view.disguise else name

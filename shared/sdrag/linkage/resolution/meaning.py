@@ -35,16 +35,16 @@ def meaning_pairs(
     """
     numbers = [stated(form) for form in folded]
     group = {number: [number] for number in range(len(folded))}
-    for _, one, two in sorted(_near(vectors, threshold)):
-        mine, yours = group[one], group[two]
-        if mine is yours or not _agree(numbers, mine, yours):
+    for _, left, right in sorted(_near(vectors, threshold)):
+        left_group, right_group = group[left], group[right]
+        if left_group is right_group or not _agree(numbers, left_group, right_group):
             continue
-        if float((vectors[mine] @ vectors[yours].T).min()) < threshold:
+        if float((vectors[left_group] @ vectors[right_group].T).min()) < threshold:
             continue
-        yield one, two
-        mine.extend(yours)
-        for number in yours:
-            group[number] = mine
+        yield left, right
+        left_group.extend(right_group)
+        for number in right_group:
+            group[number] = left_group
 
 
 def _near(vectors: Matrix, threshold: float) -> Iterator[tuple[float, int, int]]:
@@ -56,8 +56,12 @@ def _near(vectors: Matrix, threshold: float) -> Iterator[tuple[float, int, int]]
 
 
 def _agree(
-    numbers: Sequence[frozenset[str]], mine: Sequence[int], yours: Sequence[int]
+    numbers: Sequence[frozenset[str]],
+    left_group: Sequence[int],
+    right_group: Sequence[int],
 ) -> bool:
     """Say whether no two forms state different numbers."""
-    held = {numbers[number] for number in (*mine, *yours)} - {frozenset()}
-    return len(held) <= 1
+    stated_numbers = {numbers[number] for number in (*left_group, *right_group)} - {
+        frozenset()
+    }
+    return len(stated_numbers) <= 1

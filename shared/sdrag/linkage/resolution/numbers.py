@@ -1,9 +1,13 @@
 """
-Identifiers, telephone numbers and ages under other punctuation.
+Identifiers, telephone numbers, ages and dates in other notations.
 
-"MRN 44-718-02" is "4471802", "+1 (415) 555-0134" is "415.555.0134", and "aged 56" is
-"56-year-old". Letters that belong to an identifier must agree; a label before it, such
-as "policy no.", need not be there.
+"MRN 44-718-02" is "4471802", "+1 (415) 555-0134" is "415.555.0134", "aged 56" is
+"56-year-old", and "12 April 2019" is "12/04/19". Letters that belong to an identifier
+must agree; a label before it, such as "policy no.", need not be there.
+
+A date of numbers alone is read day first, as in the thesis's own example, unless the
+corpus shows a date that can only be month first and none that can only be day first. A
+date without a year joins the one full date of its type with that day.
 """
 
 from __future__ import annotations
@@ -11,9 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from sdrag.text.dates import Date, month_first, read_date
 from sdrag.text.folding import fold_text
 
-__all__ = ["age_pairs", "code_pairs", "phone_pairs", "stated"]
+__all__ = ["age_pairs", "code_pairs", "date_pairs", "phone_pairs", "stated"]
 
 _WORD = re.compile(r"[^\W_]+")
 _LABEL_WORDS = """no nr num number id mrn policy claim patient member ref reference case
@@ -42,10 +47,10 @@ def code_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
             by_digits.setdefault(digits, []).append(number)
     for members in by_digits.values():
         letters = sorted({read[number][0] for number in members} - {""})
-        for one, number in enumerate(members):
-            for other in members[one + 1 :]:
-                mine, yours = read[number][0], read[other][0]
-                if mine == yours or ("" in {mine, yours} and len(letters) == 1):
+        for index, number in enumerate(members):
+            for other in members[index + 1 :]:
+                left, right = read[number][0], read[other][0]
+                if left == right or ("" in {left, right} and len(letters) == 1):
                     yield number, other
 
 
@@ -85,7 +90,7 @@ def _code(form: str) -> tuple[str, str]:
     """Return an identifier's letters and digits, its label left out."""
     words = [word for word in _WORD.findall(fold_text(form)) if word not in _LABELS]
     numbered = [
-        place for place, word in enumerate(words) if any(map(str.isdigit, word))
+        index for index, word in enumerate(words) if any(map(str.isdigit, word))
     ]
     if not numbered:
         return "", ""
@@ -106,3 +111,28 @@ def _age(text: str) -> int | None:
         return None
     spoken = [_SPOKEN[word] for word in _WORD.findall(text) if word in _SPOKEN]
     return sum(spoken) if 0 < len(spoken) <= 2 else None
+
+
+def date_pairs(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of forms that name one date; forms that name none are ignored."""
+    orders = set(map(month_first, forms))
+    months_first = True in orders and False not in orders
+    seen: dict[Date, int] = {}
+    for number, form in enumerate(forms):
+        date = read_date(form, months_first=months_first)
+        if date is None:
+            continue
+        if date in seen:
+            yield seen[date], number
+        else:
+            seen[date] = number
+    yield from _yearless(seen)
+
+
+def _yearless(seen: dict[Date, int]) -> Iterator[tuple[int, int]]:
+    for date, number in seen.items():
+        if date.year or not date.day:
+            continue
+        full = [n for other, n in seen.items() if other.year and other[1:] == date[1:]]
+        if len(full) == 1:
+            yield number, full[0]

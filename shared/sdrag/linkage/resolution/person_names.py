@@ -50,29 +50,29 @@ def name_pairs(type_: str, forms: Sequence[str]) -> Iterator[tuple[int, int]]:
     lone = _given_only(names)
     for members in by_family.values():
         full = [names[number] for number in members]
-        for place, number in enumerate(members):
+        for index, number in enumerate(members):
             yield from (
                 (number, members[other])
-                for other in _fits(place, [name for name in full if name])
+                for other in _fits(index, [name for name in full if name])
             )
     yield from lone
 
 
-def _fits(place: int, names: Sequence[_Name]) -> Iterator[int]:
+def _fits(index: int, names: Sequence[_Name]) -> Iterator[int]:
     """Yield the fuller names that one name stands for, if it can only be them."""
-    mine = names[place]
+    shorter = names[index]
     fuller = [
         other
         for other, name in enumerate(names)
-        if other != place
-        and _compatible(mine, name)
-        and _fullness(name) >= _fullness(mine)
+        if other != index
+        and _compatible(shorter, name)
+        and _fullness(name) >= _fullness(shorter)
     ]
     if all(
-        _compatible(names[one], names[two])
-        for one in fuller
-        for two in fuller
-        if one < two
+        _compatible(names[left], names[right])
+        for left in fuller
+        for right in fuller
+        if left < right
     ):
         yield from fuller
 
@@ -117,11 +117,11 @@ def _fullness(name: _Name) -> tuple[int, int]:
     return len(name.given), sum(map(len, name.given))
 
 
-def _compatible(one: _Name, two: _Name) -> bool:
+def _compatible(left: _Name, right: _Name) -> bool:
     """Say whether two names of one family can be one person's."""
-    if one.family != two.family:
+    if left.family != right.family:
         return False
     return all(
         first == second or (min(len(first), len(second)) == 1 and first[0] == second[0])
-        for first, second in zip(one.given, two.given, strict=False)
+        for first, second in zip(left.given, right.given, strict=False)
     )

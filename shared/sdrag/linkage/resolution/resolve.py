@@ -20,11 +20,18 @@ import numpy as np
 from sdrag.engine.steps import Steps, embed, replied
 from sdrag.linkage.mentions import Found
 from sdrag.linkage.resolution.meaning import MOST_FORMS, Matrix, meaning_pairs
-from sdrag.linkage.resolution.near_spellings import acronym_pairs, spelling_pairs
-from sdrag.linkage.resolution.numbers import age_pairs, code_pairs, phone_pairs
+from sdrag.linkage.resolution.numbers import (
+    age_pairs,
+    code_pairs,
+    date_pairs,
+    phone_pairs,
+)
 from sdrag.linkage.resolution.person_names import name_pairs
-from sdrag.linkage.resolution.same_dates import date_pairs
-from sdrag.linkage.resolution.shortened import shortened_pairs
+from sdrag.linkage.resolution.spellings import (
+    acronym_pairs,
+    shortened_pairs,
+    spelling_pairs,
+)
 from sdrag.policy import ResolutionSection
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential, Entity
@@ -84,36 +91,40 @@ def resolve(
     Raises:
         SdragError: Forms were to be compared by meaning and could not be embedded.
     """
-    types: dict[str, _Type] = {}
+    types: dict[str, _TypeForms] = {}
     for document, entries in enumerate(found):
         for entry in entries:
-            types.setdefault(entry.type, _Type(entry.type)).add(document, entry)
+            types.setdefault(entry.type, _TypeForms(entry.type)).add(document, entry)
     skipped: list[str] = []
     vectors: dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
     for name in sorted(types):
-        held = types[name]
-        held.join_by_rules(settings)
-        chosen = _to_compare(held, settings)
+        type_forms = types[name]
+        type_forms.join_by_rules(settings)
+        chosen = _to_compare(type_forms, settings)
         if len(chosen) > MOST_FORMS:
             skipped.append(name)
         elif len(chosen) > 1:
-            forms = [held.forms[number] for number in chosen]
+            forms = [type_forms.forms[number] for number in chosen]
             found_now = yield from _embedded(forms, known or {})
-            _join_by_meaning(held, settings, chosen, found_now)
+            _join_by_meaning(type_forms, settings, chosen, found_now)
             vectors.update(found_now)
     resolved = _numbered([types[name] for name in sorted(types)], key, tuple(skipped))
     return replace(resolved, vectors=vectors)
 
 
-def _to_compare(held: _Type, settings: ResolutionSection) -> list[int]:
+def _to_compare(type_forms: _TypeForms, settings: ResolutionSection) -> list[int]:
     """Return one form of each entity so far, where meaning is compared at all."""
-    if held.name in _EXACT | _PLACES or _threshold(held, settings) is False:
+    if type_forms.name in _EXACT | _PLACES or _threshold(type_forms, settings) is False:
         return []
-    return sorted({held.parent(number) for number in range(len(held.folded))})
+    return sorted(
+        {type_forms.parent(number) for number in range(len(type_forms.folded))}
+    )
 
 
-def _threshold(held: _Type, settings: ResolutionSection) -> float | Literal[False]:
-    return settings.terms if held.name in _TERMS else settings.meaning
+def _threshold(
+    type_forms: _TypeForms, settings: ResolutionSection
+) -> float | Literal[False]:
+    return settings.terms if type_forms.name in _TERMS else settings.meaning
 
 
 def _embedded(forms: Sequence[str], known: Vectors) -> Steps[Vectors]:
@@ -127,16 +138,19 @@ def _embedded(forms: Sequence[str], known: Vectors) -> Steps[Vectors]:
 
 
 def _join_by_meaning(
-    held: _Type, settings: ResolutionSection, chosen: Sequence[int], vectors: Vectors
+    type_forms: _TypeForms,
+    settings: ResolutionSection,
+    chosen: Sequence[int],
+    vectors: Vectors,
 ) -> None:
     """Join paraphrases."""
-    matrix: Matrix = np.stack([vectors[held.forms[number]] for number in chosen])
-    texts = [held.folded[number] for number in chosen]
-    pairs = meaning_pairs(texts, matrix, float(_threshold(held, settings)))
-    held.join(((chosen[one], chosen[two]) for one, two in pairs), "meaning")
+    matrix: Matrix = np.stack([vectors[type_forms.forms[number]] for number in chosen])
+    texts = [type_forms.folded[number] for number in chosen]
+    pairs = meaning_pairs(texts, matrix, float(_threshold(type_forms, settings)))
+    type_forms.join(((chosen[left], chosen[right]) for left, right in pairs), "meaning")
 
 
-class _Type:
+class _TypeForms:
     """The forms of one type, and which have been joined."""
 
     def __init__(self, name: str) -> None:
@@ -145,7 +159,7 @@ class _Type:
         self.forms: list[str] = []
         self.counts: Counter[str] = Counter()
         self.spelled: list[set[str]] = []
-        self.places: list[dict[int, float]] = []
+        self.relevances: list[dict[int, float]] = []
         self._number: dict[str, int] = {}
         self._parent: list[int] = []
         self.reasons: dict[int, list[str]] = {}
@@ -155,7 +169,7 @@ class _Type:
         number = self._of(entry.form)
         self.counts[entry.form] += 1
         self.spelled[number].add(entry.form)
-        seen = self.places[number]
+        seen = self.relevances[number]
         seen[document] = max(seen.get(document, 0.0), entry.relevance)
         if entry.normalized and fold_text(entry.normalized):
             self.join([(number, self._of(entry.normalized))], "normalized")
@@ -168,7 +182,7 @@ class _Type:
             self.folded.append(folded)
             self.forms.append(form)
             self.spelled.append(set())
-            self.places.append({})
+            self.relevances.append({})
         return self._number[folded]
 
     def parent(self, number: int) -> int:
@@ -180,8 +194,8 @@ class _Type:
 
     def join(self, pairs: Pairs, reason: str) -> None:
         """Make each pair one entity."""
-        for one, two in pairs:
-            low, high = sorted((self.parent(one), self.parent(two)))
+        for left, right in pairs:
+            low, high = sorted((self.parent(left), self.parent(right)))
             if low == high:
                 continue
             self._parent[high] = low
@@ -218,25 +232,27 @@ class _Type:
 
 
 def _numbered(
-    types: Sequence[_Type], key: bytes | None, skipped: tuple[str, ...]
+    types: Sequence[_TypeForms], key: bytes | None, skipped: tuple[str, ...]
 ) -> Resolved:
     entities: list[tuple[Entity, tuple[str, ...], dict[int, float]]] = []
-    for held in types:
+    for type_forms in types:
         members: dict[int, list[int]] = {}
-        for number in range(len(held.folded)):
-            members.setdefault(held.parent(number), []).append(number)
+        for number in range(len(type_forms.folded)):
+            members.setdefault(type_forms.parent(number), []).append(number)
         for low, numbers in sorted(
-            members.items(), key=lambda item: held.folded[item[0]]
+            members.items(), key=lambda item: type_forms.folded[item[0]]
         ):
-            entity, places = _entity(held, numbers, len(entities), key)
-            entities.append((entity, tuple(held.reasons.get(low, ())), places))
+            entity, relevances = _entity(type_forms, numbers, len(entities), key)
+            entities.append(
+                (entity, tuple(type_forms.reasons.get(low, ())), relevances)
+            )
     entities.sort(key=lambda item: item[0].id)
     return Resolved(
         tuple(entity for entity, _, _ in entities),
         tuple(
             (document, entity.id, relevance)
-            for entity, _, places in entities
-            for document, relevance in sorted(places.items())
+            for entity, _, relevances in entities
+            for document, relevance in sorted(relevances.items())
         ),
         {entity.id: reasons for entity, reasons, _ in entities if reasons},
         skipped,
@@ -244,18 +260,22 @@ def _numbered(
 
 
 def _entity(
-    held: _Type, numbers: Sequence[int], ordinal: int, key: bytes | None
+    type_forms: _TypeForms, numbers: Sequence[int], ordinal: int, key: bytes | None
 ) -> tuple[Entity, dict[int, float]]:
-    forms = {form for number in numbers for form in held.spelled[number]}
-    ordered = sorted(forms, key=lambda form: (-held.counts[form], -len(form), form))
-    places: dict[int, float] = {}
+    forms = {form for number in numbers for form in type_forms.spelled[number]}
+    ordered = sorted(
+        forms, key=lambda form: (-type_forms.counts[form], -len(form), form)
+    )
+    relevances: dict[int, float] = {}
     for number in numbers:
-        for document, relevance in held.places[number].items():
-            places[document] = max(places.get(document, 0.0), relevance)
-    name = f"{held.folded[numbers[0]]}::{held.name}"
+        for document, relevance in type_forms.relevances[number].items():
+            relevances[document] = max(relevances.get(document, 0.0), relevance)
+    name = f"{type_forms.folded[numbers[0]]}::{type_forms.name}"
     id_ = (
         f"e{ordinal:07d}"
         if key is None
         else hmac.digest(key, name.encode(), "sha256").hex()[:24]
     )
-    return Entity(id_, held.name, tuple(ordered), max(places.values())), places
+    return Entity(
+        id_, type_forms.name, tuple(ordered), max(relevances.values())
+    ), relevances

@@ -67,9 +67,9 @@ def is_text(said: str, least: int = _LEAST) -> bool:
     """
     if len(said) < least:
         return False
-    if not all(one.isprintable() or one in "\n\t\r" for one in said):
+    if not all(item.isprintable() or item in "\n\t\r" for item in said):
         return False
-    spoken = sum(one.isalnum() or one.isspace() for one in said)
+    spoken = sum(item.isalnum() or item.isspace() for item in said)
     chance = len(said) < _SHORT and not said.isascii()
     return spoken >= (_SPOKEN_SHORT if chance else _SPOKEN) * len(said)
 
@@ -179,7 +179,7 @@ def _from_base32(match: re.Match[str]) -> str | None:
 
 
 def _from_binary(match: re.Match[str]) -> str | None:
-    bits = "".join(one for one in match.group() if one in "01")
+    bits = "".join(item for item in match.group() if item in "01")
     raw = bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8))
     return _if_text(_text_of(raw))
 

@@ -54,8 +54,8 @@ class MappedText(Confidential):
 
     def span(self, start: int, end: int) -> Span:
         """Return the characters of the first text behind `text[start:end]`."""
-        own = self.span_before(start, end)
-        return own if self.before is None else self.before.span(own.start, own.end)
+        span = self.span_before(start, end)
+        return span if self.before is None else self.before.span(span.start, span.end)
 
     def span_before(self, start: int, end: int) -> Span:
         """Return the characters of the text before behind `text[start:end]`."""
@@ -69,8 +69,8 @@ class MappedText(Confidential):
             return True
         if self.before is None:
             return False
-        own = self.span_before(start, end)
-        return self.before.is_rewritten(own.start, own.end)
+        span = self.span_before(start, end)
+        return self.before.is_rewritten(span.start, span.end)
 
     def _origin(self, position: int) -> int:
         piece = bisect_right(self.starts, position) - 1

@@ -116,8 +116,8 @@ def _apart(match: re.Match[str]) -> list[Piece] | None:
     "U.S. v. X" are four letters, and no word of any length.
     """
     run, offset = match.group(), match.start()
-    letters = [at for at, one in enumerate(run) if one.isalnum()]
-    gaps = [run[one + 1 : other] for one, other in pairwise(letters)]
+    letters = [at for at, item in enumerate(run) if item.isalnum()]
+    gaps = [run[item + 1 : other] for item, other in pairwise(letters)]
     least, first = min(map(len, gaps)), letters[0]
     pieces: list[Piece] = [(run[first], offset + first, offset + first + 1)]
     for at, gap in zip(letters[1:], gaps, strict=True):
@@ -159,8 +159,8 @@ def _plain(match: re.Match[str]) -> str | None:
     plain = word.translate(_LOOKS_LIKE)
     if plain == word:
         return None
-    looks = sum(one != other for one, other in zip(word, plain, strict=True))
-    latin = sum(one.isascii() for one in plain)
+    looks = sum(item != other for item, other in zip(word, plain, strict=True))
+    latin = sum(item.isascii() for item in plain)
     return plain if latin == len(plain) or 2 * looks <= latin else None
 
 

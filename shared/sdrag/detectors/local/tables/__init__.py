@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any
 
 __all__ = [
     "common_words",
@@ -13,6 +15,8 @@ __all__ = [
     "peoples",
     "places",
     "surnames",
+    "word_set",
+    "word_types",
 ]
 
 
@@ -59,6 +63,28 @@ def kinds() -> dict[str, str]:
     return {word: type_ for word, _, type_ in rows}
 
 
+def word_set(name: str) -> frozenset[str]:
+    """Return a closed class of words of `lexicon.toml`."""
+    return frozenset(_lexicon()[name].split())
+
+
+def word_types(name: str) -> dict[str, str]:
+    """Return the words of a section of `lexicon.toml`, each with its type."""
+    return {
+        word: type_
+        for type_, words in _lexicon()[name].items()
+        for word in words.split()
+    }
+
+
+@lru_cache(maxsize=1)
+def _lexicon() -> dict[str, Any]:
+    return tomllib.loads(_text("lexicon.toml"))
+
+
 def _lines(name: str) -> list[str]:
-    file = files("sdrag.detectors.local.tables").joinpath(f"{name}.txt")
-    return file.read_text(encoding="utf-8").split("\n")[:-1]
+    return _text(f"{name}.txt").split("\n")[:-1]
+
+
+def _text(name: str) -> str:
+    return files(__name__).joinpath(name).read_text(encoding="utf-8")

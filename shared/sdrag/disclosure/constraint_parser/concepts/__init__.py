@@ -11,7 +11,7 @@ A table is an INI file, a concept a section of it with up to three keys:
 `asked` holds what a constraint says, `found` what a text says that tells it, and
 `types` which mentions tell it, by type or by the name of a group. What is asked for is
 also looked for in the text, except in a concept without `found`. A `*` stands for any
-ending of a word; the last word of a phrase may stand in the plural; a hyphen may be a
+ending of a word; the last word of a phrase may be in the plural; a hyphen may be a
 space or be missing. In `asked`, `(a|b)` and `?` mean what they do in patterns.
 """
 
@@ -26,7 +26,7 @@ from importlib.resources import files
 from itertools import product
 
 from sdrag.disclosure.constraint_parser.dictionary import beginning_with
-from sdrag.disclosure.constraint_parser.groups import GROUPS
+from sdrag.disclosure.constraint_parser.types import types_of
 
 __all__ = ["Concept", "concepts", "concepts_in", "surface_forms", "table_words"]
 
@@ -66,7 +66,7 @@ def concepts() -> tuple[Concept, ...]:
 
 @lru_cache(maxsize=4096)
 def surface_forms(phrase: str) -> frozenset[str]:
-    """Return how a phrase of a table may stand in a text; none for a pattern."""
+    """Return how a phrase of a table may be in a text; none for a pattern."""
     if _RULE.search(phrase):
         return frozenset()
     ways = [_endings(word, last=False) for word in phrase.split()]
@@ -95,17 +95,13 @@ def _table(domain: str) -> Iterator[Concept]:
         asked = _listed(section.get("asked", ""))
         if asked:
             found = _listed(section.get("found", ""))
-            yield Concept(asked, found, _types(_listed(section.get("types", ""))))
+            yield Concept(asked, found, types_of(_listed(section.get("types", ""))))
 
 
 def _listed(cell: str) -> tuple[str, ...]:
     joined = " ".join(cell.split()).replace("| ", "|")
     phrases = (phrase.strip() for phrase in joined.split(";"))
     return tuple(phrase for phrase in phrases if phrase)
-
-
-def _types(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(type_ for name in names for type_ in GROUPS.get(name, (name,)))
 
 
 @lru_cache(maxsize=1)

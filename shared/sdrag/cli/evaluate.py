@@ -1,0 +1,321 @@
+"""
+`sdrag eval`: one command for each suite, in the order of their names.
+
+`evaluate_rcqa` holds the largest suite. Heavy imports stand inside the commands, so
+that `sdrag --help` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from sdrag.cli.evaluate_rcqa import rcqa
+from sdrag.cli.models import complete_with
+from sdrag.cli.options import Articles, AsJson, Errors, Limit, TopK
+from sdrag.cli.output import show, show_errors
+from sdrag.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sdrag.evaluation.wordings import TriedWording
+
+__all__ = ["evaluate"]
+
+evaluate = typer.Typer(
+    help="Measure; with --json the last line printed is one JSON object.",
+    no_args_is_help=True,
+)
+
+MinWords = Annotated[int, typer.Option(min=1, help="Of a highlight.")]
+CutAt = Annotated[str, typer.Option(help="words, scope or sentences.")]
+
+
+@evaluate.command()
+def contradiction(
+    data: Annotated[
+        Path, typer.Option(help="JSON lines of claim, evidence, gold_label.")
+    ],
+    threshold: Annotated[float, typer.Option(help="The least certainty.")] = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the local rules on refuting evidence: accuracy."""
+    from sdrag.evaluation.claim_evidence import measure_contradiction, read_pairs
+
+    show(measure_contradiction(read_pairs(data), threshold), as_json=as_json)
+
+
+@evaluate.command()
+def control(
+    data: Annotated[Path, typer.Option(help="A JSON list of attack strings.")],
+    corpus: Annotated[
+        Path, typer.Option(help="Passages: JSON, JSONL, SQuAD, or a folder of .txt.")
+    ],
+    min_words: MinWords = 5,
+    max_highlights: Annotated[int, typer.Option(min=1, help="Of one answer.")] = 20,
+    cut_at: CutAt = "scope",
+    tokens: Annotated[int, typer.Option(min=1, help="Of a plain prompt.")] = 1_000,
+    vocabulary: Annotated[int, typer.Option(min=1, help="Of its tokens.")] = 100_000,
+    scan: Annotated[
+        Path | None,
+        typer.Option(help="Also scan the corpus for orders; JSONL report."),
+    ] = None,
+    classifier: Annotated[
+        bool,
+        typer.Option(help="Scan with the local classifier too, not patterns only."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Attack verification, bound what is left to choose, scan the corpus."""
+    from sdrag.evaluation.control_bits import (
+        evaluate_control,
+        guard_judge,
+        read_attacks,
+        read_corpus,
+        scan_to,
+    )
+    from sdrag.policy import InjectionSection, Policy
+
+    section = {
+        "min_words": min_words,
+        "max_highlights": max_highlights,
+        "cut_at": cut_at,
+    }
+    rules = Policy.read({"highlight": section}).highlight
+    passages = read_corpus(corpus)
+    result = evaluate_control(
+        read_attacks(data), passages, rules, tokens=tokens, vocabulary=vocabulary
+    )
+    if scan is not None:
+        judge = guard_judge(InjectionSection(local_classifier=classifier))
+        with typer.progressbar(passages, label="Scanning", file=sys.stderr) as shown:
+            result["scan"] = scan_to(scan, shown, rules, judge)
+    show(result, as_json=as_json)
+
+
+@evaluate.command()
+def differential(
+    data: Articles = None, limit: Limit = None, top_k: TopK = 4, as_json: AsJson = False
+) -> None:
+    """Replay question sets, and subtract one answer from another."""
+    from sdrag.evaluation.articles_check import load_articles
+    from sdrag.evaluation.differential import evaluate_differential
+
+    articles = load_articles(data)[:limit]
+    show(evaluate_differential(articles, top_k=top_k), as_json=as_json)
+
+
+@evaluate.command()
+def entities(
+    data: Annotated[Path, typer.Option(help="Annotated texts, JSON or JSON lines.")],
+    engine: Annotated[
+        Literal["local", "rules"],
+        typer.Option(help="All of the local engine that is installed, or its rules."),
+    ] = "local",
+    part: Annotated[
+        Literal["all", "tuning", "aside"],
+        typer.Option(help="All documents, two thirds to tune on, or the other third."),
+    ] = "all",
+    errors: Errors = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a detector of what identifies people on annotated texts."""
+    from sdrag.detectors.local import LocalDetector
+    from sdrag.detectors.tagger import TaggerDetector, available
+    from sdrag.engine.effect_runner import PortRunner, Ports
+    from sdrag.evaluation.entities import measure, missed, read_annotated
+
+    documents = [
+        document
+        for number, document in enumerate(read_annotated(data))
+        if part == "all" or (number % 3 == 2) == (part == "aside")
+    ]
+    tagged = engine == "local" and available()
+    detector = TaggerDetector() if tagged else LocalDetector()
+    runner = PortRunner(Ports())
+    if errors:
+        show_errors(missed(detector, documents, runner), errors)
+    show(measure(detector, documents, runner), as_json=as_json)
+
+
+@evaluate.command()
+def eviction(
+    data: Articles = None, limit: Limit = None, top_k: TopK = 8, as_json: AsJson = False
+) -> None:
+    """Search for wordings of a question that push needed constraints below K."""
+    from sdrag.evaluation.articles_check import load_articles
+    from sdrag.evaluation.eviction import evaluate_eviction
+
+    articles = load_articles(data)[:limit]
+    show(evaluate_eviction(articles, chunks=top_k), as_json=as_json)
+
+
+@evaluate.command()
+def grounding(
+    data: Annotated[Path, typer.Option(help="JSON lines of claim, evidence, label.")],
+    threshold: Annotated[
+        float, typer.Option(help="The least support that counts.")
+    ] = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the local scorer of support: AUC, F1, and the sentences it cites."""
+    from sdrag.evaluation.claim_evidence import measure_grounding, read_cases
+
+    show(measure_grounding(read_cases(data), threshold), as_json=as_json)
+
+
+@evaluate.command()
+def highlight(
+    data: Annotated[Path, typer.Option(help="A SQuAD-style JSON file.")],
+    engine: Annotated[
+        str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
+    ] = "local",
+    highlighter: Annotated[
+        str,
+        typer.Option(help="local, baseline, structured, two_steps or span."),
+    ] = "",
+    cut_at: CutAt = "scope",
+    min_words: MinWords = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Measure highlights against the gold passage, and declining."""
+    from sdrag.engine.calls import Port
+    from sdrag.engine.effect_runner import PortRunner, Ports
+    from sdrag.evaluation.highlight import evaluate_highlighter, read_squad
+    from sdrag.highlight.exchange import Settings
+    from sdrag.highlight.highlighters import highlighter_named
+    from sdrag.policy import Policy
+
+    complete = complete_with(engine)
+    name = highlighter or ("structured" if complete else "local")
+    if complete is None and name != "local":
+        raise UsageError("That highlighter asks a model.", hint="Pass --engine.")
+    rules = Policy.read({"highlight": {"cut_at": cut_at, "min_words": min_words}})
+    settings = Settings(highlighter_named(name), rules.highlight)
+    runner = PortRunner(Ports(complete=Port(complete) if complete else None))
+    result = evaluate_highlighter(read_squad(data), settings, runner)
+    show({"highlighter": name, "cut_at": cut_at, **result}, as_json=as_json)
+
+
+@evaluate.command()
+def injection(
+    data: Annotated[Path, typer.Option(help="JSON lines of text and label.")],
+    threshold: Annotated[
+        float, typer.Option(help="The least score that counts.")
+    ] = 0.5,
+    patterns_only: Annotated[
+        bool, typer.Option("--patterns-only", help="Leave the trained head out.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the injection scan: precision, recall, false positives, AUC."""
+    from sdrag.evaluation.injection import measure, read_examples
+    from sdrag.policy import InjectionSection
+
+    section = InjectionSection(threshold=threshold, local_classifier=not patterns_only)
+    show(measure(read_examples(data), section), as_json=as_json)
+
+
+@evaluate.command()
+def linkage(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Clusters in the thesis's schema; the package's own if none."
+        ),
+    ] = None,
+    entities: Annotated[
+        Literal["given", "local"], typer.Option(help="Given by the data, or found.")
+    ] = "given",
+    select: Annotated[
+        Literal["document", "greedy", "knapsack", "optimal"],
+        typer.Option(help="How entities are selected for masking."),
+    ] = "knapsack",
+    chain_length: Annotated[
+        int, typer.Option(min=2, max=8, help="Documents in the longest chain.")
+    ] = 2,
+    policy: Annotated[
+        Path | None, typer.Option(help="A policy, for its linkage section.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what links documents, and what masking leaves."""
+    from sdrag.detectors.local import LocalDetector
+    from sdrag.evaluation.linkage import evaluate_linkage
+    from sdrag.evaluation.linkage_clusters import packaged_clusters, read_clusters
+    from sdrag.linkage.settings import read_settings
+
+    clusters = packaged_clusters() if data is None else read_clusters(data)
+    settings = read_settings(policy).model_copy(
+        update={"select": select, "chain_length": chain_length}
+    )
+    detector = LocalDetector() if entities == "local" else None
+    show(evaluate_linkage(clusters, settings, detector), as_json=as_json)
+
+
+@evaluate.command()
+def ranking(
+    data: Articles = None,
+    top_k: TopK = 8,
+    bind_top_n: Annotated[
+        int, typer.Option(min=1, help="Chunks each constraint is bound to.")
+    ] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Rank the constraints of every question, all articles being one corpus."""
+    from sdrag.evaluation.articles_check import load_articles
+    from sdrag.evaluation.constraint_ranking import evaluate_ranking
+
+    result = evaluate_ranking(load_articles(data), top_k=top_k, bind_top_n=bind_top_n)
+    show(result, as_json=as_json)
+
+
+evaluate.command()(rcqa)
+
+
+@evaluate.command("retrieval-oracle")
+def retrieval_oracle(
+    data: Articles = None, limit: Limit = None, as_json: AsJson = False
+) -> None:
+    """Compare true values with decoys, by ids and scores; and what a view costs."""
+    from sdrag.evaluation.articles_check import load_articles
+    from sdrag.evaluation.retrieval_oracle import evaluate_retrieval_oracle
+
+    show(evaluate_retrieval_oracle(load_articles(data)[:limit]), as_json=as_json)
+
+
+@evaluate.command()
+def wordings(
+    data: Annotated[
+        Path | None, typer.Option(help="JSON lines; the shipped ones when missing.")
+    ] = None,
+    errors: Errors = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Try wordings of constraints on texts, with the local engine alone."""
+    from sdrag.evaluation.wordings import evaluate_wordings, read_wordings
+
+    result = evaluate_wordings(read_wordings(data), partial(_show_failures, errors))
+    show(result, as_json=as_json)
+
+
+def _show_failures(limit: int, tried: Sequence[TriedWording]) -> None:
+    """Show what was released, and what was refused and should be enforced."""
+    failures = (
+        {
+            "kind": f"{case.result}, {case.wording['group']}",
+            "before": case.wording["constraint"],
+            "text": "; ".join(case.wording["secret"]),
+            "after": case.left,
+        }
+        for case in tried
+        if case.result == "released"
+        or (case.result == "refused" and case.wording["expect"] == "enforce")
+    )
+    if limit:
+        show_errors(failures, limit)

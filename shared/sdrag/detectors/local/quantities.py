@@ -1,0 +1,236 @@
+"""
+Numbers with what they count: money, doses, durations, ages, quantities.
+
+Amounts are found from the unit backwards: the unit is looked up, and the number before
+it is read token by token, in digits or in words. What a bare number counts only its
+reader can say, so its confidence is low. A number of two or more with a noun in the
+plural (seventy-one hearings) tells one case from others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sdrag.detectors.local.lexicon import CURRENCIES, NUMBER_WORDS, UNITS, listed
+from sdrag.detectors.local.tables import word_set
+from sdrag.detectors.local.tokens import Candidate, Tokens
+
+__all__ = ["counts", "measures"]
+
+
+_NUMERAL = r"(?:\d{1,3}(?:[,. ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)"
+_SIGN = re.compile("[$\u20ac\u00a3\u00a5\u20b9]")
+_CODES = word_set("currency_codes")
+_MONEY = re.compile(
+    rf"(?:(?:US|AU|NZ|CA)?[$\u20ac\u00a3\u00a5\u20b9]|Rs\.?|[A-Z]{{3}}) ?{_NUMERAL}"
+    r"(?: ?(?:million|billion|thousand|bn|m|k|M|K)\b)?"
+)
+_NUMBER_FIRST = re.compile(
+    rf"(?P<percent>(?<![\d.,]){_NUMERAL} ?(?:%|per cent\b|percent\b))"
+    r"|(?P<glued>\d+(?:[.,]\d+)?(?P<unit>mg|mcg|ml|g|kg|km|cm|mm|m|kW|GB|MB|lb|lbs)\b)"
+    r"|(?P<age>(?<=, )\d{2}(?=, |\)| \())"
+)
+_AGE = re.compile(
+    r"[Aa](?:ged?(?: (?:is|was|of))?|ge:) ?(\d{1,3}|(?!of\b)[a-z]+(?:[- ](?:one|two"
+    r"|three|four|five|six|seven|eight|nine))?)\b"
+)
+_IS_AGED = re.compile(r" (\d{1,2})(?=[.,;!?]| and\b| y/o| yrs?\b|$)")
+_COPULAS = listed("is was am turn turned turning I'm i'm she's he's She's He's")
+_RELATIVE = re.compile(r" (?:later|earlier|before|after|ago|previously|from now)\b")
+_OLD = re.compile("[ -]old| of age")
+_AGE_WORDS = listed("year years month months week weeks day days")
+_JOINS = frozenset(("and", "a", "of", "to", "or", "point"))
+_ABOUT = re.compile(r"\b(?:approximately|about|nearly|almost|approx\.) $")
+_BETWEEN = frozenset(
+    ("consecutive", "full", "whole", "more", "pounds", "further", "square", "cubic")
+)
+_CURRENCY_CODE = re.compile(r" (?:sterling )?\([A-Z]{3}\)?")
+_GAPS = frozenset((" ", "-", "", " ("))
+_TIMES = re.compile(rf"{_NUMERAL} ?[x\u00d7] ?$")
+
+
+def measures(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield amounts."""
+    yield from _signed(tokens)
+    yield from _written(tokens)
+    yield from _ages(tokens)
+    units = [word for word in tokens.where if word in UNITS or _currency(word)]
+    for word in units:
+        kind = UNITS.get(word, "MONEY")
+        for index in tokens.where[word]:
+            yield from _measured(tokens, index, kind)
+
+
+def _signed(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield money by the sign or the code in front."""
+    text = tokens.text
+    positions = [match.start() for match in _SIGN.finditer(text)]
+    positions += [tokens.starts[index] for index in tokens.indices(_CODES)]
+    for position in positions:
+        match = _MONEY.match(text, position)
+        if match:
+            yield _led(text, Candidate(*match.span(), "MONEY", 1.0, "currency"))
+
+
+def _written(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield what a number begins."""
+    for index in tokens.numbers:
+        match = _NUMBER_FIRST.match(tokens.text, tokens.starts[index])
+        if match is None:
+            continue
+        if match["percent"]:
+            yield Candidate(*match.span(), "QUANTITY", 0.8, "percent")
+        elif match["glued"]:
+            kind = UNITS.get(match["unit"], "QUANTITY")
+            yield Candidate(*match.span(), kind, 0.9, "unit")
+        else:
+            yield Candidate(*match.span(), "AGE", 0.8, "context")
+
+
+def _ages(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield ages by the word in front."""
+    text = tokens.text
+    for index in tokens.indices(("aged", "age", "Aged", "Age")):
+        match = _AGE.match(text, tokens.starts[index])
+        if match and (
+            match[1].isdigit() or re.split("[ -]", match[1])[0] in NUMBER_WORDS
+        ):
+            yield Candidate(*match.span(1), "AGE", 0.8, "context")
+    for index in tokens.indices(_COPULAS):
+        match = _IS_AGED.match(text, tokens.ends[index])
+        if match:
+            yield Candidate(*match.span(1), "AGE", 0.8, "context")
+
+
+def _led(text: str, found: Candidate) -> Candidate:
+    """Take the word in front along that says the amount is rough."""
+    lead = _ABOUT.search(text, max(0, found.start - 14), found.start)
+    return found._replace(start=lead.start()) if lead else found
+
+
+def _currency(word: str) -> bool:
+    return word in CURRENCIES or word.lower() in CURRENCIES
+
+
+def _measured(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:
+    first = _number_before(tokens, index)
+    if first is None:
+        return
+    text, end = tokens.text, tokens.ends[index]
+    code = _CURRENCY_CODE.match(text, end) if kind == "MONEY" else None
+    if code:
+        end = code.end()
+    start = tokens.starts[_whole(tokens, first)]
+    later = _RELATIVE.match(text, end) if kind == "DURATION" else None
+    if later:
+        yield Candidate(start, later.end(), "DATE", 0.95, "relative")
+    old = _OLD.match(text, end) if tokens.words[index] in _AGE_WORDS else None
+    if old:
+        yield Candidate(start, old.end(), "AGE", 1.0, "unit")
+        return
+    by = _TIMES.search(text, max(0, start - 12), start)
+    yield _led(text, Candidate(by.start() if by else start, end, kind, 0.9, "unit"))
+
+
+def _whole(tokens: Tokens, first: int) -> int:
+    """Return the first token of the longer amount: three years and nine months."""
+    words = tokens.words
+    if first > 2 and words[first - 1] == "and" and words[first - 2] in UNITS:
+        before = _number_before(tokens, first - 2)
+        if before is not None:
+            return before
+    return first
+
+
+def _number_before(tokens: Tokens, index: int) -> int | None:
+    """Return the first token of the number that ends before the token."""
+    words = tokens.words
+    first = None
+    position = index
+    while position > 0 and index - position < 8:
+        if tokens.gap(position) not in _GAPS:
+            break
+        word = words[position - 1]
+        if word[0].isdigit() or word.lower() in NUMBER_WORDS:
+            first = position - 1
+        elif first is None and index - position < 2 and _qualifies(word):
+            pass
+        elif word not in _JOINS or first is None:
+            break
+        position -= 1
+    return first
+
+
+def _qualifies(word: str) -> bool:
+    """Say whether the word may stand between a number and its unit."""
+    return word[0].isupper() or word in _BETWEEN
+
+
+_SINGLE = frozenset(("one", "once", "half", "couple"))
+_FEW = _SINGLE | {"zero", "twice"}
+_NUMBERS = NUMBER_WORDS | {word.capitalize() for word in NUMBER_WORDS}
+_PLURAL = re.compile(
+    r" (?:(?:other|more|different|separate|further|additional) )?"
+    r"([a-z-]{3,30}s|children|people|men|women)\b"
+)
+_QUALIFIED_PLURAL = re.compile(r" (?:[\w-]{3,30} ){0,2}?([a-z-]{3,30}s)\b")
+_LARGE = re.compile(r"\d{3}|\d{5}|\d{1,3}(?:,\d{3})+")
+_NO_PLURAL = re.compile(r"(?:ss|us|is|ys|'s)$")
+_SINGULAR = listed("was has his this its as thus does news series always perhaps")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d$")
+_REFERENCE = re.compile(
+    r"(?:[\u00a7.(/:-]|\b(?:Articles?|Rules?|Sections?|[Pp]aragraphs?|Protocol|[A-Z]\w*)"
+    r"|\b(?:paras?|nos?|pages?|p|ss?|at)|\d(?:,| and| or| to))\.? ?$"
+)
+
+
+def counts(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield numbers, and what they count."""
+    for index in tokens.numbers:
+        start, end = tokens.starts[index], tokens.ends[index]
+        yield Candidate(start, end, "NUMBER", 0.3, "digits")
+        word = tokens.words[index]
+        if word in {"0", "1"} or _YEAR.match(word):
+            continue
+        if _REFERENCE.search(tokens.text, max(0, start - 14), start):
+            continue
+        large = _LARGE.fullmatch(word) is not None
+        if large:
+            yield Candidate(start, end, "QUANTITY", 0.5, "large")
+        yield from _counted(
+            tokens.text, start, end, _QUALIFIED_PLURAL if large else _PLURAL
+        )
+    done = -1
+    for index in sorted(tokens.indices(_NUMBERS)):
+        if index <= done:
+            continue
+        done = _last(tokens, index)
+        word = tokens.words[index].lower()
+        if word not in _SINGLE or done > index:
+            start, end = tokens.starts[index], tokens.ends[done]
+            yield Candidate(start, end, "NUMBER", 0.2, "words")
+            if word not in _FEW:
+                yield from _counted(tokens.text, start, end, _PLURAL)
+
+
+def _last(tokens: Tokens, index: int) -> int:
+    """Return the last word of the number that begins with the token."""
+    last = index
+    while (
+        last + 1 < len(tokens.words)
+        and tokens.words[last + 1] in NUMBER_WORDS
+        and tokens.gap(last + 1) in (" ", "-")
+    ):
+        last += 1
+    return last
+
+
+def _counted(
+    text: str, start: int, end: int, noun: re.Pattern[str]
+) -> Iterator[Candidate]:
+    match = noun.match(text, end)
+    if match is None or match[1] in UNITS or match[1] in _SINGULAR:
+        return
+    if not _NO_PLURAL.search(match[1]):
+        yield Candidate(start, match.end(), "QUANTITY", 0.5, "plural")

@@ -1,0 +1,200 @@
+"""
+Words and numbers of a text in one scan, and where identifiers may begin.
+
+An index from words to tokens keeps the rules quick: a rule looks up its own cue words
+and reads the text around them. Patterns of identifiers are tried only at a figure and
+at the short groups of letters before it, so prose without figures costs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sdrag.detectors.local.lexicon import SCHEME_NAMES, listed
+from sdrag.vocabulary import Confidential
+
+__all__ = ["Candidate", "Tokens", "anchors", "begun", "cued", "matches", "tokenize"]
+
+
+class Candidate(NamedTuple):
+    """
+    A candidate.
+
+    Args:
+        start: Where it starts.
+        end: Where it ends.
+        type: As in `Mention`.
+        confidence: From 0 to 1.
+        reason: The rule.
+    """
+
+    start: int
+    end: int
+    type: str
+    confidence: float
+    reason: str
+
+
+# A word with its inner apostrophes (not a genitive), or a number with its inner marks.
+_TOKEN = re.compile(r"[^\W\d_]+(?:'(?!s\b)[^\W\d_]+)*|\d+(?:[.,:/]\d+)*")
+_OPENS = ".!?:;\n"
+_CLOSERS = "\"')]} \t*#>_-"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Tokens(Confidential):
+    """
+    Tokens in order.
+
+    Args:
+        text: What was scanned.
+        words: Each token's characters.
+        starts: Where each starts.
+        ends: Where each ends.
+        where: The tokens that are a word, by that word.
+        numbers: The tokens that begin with a digit.
+        capitals: The tokens that begin with a capital.
+    """
+
+    text: str
+    words: list[str]
+    starts: list[int]
+    ends: list[int]
+    where: Mapping[str, list[int]]
+    numbers: list[int]
+    capitals: list[int]
+
+    def gap(self, index: int) -> str:
+        """Return what stands between the token and the one before it."""
+        before = self.ends[index - 1] if index else 0
+        return self.text[before : self.starts[index]]
+
+    def indices(self, words: Iterable[str]) -> Iterator[int]:
+        """Yield the tokens that are one of the words, word by word."""
+        where = self.where
+        for word in words:
+            if word in where:
+                yield from where[word]
+
+    def opens_sentence(self, index: int) -> bool:
+        """Say whether a sentence, heading or list item may start with the token."""
+        gap = self.gap(index)
+        if index and gap == " ":
+            return False
+        if index == 0 or "\n" in gap:
+            return True
+        before = gap.rstrip(_CLOSERS)
+        if not before:
+            return '"' in gap and "," not in gap
+        if before[-1] in ".:" and self._abbreviated(index - 1):
+            return False
+        return before[-1] in _OPENS
+
+    def _abbreviated(self, index: int) -> bool:
+        word = self.words[index]
+        return len(word) == 1 or word in _ABBREVIATIONS
+
+
+_ABBREVIATIONS = listed(
+    "Mr Mrs Ms Dr Prof St Rev Capt Lt Col Gen Maj Sgt Sen Gov Hon No nos no Jr Sr vs"
+)
+
+
+def tokenize(text: str) -> Tokens:
+    """Scan a text."""
+    words: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    where: defaultdict[str, list[int]] = defaultdict(list)
+    for match in _TOKEN.finditer(text):
+        word = match.group()
+        where[word].append(len(words))
+        words.append(word)
+        start, end = match.span()
+        starts.append(start)
+        ends.append(end)
+    # Every occurrence of a word has the same first letter: look at each word once.
+    numbers = [i for word in where if word[0].isdigit() for i in where[word]]
+    capitals = [i for word in where if word[0].isupper() for i in where[word]]
+    return Tokens(
+        text, words, starts, ends, dict(where), sorted(numbers), sorted(capitals)
+    )
+
+
+_LETTER_GROUPS = 2
+_LONGEST_LETTERS = 9
+_MARKS = frozenset(("", "-", ".", "/", "\u00b7"))
+_SMALL = 2
+# A number in prose, with a word behind it that is no part of a date or a time.
+_ALONE = re.compile(
+    r"\d+(?:[.,;:)]?\s(?!(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|hrs|hours"
+    r"|uhr|am\b|pm\b))[a-z]{2,}|,\d{3}(?![,\d]))"
+)
+
+
+def anchors(tokens: Tokens) -> list[int]:
+    """Return the places where an identifier may begin, in order."""
+    text, starts = tokens.text, tokens.starts
+    positions: set[int] = set()
+    for index in tokens.numbers:
+        position = starts[index]
+        if not _ALONE.match(text, position):
+            positions.add(position)
+        for before in range(index - 1, max(-1, index - 1 - _LETTER_GROUPS), -1):
+            gap = text[tokens.ends[before] : position]
+            if not _joined(tokens.words[before], gap):
+                break
+            position = starts[before]
+            positions.add(position)
+    return sorted(positions)
+
+
+def _joined(word: str, gap: str) -> bool:
+    """Say whether letters belong to what stands behind them: AB 12, ab 12, ab-12."""
+    if gap == " ":
+        if len(word) > _SMALL and not word.isupper():
+            return False
+    elif gap not in _MARKS:
+        return False
+    return (
+        len(word) <= _LONGEST_LETTERS
+        and word not in SCHEME_NAMES
+        and not word[0].isdigit()
+    )
+
+
+def matches(
+    pattern: re.Pattern[str], text: str, positions: Iterable[int]
+) -> Iterator[re.Match[str]]:
+    """Yield what matches at the places, none within another."""
+    done = 0
+    for position in positions:
+        match = pattern.match(text, position) if position >= done else None
+        if match:
+            done = match.end()
+            yield match
+
+
+def begun(
+    pattern: re.Pattern[str], tokens: Tokens, words: Iterable[str]
+) -> Iterator[re.Match[str]]:
+    """Yield what matches from one of the words on."""
+    for index in tokens.indices(words):
+        match = pattern.match(tokens.text, tokens.starts[index])
+        if match:
+            yield match
+
+
+def cued(
+    pattern: re.Pattern[str], tokens: Tokens, words: frozenset[str]
+) -> Iterator[re.Match[str]]:
+    """Yield what matches behind one of the words."""
+    for word in filter(words.__contains__, tokens.where):
+        for index in tokens.where[word]:
+            match = pattern.match(tokens.text, tokens.ends[index])
+            if match:
+                yield match

@@ -1,0 +1,109 @@
+"""What the guards after generation take, share and return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from sdrag.guardrails.claims import Claim, claims
+from sdrag.policy import Policy
+from sdrag.vocabulary import Action, Confidential, Decision, Passage
+
+if TYPE_CHECKING:
+    from sdrag.guardrails.citations import CitationFault
+    from sdrag.guardrails.comparison import Conflict
+    from sdrag.guardrails.grounding import ClaimSupport
+
+__all__ = ["DECLINED", "AnswerWork", "Draft", "Guarded"]
+
+DECLINED = "This question cannot be answered reliably from the available sources."
+SUBJECT = "answer"
+
+Status = Literal["checked", "annotated", "declined"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Draft(Confidential):
+    """
+    An answer, and what it was made from.
+
+    Args:
+        question: What was asked.
+        answer: What the model said.
+        passages: What the host's prompt received, in its order.
+        citations: The citations, where they came as data.
+    """
+
+    question: str
+    answer: str
+    passages: tuple[Passage, ...]
+    citations: Any = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Guarded(Confidential):
+    """
+    What may be shown, and why.
+
+    Args:
+        text: The answer as it may be shown.
+        status: `checked` only where every check was made and passed.
+        supports: The evidence of each claim.
+        faults: What is wrong with citations.
+        conflicts: Between passages (`left`) and claims (`right`).
+        decisions: Without content.
+    """
+
+    text: str
+    status: Status
+    supports: tuple[ClaimSupport, ...] = ()
+    faults: tuple[CitationFault, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Guarded({self.status}, {len(self.text)} characters)"
+
+
+@dataclass(repr=False)
+class AnswerWork(Confidential):
+    """
+    What the checks of one answer have come to; used in one call and forgotten.
+
+    A guard of answers is a function `at_answer(work, section)` whose steps return a
+    `Guarded` where the answer is declined, and otherwise None.
+    """
+
+    draft: Draft
+    policy: Policy
+    text: str
+    supports: tuple[ClaimSupport, ...] = ()
+    faults: tuple[CitationFault, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    marks: dict[int, str] = field(default_factory=dict)
+    dropped: set[int] = field(default_factory=set)
+    decisions: list[Decision] = field(default_factory=list)
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims of the text, as it is when they are first asked for."""
+        return claims(self.text, placeholder=self.policy.disclosure.placeholder)
+
+    def note(
+        self, rule: str, reason: str, action: Action = "annotated", spans: int = 0
+    ) -> None:
+        """Record a decision on the answer."""
+        self.decisions.append(Decision(SUBJECT, action, rule, reason, spans=spans))
+
+    def decline(self, rule: str, reason: str) -> Guarded:
+        """Return that nothing may be said."""
+        self.note(rule, reason, "withheld")
+        return Guarded(
+            DECLINED,
+            "declined",
+            self.supports,
+            self.faults,
+            self.conflicts,
+            tuple(self.decisions),
+        )

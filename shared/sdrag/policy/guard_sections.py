@@ -1,0 +1,366 @@
+"""
+The guards of the policy file: the section of each, and the one table of them all.
+
+A guard is off until its section is in the file, and strict from then on. The pipeline
+runs the rows of `GUARDS` in their order, `sdrag check` names them, and the reference in
+`docs/guardrails.md` is made of them. A new guard is a module in `sdrag.guardrails`, its
+section and row here, and its test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from sdrag.policy.sections import Count, MetadataKey, Section, Share
+
+__all__ = [
+    "GUARDS",
+    "AccessSection",
+    "CitationsSection",
+    "ContradictionsSection",
+    "GroundingSection",
+    "Guard",
+    "GuardSection",
+    "GuardSections",
+    "InjectionSection",
+    "MonitoringSection",
+    "RelevanceSection",
+    "StalenessSection",
+]
+
+Method = Literal["local", "nli", "llm"]
+"""Who judges: the local engine, a judge of pairs that was handed in, or the model."""
+Stage = Literal["access", "retrieval", "release", "answer"]
+"""Where a guard runs: around the host's search, on what it returned, on what was
+released, or on the answer."""
+
+
+class GuardSection(Section):
+    """The settings of a guard."""
+
+    @property
+    def asks(self) -> Method:
+        """How it judges."""
+        return "local"
+
+
+class AccessSection(GuardSection):
+    """
+    Who may see which passage, by keys of its metadata; a key of null is not used.
+
+    Args:
+        tenant_key: Holds the tenant, or a list of tenants.
+        roles_key: Holds a role, or a list of roles, any of which opens the passage.
+        level_key: Holds the clearance that is needed.
+        uses_key: Holds what a licence allows the passage to be used for; a principal
+            says its own use in its attribute `use`.
+        required: Tags without which a passage is nobody's; they are pushed down.
+        listed: Tags that may hold a list in the store; asking for one is not in every
+            store's language.
+        without_principal: `public` shows untagged passages to everybody.
+        budget: The most passages asked of the store until enough are allowed.
+    """
+
+    tenant_key: MetadataKey | None = "tenant"
+    roles_key: MetadataKey | None = "roles"
+    level_key: MetadataKey | None = "level"
+    uses_key: MetadataKey | None = "allowed_uses"
+    required: tuple[Literal["tenant", "roles", "level"], ...] = ()
+    listed: tuple[Literal["tenant", "roles"], ...] = ("roles",)
+    without_principal: Literal["deny", "public"] = "deny"
+    budget: Count = 200
+
+    @model_validator(mode="after")
+    def _required_have_keys(self) -> Self:
+        if any(getattr(self, f"{name}_key") is None for name in self.required):
+            raise ValueError("a required tag needs its key")
+        return self
+
+
+class StalenessSection(GuardSection):
+    """
+    What happens to passages that have expired or were replaced.
+
+    Args:
+        valid_until_key: Holds the last date, ISO 8601, on which it may be used.
+        updated_key: Holds the date of the last change.
+        version_key: Holds a number, a dotted number or a date; the greatest wins.
+        superseded_by_key: Holds anything where the host has replaced the document.
+        document_key: Names the document, where the passage itself does not.
+        action: Drop what has expired, or keep it with a disclaimer.
+        recency_half_life_days: Rank an older passage lower, by half for each such time.
+    """
+
+    valid_until_key: str = "valid_until"
+    updated_key: str = "updated"
+    version_key: str = "version"
+    superseded_by_key: str = "superseded_by"
+    document_key: str = "document_id"
+    action: Literal["drop", "disclaim"] = "drop"
+    recency_half_life_days: Annotated[float, Field(gt=0)] | None = None
+
+
+class RelevanceSection(GuardSection):
+    """
+    When a passage is close enough to the question to be used.
+
+    Args:
+        min_score: From 0 to 1, after scaling.
+        min_passages: With fewer, nothing is returned: there is not enough.
+        scores: What the host's scores are. `auto` takes what can only be similarities
+            and measures the rest itself; `measured` always measures.
+        rerank: Score with the cross-encoder that was handed in.
+        insufficient: What is returned then: nothing, or a passage that says so.
+    """
+
+    min_score: Share = 0.25
+    min_passages: Annotated[int, Field(ge=0)] = 1
+    scores: Literal[
+        "auto",
+        "similarity",
+        "cosine",
+        "cosine_distance",
+        "l2",
+        "squared_l2",
+        "measured",
+    ] = "auto"
+    rerank: bool = False
+    insufficient: Literal["empty", "notice"] = "empty"
+
+    @property
+    def asks(self) -> Method:
+        """How it judges."""
+        return "nli" if self.rerank else "local"
+
+
+class InjectionSection(GuardSection):
+    """
+    What happens to passages that give orders.
+
+    Args:
+        threshold: The least score of a window that counts, from 0 to 1.
+        action: Drop the passage, strip the sentences, or flag and keep it.
+        max_characters: A longer passage is oversized, and treated as an injection.
+        decode_depth: How many encodings inside each other are undone.
+        local_classifier: Read it with the trained head too (the `local` extra).
+    """
+
+    threshold: Share = 0.5
+    action: Literal["drop", "strip", "flag"] = "drop"
+    max_characters: Count = 20_000
+    decode_depth: Annotated[int, Field(ge=0, le=5)] = 3
+    local_classifier: bool = True
+
+
+class MonitoringSection(GuardSection):
+    """
+    Whether an answer carries what only an injection would put there.
+
+    Args:
+        look_for: Links, e-mail addresses and calls to action that stand in passages
+            and not in the question.
+        action: Note it, take out the sentence, or decline the answer.
+        allow_domains: Domains that an answer may always name.
+    """
+
+    look_for: tuple[Literal["links", "emails", "calls"], ...] = Field(
+        default=("links", "emails", "calls"), min_length=1
+    )
+    action: Literal["flag", "strip", "decline"] = "flag"
+    allow_domains: tuple[str, ...] = ()
+
+
+class GroundingSection(GuardSection):
+    """
+    Whether an answer's claims are supported by the passages.
+
+    Args:
+        method: The local scorer, an NLI model that was handed in, or the host's model.
+        threshold: The least support that counts, from 0 to 1.
+        action: Mark unsupported claims, drop them, or decline the answer.
+        max_claims: An answer with more is declined.
+    """
+
+    method: Literal["local", "nli", "llm"] = "local"
+    threshold: Share = 0.5
+    action: Literal["annotate", "drop", "decline"] = "annotate"
+    max_claims: Count = 60
+
+    @property
+    def asks(self) -> Method:
+        """How it judges."""
+        return self.method
+
+
+class ContradictionsSection(GuardSection):
+    """
+    What happens when sources disagree with each other, or the answer with them.
+
+    Args:
+        strategy: Present both sides, prefer the more authoritative or the newer
+            passage, decline, or flag for review.
+        authority_key: Holds a number; the greater is believed.
+        updated_key: Holds the date of the last change.
+        topic_key: Holds a passage's topic, or a list of them.
+        critical_topics: Topics on which a contradiction always declines and escalates.
+        threshold: The least certainty that counts, from 0 to 1.
+        method: The local rules, an NLI model that was handed in, or the host's model.
+        notice: Tell the chain which sources disagree, in a passage after them.
+    """
+
+    strategy: Literal["present", "authoritative", "recent", "decline", "review"] = (
+        "present"
+    )
+    authority_key: MetadataKey = "authority"
+    updated_key: MetadataKey = "updated"
+    topic_key: MetadataKey = "topic"
+    critical_topics: tuple[str, ...] = ()
+    threshold: Share = 0.5
+    method: Literal["local", "nli", "llm"] = "local"
+    notice: bool = True
+
+    @property
+    def asks(self) -> Method:
+        """How it judges."""
+        return self.method
+
+
+class CitationsSection(GuardSection):
+    """
+    Whether an answer says where it has each claim from, and says it rightly.
+
+    Args:
+        format: `[1]` by the passage's place, `[doc-id]` by its id, or citations handed
+            over as data beside the answer.
+        require: The checks an answer must pass.
+        threshold: The least support by a cited passage, from 0 to 1.
+        action: Mark what fails, or decline the answer.
+    """
+
+    format: Literal["number", "id", "structured"] = "number"
+    require: tuple[Literal["presence", "validity", "accuracy", "completeness"], ...] = (
+        "presence",
+        "validity",
+        "accuracy",
+    )
+    threshold: Share = 0.5
+    action: Literal["annotate", "decline"] = "annotate"
+
+
+class GuardSections(Section):
+    """The sections of a policy that turn guards on."""
+
+    access: AccessSection | None = None
+    staleness: StalenessSection | None = None
+    relevance: RelevanceSection | None = None
+    injection: InjectionSection | None = None
+    monitoring: MonitoringSection | None = None
+    grounding: GroundingSection | None = None
+    contradictions: ContradictionsSection | None = None
+    citations: CitationsSection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """
+    A row of the table: one guard at one stage.
+
+    Args:
+        section: Its key in the policy file, which is also its name.
+        stage: Where it runs.
+        screen: The function that screens, as `module:name`; it is imported when a
+            request first needs it. `sdrag.guardrails.screened` says what functions of
+            each stage take and return.
+        does: What it does, in one sentence.
+        judge: The judge of pairs that it needs where its section asks for one.
+    """
+
+    section: str
+    stage: Stage
+    screen: str
+    does: str
+    judge: Literal["relevance", "entailment", "contradiction"] | None = None
+
+    def settings(self, sections: GuardSections) -> Any:
+        """Return its section, or None where it is off."""
+        return getattr(sections, self.section)
+
+    def load(self) -> Callable[..., Any]:
+        """Return the function that screens."""
+        return _loaded(self.screen)
+
+
+@cache
+def _loaded(path: str) -> Callable[..., Any]:
+    module, _, name = path.partition(":")
+    loaded: Callable[..., Any] = getattr(import_module(module), name)
+    return loaded
+
+
+GUARDS: tuple[Guard, ...] = (
+    Guard(
+        "access",
+        "access",
+        "sdrag.guardrails.access:check",
+        "Drops what the principal may not see, and asks the store for no more.",
+    ),
+    Guard(
+        "staleness",
+        "retrieval",
+        "sdrag.guardrails.staleness:at_retrieval",
+        "Drops what has expired or was replaced; ranks recent passages first.",
+    ),
+    Guard(
+        "relevance",
+        "retrieval",
+        "sdrag.guardrails.relevance:at_retrieval",
+        "Drops what is not close enough to the question.",
+        judge="relevance",
+    ),
+    Guard(
+        "injection",
+        "retrieval",
+        "sdrag.guardrails.injection.screen:at_retrieval",
+        "Drops, strips or flags passages that give orders to the model.",
+    ),
+    Guard(
+        "contradictions",
+        "release",
+        "sdrag.guardrails.contradictions:at_release",
+        "Finds sources that disagree, and does what the strategy says.",
+        judge="contradiction",
+    ),
+    Guard(
+        "monitoring",
+        "answer",
+        "sdrag.guardrails.monitoring:at_answer",
+        "Finds what only an injection would have put into the answer.",
+    ),
+    Guard(
+        "grounding",
+        "answer",
+        "sdrag.guardrails.grounding:at_answer",
+        "Checks that a passage supports each claim.",
+        judge="entailment",
+    ),
+    Guard(
+        "contradictions",
+        "answer",
+        "sdrag.guardrails.contradictions:at_answer",
+        "Finds claims that a passage contradicts.",
+        judge="contradiction",
+    ),
+    Guard(
+        "citations",
+        "answer",
+        "sdrag.guardrails.citations:at_answer",
+        "Checks that each claim is cited, and rightly.",
+    ),
+)
+"""Every guard that has a section, in the order in which they run."""

@@ -1,0 +1,198 @@
+"""
+The report of a masked corpus: one HTML file with no script, no link and no value.
+
+Risks before and after, chains broken, what was masked and why, what the policy's own
+unmaskable types made impossible, and the document graph drawn. Entities are shown by
+type and number; documents by their ids after masking.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from html import escape
+
+import numpy as np
+
+from sdrag.linkage.assessment import walked
+from sdrag.linkage.chains import LEVELS
+from sdrag.linkage.masking import Masked
+from sdrag.linkage.planning import Plan
+from sdrag.reports.linkage_graph import draw
+from sdrag.reports.page import Markup, bar, card, page, rest, table
+
+__all__ = ["render_linkage"]
+
+_MOST_ROWS = 100
+_SAME = 1e-12
+
+
+def render_linkage(masked: Masked) -> str:
+    """
+    Return the report as an HTML document.
+
+    Args:
+        masked: What `mask_corpus` returned.
+    """
+    return page("Linkage report", _parts(masked))
+
+
+def _parts(masked: Masked) -> Iterator[str]:
+    names = [document.id for document in masked.documents]
+    yield from ("<h1>Linkage report</h1>", _lead(masked), _cards(masked))
+    yield from ("<h2>What links the documents</h2>", _legend(masked.plan))
+    yield draw(masked.plan, names)
+    yield from ("<h2>Chains</h2>", _chains(masked.plan, names))
+    yield from ("<h2>Documents</h2>", _documents(masked.plan, names))
+    yield from ("<h2>What was masked, and why</h2>", _entities(masked, names))
+    yield from ("<h2>What this rests on</h2>", _settings(masked))
+
+
+def _lead(masked: Masked) -> str:
+    plan = masked.plan
+    stuck = len(plan.impossible_documents), len(plan.impossible_chains)
+    met = (
+        f"Types declared unmaskable hold {stuck[0]:,} documents and {stuck[1]:,} "
+        "chains over their ceiling; all others are at or under theirs."
+        if any(stuck)
+        else "Every document and every chain is at or under its ceiling."
+    )
+    withheld = sum(decision.action == "withheld" for decision in masked.decisions)
+    left = (
+        f" {withheld:,} documents could not be read to the end and are withheld."
+        if withheld
+        else ""
+    )
+    return f"<p>{met}{left}</p>"
+
+
+def _cards(masked: Masked) -> str:
+    plan = masked.plan
+    before, after = plan.document_risk_before, plan.document_risk
+    chains = plan.chains.risk_before.max(initial=0.0), plan.chain_risk.max(initial=0.0)
+    top = before.max(initial=0.0), after.max(initial=0.0)
+    entities = f"{int(plan.masked.sum()):,} of {len(plan.corpus.entity_ids):,}"
+    cards = [
+        card(f"{len(masked.documents):,}", "documents"),
+        card(entities, "entities masked"),
+        card(f"{plan.links_before:,} \u2192 {plan.links_after:,}", "links"),
+        card(f"{top[0]:.2f} \u2192 {top[1]:.2f}", "riskiest document"),
+        card(f"{chains[0]:.2f} \u2192 {chains[1]:.2f}", "riskiest chain"),
+    ]
+    if plan.solution is not None:
+        share = f"{plan.solution.gap:.1%}"
+        cards.append(
+            card(share, f"of the masks not proven, {plan.solution.bound:g} are")
+        )
+    return f'<div class="cards">{"".join(cards)}</div>'
+
+
+def _legend(plan: Plan) -> str:
+    return (
+        "<p>A link joins two documents whose shared entities reach a strength of "
+        f"{plan.settings.edge_threshold:g}. Dashed links are broken by masking; solid "
+        "ones remain, in chains that may keep them. Broader is stronger.</p>"
+    )
+
+
+def _chains(plan: Plan, names: list[str]) -> str:
+    chains, after = plan.chains, plan.chain_risk
+    levels = Counter(LEVELS[level] for level in chains.level.tolist())
+    levels.update(chains.spared)
+    lowered = int((after < chains.risk_before - _SAME).sum())
+    broken = int((after <= _SAME).sum())
+    order = np.argsort(-chains.risk_before, kind="stable")[:_MOST_ROWS].tolist()
+    rows = [
+        (
+            _path(plan, n, names),
+            Markup(f'<span class="{_level(plan, n)}">{_level(plan, n)}</span>'),
+            bar(chains.risk_before[n], after[n], chains.ceiling[n]),
+            f"{chains.risk_before[n]:.2f} \u2192 {after[n]:.2f}",
+            f"{chains.ceiling[n]:.2f}",
+        )
+        for n in order
+    ]
+    counts = ", ".join(f"{levels[name]:,} {name}" for name in reversed(LEVELS))
+    text = (
+        f"<p>{counts}, by the risk after document-level masking. {lowered:,} were "
+        f"lowered further, {broken:,} of them to nothing. Blue is the risk that is "
+        "left, amber what masking took off, and the red mark is the ceiling.</p>"
+    )
+    for length, missed in chains.left_out.items():
+        text += (
+            f"<p><b>Not enumerated:</b> at most {missed:,} chains of {length}; raise "
+            "<code>max_chains</code> to have them.</p>"
+        )
+    heads = ("Documents", "category", "risk", "", "ceiling")
+    return text + table(heads, rows) + rest(levels.total(), len(rows))
+
+
+def _level(plan: Plan, number: int) -> str:
+    return LEVELS[int(plan.chains.level[number])]
+
+
+def _path(plan: Plan, number: int, names: list[str]) -> str:
+    edges = plan.edges
+    hops = [edge for edge in plan.chains.hops[number].tolist() if edge >= 0]
+    ends = [(int(edges.first[e]), int(edges.second[e])) for e in hops]
+    return " \u2013 ".join(names[document] for document in walked(ends))
+
+
+def _documents(plan: Plan, names: list[str]) -> str:
+    before, after = plan.document_risk_before, plan.document_risk
+    ceiling = plan.settings.max_document_risk
+    order = np.argsort(-before, kind="stable")[:_MOST_ROWS].tolist()
+    rows = [
+        (
+            names[n],
+            bar(before[n], after[n], ceiling),
+            f"{before[n]:.2f} \u2192 {after[n]:.2f}",
+        )
+        for n in order
+    ]
+    over = int((before > ceiling + _SAME).sum())
+    text = f"<p>{over:,} were over the ceiling of {ceiling:g}.</p>"
+    return text + table(("Document", "risk", ""), rows) + rest(len(names), len(rows))
+
+
+def _entities(masked: Masked, names: list[str]) -> str:
+    plan, resolved = masked.plan, masked.assessment.resolved
+    chosen = np.flatnonzero(plan.masked).tolist()
+    kinds = Counter(resolved.entities[number].type for number in chosen)
+    counts = ", ".join(f"{count:,} {name}" for name, count in kinds.most_common())
+    rows = []
+    for number in chosen[:_MOST_ROWS]:
+        entity = resolved.entities[number]
+        joined = ", ".join(resolved.reasons.get(entity.id, ()))
+        held, forms = int(plan.corpus.frequency[number]), len(entity.forms)
+        why = _why(plan, number, names)
+        rows.append((entity.type, entity.id, held, forms, joined, why))
+    heads = ("Type", "entity", "documents", "forms", "joined by", "masked for")
+    body = table(heads, rows) + rest(len(chosen), len(rows))
+    return f"<p>{escape(counts or 'Nothing')}.</p>{body}"
+
+
+def _why(plan: Plan, number: int, names: list[str]) -> str:
+    document = plan.selection.for_document.get(number)
+    if document is not None:
+        return names[document]
+    return _path(plan, plan.selection.for_chain[number], names)
+
+
+def _settings(masked: Masked) -> str:
+    plan = masked.plan
+    settings, skipped = plan.settings, masked.assessment.resolved.not_compared
+    rows = [
+        ("Strategy", settings.select),
+        ("Counted", settings.minimise),
+        ("Longest chain", f"{settings.chain_length} documents"),
+        ("Ceiling on documents", f"{settings.max_document_risk:g}"),
+        ("Ceiling on chains", f"{settings.max_chain_risk:g}"),
+        ("Unmaskable types", ", ".join(settings.unmaskable) or "none"),
+    ]
+    if skipped:
+        rows.append(("Too many forms to compare by meaning", ", ".join(skipped)))
+    return table(("Setting", "value"), rows) + (
+        '<p class="soft">What nobody detected is not masked. The ceilings are '
+        "thresholds on a score; they are no formal guarantee.</p>"
+    )

@@ -1,0 +1,101 @@
+"""
+What was released before: what a top K once took out, and what a model rephrased.
+
+With a top K the question chooses constraints, and the answers to two questions could be
+subtracted from one another. So what was once taken for an audience is taken for it from
+then on. An audience is a set of constraints that bind: all whom the same ones bind
+learn no more together than one of them.
+
+A rephrased text is kept so that no model is asked for the same again. Its key is a
+keyed hash over everything it depends on, so a short text cannot be guessed from it. A
+value is what was released, as JSON: never the raw text. Their number is bounded; the
+ones unused for longest are removed. Nothing is remembered of what failed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+from sdrag.state.keys import Keys
+from sdrag.state.sqlite import Database
+
+__all__ = ["Enforced", "Replies"]
+
+
+class Enforced:
+    """
+    An `EnforcedStore` in the database of a state.
+
+    Args:
+        database: Of the state.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(
+        self, audience: bytes, taken: Mapping[bytes, Sequence[bytes]]
+    ) -> dict[bytes, frozenset[bytes]]:
+        """Keep, and return all; see `EnforcedStore.add`."""
+        with self._database.writing() as connection:
+            connection.executemany(
+                "INSERT OR IGNORE INTO enforced VALUES (?, ?, ?)",
+                [
+                    (audience, text, rule)
+                    for text, rules in taken.items()
+                    for rule in rules
+                ],
+            )
+            return {
+                text: frozenset(
+                    rule
+                    for (rule,) in connection.execute(
+                        "SELECT rule FROM enforced WHERE audience = ? AND text = ?",
+                        (audience, text),
+                    )
+                )
+                for text in taken
+            }
+
+
+class Replies:
+    """
+    A `ReplyStore` in the database of a state.
+
+    Args:
+        database: Of the state.
+        keys: Of the state.
+        entries: How many are kept.
+    """
+
+    def __init__(self, database: Database, keys: Keys, entries: int = 100_000) -> None:
+        self._database = database
+        self._keys = keys
+        self._entries = entries
+
+    def key(self, parts: Iterable[str]) -> bytes:
+        """Return the keyed hash of the parts; each part's length is hashed too."""
+        return self._keys.of("reply", *parts, size=32)
+
+    def get(self, key: bytes) -> str | None:
+        """Return what was put under the key, if it is still there."""
+        with self._database.writing() as connection:
+            row = connection.execute(
+                "UPDATE reply SET used = ? WHERE key = ? RETURNING value",
+                (time.time(), key),
+            ).fetchone()
+        return str(row[0]) if row else None
+
+    def put(self, key: bytes, value: str) -> None:
+        """Remember a value; the entries unused for longest are removed."""
+        with self._database.writing() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)",
+                (key, value, time.time()),
+            )
+            connection.execute(
+                "DELETE FROM reply WHERE key IN (SELECT key FROM reply"
+                " ORDER BY used DESC LIMIT -1 OFFSET ?)",
+                (self._entries,),
+            )

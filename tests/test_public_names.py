@@ -1,0 +1,65 @@
+"""What a host configures is imported from `sdrag`, and only when it is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sdrag
+from sdrag import errors
+
+ROOT = Path(__file__).parent.parent
+TYPED = ROOT / "tests" / "typing" / "public_names.py"
+
+
+def test_every_public_name_is_the_one_of_its_module():
+    """`sdrag.Policy` is `sdrag.policy.Policy`, so `isinstance` agrees."""
+    for name in sdrag.__all__:
+        value = getattr(sdrag, name)
+        assert value.__name__ == name
+        assert value is getattr(sys.modules[value.__module__], name)
+
+
+def test_every_error_is_a_public_name():
+    """Whoever can catch an error can import it from `sdrag`."""
+    assert set(errors.__all__) - {"cut_off"} <= set(sdrag.__all__)
+
+
+def test_names_are_listed_in_order_and_once():
+    """`dir` and `__all__` agree, for people and for editors."""
+    assert sdrag.__all__ == sorted(set(sdrag.__all__))
+    assert set(sdrag.__all__) <= set(dir(sdrag))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    """A misspelt name is no silent `None`."""
+    with pytest.raises(AttributeError, match="no attribute 'Polcy'"):
+        sdrag.Polcy  # noqa: B018 -- the access is what is tested
+
+
+def test_importing_the_package_is_light():
+    """`import sdrag` loads none of its modules, and no numpy."""
+    code = (
+        "import sys, sdrag; dir(sdrag)\n"
+        "loaded = [m for m in sys.modules if m.startswith('sdrag.')]\n"
+        "assert not loaded and 'numpy' not in sys.modules, loaded"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_a_type_checker_sees_every_name():
+    """Each name has its type for mypy in strict mode, and a wrong use is an error."""
+    pytest.importorskip("mypy")
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--follow-imports=silent", str(TYPED)],
+        check=False,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+    assert checked.returncode == 0, checked.stdout
