@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from hashlib import sha256
 
-from sdrag.detectors.local.check_digits import iban_holds
+from sdrag.detectors.local.check_digits import base58_holds, iban_holds
 from sdrag.detectors.local.lexicon import cased
 from sdrag.detectors.local.tokens import Candidate, Tokens, cued, matches
 
@@ -86,7 +85,6 @@ def _iban_end(text: str, start: int, length: int) -> int | None:
     return position
 
 
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _WALLET = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     r"(?P<base58>[13LMDTXmn2][1-9A-HJ-NP-Za-km-z]{25,34})"
@@ -130,14 +128,3 @@ def _long_runs(tokens: Tokens) -> list[int]:
         if run and run.end() - position >= _SHORTEST:
             positions.append(position)
     return positions
-
-
-def base58_holds(value: str) -> bool:
-    """Check the four bytes at the end, a hash of what comes before."""
-    number = 0
-    for character in value:
-        number = number * 58 + _BASE58.index(character)
-    if number.bit_length() > 25 * 8:
-        return False
-    whole = number.to_bytes(25, "big")
-    return sha256(sha256(whole[:-4]).digest()).digest()[:4] == whole[-4:]

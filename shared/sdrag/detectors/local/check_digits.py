@@ -14,7 +14,6 @@ from hashlib import sha256
 
 from stdnum import luhn, verhoeff
 from stdnum.au import abn, acn, tfn
-from stdnum.bitcoin import b58decode
 from stdnum.br import cpf
 from stdnum.es import dni, nie
 from stdnum.gb import nhs
@@ -37,6 +36,7 @@ __all__ = [
     "spanish_holds",
 ]
 
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _FINNISH = "0123456789ABCDEFHJKLMNPRSTUVWXY"
 
 
@@ -102,10 +102,14 @@ def permit_holds(number: str) -> bool:
 
 
 def base58_holds(value: str) -> bool:
-    """Check the four bytes at the end of a wallet's address, a hash of the others."""
-    whole = b58decode(value)
-    hashed = sha256(sha256(whole[:-4]).digest()).digest()
-    return len(whole) == 25 and hashed[:4] == whole[-4:]
+    """Check the four bytes at the end, a hash of what comes before."""
+    number = 0
+    for character in value:
+        number = number * 58 + _BASE58.index(character)
+    if number.bit_length() > 25 * 8:
+        return False
+    whole = number.to_bytes(25, "big")
+    return sha256(sha256(whole[:-4]).digest()).digest()[:4] == whole[-4:]
 
 
 def _digits(text: str) -> str:
