@@ -2,8 +2,8 @@
 After the answer: grounded, cited, uncontradicted, free of what passages smuggled in.
 
 It takes what the chain took, and the answer:
-`{"question": str, "context": documents, "answer": str}`. The answer is judged whole, so
-`stream` gives it in one piece, after the last check. The context is what the host's
+`{"question": str, "context": documents, "answer": str}`. The answer is checked whole,
+so `stream` gives it in one piece, after the last check. The context is what the host's
 prompt received: give it what `SelectiveDisclosureRetriever` returned.
 """
 
@@ -88,7 +88,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
             announce(event, child)
             return self._output(found)
 
-        return self._call_with_config(work, _told(draft), config, **kwargs)
+        return self._call_with_config(work, _counted(draft), config, **kwargs)
 
     async def ainvoke(
         self,
@@ -106,7 +106,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
             await aannounce(event, child)
             return self._output(found)
 
-        return await self._acall_with_config(work, _told(draft), config, **kwargs)
+        return await self._acall_with_config(work, _counted(draft), config, **kwargs)
 
     def _draft(self, given: Mapping[str, Any]) -> Draft:
         missing = {"question", "context", "answer"} - set(given)
@@ -116,7 +116,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
         if isinstance(context, (str, Document)) or not isinstance(context, Sequence):
             raise UsageError(
                 "The context is a list of documents.",
-                hint="A string cannot be told apart into sources.",
+                hint="A string cannot be divided into sources.",
             )
         answer = given["answer"]
         text = str(answer.text) if isinstance(answer, BaseMessage) else answer
@@ -130,5 +130,5 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
         return report_of(found) if self.return_report else found.text
 
 
-def _told(draft: Draft) -> dict[str, Any]:
+def _counted(draft: Draft) -> dict[str, Any]:
     return {"passages": len(draft.passages)}

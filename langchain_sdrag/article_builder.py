@@ -1,7 +1,7 @@
 """
 The builder of test articles as a runnable, over any LangChain model.
 
-It takes the folder to write to and returns what was built, so it stands in a chain, and
+It takes the folder to write to and returns what was built, so it fits into a chain, and
 is stopped and run again, like any other runnable. What it writes is invented: its calls
 of the model are shown to tracers as those of any chain.
 """

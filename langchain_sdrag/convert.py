@@ -6,7 +6,7 @@ Nothing of the host's object is handed on, so nothing rides along on it.
 
 A document without an id gets a keyed digest as the passage's id, so that what is
 remembered of it can be found again in this process and guessed by nobody; it leaves
-without an id, as it came. A reranker's score stands in the metadata under the key that
+without an id, as it came. A reranker's score is in the metadata under the key that
 LangChain's rerankers use; it is a score, and leaves as one.
 """
 

@@ -202,8 +202,8 @@ def _completion(reply: Any) -> Completion | str:
 
 def _is_cut_off(message: AIMessage) -> bool:
     """Say whether the model had no room left; parsers have closed what it filled in."""
-    told = message.response_metadata
-    return any(told.get(name) in _NO_ROOM for name in _WHY_IT_STOPPED)
+    metadata = message.response_metadata
+    return any(metadata.get(name) in _NO_ROOM for name in _WHY_IT_STOPPED)
 
 
 def _text(reply: Any) -> str:

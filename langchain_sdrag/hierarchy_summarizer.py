@@ -1,5 +1,5 @@
 """
-Ingest: summaries of the corpus, layer over layer, beside its chunks.
+Ingest: summaries of the corpus, layer over layer, next to its chunks.
 
 Every document that is returned names its layer in its metadata, 0 for the chunks, so a
 store's own filter holds a retrieval to layers. A summary names what it was made from

@@ -3,11 +3,11 @@ The answer hook: a chain's `prompt | llm`, replaced by Highlight & Summarize.
 
 The model that words the answer never reads the question. It takes the shape that
 `create_stuff_documents_chain` takes: `{"question": str, "context": documents}`. A
-context that is one string is refused, since nothing in it could be cited or told apart.
+context that is one string is refused, since nothing in it could be cited or separated.
 
 Put `SelectiveDisclosureRetriever` before it where the policy has constraints, and say
 so by `redacted=True`: a highlighter's prompt holds the question, so it must not hold
-what is withheld. Without that the door refuses, and no model is called.
+what is withheld. Without that the prompt check refuses, and no model is called.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
         redacted: The context went through disclosure control under this policy.
-        return_sources: Give the highlights beside the answer, as documents.
+        return_sources: Give the highlights with the answer, as documents.
         **given: `policy`, `llm`, `embeddings`, `audit` and `limits`, as
             `HighlightArguments` says.
 
@@ -120,7 +120,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             announce(event, child)
             return self._output(found, asked)
 
-        return self._call_with_config(work, _told(asked), config, **kwargs)
+        return self._call_with_config(work, _counted(asked), config, **kwargs)
 
     async def ainvoke(
         self,
@@ -140,7 +140,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             await aannounce(event, child)
             return self._output(found, asked)
 
-        return await self._acall_with_config(work, _told(asked), config, **kwargs)
+        return await self._acall_with_config(work, _counted(asked), config, **kwargs)
 
     def stream(
         self,
@@ -166,8 +166,8 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
                 parts += isinstance(piece, Plan)
                 yield from self._piece(piece, asked, parts)
 
-        told = iter([_told(asked)])
-        yield from self._transform_stream_with_config(told, work, config, **kwargs)
+        given = iter([_counted(asked)])
+        yield from self._transform_stream_with_config(given, work, config, **kwargs)
 
     async def astream(
         self,
@@ -194,10 +194,10 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
                 for output in self._piece(piece, asked, parts):
                     yield output
 
-        async def told() -> AsyncIterator[dict[str, int]]:
-            yield _told(asked)
+        async def given() -> AsyncIterator[dict[str, int]]:
+            yield _counted(asked)
 
-        pieces = self._atransform_stream_with_config(told(), work, config, **kwargs)
+        pieces = self._atransform_stream_with_config(given(), work, config, **kwargs)
         async for piece in pieces:
             yield piece
 
@@ -251,7 +251,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         yield {"answer": piece} if self.return_sources else piece
 
 
-def _told(asked: Asked) -> dict[str, int]:
+def _counted(asked: Asked) -> dict[str, int]:
     """Say to the tracer what was asked: nothing but how much."""
     return {"passages": len(asked.passages)}
 

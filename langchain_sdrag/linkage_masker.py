@@ -2,8 +2,8 @@
 Ingest: mask what links people across the corpus, before it is split and indexed.
 
 What links people is seen only in the whole corpus. So a masker either holds a plan
-that was fitted on it, and applies that to whatever it is given; or it is told that what
-it is given is the whole. A shard is never taken for the corpus silently.
+that was fitted on it, and applies that to whatever it is given; or the host says that
+what it is given is the whole. A shard is never taken for the corpus silently.
 """
 
 from __future__ import annotations

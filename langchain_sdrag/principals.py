@@ -1,7 +1,7 @@
 """
 On whose behalf a LangChain call is made.
 
-A resolver that the host set up decides alone. Otherwise the principal stands in the
+A resolver that the host set up decides alone. Otherwise the principal is in the
 config of the call, `{"configurable": {"principal": ...}}`, or is that of `acting_as`.
 It must be a `Principal`: a mapping could have come over the wire with the question.
 
@@ -37,7 +37,7 @@ def principal_of(
     Find the principal of a call.
 
     Raises:
-        UsageError: What stands in the config, or what the resolver gave, is none.
+        UsageError: What the config holds, or the resolver returned, is no principal.
     """
     return _found(ensure_config(config), resolver)
 

@@ -151,7 +151,7 @@ def _replaced(error: BaseException) -> BaseException:
 
 
 def _arguments(call: Any) -> dict[str, Any]:
-    """Return what the model wrote, without what the agent injected beside it."""
+    """Return what the model wrote, without what the agent injected with it."""
     arguments = call.get("args", {}) if isinstance(call, dict) else {}
     plain = (str, int, float, bool)
     return {key: value for key, value in arguments.items() if isinstance(value, plain)}

@@ -130,7 +130,7 @@ def _filter(
     condition: Condition | None,
     options: Mapping[str, Any],
 ) -> Any:
-    """Return what to search with; None where the host's own filter simply stands."""
+    """Return what to search with; None to keep the host's own filter."""
     asked = options.get("filter")
     if translate is None or (condition is None and asked is None):
         return None

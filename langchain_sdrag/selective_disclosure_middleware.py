@@ -132,10 +132,10 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
         def redact(found: Any) -> Any:
             answer = named(checked(found), request)
-            judged = {
+            released = {
                 id(one): self._message(one, values) for one in tool_messages(answer)
             }
-            return values.redact(answer, judged)
+            return values.redact(answer, released)
 
         quiet = _quiet(tool, request, values, redact=redact)
         return handler(request.override(tool=quiet))
@@ -153,11 +153,11 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
         async def aredact(found: Any) -> Any:
             answer = named(checked(found), request)
-            judged = {
+            released = {
                 id(one): await self._amessage(one, values)
                 for one in tool_messages(answer)
             }
-            return await values.aredact(answer, judged)
+            return await values.aredact(answer, released)
 
         quiet = _quiet(tool, request, values, aredact=aredact)
         return await handler(request.override(tool=quiet))

@@ -3,7 +3,7 @@ Conditions as structured queries, which every store's own translator understands
 
 What a translator makes of a query are arguments for the store's search. Nothing says
 how two of them are joined, so where the host has set one of them up already, nothing is
-pushed down: the host's own stands, and the core fetches more.
+pushed down: the host's own is kept, and the core fetches more.
 """
 
 from __future__ import annotations

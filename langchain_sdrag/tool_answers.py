@@ -73,7 +73,7 @@ def named(found: Any, request: ToolCallRequest) -> Any:
 
 
 def tool_messages(found: Any) -> list[ToolMessage]:
-    """Return the tool messages that are judged like what a retriever found."""
+    """Return the tool messages that are redacted like what a retriever found."""
     if isinstance(found, ToolMessage):
         return [found]
     if isinstance(found, ParentCommand):

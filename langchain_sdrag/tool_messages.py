@@ -1,10 +1,10 @@
 """
 Tool messages taken apart into documents, and put together from what was released.
 
-Documents in the artifact are judged with their metadata, and the content is made anew
+Documents in the artifact are redacted with their metadata, and the content is made anew
 of those that are released. Content without documents has no metadata, so it is given
 all that any constraint's `where` could ask for: every constraint holds for it. What is
-neither text nor a document cannot be judged and is dropped.
+neither text nor a document cannot be read and is dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["put_together", "retrieved_in"]
 
 
 def retrieved_in(message: ToolMessage, policy: Policy) -> list[Document]:
-    """Return what is to be judged: the artifact's documents, else the text."""
+    """Return the documents of the artifact, or the text as one document."""
     found = _documents(message)
     if found is not None:
         return found

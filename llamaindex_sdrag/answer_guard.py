@@ -2,7 +2,7 @@
 After the answer: grounded, cited, uncontradicted, free of what passages smuggled in.
 
 It wraps the host's synthesizer and judges what that answers. A streamed answer is
-gathered first: it is judged whole, and nothing leaves before the last check. The inner
+gathered first: it is checked whole, and nothing leaves before the last check. The inner
 synthesizer's own events carry its answer as it was; wrap it where they are not read.
 """
 

@@ -192,18 +192,19 @@ def _said(response: ChatResponse) -> Completion:
 
 def _counted(text: str, response: ChatResponse) -> Completion:
     """Add what the response says of its tokens, wherever it says so."""
-    told = list(_told(response))
-    return Completion.of(text, _first(told, _TOKENS_IN), _first(told, _TOKENS_OUT))
+    usages = list(_usages(response))
+    counts = (_first(usages, _TOKENS_IN), _first(usages, _TOKENS_OUT))
+    return Completion.of(text, *counts)
 
 
-def _told(response: ChatResponse) -> Iterator[Any]:
+def _usages(response: ChatResponse) -> Iterator[Any]:
     for held in (response.raw, response.additional_kwargs):
         yield from (_read(held, name) for name in _USAGES)
         yield held
 
 
-def _first(told: Sequence[Any], names: Sequence[str]) -> Any:
-    counts = (_read(one, name) for one in told for name in names)
+def _first(usages: Sequence[Any], names: Sequence[str]) -> Any:
+    counts = (_read(one, name) for one in usages for name in names)
     return next((count for count in counts if count), None)
 
 

@@ -1,7 +1,7 @@
 """
 Agents: what a tool retrieves is redacted before the agent's model and memory see it.
 
-The tool runs out of sight of events and spans. Nodes that it returned are judged with
+The tool runs out of sight of events and spans. Nodes that it returned are redacted with
 their metadata, and its content is made anew of those that are released. Content without
 nodes has no metadata, so it is given all that any constraint's `where` could ask for:
 every constraint holds for it. Blocks other than text are dropped. A call and what comes
@@ -108,7 +108,7 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
 
     @property
     def metadata(self) -> ToolMetadata:
-        """What the agent is told of the tool, which is what the tool says."""
+        """The description that the agent gets, which is the tool's own."""
         return self._inner.metadata
 
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:

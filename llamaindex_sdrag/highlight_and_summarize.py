@@ -8,8 +8,9 @@ the highlights, on nodes built anew.
 
 Put `SelectiveDisclosureRetriever` before it where the policy has constraints, and say
 so by `redacted=True`: a highlighter's prompt holds the question, so it must not hold
-what is withheld. Without that the door refuses, and no model is called. A chat engine
-of mode condense-plus-context builds its own synthesizer and cannot be given this one.
+what is withheld. Without that the prompt check refuses, and no model is called. A chat
+engine of mode condense-plus-context builds its own synthesizer and cannot be given
+this one.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
     ) -> RESPONSE_TYPE:
-        """Answer; nodes that were only to be shown beside the answer are left out."""
+        """Answer; nodes that were only to be shown with the answer are left out."""
         del additional_source_nodes, response_kwargs
         _dispatcher.event(SynthesizeStartEvent(query=query))
         asked = self._asked(query, nodes)
@@ -192,10 +193,10 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
         host = StreamHost(self._runner, self._cover, self._chunks, conclude)
         pieces = sealed_stream(stream(asked, self._answering, host))
-        told = _Sources(asked)
-        told.piece(next(pieces))
-        texts = _texts(pieces, told)
-        return StreamingResponse(texts, told.nodes, told.metadata)
+        sources = _Sources(asked)
+        sources.piece(next(pieces))
+        texts = _texts(pieces, sources)
+        return StreamingResponse(texts, sources.nodes, sources.metadata)
 
     async def _astreamed(self, asked: Asked) -> AsyncStreamingResponse:
         async def conclude(steps: Steps[Answer]) -> Answer:
@@ -203,10 +204,10 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
         host = StreamHost(self._runner, self._cover, self._achunks, conclude)
         pieces = asealed_stream(astream(asked, self._answering, host))
-        told = _Sources(asked)
-        told.piece(await anext(pieces))
-        texts = _atexts(pieces, told)
-        return AsyncStreamingResponse(texts, told.nodes, told.metadata)
+        sources = _Sources(asked)
+        sources.piece(await anext(pieces))
+        texts = _atexts(pieces, sources)
+        return AsyncStreamingResponse(texts, sources.nodes, sources.metadata)
 
     def _chunks(self, prompt: Prompt) -> Iterator[str]:
         if self._model is not None:
@@ -259,16 +260,18 @@ class _Sources(Confidential):
         return "\n\n"
 
 
-def _texts(pieces: Iterator[str | Plan], told: _Sources) -> Generator[str, None, None]:
+def _texts(
+    pieces: Iterator[str | Plan], sources: _Sources
+) -> Generator[str, None, None]:
     for piece in pieces:
-        yield told.piece(piece)
+        yield sources.piece(piece)
 
 
 async def _atexts(
-    pieces: AsyncIterator[str | Plan], told: _Sources
+    pieces: AsyncIterator[str | Plan], sources: _Sources
 ) -> AsyncGenerator[str, None]:
     async for piece in pieces:
-        yield told.piece(piece)
+        yield sources.piece(piece)
 
 
 def _numbered(texts: Sequence[str]) -> tuple[Passage, ...]:

@@ -53,7 +53,7 @@ class RedactedView(IngestWrapper[AudienceView]):
 
     Args:
         policy: A path, a mapping or a `Policy`.
-        audience: A principal that stands for it; without one, every constraint holds.
+        audience: A principal that represents it; without one, every constraint holds.
         llm: Finds what the constraints mean; without one, the local engine does.
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
         state: What a `ConstraintBinder` wrote, or its path; in memory by default. What

@@ -6,7 +6,7 @@ a retriever that is made for it: a `FilteredRetriever` makes one of the filters.
 other the condition is not pushed down; the core checks every passage
 anyway. The public `retrieve` of the inner retriever is called, so that what it does
 with `IndexNode` objects is done before the core looks. The host's retriever is never
-changed: where a number of nodes is wanted, a copy of it is told. Some stores, Chroma
+changed: where a number of nodes is wanted, a copy of it is changed. Some stores, Chroma
 among them, refuse to be asked what a list holds: they are asked for less, and the core
 fetches more.
 
@@ -100,7 +100,7 @@ def searching(
             narrowed = base.retriever
         else:
             narrowed = base.factory(filters_of(effect.filters))
-        return narrowed if effect.limit is None else _told(narrowed, effect.limit)
+        return narrowed if effect.limit is None else _limited(narrowed, effect.limit)
 
     def asked(effect: Search) -> QueryBundle:
         """Make a bundle of our own: retrievers write the embedding into it."""
@@ -110,16 +110,16 @@ def searching(
         return question
 
     def call(effect: Search) -> Sequence[Passage]:
-        question, told = asked(effect), host(effect)
+        question, narrowed = asked(effect), host(effect)
         if by_vector is not None:
-            question.embedding = by_vector.embedding(told, question)
-        return passages_of(told.retrieve(question))
+            question.embedding = by_vector.embedding(narrowed, question)
+        return passages_of(narrowed.retrieve(question))
 
     async def acall(effect: Search) -> Sequence[Passage]:
-        question, told = asked(effect), host(effect)
+        question, narrowed = asked(effect), host(effect)
         if by_vector is not None:
-            question.embedding = await by_vector.aembedding(told, question)
-        return passages_of(await told.aretrieve(question))
+            question.embedding = await by_vector.aembedding(narrowed, question)
+        return passages_of(await narrowed.aretrieve(question))
 
     return HostSearch(_unrefused(call, acall), by_vector.vector if by_vector else None)
 
@@ -186,10 +186,10 @@ def _single(condition: Eq | In | Contains | Lte) -> MetadataFilter:
             return MetadataFilter(key=key, value=value, operator=FilterOperator.LTE)
 
 
-def _told(retriever: BaseRetriever, limit: int) -> BaseRetriever:
-    """Return a copy that fetches so many, where the retriever can be told."""
+def _limited(retriever: BaseRetriever, limit: int) -> BaseRetriever:
+    """Return a copy that fetches so many, where the retriever takes a limit."""
     if not isinstance(retriever, VectorIndexRetriever):
         return retriever
-    told = copy(retriever)
-    told.similarity_top_k = limit
-    return told
+    limited = copy(retriever)
+    limited.similarity_top_k = limit
+    return limited

@@ -10,8 +10,9 @@ text back. For those to be of use they stand before this one.
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index_instrumentation.dispatcher import DISPATCHER_SPAN_DECORATED_ATTR
@@ -41,6 +42,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         ```
 
     Args:
+        callback_manager: LlamaIndex's.
         **given: `policy`, `llm`, `embeddings`, `detector`, `state`, `judges`,
             `authorize`, `audit`, `limits` and `principal_resolver`, as
             `DisclosureArguments` says.
@@ -55,9 +57,17 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     _policies: ReloadingPolicy[WrapperSetup] = PrivateAttr()
     _principal_resolver: PrincipalResolver | None = PrivateAttr(default=None)
 
-    def __init__(self, **given: Unpack[DisclosureArguments]) -> None:
+    def __init__(
+        self,
+        *,
+        callback_manager: CallbackManager | None = None,
+        **given: Unpack[DisclosureArguments],
+    ) -> None:
         setup, resolver = disclosing_setup(type(self).__name__, "disclose", given)
-        super().__init__(engine_id=setup.engine_id)  # type: ignore[call-arg]
+        fields: dict[str, Any] = {"engine_id": setup.engine_id}
+        if callback_manager is not None:
+            fields["callback_manager"] = callback_manager
+        super().__init__(**fields)
         self._principal_resolver = resolver
         self._follow(setup, given["policy"])
 

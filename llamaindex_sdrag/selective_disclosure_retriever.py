@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_sdrag.auditing import announce
@@ -43,6 +44,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         base_retriever: The host's own, or a `FilteredRetriever`, which holds to access
             filters.
         k: How many nodes are wanted; the host's own number by default.
+        callback_manager: LlamaIndex's.
         **given: `policy`, `llm`, `embeddings`, `detector`, `state`, `judges`,
             `authorize`, `audit`, `limits` and `principal_resolver`, as
             `DisclosureArguments` says.
@@ -58,6 +60,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         *,
         base_retriever: HostRetriever,
         k: int | None = None,
+        callback_manager: CallbackManager | None = None,
         **given: Unpack[DisclosureArguments],
     ) -> None:
         if k is not None and k < 1:
@@ -68,7 +71,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
                 f" {type(base_retriever).__name__}.",
                 hint="Pass a retriever, such as `index.as_retriever()`.",
             )
-        super().__init__()
+        super().__init__(callback_manager=callback_manager)
         self._base_retriever = base_retriever
         self._k = k
         name = type(self).__name__

@@ -42,8 +42,8 @@ def packages():
     )
 
 
-RUNNABLE = {"name", "tags", "metadata"}
-"""What every runnable of LangChain takes."""
+FRAMEWORKS_OWN = {"name", "tags", "metadata", "callback_manager"}
+"""What every runnable of LangChain takes, or component of LlamaIndex."""
 
 
 def _twin(name):
@@ -104,11 +104,11 @@ def _arguments(public, left_out):
             for key, kind in getattr(module, listed).__annotations__.items():
                 needed = "Required" in str(kind)
                 default = inspect.Parameter.empty if needed else None
-                if key not in RUNNABLE:
-                    taken[key] = argument.KEYWORD_ONLY, default
+                taken[key] = argument.KEYWORD_ONLY, default
         else:
             taken[name] = argument.kind, argument.default
-    return {name: kind for name, kind in taken.items() if name not in left_out}
+    hidden = FRAMEWORKS_OWN | {*left_out}
+    return {name: kind for name, kind in taken.items() if name not in hidden}
 
 
 def test_twins_live_in_files_of_the_same_name(packages):

@@ -1,7 +1,7 @@
 """
 Binding a corpus, and following its policy, over the documents of any framework.
 
-Policies change while the index stands: a new or reworded constraint is bound with one
+Policies change while the index exists: a new or reworded constraint is bound with one
 query to the host's store, and one that left the policy is forgotten.
 """
 

@@ -281,7 +281,7 @@ def _released(
 
 
 def _judged(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str, str]:
-    """Return what each id is told as; an alias wins where an id stands twice."""
+    """Return what each id is told as; an alias wins where an id occurs twice."""
     names: dict[str, str] = {}
     for passage, redaction in zip(passages, disclosed.redactions, strict=True):
         own = redaction.passage_ids[0]

@@ -52,7 +52,7 @@ EVIDENCE_KEY = "sdrag"
 counts, no content."""
 
 UNNAMED = "unnamed-"
-"""How the id begins that stands for one where the host gave none."""
+"""How the id begins that represents one where the host gave none."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -185,7 +185,7 @@ class Mention:
     Something of a known type that a detector found in a text.
 
     Args:
-        span: Where it stands.
+        span: Where it is.
         type: An upper-case name such as `PERSON` or `DATE`.
         confidence: From 0 to 1.
         reason: The rule or model that found it, never the value.

@@ -142,7 +142,7 @@ BROKEN: dict[str, tuple[Callable[[Article], object], str]] = {
         lambda a: question(a, 0)["relevant_constraints"].append(
             question(a, 0)["relevant_constraints"][0]
         ),
-        "question 0: relevant constraint 1 stands twice",
+        "question 0: relevant constraint 1 occurs twice",
     ),
     "a relevant constraint left out": (
         lambda a: question(a, 0).update(relevant_constraints=[]),

@@ -49,7 +49,7 @@ _OF_MODEL = ("calls", "confirmations", "tokens_in", "tokens_out")
 _MARKED_AT_ONCE = 20
 """So many marked forms are asked about in one prompt of the second round."""
 _SENTENCE = 30
-"""Tokens of a sentence that shows where a marked form stands."""
+"""Tokens of a sentence that shows where a marked form is."""
 _ANSWER = 15
 """Tokens of one answer, or of one question, without what it quotes."""
 

@@ -151,7 +151,7 @@ def _write(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
     partial = path.with_name(path.name + ".partial")
     partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)  # noqa: PTH105 -- replaces what stands there, at once
+    os.replace(partial, path)  # noqa: PTH105 -- replaces what is there, at once
 
 
 def _say(masked: Masked, withheld: int) -> None:

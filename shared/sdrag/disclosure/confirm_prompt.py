@@ -73,7 +73,7 @@ class Control(Confidential):
         words: What is marked.
         sentence: Where they are.
         index: Before which of the questions it is asked.
-        among: Before which of the sentences its own stands.
+        among: Before which of the sentences its own is.
     """
 
     constraint: Constraint

@@ -106,7 +106,7 @@ def spellings(form: str) -> frozenset[str]:
 
 
 def _enough(part: str) -> bool:
-    """Say whether a part of a name stands for it: a short one, unless it is a word."""
+    """Say whether a part of a name represents it: a short one, unless it is a word."""
     return len(part) >= _SHORTEST or (
         len(part) > 1 and part.lower() not in common_words()
     )

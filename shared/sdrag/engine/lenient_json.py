@@ -79,7 +79,7 @@ def json_values(text: str) -> Iterator[object]:
     """
     Yield the JSON objects and lists in a text, outermost only.
 
-    Where an object gives one key two values, `UNREAD` stands under it.
+    Where an object gives one key two values, `UNREAD` is under it.
     """
     return _values(text, lenient=False)
 
@@ -88,8 +88,8 @@ def lenient_values(text: str) -> Iterator[object]:
     """
     Yield the objects and lists in a text that are JSON, or almost.
 
-    `UNREAD` stands last in a list, under a key, or under itself in an object, where
-    these were not read to their end; what came before it was. It stands as the whole
+    `UNREAD` is last in a list, under a key, or under itself in an object, where
+    these were not read to their end; what came before it was. It is the whole
     content of an empty list with a comment in it, too: it may say what is missing.
     """
     return _values(text, lenient=True)
@@ -129,7 +129,7 @@ class _Reader:
     Reads one value, and stops where it ends or breaks.
 
     Args:
-        text: In which it stands.
+        text: In which it is.
         position: Where it begins; afterwards, up to where it was read.
     """
 
@@ -142,7 +142,7 @@ class _Reader:
         self._quotes = _NEVER_IN_COMMENTS
 
     def value(self, depth: int = 0) -> object:
-        """Read what stands here."""
+        """Read what is here."""
         start = self._next()
         if start in {"{", "["} and depth < _DEEPEST:
             self.position += 1

@@ -1,7 +1,7 @@
 """
 Tokens: what a model reads and writes, and what its provider says that was.
 
-Where a framework passes on what the provider counted, that stands; everywhere else
+Where a framework passes on what the provider counted, that counts; everywhere else
 characters are counted. Both are for telling costs and for bounding prompts, and nothing
 that is withheld hangs on them.
 """

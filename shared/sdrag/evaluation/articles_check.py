@@ -4,8 +4,8 @@ The articles of the `rcqa` suite: reading them, and the rules each of them keeps
 An article holds a text, six constraints and some questions. A constraint is measured
 by its witness words: "if a witness word appears in an answer, we can reasonably be
 sure that the constraint was broken" (SD-RAG, IV-B1). The measurement is worth no more
-than these words, so the rules say what makes them sound: each stands in the text, none
-stands in a golden answer or a question, and the constraints said to be relevant to a
+than these words, so the rules say what makes them sound: each is in the text, none
+is in a golden answer or a question, and the constraints said to be relevant to a
 question are those whose words its raw texts (the paper's builder before step 5) hold.
 
 Words are compared at word boundaries: in the article with their case, since they are
@@ -94,7 +94,7 @@ def _read(file: Traversable) -> list[dict[str, Any]]:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse an object with a key twice: JSON would drop the first silently."""
     if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return dict(pairs)
 
 
@@ -192,7 +192,7 @@ def _relevance(article: Mapping[str, Any]) -> Iterator[str]:
             if text not in index_of:
                 yield f"question {number}: relevant constraint {place} is unknown"
         for place in _repeated(relevant):
-            yield f"question {number}: relevant constraint {place} stands twice"
+            yield f"question {number}: relevant constraint {place} occurs twice"
         if _RAW_TEXTS[0] in question:
             said = {index_of[text] for text in relevant if text in index_of}
             held = _held(question, list(constraints.values()))

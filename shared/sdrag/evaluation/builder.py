@@ -279,7 +279,7 @@ def _stands(word: str, text: str) -> bool:
 
 
 def _json(reply: str, kind: type[Any]) -> Any:
-    """Read the first JSON value of a kind that stands in a reply."""
+    """Read the first JSON value of a kind that is in a reply."""
     decoder = json.JSONDecoder()
     opening = "[" if kind is list else "{"
     index = reply.find(opening)

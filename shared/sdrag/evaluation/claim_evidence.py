@@ -1,7 +1,7 @@
 """
 Claims and their evidence: does it support them, and does it refute them?
 
-Contradiction is measured on FEVER-Symmetric (Schuster et al. 2019): each claim stands
+Contradiction is measured on FEVER-Symmetric (Schuster et al. 2019): each claim is
 once with evidence for it and once with evidence against it, so nothing can be learned
 from the claim alone. Groundedness is measured on WiCE (Kamoi et al. 2023): claims are
 sentences of Wikipedia, and evidence is the sentences of the pages that they cite. A

@@ -42,7 +42,7 @@ class Seen(Confidential):
     One chunk, as several answers showed it.
 
     Args:
-        text: As it stands in the index.
+        text: As it is in the index.
         released: What each answer showed of it.
     """
 

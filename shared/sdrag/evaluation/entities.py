@@ -52,7 +52,7 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
     "SUBSTANCE": ("MISC",),
     "WEAPON": ("MISC",),
 }
-"""What data sets call our types; the first name that a data set uses stands."""
+"""What data sets call our types; the first name that a data set uses counts."""
 
 
 @dataclass(frozen=True, slots=True)

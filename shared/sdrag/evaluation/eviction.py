@@ -231,7 +231,7 @@ def _exact(
 def _everywhere(
     texts: Sequence[str], findings: Mapping[int, Sequence[Finding]]
 ) -> list[Taken]:
-    """Return, for each text, where anything stands that was found in any of them."""
+    """Return, for each text, the places of all that was found in any of them."""
     forms: dict[str, set[str]] = {}
     for index, own in findings.items():
         for finding in own:

@@ -3,7 +3,7 @@ How well a highlighter finds the gold passage, and whether it knows when to decl
 
 The gold passage is `long_answer` where the file gives one (as RepliQA does), else the
 sentences that hold the answer. Every question is asked three times. Of its own
-paragraph it gives K-precision, recall and hit rate (the answer stands in what was
+paragraph it gives K-precision, recall and hit rate (the answer is in what was
 highlighted); declining it counts as nothing found. Of a paragraph of another article,
 which cannot answer it, it gives precision, recall and F1 of declining; of another
 paragraph of the same article the harder figure. The pairing is drawn with a fixed seed.
@@ -67,7 +67,7 @@ def recall(response: str, reference: str) -> float:
 
 
 def holds(response: str, answer: str) -> bool:
-    """Say whether an answer stands in a response, up to case and whitespace."""
+    """Say whether an answer is in a response, up to case and whitespace."""
     return " ".join(answer.lower().split()) in " ".join(response.lower().split())
 
 

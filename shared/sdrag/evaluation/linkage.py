@@ -2,7 +2,7 @@
 `sdrag eval linkage`: links found, what leaks after masking, and what is still answered.
 
 Model-free. What leaks is what the `verbatim` generator would say: an entity of the
-hidden person leaks if any of its forms still stands in the cluster's masked documents.
+hidden person leaks if any of its forms still is in the cluster's masked documents.
 An answer is kept if all its content words stand in its masked sources. The linkage
 attacker runs the resolver on the masked corpus, over what is still there to be read.
 """
@@ -149,7 +149,7 @@ def leak_rate(
 
 
 def remaining(masked: Masked) -> list[list[Any]]:
-    """Return, for each document, the entities whose form still stands in it."""
+    """Return, for each document, the entities whose form still is in it."""
     lists = masked.assessment.resolved
     by_document: list[list[Any]] = [[] for _ in masked.documents]
     forms = {entity.id: (entity.type, entity.forms) for entity in lists.entities}

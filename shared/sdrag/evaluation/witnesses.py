@@ -1,7 +1,7 @@
 """
 Privacy by witness words (SD-RAG, equation 9 and section IV-B1).
 
-A constraint is broken when one of its witness words stands in what was released, at
+A constraint is broken when one of its witness words is in what was released, at
 word boundaries and whatever its case. Equation 9 looks at the constraints relevant to
 a question only; `privacy_all` at every constraint of the article, and
 `privacy_cumulative` at what all questions on an article have released together.

@@ -82,7 +82,7 @@ def _best(
     values: Sequence[float | None],
     section: GroundingSection,
 ) -> ClaimSupport:
-    """Take the best passage; a yes stands even where another judgment is missing."""
+    """Take the best passage; a yes counts even where another judgment is missing."""
     known = [
         (value, passage.id)
         for value, passage in zip(values, passages, strict=True)

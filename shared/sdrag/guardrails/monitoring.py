@@ -119,7 +119,7 @@ def _apart(plain: list[Indicator], hidden: Iterable[Indicator]) -> list[Indicato
 
 
 def _read(passage: str) -> Iterator[str]:
-    """Yield a passage as it stands and decoded, folded."""
+    """Yield a passage as it is and decoded, folded."""
     yield fold_text(passage)
     decoded = decode(passage)
     if decoded.before is not None:

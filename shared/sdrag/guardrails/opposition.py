@@ -5,7 +5,7 @@ Two questions are asked. Of two sentences from different sources: are they about
 same, and do their figures, dates, negations or a pair of antonyms disagree? This is
 strict, since sources that merely differ are normal. Of a claim and the evidence that
 was retrieved for it: does the evidence put something else where the claim's point
-stands? There, words of the claim that the evidence does not know are a sign too, above
+is? There, words of the claim that the evidence does not know are a sign too, above
 all its last ones, where an English sentence says what is new.
 """
 

@@ -6,7 +6,7 @@ things. Four measurements, each over the claim's content words: the share, weigh
 rarity, that is in one neighbourhood of three sentences; the numbers and the names
 that stand anywhere; and how close each word piece of the claim is to the closest piece
 of the best sentences, in MiniLM's contextual embeddings (BERTScore recall, Zhang et
-al. 2020, section 3). A number that stands nowhere weighs most, since it is the part of
+al. 2020, section 3). A number that occurs nowhere weighs most, since it is the part of
 a claim that a paraphrase cannot carry. The weights are hand-set.
 
 A negation on one side alone halves the support: the words agree, and the claim is the

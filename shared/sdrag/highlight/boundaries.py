@@ -2,7 +2,7 @@
 What counts as a word, and where a text may be cut without cutting one.
 
 The paper counts "at least `min_words` words" and says no more. Two readings matter to
-an attacker. A word must be hard to fake, so a word is what stands between spaces and
+an attacker. A word must be hard to fake, so a word is what is between spaces and
 holds a letter or a digit: "a.b.c.d.e" is one word, and a placeholder is none. And a cut
 must not make another word, so a hyphen, an apostrophe or a point between letters holds
 a word together: "refundable" cannot be cut out of "non-refundable", "10" not out of

@@ -40,7 +40,7 @@ class Alarm:
     A stretch that a summarizer could take as an order; no content.
 
     Args:
-        passage_id: Where it stands, or begins.
+        passage_id: Where it is, or begins.
         span: Its place there.
         score: From 0 to 1.
         runs_into: The passage it ends in, if that is the next one.

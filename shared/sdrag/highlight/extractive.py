@@ -102,7 +102,7 @@ class Extractive(Confidential):
         places: list[list[int]],
         side: list[int | None],
     ) -> Iterator[tuple[float, Span]]:
-        """Yield the best span of one window; the first token stands for no answer."""
+        """Yield the best span of one window; the first token means no answer."""
         none = starts[0] + ends[0]
         inside = [
             index

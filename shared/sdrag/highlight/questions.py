@@ -49,7 +49,7 @@ def split_by_marks(question: Labelled, most: int) -> tuple[Labelled, ...]:
     Split at question marks.
 
     Args:
-        question: The asker's words. What stands before the first question stays with
+        question: The asker's words. What is before the first question stays with
             it; what follows the last one stays with that.
         most: The most parts; the rest stays with the last.
     """

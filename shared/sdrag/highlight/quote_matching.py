@@ -1,5 +1,5 @@
 """
-Finding in a passage what a highlighter says stands there.
+Finding in a passage what a highlighter says is there.
 
 What is returned is always a span of the passage, never the highlighter's own words. A
 quotation matches exactly when it is the same up to case, whitespace and typography; an
@@ -30,7 +30,7 @@ _MAX_OCCURRENCES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Where a quotation stands: the place of the passage, the span, the score."""
+    """Where a quotation is: the place of the passage, the span, the score."""
 
     passage: int
     span: Span

@@ -4,7 +4,7 @@ How well sentences meet a question, measured over the packaged MiniLM's tokens.
 Every token of the question and of a passage is embedded in its context; what a
 sentence *met* is, for each token of the question, the cosine of its nearest token
 (late interaction, as in ColBERT). Of this matrix four things are read: what the focus
-of the question met, which stands where the answer stands; for how much of the question
+of the question met, which is where the answer is; for how much of the question
 the sentence is the best of all, where a token that tells sentences apart counts for
 more; what the worst-met words met; and in addition the overlap of characters and
 whether a number was asked for and is given. Each is comparable between the sentences

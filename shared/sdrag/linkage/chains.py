@@ -1,7 +1,7 @@
 """
 Chains of linked documents, enumerated once (CLAM, sections 4.2.3 and 4.2.4).
 
-A chain is a simple path in the document graph as it stands after document-level
+A chain is a simple path in the document graph as it is after document-level
 masking. Its risk at that moment, its category and the ceiling that follows are fixed
 here, for every strategy alike. Chains of two documents are the edges; longer
 ones are grown from them, breadth first, up to a bound, and what the bound left out is
@@ -59,8 +59,8 @@ def hop_risks(edges: Edges, edge_log: Floats, survive: Floats) -> Floats:
 
     Args:
         edges: The graph.
-        edge_log: (edges,) `-log(1 - strength)` as it stands.
-        survive: (documents,) `1 - R(d)` as it stands.
+        edge_log: (edges,) `-log(1 - strength)` as it is.
+        survive: (documents,) `1 - R(d)` as it is.
     """
     mean = 1.0 - (survive[edges.first] + survive[edges.second]) / 2.0
     return np.asarray(-np.expm1(-edge_log) * (1.0 + mean) / 2.0)
@@ -124,7 +124,7 @@ def _padded(hops: Table, width: int) -> Table:
 
 
 class _Growing:
-    """Lengthens paths by one document; each stands once in either direction."""
+    """Lengthens paths by one document; each occurs once in either direction."""
 
     def __init__(self, edges: Edges, risk: Floats) -> None:
         self._source = np.concatenate((edges.first, edges.second))

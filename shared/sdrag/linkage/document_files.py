@@ -4,7 +4,7 @@ Documents from files: JSON, JSONL, plain text, or a folder of them (CLAM, 4.2.1)
 A document is an object with `id`, `content` (or `text`) and `metadata`; it may bring
 its `entities`. A cluster file, with a list of `documents`, is read too. The thesis
 tells documents apart by `id || md5(normalized_content)`; a bare hash of text is an
-oracle for guessing it, so here the hash is keyed, and without a key the id stands as
+oracle for guessing it, so here the hash is keyed, and without a key the id is left as
 given.
 """
 

@@ -138,7 +138,7 @@ class Update(Confidential):
     What a change of the corpus brought.
 
     Args:
-        fitted: The plan as it stands.
+        fitted: The plan as it is.
         stale: Earlier documents that must be masked, and indexed, anew.
         withheld: How many changed documents could not be read.
     """

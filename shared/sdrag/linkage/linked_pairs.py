@@ -100,7 +100,7 @@ def ranked(corpus: Incidence) -> Shared:
 
 
 def candidates(shared: Shared, need: float) -> Iterator[Pairs]:
-    """Yield pairs among which every passing one stands exactly once as its own."""
+    """Yield pairs among which every passing one occurs exactly once as its own."""
     start = np.flatnonzero(shared.rest + SLACK >= need)
     order = np.argsort(shared.rank[start], kind="stable")
     row = start[order]

@@ -4,8 +4,8 @@ Taking masked forms out of text, in one pass.
 All forms of all masked entities are one automaton over the folded text, so case,
 accents, typographic characters and runs of space do not hide a form, and ten thousand
 forms cost what one costs. Matches count at word boundaries and are mapped back to the
-original characters; where they overlap, their union is replaced by what stands for the
-longest. A form is masked wherever it stands, also in a document in which nobody found
+original characters; where they overlap, their union is replaced by what represents the
+longest. A form is masked wherever it is, also in a document in which nobody found
 it: what is masked must not remain anywhere.
 
 A label must not spell a masked form, and putting it in must not make one: if "name" is
@@ -62,7 +62,7 @@ class Masker(Confidential):
     Args:
         entities: What is masked.
         style: `label` puts the type in place, `redact` a placeholder that says
-            nothing, `pseudonym` a name that is the same wherever the entity stands.
+            nothing, `pseudonym` a name that is the same wherever the entity is.
         key: For pseudonyms, of 16 bytes or more; without it they can be guessed.
 
     Raises:
@@ -132,7 +132,7 @@ class Masker(Confidential):
         )
 
     def alias(self, name: str) -> str:
-        """Return an id in which nothing masked stands; always the same for one id."""
+        """Return an id that holds nothing masked; always the same for one id."""
         if not self.find(name):
             return name
         return (

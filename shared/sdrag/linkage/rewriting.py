@@ -4,7 +4,7 @@ Replacement by rewriting: a model says it again without the masked entities.
 The thesis calls this hard to audit (section 4.2.4), so it is verified. The model reads
 the text with labels already in place, never the values, and is asked for fluent prose
 without the labels. A reply that brings back a masked form, that is empty, or that is
-of another length is not used: the labelled text stands.
+of another length is not used: the labelled text is kept.
 """
 
 from __future__ import annotations

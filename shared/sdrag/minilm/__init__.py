@@ -166,7 +166,7 @@ def embed_tokens(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:
     Embed each token of each text in its context.
 
     Gives, for each text, a (tokens, 384) float32 matrix of rows of unit length and
-    where each token stands. What is beyond the model's 256 tokens is left out.
+    where each token is. What is beyond the model's 256 tokens is left out.
     """
     return [
         pair

@@ -46,7 +46,7 @@ class Tokens(Confidential):
     Args:
         text: Whole.
         ids: Of the tokens.
-        spans: Where each stands.
+        spans: Where each is.
         sentences: The number of each one's sentence.
     """
 

@@ -2,7 +2,7 @@
 Vectors that are remembered in memory, and written down nowhere.
 
 Whoever has a text's vector and the model that made it can recover much of the text, so
-no vector stands in the file of a state. Some are wanted again at every question: those
+no vector is in the file of a state. Some are wanted again at every question: those
 of constraints, and of chunks that are retrieved often. They are known by keyed hashes
 of their texts, and the ones unused for longest make room.
 

@@ -3,7 +3,7 @@ The policy as a whole: validated, hashed, and silent about its own words.
 
 Read with a safe loader into frozen models that forbid unknown keys, so a typing error
 is an error and not a silent opening. Three lines make a policy. Constraint text is
-confidential: it stands in no repr and in no error.
+confidential: it is in no repr and in no error.
 """
 
 from __future__ import annotations

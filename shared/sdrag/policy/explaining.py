@@ -41,7 +41,7 @@ def explained(
 
     Args:
         problems: As pydantic lists them; the first is told.
-        lines: On which line each place stands.
+        lines: On which line each place is.
         document: The class of the whole policy.
     """
     first = problems[0]
@@ -73,7 +73,7 @@ def _unknown(place: Place, line: int | None, document: type[Section]) -> PolicyE
             "There is an unknown key here.",
             line=line,
             key=dotted(place[:-1]),
-            hint="A text that holds a colon stands in quotes.",
+            hint="A text that holds a colon is in quotes.",
         )
     shown = place if known or _WORD.fullmatch(name) else place[:-1]
     hint = f"Did you mean `{known[0]}`?" if known else ""
@@ -81,7 +81,7 @@ def _unknown(place: Place, line: int | None, document: type[Section]) -> PolicyE
 
 
 def _section_at(place: Place, document: type[Section]) -> type[Section]:
-    """Return the class of the section at a place where an unknown key stands."""
+    """Return the class of the section at a place where an unknown key is."""
     section = document
     for part in place:
         if isinstance(part, str) and part in section.model_fields:

@@ -1,4 +1,4 @@
-"""A policy that stands in a file, and may change while it is in force."""
+"""A policy that is in a file, and may change while it is in force."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ __all__ = [
 
 Method = Literal["local", "nli", "llm"]
 """Who judges: the local engine, a judge of pairs that was handed in, or the model."""
-Stage = Literal["access", "retrieval", "release", "answer"]
+GuardStage = Literal["access", "retrieval", "release", "answer"]
 """Where a guard runs: around the host's search, on what it returned, on what was
 released, or on the answer."""
 
@@ -282,7 +282,7 @@ class Guard:
     """
 
     section: str
-    stage: Stage
+    stage: GuardStage
     screen: str
     does: str
     judge: Literal["relevance", "entailment", "contradiction"] | None = None

@@ -2,7 +2,7 @@
 The sections of the policy file, one class each: frozen, and closed to unknown keys.
 
 Everything has a default. A guard that could empty a host's results is optional in
-`Policy`: off until its section stands in the file, and strict from then on.
+`Policy`: off until its section is in the file, and strict from then on.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class DisclosureSection(Section):
     those that are not. A model is asked about candidates alone.
 
     Chunks of one document are read together. Where the framework does not say which it
-    is, the first of `document_keys` that stands in a chunk's metadata does.
+    is, the first of `document_keys` that is in a chunk's metadata does.
 
     What is cut out is replaced by the text of `placeholder`, by the constraint's label
     or by an indefinite phrase, as `placeholders` says. What was withheld once from whom
@@ -212,7 +212,7 @@ class MetadataSection(Section):
     Args:
         allow: Their values leave as far as no constraint takes anything out of them.
         verbatim: Their values leave as they are, and no constraint reads them. A key
-            that stands in both lists is one of these.
+            that is in both lists is one of these.
     """
 
     allow: tuple[str, ...] = ()

@@ -1,5 +1,5 @@
 """
-Reading YAML within bounds, and remembering on which line each key stands.
+Reading YAML within bounds, and remembering on which line each key is.
 
 What is wrong is returned and not raised where it is caught: Python would hang on it
 the error below, which quotes the policy, and a constraint's words are confidential.
@@ -31,12 +31,12 @@ _MAX_DEPTH = 20
 Place = tuple[str | int, ...]
 """The keys and indices that lead to a value."""
 Lines = dict[Place, int]
-"""On which line of the file each place stands, counted from 1."""
+"""The line of each key in the file, counted from 1."""
 
 
 def text_of(path: Path) -> str:
     """
-    Return what stands in the file.
+    Return what is in the file.
 
     Raises:
         PolicyError: It is no readable text of a policy's size.
@@ -82,7 +82,7 @@ def parsed(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:
 
 def _note_lines(node: yaml.Node | None, place: Place, lines: Lines) -> None:
     """
-    Remember on which line each key stands; refuse a key that stands twice.
+    Remember on which line each key is; refuse a key that occurs twice.
 
     An alias is walked wherever it is used, so a few lines of aliases of aliases would
     be walked for ever: places and depth are bounded.
@@ -98,7 +98,7 @@ def _note_lines(node: yaml.Node | None, place: Place, lines: Lines) -> None:
             inner = (*place, _name(key))
             if inner in lines:
                 raise PolicyError(
-                    "A key stands twice.",
+                    "A key occurs twice.",
                     line=key.start_mark.line + 1,
                     key=dotted(place if "constraints" in place else inner),
                 )

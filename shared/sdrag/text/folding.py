@@ -164,7 +164,7 @@ class _FoldedPieces(Pieces):
         self._spaced = False
 
     def add_block(self, block: str, origin: int) -> None:
-        """Add plain ASCII, each character of which stands for itself."""
+        """Add plain ASCII, each character of which represents itself."""
         if self._spaced and block.startswith(" "):
             block, origin = block[1:], origin + 1
         self._add(block.lower().translate(_ASCII_LOOKALIKE), origin, EACH)

@@ -108,7 +108,7 @@ class PhraseMatcher(Confidential):
                 yield start, start + len(form)
 
     def _in_its_case(self, folded: Folded, start: int, end: int) -> bool:
-        """Say whether a short form stands there as it was given."""
+        """Say whether a short form is there as it was given."""
         given = self._cased.get(folded.text[start:end])
         if given is None:
             return True
@@ -117,7 +117,7 @@ class PhraseMatcher(Confidential):
 
 
 def in_its_case(text: str, span: Span) -> bool:
-    """Say whether a short form in capitals stands where capitals say something."""
+    """Say whether a short form in capitals is where capitals say something."""
     said = span.of(text)
     return not (said.isupper() and said.isalpha() and _among_capitals(text, span))
 

@@ -1,7 +1,7 @@
 """
 Every way in which a text can be read when something known is looked for in it.
 
-As it stands, decoded, with words that are run together parted, and with digits read as
+As it is, decoded, with words that are run together parted, and with digits read as
 the letters that they look like. What is written backwards or by rot13 is looked for
 with forms of some length alone: a short word backwards is another word by accident.
 """

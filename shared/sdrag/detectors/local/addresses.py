@@ -5,7 +5,7 @@ A kernel is what only an address has: a house number next to a street, a flat, a
 box. From there the address grows over numbers, capitalised words, postal codes and line
 breaks, until something interrupts it. Formats of many countries share that shape.
 
-A town stands behind a comma, or between the marks of a list or a quotation, with no
+A town is behind a comma, or between the marks of a list or a quotation, with no
 number in it. The rest, with the flat and the postal code, is the street address. Plain
 lines one below the other are one address.
 """
@@ -63,7 +63,7 @@ def addresses(tokens: Tokens) -> Iterator[Candidate]:
 
 
 def _vessel(tokens: Tokens, index: int, least: int) -> int:
-    """Return the first token of what stands before a military post: USS Lorenzen."""
+    """Return the first token before a military post: USS Lorenzen."""
     first = index
     while (
         first > least
@@ -193,7 +193,7 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
 
 
 def _street_left(tokens: Tokens, index: int) -> bool:
-    """Going left, a capitalised word belongs only while a number stands before it."""
+    """Going left, a capitalised word belongs only while a number is before it."""
     words = tokens.words[max(0, index - 5) : index]
     return any(w[0].isdigit() for w in words) or bool(
         tokens.words[index].lower() in _STREET_WORDS

@@ -57,7 +57,7 @@ def definitions(text: str) -> Iterator[Candidate]:
 _PARTNERS = re.compile(
     r"([A-Z]\w+), ([A-Z]\w+),? (?:and|&) ([A-Z]\w+)(?!\w|,| [A-Z]\w+,)"
 )
-# A list of people stands behind a colon or a verb; a firm behind these.
+# A list of people is behind a colon or a verb; a firm behind these.
 _CUE = re.compile(r"(?:\bThe|\b(?:at|for|from|of|joined)|^|[\n>?;|])[ \t]*$")
 
 

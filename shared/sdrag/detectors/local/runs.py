@@ -45,7 +45,7 @@ class Run(Confidential):
     A candidate for a name.
 
     Args:
-        tokens: Where it stands.
+        tokens: Where it is.
         start: Its first token.
         end: The token after its last.
         titles: The tokens before `start` that are titles.

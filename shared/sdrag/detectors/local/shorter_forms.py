@@ -115,7 +115,7 @@ def _among_capitals(words: list[str], index: int) -> bool:
 
 def later_forms(text: str, mentions: Iterable[Mention]) -> Iterator[Mention]:
     """
-    Yield where a name from somewhere in a text stands in a shorter form.
+    Yield where a name from somewhere in a text is in a shorter form.
 
     Args:
         text: As the mentions point into it.

@@ -69,7 +69,7 @@ class Tokens(Confidential):
     capitals: list[int]
 
     def gap(self, index: int) -> str:
-        """Return what stands between the token and the one before it."""
+        """Return what is between the token and the one before it."""
         before = self.ends[index - 1] if index else 0
         return self.text[before : self.starts[index]]
 
@@ -154,7 +154,7 @@ def anchors(tokens: Tokens) -> list[int]:
 
 
 def _joined(word: str, gap: str) -> bool:
-    """Say whether letters belong to what stands behind them: AB 12, ab 12, ab-12."""
+    """Say whether letters belong to what is behind them: AB 12, ab 12, ab-12."""
     if gap == " ":
         if len(word) > _SMALL and not word.isupper():
             return False

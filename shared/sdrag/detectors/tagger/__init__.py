@@ -125,7 +125,7 @@ def _likely(text: str, tagged: Sequence[Tag]) -> Iterator[Mention]:
 
 
 def _runs(text: str, likely: Sequence[Tag]) -> Iterator[Sequence[Tag]]:
-    """Yield words that nothing but space stands between."""
+    """Yield words with nothing but space between them."""
     run: list[Tag] = []
     for tag in likely:
         if run and not text[run[-1].span.end : tag.span.start].isspace():

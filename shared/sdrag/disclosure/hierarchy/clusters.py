@@ -45,7 +45,7 @@ def fitting_clusters(
 
     Args:
         vectors: One a row, of unit length.
-        sizes: Of what each row stands for.
+        sizes: Of what each row represents.
         limit: What the sizes of a group may add up to; one row alone may be larger.
         dimensions: After projection.
         threshold: From which probability a chunk belongs to a cluster.

@@ -76,7 +76,7 @@ class LocalLocator:
 
         Args:
             passages: Of any documents: what one says of a person holds in the others
-                of its document. One of no known document stands by itself.
+                of its document. One of no known document is read by itself.
             constraints: All that apply.
 
         Returns:

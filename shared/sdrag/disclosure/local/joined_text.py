@@ -39,7 +39,7 @@ class JoinedText(Confidential):
 
     Args:
         text: All of them, a blank line between each two.
-        passages: Where each stands; `None` for an empty one.
+        passages: Where each is; `None` for an empty one.
         sentences: Where the sentences of each stand, in order.
     """
 

@@ -1,11 +1,11 @@
 """
-Wherever a name stands that a constraint consists of.
+The names that a constraint consists of, wherever they are.
 
 In full, in any order and case, as a surname alone, with a genitive, and inside what is
 no word: an e-mail address, a handle, an id, a hashtag. A part of a name that is an
 everyday word too (May, White) counts with a capital, or in a sentence that has none. A
 constraint that asks for everything about somebody withholds the sentences in which the
-name stands.
+name is.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NO_WORD = re.compile(r"[\d@_#=/\\+%]|[a-z][A-Z]|\w[.-]\w")
 _CODED = re.compile(r"[\d@_#=/\\+%]|[a-z][A-Z]")
 _DENSE = 4
-"""A shorter part of a name stands inside other words by accident."""
+"""A shorter part of a name is inside other words by accident."""
 
 
 def named(
@@ -45,7 +45,7 @@ def named(
     asked: Sequence[ParsedConstraint],
 ) -> Iterator[Finding]:
     """
-    Yield a finding wherever a name stands that a constraint consists of.
+    Yield a finding for each name that a constraint consists of.
 
     Args:
         document: The passages of one document.
@@ -70,7 +70,7 @@ def named(
 
 
 def _whole(name: str, folded: Folded) -> Iterator[Span]:
-    """Yield where a name stands whole, in any order, spelling and case."""
+    """Yield where a whole name is, in any order, spelling and case."""
     known = {name, *name_forms(name)}
     forms = {spelt for form in known for spelt in spellings(form)}
     single = {form for form in forms if len(_WORD.findall(form)) < 2}
@@ -78,7 +78,7 @@ def _whole(name: str, folded: Folded) -> Iterator[Span]:
 
 
 def _parts(name: str, document: JoinedText, folded: Folded) -> Iterator[Span]:
-    """Yield where a telling word of a name stands alone."""
+    """Yield where a telling word of a name is by itself."""
     text = document.text
     words = {spelt for word in _telling(name) for spelt in spellings(word)}
     short = {word for word in words if needs_case(word)}
@@ -107,7 +107,7 @@ def _as_a_name(said: str, *, begins: bool) -> bool:
     Say whether an everyday word may be meant as a name.
 
     Args:
-        said: As it stands.
+        said: As it is.
         begins: A sentence begins with it.
     """
     name = said.capitalize()

@@ -2,7 +2,7 @@
 What the trained scorer withholds: the words it is sure enough of.
 
 Each document is read twice, sentence by sentence and as a whole. What a sentence alone
-gives away is withheld whatever stands around it; reading the whole adds what only its
+gives away is withheld whatever is around it; reading the whole adds what only its
 context tells, and a document of one sentence has no context. How sure is enough depends
 on the constraint: a share of what it is of the surest word of the same reading, so that
 a text full of what is nearly meant does not go as a whole, and more where the
@@ -319,7 +319,7 @@ def _enough(parsed: ParsedConstraint, sureness: Sureness) -> _Minimum:
 
 
 def _everywhere(listed: Sequence[_Word], again: dict[str, float]) -> dict[int, float]:
-    """Return every place where one of some words stands."""
+    """Return every place where one of some words is."""
     return {
         index: again[word.text]
         for index, word in enumerate(listed)

@@ -85,7 +85,7 @@ _MOST_HIDDEN = 300
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Windows(Confidential):
-    """A text in windows: where each stands, and its folded words."""
+    """A text in windows: where each is, and its folded words."""
 
     spans: tuple[Span, ...]
     texts: tuple[str, ...]

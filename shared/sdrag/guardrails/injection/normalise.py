@@ -108,7 +108,7 @@ def _view(
 
 
 def _fixed(span: Span) -> Callable[[int, int], Span]:
-    """A part of what was decoded stands for the whole encoded stretch."""
+    """A part of what was decoded represents the whole encoded stretch."""
     return lambda _start, _end: span
 
 

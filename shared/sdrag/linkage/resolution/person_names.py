@@ -59,7 +59,7 @@ def name_pairs(type_: str, forms: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _fits(index: int, names: Sequence[_Name]) -> Iterator[int]:
-    """Yield the fuller names that one name stands for, if it can only be them."""
+    """Yield the fuller names that one name represents, if it can only be them."""
     shorter = names[index]
     fuller = [
         other

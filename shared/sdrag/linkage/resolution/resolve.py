@@ -186,7 +186,7 @@ class _TypeForms:
         return self._number[folded]
 
     def parent(self, number: int) -> int:
-        """Return the number that stands for a form's entity."""
+        """Return the number that represents a form's entity."""
         while self._parent[number] != number:
             self._parent[number] = self._parent[self._parent[number]]
             number = self._parent[number]

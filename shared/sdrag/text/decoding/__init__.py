@@ -3,7 +3,7 @@ What an encoded or disguised text says, with the way back to the text itself.
 
 A model reads base64, HTML entities, percent signs and letters set apart as well as
 plain words, so whatever looks for something in a text looks at what it decodes to as
-well. What is found there is cut where it stands encoded.
+well. What is found there is cut where it is encoded.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ A table is an INI file, a concept a section of it with up to three keys:
 
 `asked` holds what a constraint says, `found` what a text says that tells it, and
 `types` which mentions tell it, by type or by the name of a group. What is asked for is
-also looked for in the text, except in a concept without `found`. A `*` stands for any
+also looked for in the text, except in a concept without `found`. A `*` matches any
 ending of a word; the last word of a phrase may be in the plural; a hyphen may be a
 space or be missing. In `asked`, `(a|b)` and `?` mean what they do in patterns.
 """
