@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "finetune_highlighter.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "tools" / "finetune_highlighter.py"
 FERRY = "The ferry leaves at nine. It is green all over. It carries no cars at all."
 MUSEUM = "The museum is old. It opens at ten in the morning."
 

@@ -6,7 +6,7 @@ expected answer". The data are SQuAD-style files; the gold passage is `long_answ
 the sentence of the answer. Questions paired with another article's paragraph teach it
 to decline.
 
-    python benchmarks/finetune_highlighter.py --data train.json --out model/ \
+    python benchmarks/tools/finetune_highlighter.py --data train.json --out model/ \
         --model microsoft/deberta-v3-base --epochs 2
 
 `--tiny` trains a two-layer model from nothing with a tokenizer made of the data: it
@@ -42,7 +42,7 @@ from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
 LENGTH = 384
-DATA = Path(os.environ.get("SDRAG_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("SDRAG_DATA", Path(__file__).parents[3] / "shared" / "data"))
 XQUAD = DATA / "xquad" / "xquad.en.json"
 
 
