@@ -25,7 +25,7 @@ from sdrag.corpus_binder import CorpusBinder
 from sdrag.detectors import Detector
 from sdrag.engine.calls import Limits
 from sdrag.engine.host_search import HostSearch
-from sdrag.guard_runner import Audit
+from sdrag.guard_runner import Audit, Unpickled
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage
@@ -34,7 +34,7 @@ from sdrag.wrapper_setup import WrapperSetup
 __all__ = ["ConstraintBinder"]
 
 
-class ConstraintBinder(CorpusBinder[Document], BaseDocumentTransformer):
+class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransformer):
     """
     Bind constraints to documents before they are stored.
 

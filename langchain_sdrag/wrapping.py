@@ -136,6 +136,8 @@ class Wrapper(Unpickled, BaseModel):
         if "setup" not in fields:
             refuse_unknown(own.__name__, given, self._takes)
             fields["setup"] = WrapperSetup.build(LANGCHAIN, self._stage, **given)
+        elif given:  # a setup is whole: nobody would read them
+            refuse_unknown(own.__name__, given, fields)
         super().__init__(**fields)
         self._derive()
 

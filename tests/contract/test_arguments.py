@@ -103,6 +103,16 @@ def test_an_error_of_validation_quotes_nothing():
     assert NAME not in str(caught.value)
 
 
+def test_arguments_next_to_a_whole_setup_are_refused():
+    """They would be read by nobody."""
+    setup = langchain_compressor(SCENARIO).setup
+
+    with pytest.raises(UsageError, match="takes no argument `policy`"):
+        langchain_sdrag.SelectiveDisclosureCompressor(
+            setup=setup, policy={"constraints": ["Remove all names"]}
+        )
+
+
 class TestConfigurableFields:
     """What callers choose may not be what protects from them."""
 
