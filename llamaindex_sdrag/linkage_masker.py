@@ -80,6 +80,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
             policy=policy,
             llm=llm,
             embeddings=embeddings,
+            detector=detector,
             audit=audit,
             limits=limits,
         )

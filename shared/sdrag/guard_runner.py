@@ -40,6 +40,7 @@ __all__ = [
     "Unpickled",
     "asealed_stream",
     "audit_sinks",
+    "keyed_hash",
     "policy_hash",
     "sealed_stream",
 ]
@@ -62,9 +63,20 @@ def policy_hash(policy: Policy, state: State | None = None) -> str:
         policy: The policy.
         state: What a wrapper remembers in.
     """
+    return keyed_hash("policy", policy.hash, state=state)
+
+
+def keyed_hash(*parts: str, state: State | None = None) -> str:
+    """
+    Return sixteen hex digits that confirm no guess of what they were made from.
+
+    Args:
+        parts: What is hashed.
+        state: Its secret is the key where it is on disk, else one of this process.
+    """
     on_disk = state is not None and state.path != MEMORY
     keys = state.keys if state is not None and on_disk else _process_keys
-    return keys.of("policy", policy.hash, size=8).hex()
+    return keys.of(*parts, size=8).hex()
 
 
 class Unpickled:

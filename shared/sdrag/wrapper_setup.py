@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import is_instance_schema
 
 from sdrag.arguments import check_type
-from sdrag.detectors import Detector
+from sdrag.detectors import Detector, detector_identity
 from sdrag.engine.calls import Limits, Port
 from sdrag.engine.effect_runner import Ports
 from sdrag.engine.host_search import EmbedPort, HostSearch
@@ -28,7 +28,7 @@ from sdrag.engine.prompts import Prompt
 from sdrag.engine.steps import Authorize, Embed, Steps
 from sdrag.engine.tokens import Completion
 from sdrag.errors import InternalError, SdragError, UsageError
-from sdrag.guard_runner import Audit, GuardRunner, Unpickled, audit_sinks
+from sdrag.guard_runner import Audit, GuardRunner, Unpickled, audit_sinks, keyed_hash
 from sdrag.judges import Judges, check_judges, scoring
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicyFile, PolicySource, ReloadingPolicy
@@ -260,11 +260,12 @@ class WrapperSetup:
 
     @property
     def engine_id(self) -> str:
-        """The names of the models that were handed in, without their keys."""
+        """The names of what was handed in, without keys; a detector is hashed."""
         name = self.framework.model_name
         names = [name(self.llm) or "local", name(self.embeddings) or "minilm"]
         if self.detector is not None:
-            names.append(type(self.detector).__qualname__)
+            found_by = detector_identity(self.detector)  # its fields may be secret
+            names.append(keyed_hash("detector", found_by, state=self.remembered))
         for judge, model in (self.judges or {}).items():
             names.append(f"{judge}:{type(model).__qualname__}")
         return "/".join(names)

@@ -155,3 +155,16 @@ def test_two_detectors_are_told_apart(tmp_path):
 
     assert CALL in langchain_retriever(state=state, detector=Knows("nobody"))
     assert CALL not in langchain_retriever(state=state, detector=Knows(CALL))
+
+
+def test_another_setting_of_a_detector_is_another_engine():
+    """LlamaIndex's ingestion cache goes by it; the settings cannot be read from it."""
+    views, maskers = [], []
+    for name in ("secret bell", "other bell"):
+        given = {"policy": {}, "detector": Knows(name)}
+        views.append(llamaindex_sdrag.RedactedView(**given).engine_id)
+        masker = llamaindex_sdrag.LinkageMasker(whole_corpus=True, **given)
+        maskers.append(masker.engine_id)
+
+    assert len({*views}) == len({*maskers}) == 2
+    assert "bell" not in "".join((*views, *maskers))
