@@ -61,7 +61,7 @@ def _of_person(cluster: Cluster) -> Iterator[str]:
         if type_ not in ALLOWED.get(cluster.risk, ()):
             yield f"the type {type_} is not allowed at this risk"
         if value.casefold() not in whole:
-            yield f"an entity of type {type_} does not stand in the documents"
+            yield f"an entity of type {type_} is not in the documents"
     if len(set(cluster.person)) != len(cluster.person):
         yield "an entity of the person is listed twice"
 

@@ -129,7 +129,7 @@ def arguments_of(public: Any) -> Iterator[str]:
 
 
 def print_repeated_lines(root: Path) -> None:
-    """Print how many lines stand in the files of one name of both adapters."""
+    """Print how many lines both adapters have in files of one name."""
     first, second = (root / name for name in ADAPTERS)
     same = whole = 0
     for path in modules(first):

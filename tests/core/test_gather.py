@@ -48,9 +48,11 @@ def test_rules_run_at_the_same_time(drive):
     begun = Barrier(3)
 
     def wait(_):
-        begun.wait(20)
+        return begun.wait(20) < 3
 
-    drive(gathered(*(computing(wait, 1) for _ in range(3))), Scripted())
+    found = drive(gathered(*(computing(wait, 1) for _ in range(3))), Scripted())
+
+    assert found == [[True]] * 3
 
 
 def test_the_first_runs_on_the_thread_of_the_caller():

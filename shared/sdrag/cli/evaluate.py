@@ -1,7 +1,7 @@
 """
 `sdrag eval`: one command for each suite, in the order of their names.
 
-`evaluate_rcqa` holds the largest suite. Heavy imports stand inside the commands, so
+`evaluate_rcqa` holds the largest suite. Heavy imports are inside the commands, so
 that `sdrag --help` is quick.
 """
 
