@@ -100,7 +100,11 @@ class TestChecker:
         ("path", "value", "problem"),
         [
             (("metadata", "cluster_risk"), "SOME", "risk"),
-            (("metadata", "person", "entities"), [["x", "NAME"]], "stand"),
+            (
+                ("metadata", "person", "entities"),
+                [["x", "NAME"]],
+                "not in the documents",
+            ),
             (("metadata", "questions", 0, "a"), "word " * 16, "15 words"),
             (("metadata", "questions", 0, "sources"), ["elsewhere"], "outside"),
             (("documents", 0, "content"), "short", "words"),
