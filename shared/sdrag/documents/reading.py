@@ -1,0 +1,118 @@
+"""
+Files and folders as documents.
+
+A folder is read in the order of its paths, which name its documents, relative to the
+folder. Nothing outside it is read: a link that leads out is skipped. What cannot be
+read is reported and never passed over in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sdrag.documents.formats import READERS, Record, UnreadableError
+from sdrag.errors import UsageError
+from sdrag.vocabulary import Passage
+
+__all__ = ["MAX_FILE_BYTES", "Skipped", "read_documents"]
+
+MAX_FILE_BYTES = 100_000_000
+"""A larger file is skipped: it would be read into memory whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """
+    A file that was not read.
+
+    Args:
+        path: Relative to the folder that was given.
+        reason: Why, without any of its text.
+    """
+
+    path: str
+    reason: str
+
+
+def read_documents(paths: Iterable[str | Path]) -> Iterator[Passage | Skipped]:
+    """
+    Read files and folders.
+
+    Args:
+        paths: Of files, or of folders that are read with all below them.
+
+    Yields:
+        For each document a passage, its own `document_id`; and what was skipped. A
+        document's id is its file's path relative to the folder; where a file holds
+        several, the file's own ids or their numbers from 1 follow after a `#`.
+
+    Raises:
+        UsageError: A path does not exist.
+        MissingExtraError: A format needs the extra `documents`.
+    """
+    roots = [Path(path) for path in paths]
+    for root in roots:
+        if not root.exists():
+            raise UsageError(f"There is no {root.name!r}.", hint="Check the path.")
+    for root in roots:
+        for name, path in _files(root):
+            yield from _read(name, path, root)
+
+
+def _files(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield a name for each file below a folder, and the file; hidden ones not."""
+    if not root.is_dir():
+        yield root.name, root
+        return
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root)
+        if path.is_file() and not any(part.startswith(".") for part in name.parts):
+            yield name.as_posix(), path
+
+
+def _read(name: str, path: Path, root: Path) -> Iterator[Passage | Skipped]:
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        suffixes = " ".join(READERS)
+        yield Skipped(name, f"has another suffix than {suffixes}")
+        return
+    if root.is_dir() and not path.resolve().is_relative_to(root.resolve()):
+        yield Skipped(name, "is a link that leads out of the folder")
+        return
+    try:
+        records = list(reader(_bytes(path)))
+    except UnreadableError as error:
+        yield Skipped(name, str(error))
+        return
+    documents = [_document(name, record, records) for record in records]
+    if not any(document.text.strip() for document in documents):
+        yield Skipped(name, "is empty")
+        return
+    yield from _numbered(documents)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise UnreadableError(f"is larger than {MAX_FILE_BYTES:,} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"cannot be read ({type(error).__name__})") from None
+
+
+def _document(name: str, record: Record, records: list[Record]) -> Passage:
+    identity = name if len(records) == 1 else f"{name}#{record.id}"
+    metadata = {"source": name, **record.metadata}
+    return Passage(identity, record.text, metadata, document_id=identity)
+
+
+def _numbered(documents: list[Passage]) -> Iterator[Passage]:
+    """Number the documents of a file that does not tell them apart by ids."""
+    if len({document.id for document in documents}) == len(documents):
+        yield from documents
+        return
+    for number, document in enumerate(documents, start=1):
+        identity = f"{document.metadata['source']}#{number}"
+        yield replace(document, id=identity, document_id=identity)
