@@ -9,6 +9,7 @@ from sdrag.cli.build_rcqa import build_rcqa
 from sdrag.cli.check import check
 from sdrag.cli.demo.command import demo
 from sdrag.cli.evaluate import evaluate
+from sdrag.cli.init import init
 from sdrag.cli.mask import mask
 
 __all__ = ["app"]
@@ -20,5 +21,5 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(evaluate, name="eval")
-for _command in (demo, check, bind, mask, build_rcqa):
+for _command in (demo, init, check, bind, mask, build_rcqa):
     app.command()(_command)

@@ -1,0 +1,69 @@
+"""`sdrag init`: what it writes works as it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sdrag.cli.app import app
+
+runner = CliRunner()
+SECRETS = ("Meyers", "7946", "May 1981")
+
+
+def test_it_writes_what_its_last_lines_name(tmp_path: Path) -> None:
+    """Every file that is named to be tried next exists."""
+    result = runner.invoke(app, ["init", str(tmp_path / "harbour")])
+    assert result.exit_code == 0, result.output
+    for name in ("policy.yaml", "with_langchain.py", "with_llamaindex.py"):
+        assert name in result.output.partition("Try next")[2]
+        assert (tmp_path / "harbour" / name).is_file()
+    assert list((tmp_path / "harbour" / "documents").iterdir())
+
+
+def test_the_policy_passes_its_check(tmp_path: Path) -> None:
+    """The sample policy is understood, and its example holds."""
+    runner.invoke(app, ["init", str(tmp_path)])
+    result = runner.invoke(app, ["check", str(tmp_path / "policy.yaml")])
+    assert result.exit_code == 0, result.output
+    assert "1 passed, 0 failed" in result.output
+
+
+@pytest.mark.parametrize("name", ["with_langchain.py", "with_llamaindex.py"])
+def test_each_program_shows_the_document_without_its_secrets(
+    tmp_path: Path, name: str
+) -> None:
+    """The program runs in the folder, and prints the redacted document."""
+    runner.invoke(app, ["init", str(tmp_path)])
+    ran = subprocess.run(
+        [sys.executable, name],
+        cwd=tmp_path,
+        env=os.environ | {"HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "the north quay" in ran.stdout
+    assert not [secret for secret in SECRETS if secret in ran.stdout]
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    """A file that exists stays, and nothing else is written."""
+    (tmp_path / "policy.yaml").write_text("mine")
+    result = runner.invoke(app, ["init", str(tmp_path)])
+    assert result.exit_code != 0
+    assert [path.name for path in tmp_path.iterdir()] == ["policy.yaml"]
+    assert (tmp_path / "policy.yaml").read_text() == "mine"
+
+
+def test_a_file_in_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+    """The error is one of ours, and the file stays."""
+    (tmp_path / "taken").write_text("mine")
+    result = runner.invoke(app, ["init", str(tmp_path / "taken")])
+    assert result.exit_code != 0
+    assert (tmp_path / "taken").read_text() == "mine"
