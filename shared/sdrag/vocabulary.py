@@ -230,14 +230,16 @@ class Finding:
     Args:
         span: Where, in the passage's own text.
         constraint_id: Which constraint.
-        reason: `model`, `local`, `form` (another form of a span found elsewhere).
+        reason: How it was found, as a code; `sdrag.explanation.FOUND_BY` says them.
         confidence: From 0 to 1.
+        type: Of the mention that it is, where a type was asked for.
     """
 
     span: Span
     constraint_id: str
     reason: str = "local"
     confidence: float = 1.0
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -31,7 +31,7 @@ from sdrag.privacy.identities import alias
 from sdrag.state import State
 from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Redaction
 
-__all__ = ["Disclosed", "disclose", "taken_before"]
+__all__ = ["Disclosed", "disclose", "enforced", "released", "taken_before"]
 
 
 def taken_before(
@@ -104,23 +104,38 @@ def disclose(
     try:
         texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
         choosing = ConstraintChoice(texts, query, principal, setup)
-        redactions = yield from _enforced(texts, choosing, principal, setup)
+        enforcement = yield from enforced(texts, choosing, principal, setup)
+        redactions = yield from released(enforcement)
     except SdragError as error:
         return _nothing(passages, error, setup)
     left_out = choosing.left_out()
     return Disclosed(redactions, (*map(decision, redactions), *left_out))
 
 
-def _enforced(
+def enforced(
     texts: Texts,
     choosing: ConstraintChoice,
     principal: Principal | None,
     setup: DisclosureSetup,
-) -> Steps[tuple[Redaction, ...]]:
-    """Locate what is withheld, and cut it out."""
+    *,
+    whole: bool = False,
+) -> Steps[Enforcement]:
+    """
+    Locate what constraints withhold in texts.
+
+    Args:
+        texts: With all constraints of the policy.
+        choosing: The constraints to be enforced.
+        principal: May lift constraints by `unless`.
+        setup: The engine.
+        whole: The texts are whole documents, in their order.
+
+    Raises:
+        SdragError: The state, or what chooses, failed.
+    """
     section = setup.policy.disclosure
     applied = yield from choosing.applied()
-    facts = yield from located(texts, setup, choosing.to_ask)
+    facts = yield from located(texts, setup, choosing.to_ask, whole=whole)
     names = {rule.id for rule in applied}
     enforcement = Enforcement(
         texts,
@@ -137,8 +152,14 @@ def _enforced(
         enforcement = yield from taken_before(enforcement, rules, setup.state)
     if setup.has_model and any(rule.method == "rephrase" for rule in applied):
         enforcement = yield from paraphrase(enforcement, setup)
+    return enforcement
+
+
+def released(enforcement: Enforcement) -> Steps[tuple[Redaction, ...]]:
+    """Cut out of each passage what its constraints withhold."""
     outcomes = yield from compute(
-        lambda index: release(enforcement, index), range(len(texts.passages))
+        lambda index: release(enforcement, index),
+        range(len(enforcement.texts.passages)),
     )
     return tuple(map(replied, outcomes))
 

@@ -93,9 +93,10 @@ def located(
         lambda given: without_chance(lookup, given, local), [reading]
     )
     reading = replied(sifted)
+    found = _joined((reading.found, reading.quoted))
     yield from _registered(
         lookup,
-        _joined((reading.found, reading.quoted)),
+        found,
         reading.decoded,
         read_now=local.keys() | model.keys(),
     )
@@ -108,7 +109,10 @@ def located(
     hedges = {pair: code for pair, code in reading.unsure.items() if pair not in left}
     _hide(lookup, _joined((hidden, _about(lookup, reading.quoted, hedges))))
     return lookup.facts(
-        {**left, **reading.doubts}, hedges, read=len(local.keys() | asked.keys())
+        {**left, **reading.doubts},
+        hedges,
+        _joined((found, hidden)),
+        read=len(local.keys() | asked.keys()),
     )
 
 

@@ -8,9 +8,9 @@ is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import chain, repeat
 
 from sdrag.disclosure.cutting import CutGroup, Taken
 from sdrag.disclosure.setup import DisclosureSetup
@@ -44,6 +44,8 @@ class Facts(Confidential):
         doubts: Why a constraint could not be decided on a text, as codes.
         hedged: The same where hiding sentences was enough.
         handles: By what each passage's document is known in the state.
+        findings: What the engines found in texts that were read now, by the texts'
+            indices.
         read: How many texts had to be read now.
     """
 
@@ -52,6 +54,7 @@ class Facts(Confidential):
     doubts: Doubts
     hedged: Doubts
     handles: tuple[bytes, ...]
+    findings: Mapping[int, Sequence[Finding]] = field(default_factory=dict)
     read: int = 0
 
 
@@ -166,13 +169,16 @@ class Lookup(Confidential):
             and ((known := self.known.get(key)) is None or known.is_behind(version))
         }
 
-    def facts(self, doubts: Doubts, hedged: Doubts, *, read: int) -> Facts:
+    def facts(
+        self, doubts: Doubts, hedged: Doubts, found: Found, *, read: int
+    ) -> Facts:
         """
         Say by constraints' ids what is known by now.
 
         Args:
             doubts: What could not be decided.
             hedged: Where hiding sentences was enough.
+            found: What the engines found now.
             read: How many texts had to be read.
         """
         names = _Names(self.rules)
@@ -189,6 +195,10 @@ class Lookup(Confidential):
             doubts=doubts,
             hedged=hedged,
             handles=tuple(self.documents[: len(self.texts.passages)]),
+            findings={
+                text_index: tuple(chain.from_iterable(by_rule.values()))
+                for text_index, by_rule in found.items()
+            },
             read=read,
         )
 

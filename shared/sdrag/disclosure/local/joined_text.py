@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Self
 
@@ -95,9 +95,7 @@ def _within(finding: Finding, whole: Span) -> Finding:
     """Return what of a finding lies within a passage, in the passage's offsets."""
     start = max(finding.span.start, whole.start) - whole.start
     end = min(finding.span.end, whole.end) - whole.start
-    return Finding(
-        Span(start, end), finding.constraint_id, finding.reason, finding.confidence
-    )
+    return replace(finding, span=Span(start, end))
 
 
 MentionsOutcome = Outcome[tuple[Mention, ...]]

@@ -58,6 +58,7 @@ def typed(
                     parsed.constraint.id,
                     "checked" if _is_checked(mention) else "type",
                     mention.confidence,
+                    mention.type,
                 )
 
 
