@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         UsageError,
         WithheldError,
     )
+    from sdrag.explanation import Explanation, explain
     from sdrag.guardrails.contradictions import on_contradiction
     from sdrag.policy import Policy, PolicyFile
     from sdrag.principals import acting_as, current_principal, stream_as
@@ -43,6 +44,7 @@ __all__ = [
     "ConstraintNotUnderstoodError",
     "Decision",
     "Detector",
+    "Explanation",
     "HostError",
     "InputTooLargeError",
     "InternalError",
@@ -65,6 +67,7 @@ __all__ = [
     "WithheldError",
     "acting_as",
     "current_principal",
+    "explain",
     "log_event",
     "on_contradiction",
     "open_state",
@@ -76,6 +79,7 @@ _MODULES = {
     "Constraint": "sdrag.vocabulary",
     "Decision": "sdrag.vocabulary",
     "Detector": "sdrag.detectors",
+    "Explanation": "sdrag.explanation",
     "Limits": "sdrag.engine.calls",
     "Passage": "sdrag.vocabulary",
     "Policy": "sdrag.policy",
@@ -85,6 +89,7 @@ _MODULES = {
     "State": "sdrag.state",
     "acting_as": "sdrag.principals",
     "current_principal": "sdrag.principals",
+    "explain": "sdrag.explanation",
     "log_event": "sdrag.privacy.audit",
     "on_contradiction": "sdrag.guardrails.contradictions",
     "open_state": "sdrag.state",

@@ -1,0 +1,243 @@
+"""
+Explaining what disclosure control does with texts.
+
+The spans are those that the pipeline cuts, read from the same code. Who found each of
+them is what the engines said when they read the text, which is why an explanation reads
+into a state of its own: nothing is looked up. A span that no engine found in this very
+text is hidden because the document's register knows it from elsewhere.
+
+Guards are not explained: they look at passages and answers, not at constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sdrag.detectors import Detector
+from sdrag.disclosure.candidates import ConstraintChoice
+from sdrag.disclosure.disclose import enforced, released
+from sdrag.disclosure.documents import with_documents
+from sdrag.disclosure.local import LocalLocator
+from sdrag.disclosure.release import Enforcement
+from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.texts import Texts
+from sdrag.disclosure.understood import not_understood
+from sdrag.engine.calls import Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import Reply, Steps, run
+from sdrag.errors import ConstraintNotUnderstoodError
+from sdrag.explanation.causes import Cause
+from sdrag.explanation.explanations import ExplainedSpan, Explanation
+from sdrag.pipeline import Engine
+from sdrag.policy import Policy, PolicySource
+from sdrag.text.spans import SpanUnion, merge
+from sdrag.vocabulary import Finding, Passage, Principal, Redaction, Span
+from sdrag.wrapper_setup import local_embeddings
+
+__all__ = ["Explainer", "explain"]
+
+_REGISTER = Cause("register")
+
+
+def explain(
+    text: str,
+    policy: PolicySource,
+    *,
+    metadata: Mapping[str, Any] | None = None,
+    principal: Principal | None = None,
+    detector: Detector | None = None,
+    complete: Callable[[Prompt], str] | None = None,
+) -> Explanation:
+    """
+    Explain what a policy does with one text.
+
+    Args:
+        text: Read as a document by itself.
+        policy: A path, a mapping or a `Policy`.
+        metadata: Of the document, for the constraints' `where`.
+        principal: Who asks; lifts constraints by `unless`.
+        detector: Finds mentions in addition to the local detector.
+        complete: A model that completes prompts; the local engine alone when missing.
+
+    Returns:
+        The spans that are hidden and what was considered and left, in characters of
+        `text`. A notebook shows it in colour.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+        ConstraintNotUnderstoodError: A constraint needs a model, and there is none.
+        SdragError: The text could not be read.
+    """
+    passage = Passage("text", text, metadata or {}, document_id="text")
+    explainer = Explainer(policy, detector=detector, complete=complete)
+    if explainer.refused:
+        raise ConstraintNotUnderstoodError(explainer.refused)
+    (explanation,) = explainer.explain([passage], principal)
+    return explanation
+
+
+class Explainer:
+    """
+    Explains many texts under one policy.
+
+    Args:
+        policy: A path, a mapping or a `Policy`.
+        detector: Finds mentions in addition to the local detector.
+        complete: A model that completes prompts; the local engine alone when missing.
+
+    Attributes:
+        policy: The policy that is explained, with every constraint enforced.
+        refused: Why constraints need a model, where there is none, by their ids. They
+            are left out of explanations: with them a wrapper would be refused.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+    """
+
+    def __init__(
+        self,
+        policy: PolicySource,
+        *,
+        detector: Detector | None = None,
+        complete: Callable[[Prompt], str] | None = None,
+    ) -> None:
+        read = Policy.read(policy).without_limits()
+        self.refused: Mapping[str, str] = {}
+        if complete is None and read.when_not_understood == "refuse":
+            self.refused = not_understood(read)
+        kept = tuple(c for c in read.constraints if c.id not in self.refused)
+        self.policy = read.model_copy(update={"constraints": kept})
+        self._detector = detector
+        self._has_model = complete is not None
+        ports = Ports(
+            complete=Port(complete) if complete else None, embed=local_embeddings()
+        )
+        self._runner = PortRunner(ports)
+
+    def explain(
+        self, passages: Sequence[Passage], principal: Principal | None = None
+    ) -> list[Explanation]:
+        """
+        Explain each passage; those of one document come together, in their order.
+
+        Raises:
+            SdragError: A text could not be read.
+        """
+        setup = self._engine().disclosure
+        named = with_documents(passages, self.policy.disclosure.document_keys)
+        return run(_explained(tuple(named), principal, setup), self._runner)
+
+    def _engine(self) -> Engine:
+        """Build an engine with an empty state: what is looked up has no cause."""
+        return Engine.build(
+            self.policy, has_model=self._has_model, detector=self._detector
+        )
+
+
+def _explained(
+    passages: tuple[Passage, ...], principal: Principal | None, setup: DisclosureSetup
+) -> Steps[list[Explanation]]:
+    texts = Texts(passages, setup.rules, setup.policy.metadata)
+    choosing = ConstraintChoice(texts, "", principal, setup)
+    enforcement = yield from enforced(texts, choosing, principal, setup, whole=True)
+    redactions = yield from released(enforcement)
+    considered = yield from _considered(passages, setup)
+    return [
+        _explanation(enforcement, index, redaction, considered[index])
+        for index, redaction in enumerate(redactions)
+    ]
+
+
+def _considered(
+    passages: Sequence[Passage], setup: DisclosureSetup
+) -> Steps[list[tuple[Finding, ...]]]:
+    """Find what the local engine hides where it is most careful and asks nobody."""
+    locator = setup.locator
+    nothing: list[tuple[Finding, ...]] = [() for _ in passages]
+    if not isinstance(locator, LocalLocator):
+        return nothing
+    if locator.sensitivity == 1.0 and not setup.has_model:
+        return nothing
+    careful = replace(locator, sensitivity=1.0)
+    outcomes = yield from careful.locate(passages, setup.rules)
+    return [o.value if isinstance(o, Reply) else () for o in outcomes]
+
+
+def _explanation(
+    enforcement: Enforcement,
+    index: int,
+    redaction: Redaction,
+    considered: Iterable[Finding],
+) -> Explanation:
+    passage = enforcement.texts.passages[index]
+    applied = enforcement.applied[index]
+    words = {rule.id: rule.text for rule in enforcement.texts.constraints}
+    spans = sorted(_hidden(enforcement, index), key=_order) if passage.text else ()
+    return Explanation(
+        id=passage.id,
+        text=passage.text,
+        constraints={name: words[name] for name in applied},
+        spans=tuple(spans),
+        left=tuple(_left(considered, spans, applied)),
+        released=redaction.passage.text if redaction.passage else None,
+        reason=redaction.reason,
+    )
+
+
+def _hidden(enforcement: Enforcement, index: int) -> Iterator[ExplainedSpan]:
+    """Yield what each constraint takes from a passage, once."""
+    whole = Span(0, len(enforcement.texts.passages[index].text))
+    findings = enforcement.facts.findings.get(index, ())
+    for name in enforcement.applied[index]:
+        if why := _why_whole(enforcement, index, name):
+            yield ExplainedSpan(whole, name, (Cause(why),))
+            continue
+        taken: dict[Span, None] = {}
+        for names, spans in enforcement.facts.taken[index].groups():
+            if name in names:
+                taken.update(dict.fromkeys(spans or (whole,)))
+        own = [finding for finding in findings if finding.constraint_id == name]
+        for span in merge(taken):
+            yield ExplainedSpan(span, name, _causes(span, own))
+
+
+def _why_whole(enforcement: Enforcement, index: int, name: str) -> str:
+    """Return why a constraint withholds all of a passage; empty where it does not."""
+    if name in enforcement.closed:
+        return enforcement.closed[name]
+    return "undecided" if (index, name) in enforcement.facts.doubts else ""
+
+
+def _causes(span: Span, findings: Iterable[Finding]) -> tuple[Cause, ...]:
+    """Return who found something in a span, the surest first."""
+    best: dict[tuple[str, str], float] = {}
+    for finding in findings:
+        if finding.span.overlaps(span):
+            key = (finding.reason, finding.type)
+            best[key] = max(best.get(key, 0.0), finding.confidence)
+    causes = [Cause(by, type_, sure) for (by, type_), sure in best.items()]
+    return tuple(sorted(causes, key=lambda cause: -cause.confidence)) or (_REGISTER,)
+
+
+def _left(
+    considered: Iterable[Finding],
+    hidden: Iterable[ExplainedSpan],
+    applied: Sequence[str],
+) -> Iterator[ExplainedSpan]:
+    """Yield what a careful reading hides and this one does not."""
+    covered = SpanUnion(explained.span for explained in hidden)
+    by_span: dict[tuple[Span, str], list[Finding]] = {}
+    for finding in considered:
+        if finding.constraint_id in applied and not covered.contains(finding.span):
+            by_span.setdefault((finding.span, finding.constraint_id), []).append(
+                finding
+            )
+    for (span, name), findings in sorted(by_span.items()):
+        yield ExplainedSpan(span, name, _causes(span, findings))
+
+
+def _order(explained: ExplainedSpan) -> tuple[int, int, str]:
+    return (explained.span.start, explained.span.end, explained.constraint_id)

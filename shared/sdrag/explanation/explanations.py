@@ -1,0 +1,120 @@
+"""What an explanation says; it shows its text in a notebook, and in no repr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from sdrag.explanation.causes import Cause
+from sdrag.html.marked import Mark, marked, style
+from sdrag.vocabulary import Confidential, Span
+
+__all__ = ["ExplainedSpan", "Explanation"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSpan:
+    """
+    A stretch of text that a constraint hides, or that was considered and left.
+
+    Args:
+        span: In the text that was explained.
+        constraint_id: The constraint.
+        causes: Who found it, the surest first.
+    """
+
+    span: Span
+    constraint_id: str
+    causes: tuple[Cause, ...]
+
+    @property
+    def why(self) -> str:
+        """Say in words who found it."""
+        return "; ".join(map(str, self.causes))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data, with the surest cause as `by` and `confidence`."""
+        first = self.causes[0]
+        return {
+            "start": self.span.start,
+            "end": self.span.end,
+            "constraint": self.constraint_id,
+            **first.as_dict(),
+            "causes": [cause.as_dict() for cause in self.causes],
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Explanation(Confidential):
+    """
+    Why a text is redacted as it is.
+
+    Args:
+        id: Of the passage.
+        text: Unredacted.
+        constraints: The words of the constraints that hold for it, by their ids.
+        spans: What is hidden, in the order of the text.
+        left: What was considered and is shown.
+        released: What leaves; `None` when the whole passage is withheld.
+        reason: Why it is withheld, as a code; empty otherwise.
+    """
+
+    id: str
+    text: str
+    constraints: Mapping[str, str]
+    spans: tuple[ExplainedSpan, ...]
+    left: tuple[ExplainedSpan, ...] = ()
+    released: str | None = None
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        state = "withheld" if self.released is None else f"{len(self.spans)} spans"
+        return f"Explanation({len(self.text)} characters, {state})"
+
+    def by_constraint(self) -> dict[str, list[ExplainedSpan]]:
+        """Return what each constraint hides, in the order of the policy."""
+        found: dict[str, list[ExplainedSpan]] = {name: [] for name in self.constraints}
+        for explained in self.spans:
+            found[explained.constraint_id].append(explained)
+        return {name: spans for name, spans in found.items() if spans}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data: ids, offsets and causes, no text."""
+        return {
+            "id": self.id,
+            "spans": [explained.as_dict() for explained in self.spans],
+            "left": [explained.as_dict() for explained in self.left],
+            "withheld": self.released is None,
+            "reason": self.reason,
+        }
+
+    def marks(self, groups: Mapping[str, int]) -> Iterator[Mark]:
+        """
+        Yield what is to be marked.
+
+        Args:
+            groups: The number of each constraint.
+        """
+        for hidden, found in ((True, self.spans), (False, self.left)):
+            for explained in found:
+                name = explained.constraint_id
+                title = f"{name}: {explained.why}"
+                if not hidden:
+                    title = f"{name}: shown, although {explained.why}"
+                yield Mark(explained.span, groups[name], title, hidden)
+
+    def _repr_html_(self) -> str:
+        """Show the text in colour, in a notebook alone: this is the raw text."""
+        groups = {name: number for number, name in enumerate(self.constraints)}
+        rows = "".join(
+            f'<li><mark class="hidden c{groups[name] % 8}">{escape(name)}</mark> '
+            f"{escape(self.constraints[name])} ({len(spans)})</li>"
+            for name, spans in self.by_constraint().items()
+        )
+        state = f"<p>Withheld: {escape(self.reason)}</p>" if self.reason else ""
+        return (
+            f"<style>{style()}</style><ul>{rows}</ul>{state}"
+            f'<div class="marked">{marked(self.text, list(self.marks(groups)))}</div>'
+        )

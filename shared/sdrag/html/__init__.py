@@ -1,0 +1,1 @@
+"""HTML without a template engine: every value is escaped, nothing is loaded."""

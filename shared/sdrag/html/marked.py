@@ -1,0 +1,78 @@
+"""A text in which stretches are marked in colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+
+from sdrag.vocabulary import Span
+
+__all__ = ["COLOURS", "Mark", "marked", "style"]
+
+COLOURS = 8
+"""The style sheet tells so many groups apart; the ninth is coloured like the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """
+    A stretch to be marked.
+
+    Args:
+        span: Where in the text.
+        group: Its number from 0, which gives the class `gN` and the colour.
+        title: Shown when the pointer rests on it.
+        hidden: Whether it is hidden, or was only considered.
+    """
+
+    span: Span
+    group: int
+    title: str
+    hidden: bool = True
+
+
+def marked(text: str, marks: Sequence[Mark]) -> str:
+    """
+    Return the text as HTML, each stretch in a `mark` element of all its groups.
+
+    Args:
+        text: Unredacted: what comes out is for the eyes of who may see it.
+        marks: In any order; they may overlap.
+    """
+    return "".join(_pieces(text, marks))
+
+
+@lru_cache(maxsize=1)
+def style() -> str:
+    """Return the style sheet of marks."""
+    return files("sdrag.html").joinpath("marked.css").read_text(encoding="utf-8")
+
+
+def _pieces(text: str, marks: Sequence[Mark]) -> Iterator[str]:
+    """Yield the stretches between the ends of marks, each with what covers it."""
+    starting: dict[int, list[Mark]] = {}
+    ending: dict[int, list[Mark]] = {}
+    for mark in marks:
+        starting.setdefault(mark.span.start, []).append(mark)
+        ending.setdefault(mark.span.end, []).append(mark)
+    open_marks: list[Mark] = []
+    cuts = sorted({0, len(text), *starting, *ending})
+    for start, end in pairwise(cuts):
+        open_marks = [mark for mark in open_marks if mark.span.end > start]
+        open_marks += starting.get(start, ())
+        piece = escape(text[start:end])
+        yield _mark(piece, open_marks) if open_marks else piece
+
+
+def _mark(piece: str, marks: Sequence[Mark]) -> str:
+    hidden = [mark for mark in marks if mark.hidden]
+    shown = hidden or marks
+    groups = dict.fromkeys(mark.group for mark in shown)
+    classes = " ".join(("hidden" if hidden else "left", *(f"g{n}" for n in groups)))
+    colour = f"c{next(iter(groups)) % COLOURS}"
+    title = escape("\n".join(dict.fromkeys(mark.title for mark in shown)))
+    return f'<mark class="{classes} {colour}" title="{title}">{piece}</mark>'

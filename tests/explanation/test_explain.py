@@ -1,0 +1,192 @@
+"""`sdrag.explain`: each span, its constraint, and who found it."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sdrag
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.errors import ConstraintNotUnderstoodError, UsageError
+from sdrag.explanation import FOUND_BY, Explainer
+from sdrag.html.marked import Mark, marked
+from sdrag.testing import ExactModel
+from sdrag.vocabulary import Constraint, Passage, Principal, Span
+
+REPORT = (
+    "The witness Jonathan Meyers, born on 12 May 1981, saw it. "
+    "Meyers called +44 20 7946 0018. He had been treated for depression."
+)
+
+
+def policy(*constraints: object, **sections: object) -> dict:
+    return {"constraints": list(constraints), **sections}
+
+
+def said(explanation: sdrag.Explanation, name: str) -> dict[str, set[str]]:
+    """Return what a constraint hides, and the codes of who found it."""
+    return {
+        found.span.of(explanation.text): {cause.by for cause in found.causes}
+        for found in explanation.spans
+        if found.constraint_id == name
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "by"),
+    [
+        ("Remove names of witnesses", "Jonathan Meyers", "type"),
+        ("Hide exact dates of birth", "12 May 1981", "type"),
+        ("Remove telephone numbers", "+44 20 7946 0018", "checked"),
+        ("Remove the name Jonathan Meyers", "Meyers", "named"),
+        ("Hide everything about his health", "depression", "scored"),
+    ],
+)
+def test_each_span_names_who_found_it(words, value, by) -> None:
+    """The value is hidden, and the engine that found it is among the causes."""
+    found = said(sdrag.explain(REPORT, policy(words)), "c1")
+    hidden = {text: causes for text, causes in found.items() if value in text}
+    assert hidden
+    assert any(by in causes for causes in hidden.values())
+
+
+def test_the_type_of_a_mention_is_said() -> None:
+    """A privacy officer reads which type was found, in words."""
+    explanation = sdrag.explain(REPORT, policy("Remove names of witnesses"))
+    assert "a mention of the type PERSON" in explanation.spans[0].why
+
+
+def test_what_a_document_knows_from_elsewhere_is_said() -> None:
+    """A form that no engine finds in this chunk is hidden by the register."""
+    explainer = Explainer(
+        policy("Remove names of witnesses", disclosure={"sensitivity": 0.5})
+    )
+    passages = [
+        Passage("1", "The witness Aurelio Vantongeren spoke.", document_id="d"),
+        Passage(
+            "2",
+            "The log says user=avantongeren; read V a n t o n g e r e n.",
+            document_id="d",
+        ),
+    ]
+    _, second = explainer.explain(passages)
+    found = said(second, "c1")
+    assert found["avantongeren"] == {"register"}
+    assert found["V a n t o n g e r e n"] == {"encoded"}
+    assert "vantongeren" not in (second.released or "").lower()
+
+
+def test_what_is_hidden_is_what_the_pipeline_cuts() -> None:
+    """With the spans taken out nothing else differs from what is released."""
+    explanation = sdrag.explain(REPORT, policy("Remove names", "Hide dates of birth"))
+    hidden = {i for f in explanation.spans for i in range(f.span.start, f.span.end)}
+    shown = "".join(c if i not in hidden else "\0" for i, c in enumerate(REPORT))
+    assert re.split("\0+", shown) == (explanation.released or "").split("[REDACTED]")
+
+
+def test_what_was_considered_and_left_is_said() -> None:
+    """A lower sensitivity leaves what the highest one hides, with its score."""
+    text = "She had been tired for weeks. The ferry left at nine."
+    words = "Hide everything about her health"
+    careful = sdrag.explain(text, policy(words))
+    lenient = sdrag.explain(text, policy(words, disclosure={"sensitivity": 0.0}))
+    assert not careful.left
+    assert len(lenient.spans) < len(careful.spans)
+    assert {cause.by for found in lenient.left for cause in found.causes} == {"scored"}
+
+
+@pytest.mark.parametrize(
+    ("constraint", "reason"),
+    [
+        ("Nothing may be disclosed", "everything"),
+        ({"text": "Remove names", "method": "withhold"}, "withheld-by-constraint"),
+    ],
+)
+def test_a_passage_that_is_withheld_says_why(constraint, reason) -> None:
+    """Nothing is released, and the reason is a code."""
+    explanation = sdrag.explain(REPORT, policy(constraint))
+    assert explanation.released is None
+    assert explanation.reason == reason
+    assert explanation.spans
+
+
+def test_who_asks_and_where_decide_which_constraints_hold() -> None:
+    """`unless` and `where` are heeded, as in the pipeline."""
+    names = {
+        "id": "names",
+        "text": "Remove names",
+        "unless": {"roles": ["clerk"]},
+        "where": {"kind": ["report"]},
+    }
+    clerk = Principal("u", roles=frozenset({"clerk"}))
+    report, notice = {"kind": "report"}, {"kind": "notice"}
+    assert sdrag.explain(REPORT, policy(names), metadata=report).spans
+    assert not sdrag.explain(REPORT, policy(names), metadata=notice).spans
+    assert not sdrag.explain(
+        REPORT, policy(names), metadata=report, principal=clerk
+    ).spans
+
+
+def test_a_constraint_that_nobody_understands_is_refused() -> None:
+    """One text is refused, as a wrapper is; an explainer leaves it out by name."""
+    unknown = policy({"id": "odd", "text": "Verberge alles über Drachen"})
+    with pytest.raises(ConstraintNotUnderstoodError):
+        sdrag.explain(REPORT, unknown)
+    assert set(Explainer(unknown).refused) == {"odd"}
+
+
+def test_a_model_is_a_cause_too() -> None:
+    """With a model, what it quoted names it."""
+    rule = Constraint("c1", "Remove names of witnesses")
+    model = ExactModel({rule.text: ["Jonathan Meyers", "Meyers"]})
+    explanation = sdrag.explain(REPORT, policy(rule.text), complete=model)
+    causes = {cause.by for found in explanation.spans for cause in found.causes}
+    assert "model" in causes
+    assert parse(rule).people
+
+
+def test_every_cause_is_explained() -> None:
+    """No code is shown that the table of codes lacks."""
+    rules = ("Remove names", "Hide health", "Remove telephone numbers")
+    explanation = sdrag.explain(REPORT, policy(*rules))
+    causes = {cause.by for found in explanation.spans for cause in found.causes}
+    assert causes <= FOUND_BY.keys()
+
+
+def test_the_text_is_in_no_repr_and_no_pickle() -> None:
+    """The coloured view of a notebook shows the text; nothing else does."""
+    explanation = sdrag.explain(REPORT, policy("Remove names"))
+    assert "Meyers" not in repr(explanation) + str(explanation)
+    assert "Meyers" not in str(explanation.as_dict())
+    assert "Meyers" in explanation._repr_html_()
+    with pytest.raises(UsageError):
+        pickle.dumps(explanation)
+
+
+def test_markup_in_a_text_stays_text() -> None:
+    """What a document says is never HTML of the page."""
+    text = "<script>alert(1)</script> The witness <b>Jonathan Meyers</b> spoke."
+    page = sdrag.explain(text, policy("Remove names"))._repr_html_()
+    assert "<script>" not in page
+    assert "<b>" not in page
+
+
+@given(
+    st.text(string.printable, max_size=80),
+    st.lists(st.tuples(st.integers(0, 80), st.integers(0, 80), st.integers(0, 3))),
+)
+@settings(max_examples=60)
+def test_marking_keeps_the_text(text: str, ends: list[tuple[int, int, int]]) -> None:
+    """Without its tags the marked text is the escaped text."""
+    marks = [
+        Mark(Span(min(a, b), max(a, b)), group, "why")
+        for a, b, group in ends
+        if a != b and max(a, b) <= len(text)
+    ]
+    plain = re.sub(r"</?mark[^>]*>", "", marked(text, marks))
+    assert plain == marked(text, [])
