@@ -9,8 +9,10 @@ from sdrag.cli.build_rcqa import build_rcqa
 from sdrag.cli.check import check
 from sdrag.cli.demo.command import demo
 from sdrag.cli.evaluate import evaluate
+from sdrag.cli.explain import explain
 from sdrag.cli.init import init
 from sdrag.cli.mask import mask
+from sdrag.cli.preview import preview
 
 __all__ = ["app"]
 
@@ -21,5 +23,5 @@ app = typer.Typer(
     add_completion=False,
 )
 app.add_typer(evaluate, name="eval")
-for _command in (demo, init, check, bind, mask, build_rcqa):
+for _command in (demo, init, check, preview, explain, bind, mask, build_rcqa):
     app.command()(_command)

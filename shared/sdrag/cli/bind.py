@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from sdrag.cli.chunks import chunks_in
 from sdrag.cli.models import LOCAL, chat_model
 from sdrag.cli.options import AsJson
+from sdrag.cli.progress_bar import progress_bar
 from sdrag.errors import UsageError
-from sdrag.extras import require_extra
 from sdrag.policy import Policy
-
-if TYPE_CHECKING:
-    from sdrag.engine.progress import Progress
 
 __all__ = ["bind"]
 
@@ -84,7 +80,7 @@ def _bound(
         PortRunner(Ports(complete=complete, embed=local_embeddings()))
     )
     started, done = perf_counter(), Ingested()
-    with _bar(source.count) as tell:
+    with progress_bar("Binding", source.count) as tell:
         for some in batched(source.passages(), _AT_ONCE):
             before = done.passages
 
@@ -124,21 +120,6 @@ def _covered(rules: Policy, llm: str) -> AbstractContextManager[None]:
     from langchain_sdrag.tracing import hide_from_tracers
 
     return hide_from_tracers(rules, None)
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Progress]:
-    """Show how much is done, in percent; on stderr, where no JSON is."""
-    with require_extra("cli", "A progress bar"):
-        from rich.console import Console
-        from rich.progress import Progress as Bar
-    with Bar(console=Console(stderr=True)) as bar:
-        task = bar.add_task("Binding", total=total)
-
-        def tell(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
-        yield tell
 
 
 def _print(result: dict[str, float | int], *, as_json: bool, notes: str = "") -> None:

@@ -24,7 +24,8 @@ class Mark:
 
     Args:
         span: Where in the text.
-        group: Its number from 0, which gives the class `gN` and the colour.
+        group: Its number from 0, which gives the colour. A stretch of one group alone
+            has the class `onlyN`, by which a page can take its colour away.
         title: Shown when the pointer rests on it.
         hidden: Whether it is hidden, or was only considered.
     """
@@ -37,7 +38,7 @@ class Mark:
 
 def marked(text: str, marks: Sequence[Mark]) -> str:
     """
-    Return the text as HTML, each stretch in a `mark` element of all its groups.
+    Return the text as HTML, with a `mark` element around each marked stretch.
 
     Args:
         text: Unredacted: what comes out is for the eyes of who may see it.
@@ -72,7 +73,10 @@ def _mark(piece: str, marks: Sequence[Mark]) -> str:
     hidden = [mark for mark in marks if mark.hidden]
     shown = hidden or marks
     groups = dict.fromkeys(mark.group for mark in shown)
-    classes = " ".join(("hidden" if hidden else "left", *(f"g{n}" for n in groups)))
-    colour = f"c{next(iter(groups)) % COLOURS}"
+    first = next(iter(groups))
+    kind = "hidden" if hidden else "left"
+    only = f" only{first}" if len(groups) == 1 else ""
     title = escape("\n".join(dict.fromkeys(mark.title for mark in shown)))
-    return f'<mark class="{classes} {colour}" title="{title}">{piece}</mark>'
+    return (
+        f'<mark class="{kind}{only} c{first % COLOURS}" title="{title}">{piece}</mark>'
+    )

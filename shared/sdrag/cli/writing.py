@@ -1,0 +1,42 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sdrag.errors import UsageError
+
+__all__ = ["check_writable", "write_whole"]
+
+
+def check_writable(path: Path) -> None:
+    """
+    Find out early whether a file can be written, before any work is done for it.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder.", hint="Name a file to write.")
+    if not path.parent.is_dir():
+        raise UsageError(f"There is no folder {path.parent}.", hint="Make it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"{path} cannot be written.", hint="Name another file.")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """
+    Write a file through another one beside it, so that it is never half written.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written ({type(error).__name__})."
+        ) from None

@@ -1,0 +1,171 @@
+"""What a policy hides in documents, as one page without scripts or outside links."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from sdrag.documents import Skipped
+from sdrag.explanation import Explanation
+from sdrag.html.marked import COLOURS, marked, style
+from sdrag.reports.page import Markup, card, page, table
+from sdrag.vocabulary import Confidential
+
+__all__ = ["Preview", "render_preview"]
+
+_MOST_CHUNKS = 2_000
+_WARNING = (
+    '<p class="soft">This page shows the documents themselves. Keep it where the '
+    "documents may be kept.</p>"
+)
+
+
+@dataclass(slots=True, repr=False)
+class Preview(Confidential):
+    """
+    What a policy hides in documents.
+
+    Args:
+        constraints: The words of all constraints by their ids, in the policy's order.
+        explanations: Of the chunks, in the order of the documents.
+        refused: Why constraints are not enforced without a model, by their ids.
+        skipped: The files that were not read.
+        documents: How many were.
+    """
+
+    constraints: Mapping[str, str]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    explanations: list[Explanation] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    documents: int = 0
+
+    def by_constraint(self) -> dict[str, dict[str, int]]:
+        """Return how many spans each constraint hides, and in how many chunks."""
+        spans: Counter[str] = Counter()
+        chunks: Counter[str] = Counter()
+        for explanation in self.explanations:
+            for name, found in explanation.by_constraint().items():
+                spans[name] += len(found)
+                chunks[name] += 1
+        return {
+            name: {"spans": spans[name], "chunks": chunks[name]}
+            for name in self.constraints
+        }
+
+    @property
+    def withheld(self) -> int:
+        """How many chunks are withheld whole."""
+        return sum(one.released is None for one in self.explanations)
+
+    @property
+    def hidden_share(self) -> float:
+        """The share of characters that is hidden, from 0 to 1."""
+        hidden = whole = 0
+        for explanation in self.explanations:
+            whole += len(explanation.text)
+            if explanation.released is None:
+                hidden += len(explanation.text)
+                continue
+            covered: set[int] = set()
+            for found in explanation.spans:
+                covered.update(range(found.span.start, found.span.end))
+            hidden += len(covered)
+        return hidden / whole if whole else 0.0
+
+
+def render_preview(preview: Preview) -> str:
+    """
+    Return the page. It shows raw text: it is for those who may read the documents.
+
+    Args:
+        preview: Of at most 2,000 chunks; the page says how many it leaves out.
+    """
+    groups = {name: number for number, name in enumerate(preview.constraints)}
+    body = [
+        f"<style>{style()}{_filters(len(groups))}</style>",
+        "<h1>What the policy hides</h1>",
+        _WARNING,
+        _cards(preview),
+        _legend(preview, groups),
+        _refused(preview.refused),
+        "<h2>Documents</h2>",
+        *_chunks(preview.explanations, groups),
+        _skipped(preview.skipped),
+    ]
+    return page("What the policy hides", body)
+
+
+def _cards(preview: Preview) -> str:
+    spans = sum(counts["spans"] for counts in preview.by_constraint().values())
+    cards = (
+        card(f"{preview.documents:,}", "documents"),
+        card(f"{len(preview.explanations):,}", "chunks"),
+        card(f"{spans:,}", "spans hidden"),
+        card(f"{preview.withheld:,}", "chunks withheld"),
+        card(f"{preview.hidden_share:.1%}", "of the text hidden"),
+    )
+    return f'<div class="cards">{"".join(cards)}</div>'
+
+
+def _filters(count: int) -> str:
+    """Return rules that take the colour of a constraint away when it is unchecked."""
+    return "".join(
+        f"body:has(#f{n}:not(:checked)) mark.only{n}"
+        "{background:none;border-color:transparent}"
+        for n in range(count)
+    )
+
+
+def _legend(preview: Preview, groups: Mapping[str, int]) -> str:
+    """Return the constraints, each with a box that shows or hides its colour."""
+    counts = preview.by_constraint()
+    rows = [
+        (
+            Markup(
+                f'<label><input type="checkbox" id="f{n}" checked> '
+                f'<mark class="hidden c{n % COLOURS}">{escape(name)}</mark></label>'
+            ),
+            preview.constraints[name],
+            counts[name]["spans"],
+            counts[name]["chunks"],
+        )
+        for name, n in groups.items()
+    ]
+    heads = ("Constraint", "in its author's words", "spans", "chunks")
+    return f"<h2>Constraints</h2>{table(heads, rows)}"
+
+
+def _refused(refused: Mapping[str, str]) -> str:
+    if not refused:
+        return ""
+    rows = [(name, reason) for name, reason in refused.items()]
+    return (
+        "<h2>Not enforced here</h2><p>These constraints need a model. A wrapper "
+        f"without one refuses the policy.</p>{table(('Constraint', 'why'), rows)}"
+    )
+
+
+def _chunks(
+    explanations: Sequence[Explanation], groups: Mapping[str, int]
+) -> Iterator[str]:
+    for explanation in explanations[:_MOST_CHUNKS]:
+        marks = list(explanation.marks(groups))
+        state = ""
+        if explanation.released is None:
+            state = f' <b class="bad">withheld ({escape(explanation.reason)})</b>'
+        yield (
+            f"<section><h3>{escape(explanation.id)}{state}</h3>"
+            f'<div class="marked">{marked(explanation.text, marks)}</div></section>'
+        )
+    left_out = len(explanations) - _MOST_CHUNKS
+    if left_out > 0:
+        yield f'<p class="soft">and {left_out:,} more chunks.</p>'
+
+
+def _skipped(skipped: Sequence[Skipped]) -> str:
+    if not skipped:
+        return ""
+    rows = [(file.path, file.reason) for file in skipped]
+    return f"<h2>Not read</h2>{table(('File', 'why'), rows)}"

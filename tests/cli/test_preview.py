@@ -1,0 +1,130 @@
+"""`sdrag preview` and `sdrag explain`: what a policy hides, and why."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sdrag.cli import main
+from sdrag.cli.app import app
+
+runner = CliRunner()
+TEXT = "The witness Jonathan Meyers left. <b>Nobody</b> else saw the blue van."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A policy, and a folder with three documents and one that cannot be read."""
+    documents = tmp_path / "documents"
+    (documents / "sub").mkdir(parents=True)
+    (tmp_path / "policy.yaml").write_text(
+        "constraints:\n- id: names\n  text: Remove names of witnesses\n"
+        "  unless: {roles: [clerk]}\n- Hide exact dates of birth\n"
+    )
+    (documents / "a.txt").write_text(TEXT)
+    (documents / "sub" / "b.md").write_text("The quay opens at six.")
+    (documents / "c.jsonl").write_text(json.dumps({"id": "1", "text": TEXT}) + "\n")
+    (documents / "d.bin").write_bytes(b"\0")
+    return tmp_path
+
+
+def call(*arguments: object) -> tuple[str, dict]:
+    """Run a command with --json; return its output and the object."""
+    result = runner.invoke(app, [*map(str, arguments), "--json"])
+    assert result.exit_code == 0, result.output
+    return result.stdout, json.loads(result.stdout.splitlines()[-1])
+
+
+def test_a_preview_counts_what_each_constraint_hides(folder: Path) -> None:
+    """The figures are those of the documents, and what was skipped is listed."""
+    output, found = call("preview", folder / "policy.yaml", folder / "documents")
+    assert (found["documents"], found["chunks"]) == (3, 3)
+    assert found["constraints"]["names"] == {"spans": 2, "chunks": 2}
+    assert found["constraints"]["c2"] == {"spans": 0, "chunks": 0}
+    assert [file["path"] for file in found["skipped"]] == ["d.bin"]
+    assert "names: 2 spans in 2 chunks" in output
+    assert "Meyers" not in output
+
+
+def test_who_asks_decides(folder: Path) -> None:
+    """`--as` gives the role that a constraint exempts."""
+    command = ("preview", folder / "policy.yaml", folder / "documents")
+    assert call(*command, "--as", "clerk")[1]["constraints"]["names"]["spans"] == 0
+    assert call(*command, "--as", "guest")[1]["constraints"]["names"]["spans"] == 2
+
+
+def test_the_page_shows_the_span_and_asks_nothing_from_outside(folder: Path) -> None:
+    """One file: no script, no link, the text escaped and the span marked."""
+    page = folder / "p.html"
+    call("preview", folder / "policy.yaml", folder / "documents", "--html", page)
+    html = page.read_text("utf-8")
+    assert re.search(r"<mark[^>]*>Jonathan Meyers</mark>", html)
+    assert "&lt;b&gt;Nobody" in html
+    outside = ("<script", "<link", "<img", "src=", "href=", "url(", "@import")
+    assert not [word for word in outside if word in html]
+
+
+def test_a_constraint_that_needs_a_model_is_named(folder: Path) -> None:
+    """It is left out of the preview, and the preview says so."""
+    (folder / "policy.yaml").write_text(
+        "constraints:\n- Remove names\n- Verberge alles über Drachen\n"
+    )
+    output, found = call("preview", folder / "policy.yaml", folder / "documents")
+    assert list(found["refused"]) == ["c2"]
+    assert "c2: not enforced" in output
+
+
+def test_one_text_is_explained(folder: Path) -> None:
+    """Offsets and causes are in the JSON; the words are shown above it."""
+    output, found = call("explain", folder / "policy.yaml", "--text", TEXT)
+    (span,) = found["spans"]
+    assert TEXT[span["start"] : span["end"]] == "Jonathan Meyers"
+    assert (span["constraint"], span["by"]) == ("names", "type")
+    assert "a mention of the type PERSON" in output
+    assert "Meyers" not in output.splitlines()[-1]
+
+
+def test_a_text_is_read_from_stdin(folder: Path) -> None:
+    """Without --text the text comes through a pipe."""
+    command = ["explain", str(folder / "policy.yaml")]
+    result = runner.invoke(app, command, input=TEXT)
+    assert result.exit_code == 0, result.output
+    assert "[REDACTED] left" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("preview", "policy.yaml", "missing"),
+        ("preview", "missing.yaml", "documents"),
+        ("preview", "documents", "documents"),
+        ("preview", "documents/d.bin", "documents"),
+        ("preview", "policy.yaml", "documents/d.bin"),
+        ("preview", "policy.yaml", "documents", "--html", "documents"),
+        ("preview", "policy.yaml", "documents", "--html", "missing/p.html"),
+        ("preview", "policy.yaml", "documents", "--llm", "other"),
+        ("preview", "policy.yaml", "documents", "--unknown"),
+        ("preview", "policy.yaml"),
+        ("explain", "missing.yaml", "--text", "x"),
+        ("explain", "documents/d.bin", "--text", "x"),
+        ("explain", "policy.yaml", "--text", " "),
+        ("explain", "policy.yaml", "--text", "x", "--llm", "other"),
+        ("explain", "policy.yaml", "--unknown"),
+    ],
+)
+def test_a_wrong_call_ends_with_2_and_writes_nothing(
+    folder: Path, monkeypatch, capsys, arguments
+) -> None:
+    """One clear line, exit status 2, and the folder as it was."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.argv", ["sdrag", *arguments])
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.strip()
+    assert sorted(folder.rglob("*")) == before
