@@ -41,6 +41,9 @@ from sdrag.wrapper_setup import Stage
 
 __all__ = ["HighlightAndSummarize"]
 
+_QUESTION_KEYS = ("question", "input", "query")
+"""How LangChain's chains name the question, the commonest first."""
+
 Output = str | dict[str, Any]
 """The answer, or `{"answer": str, "sources": documents, "declined": bool}`."""
 
@@ -61,6 +64,8 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             model), `two_steps`, `span` or `local` (the default without).
         redacted: The context went through disclosure control under this policy.
         return_sources: Give the highlights with the answer, as documents.
+        question_key: Of the input; the first of `question`, `input` and `query` that
+            there is when missing. `create_retrieval_chain` uses `input`.
         **given: `policy`, `llm`, `embeddings`, `audit` and `limits`, as
             `HighlightArguments` says.
 
@@ -81,6 +86,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
     highlighter: Any = Field(default=None, exclude=True, repr=False, frozen=True)
     redacted: bool = Field(default=False, frozen=True)
     return_sources: bool = Field(default=False, frozen=True)
+    question_key: str | None = Field(default=None, frozen=True)
 
     def __init__(
         self,
@@ -88,6 +94,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         highlighter: Highlighter | str | None = None,
         redacted: bool = False,
         return_sources: bool = False,
+        question_key: str | None = None,
         **given: Unpack[HighlightArguments],
     ) -> None:
         given.setdefault("policy", {})
@@ -95,6 +102,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             highlighter=highlighter,
             redacted=redacted,
             return_sources=return_sources,
+            question_key=question_key,
             **given,
         )
 
@@ -220,14 +228,24 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         Raises:
             UsageError: It is not a question and documents.
         """
-        question, context = given.get("question"), given.get("context")
+        question, context = self._question(given), given.get("context")
         if not isinstance(question, str) or isinstance(context, str):
+            keys = " or ".join(map(repr, self._question_keys()))
             raise UsageError(
                 "The input is a question and documents.",
-                hint='Pass {"question": str, "context": documents}, unformatted.',
+                hint=f"Pass the question as {keys}, and the documents, unformatted,"
+                " as 'context'.",
             )
         passages = passages_of(context or ())
         return asked_of(question, passages, self.policy, redacted=self.redacted)
+
+    def _question_keys(self) -> tuple[str, ...]:
+        return (self.question_key,) if self.question_key else _QUESTION_KEYS
+
+    def _question(self, given: Mapping[str, Any]) -> object:
+        """Return what stands under the first key that the input has."""
+        keys = (key for key in self._question_keys() if key in given)
+        return given.get(next(keys, ""))
 
     def _output(self, found: Answer, asked: Asked) -> Output:
         if not self.return_sources:

@@ -13,7 +13,8 @@ from langchain_core.documents import Document
 from langchain_core.prompts import ChatPromptTemplate
 
 from langchain_sdrag.convert import passages_of
-from sdrag.guardrails.separation import INSTRUCTION, separated
+from sdrag.guardrails.separation import INSTRUCTION, separated, with_citations
+from sdrag.policy import PolicySource
 
 __all__ = ["separated_prompt", "separated_sources"]
 
@@ -32,17 +33,25 @@ def separated_sources(documents: Sequence[Document]) -> str:
     return separated(passages_of(documents))
 
 
-def separated_prompt(instruction: str = "") -> ChatPromptTemplate:
+def separated_prompt(
+    instruction: str = "", *, policy: PolicySource | None = None
+) -> ChatPromptTemplate:
     """
     Return a template over `sources` and `question`.
 
     Args:
-        instruction: What the host adds, such as how to cite.
+        instruction: What the host adds.
+        policy: Where it has a `citations` section, the prompt asks for citations in
+            its format.
+
+    Raises:
+        PolicyError: The policy cannot be read.
     """
+    asked = with_citations(instruction, policy)
     template = ChatPromptTemplate.from_messages(
         [
             ("system", "{separation}\n\n{instruction}"),
             ("user", "{sources}\n\n[[QUESTION]]\n{question}"),
         ]
     )
-    return template.partial(separation=INSTRUCTION, instruction=instruction)
+    return template.partial(separation=INSTRUCTION, instruction=asked)

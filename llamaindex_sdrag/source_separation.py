@@ -16,7 +16,8 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_sdrag.convert import passages_of
 from sdrag.guardrails.notices import lifted
-from sdrag.guardrails.separation import INSTRUCTION, separated
+from sdrag.guardrails.separation import INSTRUCTION, separated, with_citations
+from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage
 
 __all__ = ["separated_prompt", "separated_sources"]
@@ -27,7 +28,9 @@ def separated_sources(nodes: Sequence[NodeWithScore]) -> str:
     return separated(passages_of(nodes))
 
 
-def separated_prompt(instruction: str = "") -> PromptTemplate:
+def separated_prompt(
+    instruction: str = "", *, policy: PolicySource | None = None
+) -> PromptTemplate:
     """
     Return a template over `context_str` and `query_str`.
 
@@ -37,13 +40,19 @@ def separated_prompt(instruction: str = "") -> PromptTemplate:
         ```
 
     Args:
-        instruction: What the host adds, such as how to cite.
+        instruction: What the host adds.
+        policy: Where it has a `citations` section, the prompt asks for citations in
+            its format.
+
+    Raises:
+        PolicyError: The policy cannot be read.
     """
+    asked = with_citations(instruction, policy)
     template = PromptTemplate(
         "{separation}\n\n{instruction}\n\n{context_str}\n\n[[QUESTION]]\n{query_str}",
         function_mappings={"context_str": _marked},
     )
-    return template.partial_format(separation=INSTRUCTION, instruction=instruction)
+    return template.partial_format(separation=INSTRUCTION, instruction=asked)
 
 
 def _marked(**values: Any) -> str:

@@ -201,3 +201,30 @@ def test_an_answer_says_how_fresh_its_sources_are(ask):
     held = guarded(ask, dated.text, {"staleness": {}}, [dated])
 
     assert held.text.endswith("last updated on 2025-01-01.")
+
+
+@pytest.mark.parametrize(
+    ("answer", "sections", "expected"),
+    [
+        ("The fee is 30 pounds [1].", {"citations": {}}, "on 2019-01-01."),
+        ("The fee is 30 pounds.", {"grounding": {}}, "on 2019-01-01."),
+        (
+            "The fee is 30 pounds [1]. The quay opened in May [2].",
+            {"citations": {}},
+            "between 2019-01-01 and 2025-01-01.",
+        ),
+        ("The fee is 30 pounds.", {}, "between 2019-01-01 and 2025-01-01."),
+    ],
+)
+def test_the_date_is_that_of_the_sources_an_answer_rests_on(
+    ask, answer, sections, expected
+):
+    """A newer passage that was retrieved beside them makes no answer fresher."""
+    passages = [
+        Passage("old", "The fee is 30 pounds.", {"updated": "2019-01-01"}),
+        Passage("new", "The quay opened in May.", {"updated": "2025-01-01"}),
+    ]
+
+    held = guarded(ask, answer, {"staleness": {}, **sections}, passages)
+
+    assert held.text.endswith(f"last updated {expected}")

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import pytest
 
+import langchain_sdrag
+import llamaindex_sdrag
 from sdrag.guardrails import citations
 from sdrag.guardrails.claims import claims
-from sdrag.policy import CitationsSection, GroundingSection
+from sdrag.policy import CitationsSection, GroundingSection, Policy
 from sdrag.vocabulary import Passage
 
 from .answers import HARBOUR, PASSAGES, guarded
 
 CITED = "The harbour was built in 1871"
+
+
+def in_langchain(instruction_, policy):
+    prompt = langchain_sdrag.separated_prompt(instruction_, policy=policy)
+    return prompt.invoke({"sources": "", "question": ""}).to_string()
+
+
+def in_llamaindex(instruction_, policy):
+    prompt = llamaindex_sdrag.separated_prompt(instruction_, policy=policy)
+    return prompt.format(context_str="x", query_str="")
 
 
 @pytest.mark.parametrize(
@@ -88,3 +100,15 @@ def test_the_instruction_asks_for_the_format():
     """The prompt's part says how to cite."""
     assert "[1]" in citations.instruction(CitationsSection())
     assert "JSON" in citations.instruction(CitationsSection(format="structured"))
+
+
+@pytest.mark.parametrize("made", [in_langchain, in_llamaindex])
+@pytest.mark.parametrize("format_", ["number", "id", "structured"])
+def test_the_prompt_asks_for_what_is_checked(made, format_):
+    """A policy that checks citations has the prompt ask for them, in its format."""
+    policy = {"citations": {"format": format_}}
+    asked = citations.instruction(Policy.read(policy).citations)
+
+    assert asked in made("Be brief.", policy)
+    assert "Be brief." in made("Be brief.", policy)
+    assert asked not in made("Be brief.", {})

@@ -82,3 +82,15 @@ def test_between(start: str, end: str, expected: str | None) -> None:
     text = "See the cat: the cat sat on the mat, and the cat slept on the mat there."
 
     assert between(text, start, end) == expected
+
+
+@pytest.mark.parametrize("words", range(4, 10))
+def test_four_first_and_four_last_words_find_any_sentence(words: int) -> None:
+    """As the prompt asks for them, they overlap in a sentence of up to seven words."""
+    sentence = ["Dogs", "of", "any", "kind", "are", "not", "allowed", "on", "board."][
+        :words
+    ]
+    text = f"We open at nine. {' '.join(sentence)} Cats are."
+    start, end = " ".join(sentence[:4]), " ".join(sentence[-4:])
+
+    assert between(text, start, end) == " ".join(sentence)

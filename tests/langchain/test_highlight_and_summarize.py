@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from langchain_classic.chains import create_retrieval_chain
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.language_models.chat_models import BaseChatModel
@@ -225,3 +226,28 @@ def test_the_audit_is_told() -> None:
 
     assert [event.decisions[0].action for event in events] == ["released"] * 2
     assert "deposit" not in repr(events)
+
+
+@pytest.mark.parametrize("key", ["question", "input", "query"])
+def test_the_question_is_found_under_the_keys_of_langchain(key: str) -> None:
+    """Every chain of LangChain names it in its own way."""
+    hook = HighlightAndSummarize(llm=Model())
+
+    assert hook.invoke({key: QUESTION, "context": DOCUMENTS}) == ANSWER
+
+
+def test_the_question_is_found_under_a_key_of_the_hosts_own() -> None:
+    """With `question_key` no other key is read, and its name is in the error."""
+    hook = HighlightAndSummarize(llm=Model(), question_key="ask")
+
+    assert hook.invoke({"ask": QUESTION, "context": DOCUMENTS}) == ANSWER
+    with pytest.raises(UsageError, match="'ask'"):
+        hook.invoke(INPUT)
+
+
+def test_it_is_a_part_of_a_retrieval_chain() -> None:
+    """`create_retrieval_chain` takes it in place of the documents chain."""
+    retriever = RunnableLambda(lambda _: DOCUMENTS)
+    chain = create_retrieval_chain(retriever, HighlightAndSummarize(llm=Model()))
+
+    assert chain.invoke({"input": QUESTION})["answer"] == ANSWER

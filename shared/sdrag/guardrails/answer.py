@@ -110,7 +110,7 @@ def _finished(work: AnswerWork, now: datetime) -> Guarded:
     )
     if work.policy.staleness and work.draft.passages:
         section = work.policy.staleness
-        fresh = staleness.disclaimer(work.draft.passages, section, now=now)
+        fresh = staleness.disclaimer(work.sources_used(), section, now=now)
         text = f"{text}\n\n{fresh}" if fresh else text
     status: Status = "annotated" if annotated else "checked"
     if not annotated:

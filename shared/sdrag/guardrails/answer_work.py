@@ -84,11 +84,33 @@ class AnswerWork(Confidential):
     marks: dict[int, str] = field(default_factory=dict)
     dropped: set[int] = field(default_factory=set)
     decisions: list[Decision] = field(default_factory=list)
+    cited: frozenset[int] = frozenset()
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         """The claims of the text, as it is when they are first asked for."""
         return claims(self.text, placeholder=self.policy.disclosure.placeholder)
+
+    def sources_used(self) -> tuple[Passage, ...]:
+        """
+        Return the passages that the answer rests on.
+
+        They are those it cites and those that support what is left of it. Where no
+        check knows of any, all of them may have been used.
+        """
+        supporting = {
+            name
+            for index, support in enumerate(self.supports)
+            if index not in self.marks
+            for name in support.passage_ids
+        }
+        passages = self.draft.passages
+        used = tuple(
+            passage
+            for index, passage in enumerate(passages)
+            if index in self.cited or passage.id in supporting
+        )
+        return used or passages
 
     def note(
         self, rule: str, reason: str, action: Action = "annotated", spans: int = 0

@@ -203,6 +203,10 @@ def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | No
         data=work.draft.citations,
     )
     work.faults = faults
+    cited = _cited(work.claims, work.draft.passages, section, work.draft.citations)
+    work.cited = frozenset(
+        place for places in cited for place in places if place is not None
+    )
     for fault in faults:
         reason = f"{fault.fault}-unchecked" if fault.unchecked else fault.fault
         work.note(RULE, reason)

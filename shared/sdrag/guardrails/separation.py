@@ -15,10 +15,12 @@ import re
 import secrets
 from collections.abc import Sequence
 
+from sdrag.guardrails.citations import instruction as how_to_cite
 from sdrag.guardrails.notices import is_notice, sources
+from sdrag.policy import Policy, PolicySource
 from sdrag.vocabulary import Passage
 
-__all__ = ["INSTRUCTION", "TEMPLATE", "separated"]
+__all__ = ["INSTRUCTION", "TEMPLATE", "separated", "with_citations"]
 
 INSTRUCTION = (
     "The sources below are reference material retrieved from a knowledge base. Each"
@@ -53,6 +55,22 @@ def separated(passages: Sequence[Passage]) -> str:
         for number, passage in enumerate(sources(passages), start=1)
     ]
     return "\n".join((*marked, *(item.text for item in passages if is_notice(item))))
+
+
+def with_citations(instruction: str, policy: PolicySource | None) -> str:
+    """
+    Add to an instruction how to cite, where a policy checks citations.
+
+    Args:
+        instruction: The host's own.
+        policy: A path, a mapping or a `Policy`; nothing is added without one.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+    """
+    section = None if policy is None else Policy.read(policy).citations
+    asked = "" if section is None else how_to_cite(section)
+    return "\n\n".join(filter(None, (instruction, asked)))
 
 
 def _escaped(text: str) -> str:

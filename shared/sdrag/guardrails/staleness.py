@@ -84,7 +84,9 @@ def disclaimer(
     passages: Sequence[Passage], section: StalenessSection, *, now: datetime
 ) -> str:
     """
-    Word how fresh the passages are that an answer was made from.
+    Word how fresh the passages are that an answer rests on.
+
+    The oldest is named too: an answer is no fresher than what it rests on.
 
     Returns:
         One or two sentences, or nothing where no passage says when it was updated
@@ -97,10 +99,9 @@ def disclaimer(
     known = [date for item in said if (date := instant(item.get("updated")))]
     parts = []
     if known:
-        parts.append(
-            "This information is based on documents last updated on"
-            f" {max(known).date().isoformat()}."
-        )
+        oldest, newest = (date.date().isoformat() for date in (min(known), max(known)))
+        when = f"on {newest}" if oldest == newest else f"between {oldest} and {newest}"
+        parts.append(f"This information is based on documents last updated {when}.")
     if any(item.get("expired") for item in said):
         parts.append("Some of these documents are past their date of validity.")
     return " ".join(parts)

@@ -168,11 +168,10 @@ def between(text: str, start: str, end: str) -> str | None:
     starts, ends = _places(folded, first), _places(folded, last)
     pairs = []
     for opening in starts:
-        index = bisect_left(ends, opening + len(first))
+        # In a short sentence the last words begin among the first ones.
+        index = bisect_left(ends, opening + max(0, len(first) - len(last)))
         if index < len(ends):
             pairs.append((ends[index] + len(last) - opening, opening))
-        elif first.endswith(last):
-            pairs.append((len(first), opening))
     if not pairs:
         return None
     length, opening = min(pairs)

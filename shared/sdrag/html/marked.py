@@ -71,7 +71,7 @@ def _pieces(text: str, marks: Sequence[Mark]) -> Iterator[str]:
 
 def _mark(piece: str, marks: Sequence[Mark]) -> str:
     hidden = [mark for mark in marks if mark.hidden]
-    shown = hidden or marks
+    shown = sorted(hidden or marks, key=lambda mark: -len(mark.span))
     groups = dict.fromkeys(mark.group for mark in shown)
     first = next(iter(groups))
     kind = "hidden" if hidden else "left"
