@@ -25,7 +25,7 @@ LLAMAINDEX_ALONE = {"guard_memory"}
 OWN_ARGUMENTS = {
     "AnswerGuard": {"return_report", "synthesizer"},
     "FilteredRetriever": {"translator", "factory"},
-    "HighlightAndSummarize": {"return_sources", "streaming"},
+    "HighlightAndSummarize": {"question_key", "return_sources", "streaming"},
     "SelectiveDisclosureMiddleware": {"tools", "tool"},
     "separated_sources": {"documents", "nodes"},
 }
