@@ -78,12 +78,14 @@ class Attacked:
         membership: Leak rate of membership inference.
         targeted: Leak rate of targeted attacks.
         leaked: The rate of either is over the threshold of the risk; never at LOW.
+        types: How many entities of each type either recovered (Table B.2).
     """
 
     risk: str
     membership: float
     targeted: float
     leaked: bool
+    types: Mapping[str, int]
 
 
 def attack(
@@ -117,7 +119,8 @@ def attack(
     rates = [leak_rate(cluster, found, weights) for found in (membership, targeted)]
     limit = LEAKED_ABOVE.get(cluster.risk)
     leaked = limit is not None and max(rates) > limit
-    return Attacked(cluster.risk, rates[0], rates[1], leaked)
+    types = Counter(type_ for _, type_ in membership | targeted)
+    return Attacked(cluster.risk, rates[0], rates[1], leaked, types)
 
 
 def utility(

@@ -3,8 +3,8 @@ Model calls of the linkage experiments: the thesis's prompts, filled and read.
 
 The prompts are those of Appendix B, kept as text beside this file; what the thesis left
 out of print (the steps of SAGE, rules for its assessment) is written in its manner. A
-model is any callable from a system and a user message to a reply; `from_langchain`
-makes one of a chat model.
+model is any callable from a system and a user message to a reply; `from_langchain` and
+`from_llamaindex` make one of a chat model.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from typing import Any
 
 from sdrag.errors import ModelReplyError
 
-__all__ = ["Ask", "asked", "from_langchain", "prompt"]
+__all__ = [
+    "Ask",
+    "ask_of",
+    "asked",
+    "from_langchain",
+    "from_llamaindex",
+    "prompt",
+]
 
 _PROMPTS = Path(__file__).with_name("prompts")
 
@@ -32,6 +39,28 @@ def from_langchain(model: Any) -> Ask:
         turns = [("system", system)] if system else []
         return str(model.invoke([*turns, ("human", user)]).text)
 
+    return ask
+
+
+def from_llamaindex(model: Any) -> Ask:
+    """Return a LlamaIndex LLM as a callable; its temperature is its own."""
+    from llama_index.core.llms import ChatMessage  # noqa: PLC0415 -- only for one
+
+    def ask(system: str, user: str) -> str:
+        turns = [ChatMessage(role="system", content=system)] if system else []
+        turns.append(ChatMessage(role="user", content=user))
+        return str(model.chat(turns).message.content)
+
+    return ask
+
+
+def ask_of(model: Any) -> Ask:
+    """Return a callable as it is, or a chat model of either framework as one."""
+    if hasattr(model, "invoke"):
+        return from_langchain(model)
+    if hasattr(model, "chat"):
+        return from_llamaindex(model)
+    ask: Ask = model
     return ask
 
 

@@ -144,6 +144,24 @@ class TestCommands:
         assert names <= found.keys()
         assert set(found["answers_kept"]) == {"specific", "general"}
 
+    @pytest.mark.parametrize(
+        ("options", "masked"),
+        [([], "document"), (["--select", "knapsack"], "knapsack")],
+    )
+    def test_eval_asks_the_policy_first(
+        self, tmp_path: Path, options: list[str], masked: str
+    ) -> None:
+        """What the policy says holds, unless an option says something else."""
+        policy = tmp_path / "policy.yaml"
+        policy.write_text("linkage: {select: document, chain_length: 3}", "utf-8")
+        arguments = ["eval", "linkage", "--policy", str(policy), "--json", *options]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+        section = LinkageSection.model_validate({"select": masked, "chain_length": 3})
+        expected = evaluate_linkage(packaged_clusters(), section)["masked_entities"]
+        found = json.loads(result.output.splitlines()[-1])
+        assert found["masked_entities"] == expected
+
     def test_mask_writes_and_reports(self, tmp_path: Path) -> None:
         """Documents in the schema they came in, a report, and no file left over."""
         out, report = tmp_path / "out.jsonl", tmp_path / "report.html"

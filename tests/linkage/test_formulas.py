@@ -15,7 +15,7 @@ from formulas import (
 )
 
 from sdrag.linkage.assessment import assess
-from sdrag.linkage.entity_schema import WEIGHTS, canonical_type, weight_of
+from sdrag.linkage.entity_schema import WEIGHTS, canonical_type
 from sdrag.linkage.incidence import Incidence
 from sdrag.policy import ByRisk
 from sdrag.vocabulary import Passage
@@ -127,11 +127,8 @@ def test_an_entity_given_twice_keeps_its_higher_relevance() -> None:
     assert np.array_equal(corpus.frequency, [1])
 
 
-def test_the_schema_is_table_4_1() -> None:
-    """Seventeen types; what a domain has not weighed counts fully."""
-    assert len(WEIGHTS) == 17
-    assert WEIGHTS["NAME"] == 1.0
-    assert WEIGHTS["DEMOGRAPHIC"] == 0.35
-    assert weight_of("IBAN", WEIGHTS) == 1.0
+def test_detectors_names_are_read_as_types_of_the_table() -> None:
+    """A synonym, unless the domain has that very type."""
     assert canonical_type("person", WEIGHTS) == "NAME"
+    assert canonical_type("IBAN", WEIGHTS) == "PATIENT_ID"
     assert canonical_type("PERSON", {"PERSON": 0.5}) == "PERSON"

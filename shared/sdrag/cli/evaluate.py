@@ -233,12 +233,15 @@ def linkage(
         Literal["given", "local"], typer.Option(help="Given by the data, or found.")
     ] = "given",
     select: Annotated[
-        Literal["document", "greedy", "knapsack", "optimal"],
-        typer.Option(help="How entities are selected for masking."),
-    ] = "knapsack",
+        Literal["document", "greedy", "knapsack", "optimal"] | None,
+        typer.Option(
+            help="How entities are selected; as the policy says if not given."
+        ),
+    ] = None,
     chain_length: Annotated[
-        int, typer.Option(min=2, max=8, help="Documents in the longest chain.")
-    ] = 2,
+        int | None,
+        typer.Option(min=2, max=8, help="Documents in the longest chain; likewise."),
+    ] = None,
     policy: Annotated[
         Path | None, typer.Option(help="A policy, for its linkage section.")
     ] = None,
@@ -251,8 +254,9 @@ def linkage(
     from sdrag.linkage.settings import read_settings
 
     clusters = packaged_clusters() if data is None else read_clusters(data)
+    given = {"select": select, "chain_length": chain_length}
     settings = read_settings(policy).model_copy(
-        update={"select": select, "chain_length": chain_length}
+        update={name: value for name, value in given.items() if value is not None}
     )
     detector = LocalDetector() if entities == "local" else None
     show(evaluate_linkage(clusters, settings, detector), as_json=as_json)

@@ -21,9 +21,10 @@ from sdrag.errors import UsageError
 from sdrag.evaluation.classification import f1
 from sdrag.evaluation.linkage_clusters import LEAKED_ABOVE, Cluster
 from sdrag.linkage.assessment import Assessment, assess
-from sdrag.linkage.entity_schema import weight_of, weights_of
+from sdrag.linkage.entity_schema import Schema, weight_of, weights_of
 from sdrag.linkage.masking import Masked, mask_corpus
 from sdrag.linkage.mentions import Mentions
+from sdrag.linkage.resolution.forms import pool_of
 from sdrag.linkage.second_look import look_again
 from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection
@@ -212,8 +213,8 @@ def _linked(clusters: Sequence[Cluster], assessment: Assessment) -> dict[str, An
 def _leak_rates(
     clusters: Sequence[Cluster], masked: Masked, texts: Mapping[str, str]
 ) -> list[float]:
-    forms = _forms_by_value(masked.assessment)
     weights = weights_of(masked.assessment.settings)
+    forms = _forms_by_value(masked.assessment, weights)
     rates = []
     for cluster in clusters:
         views = [fold(texts[document.id]) for document in cluster.documents]
@@ -223,20 +224,25 @@ def _leak_rates(
             if any(
                 any(view.find(form))
                 for view in views
-                for form in forms.get((type_, fold_text(value)), {fold_text(value)})
+                for form in forms.get(
+                    (pool_of(type_, weights.role(type_)), fold_text(value)),
+                    {fold_text(value)},
+                )
             )
         ]
         rates.append(leak_rate(cluster, leaked, weights))
     return rates
 
 
-def _forms_by_value(assessment: Assessment) -> dict[tuple[str, str], set[str]]:
-    """Return, for each value and type, the folded forms of the entity it is."""
+def _forms_by_value(
+    assessment: Assessment, schema: Schema
+) -> dict[tuple[str, str], set[str]]:
+    """Return, for each pool of types and value, the folded forms of the entity."""
     found: dict[tuple[str, str], set[str]] = {}
     for entity in assessment.resolved.entities:
         folded = {fold_text(form) for form in entity.forms}
         for form in folded:
-            found[entity.type, form] = folded
+            found[pool_of(entity.type, schema.role(entity.type)), form] = folded
     return found
 
 

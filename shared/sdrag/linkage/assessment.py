@@ -193,7 +193,10 @@ def assess_steps(
         raise UsageError(
             "Two documents have the same id.", hint="Give each document its own id."
         )
-    resolved = yield from resolve(found, settings.resolution, key, known)
+    texts = [document.text for document in documents]
+    resolved = yield from resolve(
+        found, settings.resolution, key, known, weights_of(settings), texts
+    )
     corpus = incidence_of([document.id for document in documents], resolved, settings)
     return Assessment(settings, resolved, corpus)
 
@@ -216,12 +219,14 @@ def incidence_of(
 
 
 def walked(hops: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the documents of a path in order, given the ends of its hops."""
+    """Return the documents of a path in order, given its hops; else ascending."""
+    whole = sorted({document for pair in hops for document in pair})
     if len(hops) == 1:
         return list(hops[0])
     first, second = hops[0], hops[1]
-    start = first[0] if first[1] in second else first[1]
-    path = [start]
+    path = [first[0] if first[1] in second else first[1]]
     for left, right in hops:
+        if path[-1] not in {left, right}:
+            return whole
         path.append(right if left == path[-1] else left)
-    return path
+    return path if sorted(path) == whole else whole

@@ -1,11 +1,11 @@
 """
 Chains of linked documents, enumerated once (CLAM, sections 4.2.3 and 4.2.4).
 
-A chain is a simple path in the document graph as it is after document-level
-masking. Its risk at that moment, its category and the ceiling that follows are fixed
-here, for every strategy alike. Chains of two documents are the edges; longer
-ones are grown from them, breadth first, up to a bound, and what the bound left out is
-counted and never silently forgotten.
+A chain is a simple path in the document graph as it is after document-level masking;
+with `chain_shape: subgraph` it is any connected group, see `subgraphs`. Its risk at
+that moment, its category and the ceiling that follows are fixed here, for every
+strategy alike. Chains of two documents are the edges; longer ones are grown from them,
+breadth first, up to a bound. What the bound left out is counted and never forgotten.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from sdrag.linkage.edges import Edges
 from sdrag.linkage.incidence import Floats, Ints
+from sdrag.linkage.subgraphs import connected_groups
 from sdrag.policy import LinkageSection
 
 __all__ = ["LEVELS", "Chains", "Table", "enumerate_chains", "hop_risks", "path_risks"]
@@ -76,7 +77,7 @@ def enumerate_chains(
     edges: Edges, document_risk: Floats, settings: LinkageSection
 ) -> Chains:
     """
-    Enumerate the simple paths of two documents and more, with their ceilings.
+    Enumerate the chains of two documents and more, with their ceilings.
 
     Args:
         edges: The pruned graph.
@@ -84,7 +85,11 @@ def enumerate_chains(
         settings: For the length, the bound and the thresholds.
     """
     risk = hop_risks(edges, edges.log, 1.0 - document_risk)
-    paths, left_out = _paths(edges, risk, settings)
+    if settings.chain_shape == "subgraph":
+        length, most = settings.chain_length, settings.max_chains
+        paths, left_out = connected_groups(edges, risk, length, most)
+    else:
+        paths, left_out = _paths(edges, risk, settings)
     before = path_risks(paths, risk)
     high = before >= settings.risk_thresholds.high
     medium = before >= settings.risk_thresholds.medium

@@ -5,7 +5,8 @@ CLAM's extractor gives `[original, normalized, type, relevance]` (Listing 4.1); 
 detector gives spans. Both become a `Found`. A detector does not say how telling a find
 is, but how sure it is of it, so its confidence is taken for the relevance; how much the
 thing itself tells is left to its type's weight and its rarity. Where finds of a
-detector overlap or nest, the longest is kept.
+detector overlap or nest, the longest is kept. Where a detector has read the corpus,
+what its words say of a find's type is added, and descriptions no detector looks for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdrag.errors import UsageError
-from sdrag.linkage.entity_schema import canonical_type
+from sdrag.linkage.context_types import descriptions, type_in_context
+from sdrag.linkage.entity_schema import Schema, canonical_type
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential, Mention, Passage
 
@@ -92,8 +94,12 @@ def found_in(
             f"`mentions` has {len(rows)} lists for {len(documents)} documents.",
             hint="Give one list for each document, empty where nothing was found.",
         )
+    read = any(isinstance(entry, Mention) for row in rows for entry in row)
     return [
-        tuple(_found(document.text, row, weights))
+        (
+            *_found(document.text, row, weights),
+            *(_described(document.text, weights) if read else ()),
+        )
         for document, row in zip(documents, rows, strict=True)
     ]
 
@@ -114,7 +120,12 @@ def _found(
     row: Sequence[Found | Mention | Sequence[Any]],
     weights: Mapping[str, float],
 ) -> Iterable[Found]:
-    spans = longest(entry for entry in row if isinstance(entry, Mention))
+    least = weights.least if isinstance(weights, Schema) else 0.0
+    spans = longest(
+        entry
+        for entry in row
+        if isinstance(entry, Mention) and entry.confidence >= least
+    )
     for entry in (*(e for e in row if not isinstance(e, Mention)), *spans):
         if isinstance(entry, Mention):
             if fold_text(entry.span.of(text)):
@@ -125,11 +136,21 @@ def _found(
             yield _of_listing(entry, weights)
 
 
+def _described(text: str, weights: Mapping[str, float]) -> Iterable[Found]:
+    """Return the descriptions that no detector looks for, where they have a type."""
+    for mention in descriptions(text):
+        sure = not isinstance(weights, Schema) or mention.confidence >= weights.least
+        if sure and mention.type in weights:
+            yield Found(mention.span.of(text), mention.type, mention.confidence)
+
+
 def _of_span(text: str, mention: Mention, weights: Mapping[str, float]) -> Found:
     form = mention.span.of(text).strip()
     type_ = canonical_type(mention.type, weights)
     if type_ == "NAME" and sum(map(str.isdigit, form)) >= _DIGITS:
         type_ = canonical_type("ID", weights)
+    else:
+        type_ = type_in_context(text, mention.span, type_, weights)
     return Found(form, type_, mention.confidence)
 
 

@@ -19,6 +19,8 @@ from pydantic import (
     model_validator,
 )
 
+from sdrag.policy.linkage_roles import Role
+
 __all__ = [
     "SENSITIVITIES",
     "ByRisk",
@@ -167,6 +169,11 @@ class ResolutionSection(Section):
 
     `spelling` is a rapidfuzz ratio. `meaning` is the least cosine of two descriptions,
     `terms` that of two medical terms, which lie closer together when they differ.
+    `context` is that of two telling descriptions together with the sentences and the
+    documents around them, where each is among the nearest of the other; a description
+    is telling if it is as relevant as `telling` in some document. Without `meaning`
+    there is no `context`. With `implied`, a form also counts as what it names in
+    passing: the town in the name of a hospital, the month of a date.
     """
 
     names: bool = True
@@ -175,18 +182,30 @@ class ResolutionSection(Section):
     spelling: Annotated[float, Field(ge=0.0, le=100.0)] | Literal[False] = 90.0
     meaning: Share | Literal[False] = 0.56
     terms: Share | Literal[False] = 0.68
+    context: Share | Literal[False] = 0.38
+    telling: Share = 0.5
+    implied: bool = True
 
 
 class LinkageSection(Section):
     """
     CLAM, with the thesis's chapter 5 configuration as defaults.
 
-    `weights` replaces Table 4.1 for another domain. `unmaskable` names types that no
-    plan may touch. `minimise` says what a plan is to keep small: distinct entities, or
-    the places where they stand. `max_chains` bounds chains longer than two documents.
+    A chain is a path of linked documents, or with `chain_shape: subgraph` any connected
+    group of them with all links among them. What a detector is less sure of than
+    `min_confidence` links nothing, and is not masked.
+
+    `weights` replaces Table 4.1 for another domain, and `roles` says how values of its
+    types are compared; a type of no role is a description. A type without a weight has
+    `default_weight`; where that is null, it is an error. `unmaskable` names types that
+    no plan may touch. `minimise` says what a plan is to keep small: distinct entities,
+    or the places where they stand. `max_chains` bounds chains of more than two
+    documents.
     """
 
     chain_length: Annotated[int, Field(ge=2, le=8)] = 2
+    chain_shape: Literal["path", "subgraph"] = "path"
+    min_confidence: Share = 0.0
     edge_threshold: Share = 0.5
     max_document_risk: Share = 0.95
     max_chain_risk: Share = 0.5
@@ -195,11 +214,21 @@ class LinkageSection(Section):
     select: Literal["document", "greedy", "knapsack", "optimal"] = "knapsack"
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
     weights: dict[str, Share] | None = None
+    roles: dict[str, Role] | None = None
+    default_weight: Share | None = 0.85
     unmaskable: tuple[str, ...] = ()
     minimise: Literal["entities", "mentions"] = "entities"
     max_chains: Count = 1_000_000
     solver_seconds: Annotated[float, Field(gt=0)] = 60.0
     resolution: ResolutionSection = ResolutionSection()
+
+    @field_validator("weights", "roles", "unmaskable")
+    @classmethod
+    def _upper(cls, value: Any) -> Any:
+        """Write types in upper case, as they are compared."""
+        if isinstance(value, dict):
+            return {name.upper(): found for name, found in value.items()}
+        return value and tuple(name.upper() for name in value)
 
 
 class MetadataSection(Section):

@@ -16,6 +16,7 @@ import numpy as np
 
 from sdrag.linkage.assessment import walked
 from sdrag.linkage.chains import LEVELS
+from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.masking import Masked
 from sdrag.linkage.planning import Plan
 from sdrag.reports.linkage_graph import draw
@@ -25,6 +26,7 @@ __all__ = ["render_linkage"]
 
 _MOST_ROWS = 100
 _SAME = 1e-12
+_SHAPES = {"path": "a path", "subgraph": "a connected group of documents"}
 
 
 def render_linkage(masked: Masked) -> str:
@@ -186,10 +188,15 @@ def _settings(masked: Masked) -> str:
         ("Strategy", settings.select),
         ("Counted", settings.minimise),
         ("Longest chain", f"{settings.chain_length} documents"),
+        ("A chain is", _SHAPES[settings.chain_shape]),
         ("Ceiling on documents", f"{settings.max_document_risk:g}"),
         ("Ceiling on chains", f"{settings.max_chain_risk:g}"),
         ("Unmaskable types", ", ".join(settings.unmaskable) or "none"),
     ]
+    table_of_types = weights_of(settings)
+    types = {entity.type for entity in masked.assessment.resolved.entities}
+    if unweighed := sum(name not in table_of_types for name in types):
+        rows.append(("Types without a weight of their own", f"{unweighed:,}"))
     if skipped:
         rows.append(("Too many forms to compare by meaning", ", ".join(skipped)))
     return table(("Setting", "value"), rows) + (

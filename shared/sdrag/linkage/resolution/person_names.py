@@ -24,7 +24,6 @@ _PERSONAL_WORDS = "mr mrs ms mx miss dr prof professor doctor nurse judge rev si
 _TITLES = frozenset(_TITLE_WORDS.split())
 _PERSONAL = frozenset(_PERSONAL_WORDS.split())
 _TOKEN = re.compile(r"[^\W\d_](?:[\w'-]*\w)?")
-_PEOPLE = frozenset({"NAME"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +32,16 @@ class _Name:
     given: tuple[str, ...]
 
 
-def name_pairs(type_: str, forms: Sequence[str]) -> Iterator[tuple[int, int]]:
+def name_pairs(forms: Sequence[str], *, always: bool) -> Iterator[tuple[int, int]]:
     """
     Yield pairs of forms that name one person.
 
     Args:
-        type_: Of the forms. Outside NAME, only forms with a title or as "Family, G."
-            are read as people.
-        forms: The distinct forms of the type.
+        forms: The distinct forms.
+        always: Read every form as a person; else only one with a title, or as
+            "Family, G.".
     """
-    names = [_parsed(form, always=type_ in _PEOPLE) for form in forms]
+    names = [_parsed(form, always=always) for form in forms]
     by_family: dict[str, list[int]] = {}
     for number, name in enumerate(names):
         if name is not None:

@@ -2,52 +2,43 @@
 From what was found to entities: every rule in order, with the reason kept.
 
 Forms that fold alike are one, and so is a form and what an extractor normalized it to.
-The rules then join forms within a type; a chain of joins is one entity. Ids are opaque:
-a keyed hash where a key is given, else a number in the order of type and form. Neither
-lets anybody test a guess.
+The rules then join forms within a pool of types; a chain of joins is one entity, of the
+type that weighs most. Ids are opaque: a keyed hash where a key is given, else a number
+in the order of type and form. Neither lets anybody test a guess.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
 from sdrag.engine.steps import Steps, embed, replied
+from sdrag.linkage.entity_schema import WEIGHTS, Schema, weight_of
 from sdrag.linkage.mentions import Found
+from sdrag.linkage.resolution.forms import Forms, pool_of
+from sdrag.linkage.resolution.implied import Row, implied_rows
+from sdrag.linkage.resolution.in_other_words import (
+    MOST_DESCRIPTIONS,
+    Description,
+    Vectors,
+    said_elsewhere,
+)
 from sdrag.linkage.resolution.meaning import MOST_FORMS, Matrix, meaning_pairs
-from sdrag.linkage.resolution.numbers import (
-    age_pairs,
-    code_pairs,
-    date_pairs,
-    phone_pairs,
-)
-from sdrag.linkage.resolution.person_names import name_pairs
-from sdrag.linkage.resolution.spellings import (
-    acronym_pairs,
-    shortened_pairs,
-    spelling_pairs,
-)
 from sdrag.policy import ResolutionSection
-from sdrag.text.folding import fold_text
+from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Confidential, Entity
 
 __all__ = ["Resolved", "Vectors", "resolve"]
 
-_DATES = frozenset({"EVENT_DATE", "BIRTHDATE"})
-_CODES = frozenset({"PATIENT_ID", "NON_PERSONAL_ID"})
-_EXACT = _DATES | _CODES | {"NAME", "EMAIL", "PHONE_NUMBER", "AGE"}
-"""Types whose values are exact: not compared by spelling or meaning."""
-_PLACES = frozenset({"ADDRESS", "LOCATION", "PROVIDER"})
-"""Proper names: compared by spelling, never by meaning."""
-_TERMS = frozenset({"MEDICAL_CONDITION", "TREATMENT", "DEMOGRAPHIC"})
 
-Pairs = Iterable[tuple[int, int]]
-Vectors = Mapping[str, np.ndarray[tuple[int], np.dtype[np.float32]]]
+_WORDS = 3
+"""A form of fewer words is a label or a count, and describes nothing."""
+_Told = tuple[int, Entity, float]
+_INSURANCE = Schema(WEIGHTS, {})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,7 +55,7 @@ class Resolved(Confidential):
     """
 
     entities: tuple[Entity, ...]
-    rows: tuple[tuple[int, str, float], ...]
+    rows: tuple[Row, ...]
     reasons: Mapping[str, tuple[str, ...]]
     not_compared: tuple[str, ...] = ()
     vectors: Vectors = field(default_factory=dict)
@@ -78,6 +69,8 @@ def resolve(
     settings: ResolutionSection,
     key: bytes | None = None,
     known: Vectors | None = None,
+    schema: Schema = _INSURANCE,
+    texts: Sequence[str] = (),
 ) -> Steps[Resolved]:
     """
     Decide which forms are one entity.
@@ -87,49 +80,68 @@ def resolve(
         settings: Which rules are on, and their thresholds.
         key: Makes ids that are the same in every run over any corpus.
         known: Vectors of forms that were embedded before, by the same model.
+        schema: The weights and the roles of the types.
+        texts: Of the documents; without them descriptions have no context.
 
     Raises:
         SdragError: Forms were to be compared by meaning and could not be embedded.
     """
-    types: dict[str, _TypeForms] = {}
+    pools = _pools(found, schema)
+    skipped: set[str] = set()
+    vectors: dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
+    for name in sorted(pools):
+        forms = pools[name]
+        forms.join_by_rules(settings)
+        chosen = _to_compare(forms, settings)
+        if len(chosen) > MOST_FORMS:
+            skipped.update(forms.types)
+        elif len(chosen) > 1:
+            new = [forms.forms[number] for number in chosen]
+            found_now = yield from _embedded(new, known or {})
+            _join_by_meaning(forms, settings, chosen, found_now)
+            vectors.update(found_now)
+    resolved = _numbered(list(pools.values()), key, schema)
+    if settings.implied:
+        rows = implied_rows(resolved.entities, resolved.rows, schema)
+        resolved = replace(resolved, rows=rows)
+    telling = _telling(resolved, settings, schema) if texts else []
+    if len(telling) > MOST_DESCRIPTIONS:
+        skipped.add("descriptions in context")
+    elif len(telling) > 1:
+        seen = {**(known or {}), **vectors}
+        described, contexts = yield from _described(telling, texts, seen)
+        said = said_elsewhere(described, contexts, float(settings.context))
+        resolved = replace(resolved, rows=_with(resolved.rows, said))
+        vectors.update(contexts)
+    return replace(resolved, vectors=vectors, not_compared=tuple(sorted(skipped)))
+
+
+def _pools(found: Sequence[Sequence[Found]], schema: Schema) -> dict[str, Forms]:
+    """Return what was found by the pools in which it is compared."""
+    pools: dict[str, Forms] = {}
     for document, entries in enumerate(found):
         for entry in entries:
-            types.setdefault(entry.type, _TypeForms(entry.type)).add(document, entry)
-    skipped: list[str] = []
-    vectors: dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
-    for name in sorted(types):
-        type_forms = types[name]
-        type_forms.join_by_rules(settings)
-        chosen = _to_compare(type_forms, settings)
-        if len(chosen) > MOST_FORMS:
-            skipped.append(name)
-        elif len(chosen) > 1:
-            forms = [type_forms.forms[number] for number in chosen]
-            found_now = yield from _embedded(forms, known or {})
-            _join_by_meaning(type_forms, settings, chosen, found_now)
-            vectors.update(found_now)
-    resolved = _numbered([types[name] for name in sorted(types)], key, tuple(skipped))
-    return replace(resolved, vectors=vectors)
+            role = schema.role(entry.type)
+            apart = entry.type in schema.apart
+            name = entry.type if apart else pool_of(entry.type, role)
+            pools.setdefault(name, Forms()).add(document, entry, role)
+    return pools
 
 
-def _to_compare(type_forms: _TypeForms, settings: ResolutionSection) -> list[int]:
+def _to_compare(forms: Forms, settings: ResolutionSection) -> list[int]:
     """Return one form of each entity so far, where meaning is compared at all."""
-    if type_forms.name in _EXACT | _PLACES or _threshold(type_forms, settings) is False:
+    if not forms.compared_by_meaning or _threshold(forms, settings) is False:
         return []
-    return sorted(
-        {type_forms.parent(number) for number in range(len(type_forms.folded))}
-    )
+    return sorted(forms.groups())
 
 
-def _threshold(
-    type_forms: _TypeForms, settings: ResolutionSection
-) -> float | Literal[False]:
-    return settings.terms if type_forms.name in _TERMS else settings.meaning
+def _threshold(forms: Forms, settings: ResolutionSection) -> float | Literal[False]:
+    return settings.terms if "term" in forms.roles else settings.meaning
 
 
 def _embedded(forms: Sequence[str], known: Vectors) -> Steps[Vectors]:
     """Return a vector for each form; only forms that are not known are embedded."""
-    new = [form for form in forms if form not in known]
+    new = [form for form in dict.fromkeys(forms) if form not in known]
     outcomes = yield from embed(new)
     fresh = {
         form: replied(outcome) for form, outcome in zip(new, outcomes, strict=True)
@@ -138,144 +150,115 @@ def _embedded(forms: Sequence[str], known: Vectors) -> Steps[Vectors]:
 
 
 def _join_by_meaning(
-    type_forms: _TypeForms,
+    forms: Forms,
     settings: ResolutionSection,
     chosen: Sequence[int],
     vectors: Vectors,
 ) -> None:
     """Join paraphrases."""
-    matrix: Matrix = np.stack([vectors[type_forms.forms[number]] for number in chosen])
-    texts = [type_forms.folded[number] for number in chosen]
-    pairs = meaning_pairs(texts, matrix, float(_threshold(type_forms, settings)))
-    type_forms.join(((chosen[left], chosen[right]) for left, right in pairs), "meaning")
+    matrix: Matrix = np.stack([vectors[forms.forms[number]] for number in chosen])
+    folded = [forms.folded[number] for number in chosen]
+    pairs = meaning_pairs(folded, matrix, float(_threshold(forms, settings)))
+    forms.join(((chosen[left], chosen[right]) for left, right in pairs), "meaning")
 
 
-class _TypeForms:
-    """The forms of one type, and which have been joined."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.folded: list[str] = []
-        self.forms: list[str] = []
-        self.counts: Counter[str] = Counter()
-        self.spelled: list[set[str]] = []
-        self.relevances: list[dict[int, float]] = []
-        self._number: dict[str, int] = {}
-        self._parent: list[int] = []
-        self.reasons: dict[int, list[str]] = {}
-
-    def add(self, document: int, entry: Found) -> None:
-        """Note an appearance."""
-        number = self._of(entry.form)
-        self.counts[entry.form] += 1
-        self.spelled[number].add(entry.form)
-        seen = self.relevances[number]
-        seen[document] = max(seen.get(document, 0.0), entry.relevance)
-        if entry.normalized and fold_text(entry.normalized):
-            self.join([(number, self._of(entry.normalized))], "normalized")
-
-    def _of(self, form: str) -> int:
-        folded = fold_text(form)
-        if folded not in self._number:
-            self._number[folded] = len(self.folded)
-            self._parent.append(len(self.folded))
-            self.folded.append(folded)
-            self.forms.append(form)
-            self.spelled.append(set())
-            self.relevances.append({})
-        return self._number[folded]
-
-    def parent(self, number: int) -> int:
-        """Return the number that represents a form's entity."""
-        while self._parent[number] != number:
-            self._parent[number] = self._parent[self._parent[number]]
-            number = self._parent[number]
-        return number
-
-    def join(self, pairs: Pairs, reason: str) -> None:
-        """Make each pair one entity."""
-        for left, right in pairs:
-            low, high = sorted((self.parent(left), self.parent(right)))
-            if low == high:
-                continue
-            self._parent[high] = low
-            reasons = [*self.reasons.get(low, []), *self.reasons.pop(high, []), reason]
-            self.reasons[low] = list(dict.fromkeys(reasons))
-
-    def join_by_rules(self, settings: ResolutionSection) -> None:
-        """Apply the rules that need no model."""
-        for reason, rule in self._rules(settings):
-            self.join(list(rule()), reason)
-
-    def _rules(
-        self, settings: ResolutionSection
-    ) -> Iterator[tuple[str, Callable[[], Pairs]]]:
-        if settings.dates and self.name in _DATES:
-            yield "date", lambda: date_pairs(self.forms)
-        if settings.numbers and self.name in _CODES:
-            yield "number", lambda: code_pairs(self.forms)
-        if settings.numbers and self.name == "PHONE_NUMBER":
-            yield "number", lambda: phone_pairs(self.forms)
-        if settings.numbers and self.name == "AGE":
-            yield "number", lambda: age_pairs(self.forms)
-        if settings.names and self.name in {"NAME", "PROVIDER"}:
-            yield "name", lambda: name_pairs(self.name, self.forms)
-        if settings.names and self.name in _PLACES:
-            yield "short form", lambda: shortened_pairs(self.folded)
-        if self.name in _EXACT - {"NAME"}:
-            return
-        if settings.names and self.name != "NAME":
-            yield "abbreviation", lambda: acronym_pairs(self.forms)
-        threshold = settings.spelling
-        if threshold is not False:
-            yield "spelling", lambda: spelling_pairs(self.folded, threshold)
+def _telling(
+    resolved: Resolved, settings: ResolutionSection, schema: Schema
+) -> list[_Told]:
+    """Return the rows of descriptions to compare in context, with how telling."""
+    if settings.meaning is False or settings.context is False:
+        return []
+    entities = {
+        entity.id: entity
+        for entity in resolved.entities
+        if schema.role(entity.type) == "description"
+        and entity.relevance >= settings.telling
+    }
+    return [
+        (document, entity, relevance * weight_of(entity.type, schema))
+        for document, id_, relevance in resolved.rows
+        if (entity := entities.get(id_)) is not None
+    ]
 
 
-def _numbered(
-    types: Sequence[_TypeForms], key: bytes | None, skipped: tuple[str, ...]
-) -> Resolved:
-    entities: list[tuple[Entity, tuple[str, ...], dict[int, float]]] = []
-    for type_forms in types:
-        members: dict[int, list[int]] = {}
-        for number in range(len(type_forms.folded)):
-            members.setdefault(type_forms.parent(number), []).append(number)
-        for low, numbers in sorted(
-            members.items(), key=lambda item: type_forms.folded[item[0]]
-        ):
-            entity, relevances = _entity(type_forms, numbers, len(entities), key)
-            entities.append(
-                (entity, tuple(type_forms.reasons.get(low, ())), relevances)
-            )
-    entities.sort(key=lambda item: item[0].id)
+def _described(
+    rows: Sequence[_Told], texts: Sequence[str], known: Vectors
+) -> Steps[tuple[list[Description], Vectors]]:
+    """Return descriptions where they are written, and the vectors of their contexts."""
+    folded = {document: fold(texts[document]) for document, _, _ in rows}
+    descriptions = [
+        Description.of(entity.id, document, telling, form, texts[document])
+        for document, entity, telling in rows
+        for form in entity.forms
+        if len(form.split()) >= _WORDS and any(folded[document].find(fold_text(form)))
+    ]
+    contexts = [text for description in descriptions for text in description.context]
+    vectors = yield from _embedded(contexts, known)
+    return descriptions, vectors
+
+
+def _with(rows: Sequence[Row], said: Iterable[tuple[str, int]]) -> tuple[Row, ...]:
+    """Return the rows with those of entities that other documents speak of."""
+    found = {(entity, document): relevance for document, entity, relevance in rows}
+    relevances: dict[str, float] = {}
+    for _, entity, relevance in rows:
+        relevances[entity] = max(relevances.get(entity, 0.0), relevance)
+    for entity, document in said:
+        found.setdefault((entity, document), relevances[entity])
+    return tuple((d, entity, value) for (entity, d), value in sorted(found.items()))
+
+
+def _numbered(pools: Sequence[Forms], key: bytes | None, schema: Schema) -> Resolved:
+    """Return the entities of all pools with their ids, in the order of these."""
+    merged = [
+        _merged(forms, low, numbers, schema)
+        for forms in pools
+        for low, numbers in forms.groups().items()
+    ]
+    merged.sort(key=lambda item: (item.entity.type, item.name))
+    named = [
+        replace(item, entity=replace(item.entity, id=_id(item, ordinal, key)))
+        for ordinal, item in enumerate(merged)
+    ]
+    named.sort(key=lambda item: item.entity.id)
     return Resolved(
-        tuple(entity for entity, _, _ in entities),
+        tuple(item.entity for item in named),
         tuple(
-            (document, entity.id, relevance)
-            for entity, _, relevances in entities
-            for document, relevance in sorted(relevances.items())
+            (document, item.entity.id, relevance)
+            for item in named
+            for document, relevance in sorted(item.relevances.items())
         ),
-        {entity.id: reasons for entity, reasons, _ in entities if reasons},
-        skipped,
+        {item.entity.id: item.reasons for item in named if item.reasons},
     )
 
 
-def _entity(
-    type_forms: _TypeForms, numbers: Sequence[int], ordinal: int, key: bytes | None
-) -> tuple[Entity, dict[int, float]]:
-    forms = {form for number in numbers for form in type_forms.spelled[number]}
-    ordered = sorted(
-        forms, key=lambda form: (-type_forms.counts[form], -len(form), form)
-    )
+@dataclass(frozen=True, slots=True, repr=False)
+class _Merged(Confidential):
+    """An entity before it has its id; `name` is the form that it is ordered by."""
+
+    name: str
+    entity: Entity
+    reasons: tuple[str, ...]
+    relevances: Mapping[int, float]
+
+
+def _merged(forms: Forms, low: int, numbers: Sequence[int], schema: Schema) -> _Merged:
+    spelled = {form for number in numbers for form in forms.spelled[number]}
+    ordered = sorted(spelled, key=lambda form: (-forms.counts[form], -len(form), form))
     relevances: dict[int, float] = {}
     for number in numbers:
-        for document, relevance in type_forms.relevances[number].items():
+        for document, relevance in forms.relevances[number].items():
             relevances[document] = max(relevances.get(document, 0.0), relevance)
-    name = f"{type_forms.folded[numbers[0]]}::{type_forms.name}"
-    id_ = (
-        f"e{ordinal:07d}"
-        if key is None
-        else hmac.digest(key, name.encode(), "sha256").hex()[:24]
+    types = {forms.types[number] for number in numbers}
+    type_ = min(types, key=lambda name: (-weight_of(name, schema), name))
+    entity = Entity("-", type_, tuple(ordered), max(relevances.values()))
+    return _Merged(
+        forms.folded[low], entity, tuple(forms.reasons.get(low, ())), relevances
     )
-    return Entity(
-        id_, type_forms.name, tuple(ordered), max(relevances.values())
-    ), relevances
+
+
+def _id(item: _Merged, ordinal: int, key: bytes | None) -> str:
+    if key is None:
+        return f"e{ordinal:07d}"
+    name = f"{item.name}::{item.entity.type}"
+    return hmac.digest(key, name.encode(), "sha256").hex()[:24]

@@ -1,0 +1,170 @@
+"""
+The forms of one pool, and which of them are one entity.
+
+A pool holds what is compared: all types of one role, but terms by type, for a disease
+and its treatment are near and two. A form under two types is joined by the rules alone,
+so "1204" the room stays apart from "12" of anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from sdrag.linkage.mentions import Found
+from sdrag.linkage.resolution.numbers import (
+    age_pairs,
+    code_pairs,
+    date_pairs,
+    phone_pairs,
+)
+from sdrag.linkage.resolution.person_names import name_pairs
+from sdrag.linkage.resolution.spellings import (
+    acronym_pairs,
+    shortened_pairs,
+    spelling_pairs,
+)
+from sdrag.policy import ResolutionSection
+from sdrag.policy.linkage_roles import Role
+from sdrag.text.folding import fold_text
+
+__all__ = ["Forms", "Pairs", "pool_of"]
+
+_EXACT: frozenset[Role] = frozenset({"date", "number", "name", "exact", "phone", "age"})
+"""Roles whose values are exact: not compared by spelling or meaning."""
+_PROPER: frozenset[Role] = frozenset({"place", "organisation"})
+"""Proper names: compared by spelling, never by meaning; one pool."""
+
+Pairs = Iterable[tuple[int, int]]
+
+
+def pool_of(type_: str, role: Role) -> str:
+    """Return the name of the pool in which a type's forms are compared."""
+    if role == "term":
+        return type_
+    return "place" if role in _PROPER else role
+
+
+class Forms:
+    """The forms of one pool, and which have been joined."""
+
+    def __init__(self) -> None:
+        self.folded: list[str] = []
+        self.forms: list[str] = []
+        self.types: list[str] = []
+        self.roles: list[Role] = []
+        self.counts: Counter[str] = Counter()
+        self.spelled: list[set[str]] = []
+        self.relevances: list[dict[int, float]] = []
+        self.reasons: dict[int, list[str]] = {}
+        self._number: dict[tuple[str, str], int] = {}
+        self._parent: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.folded)
+
+    def add(self, document: int, entry: Found, role: Role) -> None:
+        """Note an appearance."""
+        number = self._of(entry.form, entry.type, role)
+        self.counts[entry.form] += 1
+        self.spelled[number].add(entry.form)
+        seen = self.relevances[number]
+        seen[document] = max(seen.get(document, 0.0), entry.relevance)
+        if entry.normalized and fold_text(entry.normalized):
+            other = self._of(entry.normalized, entry.type, role)
+            self.join([(number, other)], "normalized")
+
+    def _of(self, form: str, type_: str, role: Role) -> int:
+        key = (type_, fold_text(form))
+        if key not in self._number:
+            self._number[key] = len(self.folded)
+            self._parent.append(len(self.folded))
+            self.folded.append(key[1])
+            self.forms.append(form)
+            self.types.append(type_)
+            self.roles.append(role)
+            self.spelled.append(set())
+            self.relevances.append({})
+        return self._number[key]
+
+    def parent(self, number: int) -> int:
+        """Return the number that represents a form's entity."""
+        while self._parent[number] != number:
+            self._parent[number] = self._parent[self._parent[number]]
+            number = self._parent[number]
+        return number
+
+    def groups(self) -> dict[int, list[int]]:
+        """Return the forms of each entity so far, by the one that represents it."""
+        found: dict[int, list[int]] = {}
+        for number in range(len(self)):
+            found.setdefault(self.parent(number), []).append(number)
+        return found
+
+    def join(self, pairs: Pairs, reason: str) -> None:
+        """Make each pair one entity."""
+        for left, right in pairs:
+            low, high = sorted((self.parent(left), self.parent(right)))
+            if low == high:
+                continue
+            self._parent[high] = low
+            reasons = [*self.reasons.get(low, []), *self.reasons.pop(high, []), reason]
+            self.reasons[low] = list(dict.fromkeys(reasons))
+
+    def join_by_rules(self, settings: ResolutionSection) -> None:
+        """Apply the rules that need no model."""
+        for reason, rule, roles in _rules(settings):
+            chosen = [n for n, role in enumerate(self.roles) if role in roles]
+            pairs = rule([self.forms[n] for n in chosen])
+            self.join([(chosen[a], chosen[b]) for a, b in pairs], reason)
+
+    @property
+    def compared_by_meaning(self) -> bool:
+        """Whether the forms are descriptions or terms."""
+        return not set(self.roles) & (_EXACT | _PROPER)
+
+
+Rule = Callable[[Sequence[str]], Pairs]
+_INEXACT: frozenset[Role] = frozenset({"place", "organisation", "term", "description"})
+
+
+def _rules(
+    settings: ResolutionSection,
+) -> Iterator[tuple[str, Rule, frozenset[Role]]]:
+    """Yield each rule that is on, its name and the roles it is for."""
+    yield "other type", _same, _INEXACT
+    if settings.dates:
+        yield "date", date_pairs, frozenset({"date"})
+    if settings.numbers:
+        yield "number", code_pairs, frozenset({"number"})
+        yield "number", phone_pairs, frozenset({"phone"})
+        yield "number", age_pairs, frozenset({"age"})
+    if settings.names:
+        yield "name", lambda forms: name_pairs(forms, always=True), frozenset({"name"})
+        yield (
+            "name",
+            lambda forms: name_pairs(forms, always=False),
+            frozenset({"organisation"}),
+        )
+        yield "short form", lambda forms: shortened_pairs(_folded(forms)), _PROPER
+        yield "abbreviation", acronym_pairs, _INEXACT
+    threshold = settings.spelling
+    if threshold is not False:
+        yield (
+            "spelling",
+            lambda forms: spelling_pairs(_folded(forms), threshold),
+            _INEXACT | {"name"},
+        )
+
+
+def _folded(forms: Sequence[str]) -> list[str]:
+    return [fold_text(form) for form in forms]
+
+
+def _same(forms: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of equal forms, under whatever type of the pool."""
+    seen: dict[str, int] = {}
+    for number, folded in enumerate(_folded(forms)):
+        if folded in seen:
+            yield seen[folded], number
+        seen.setdefault(folded, number)

@@ -1,0 +1,148 @@
+"""Links between documents that share no value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sdrag.evaluation.linkage import evaluate_linkage
+from sdrag.evaluation.linkage_clusters import read_clusters
+from sdrag.linkage import assess
+from sdrag.policy import LinkageSection
+from sdrag.vocabulary import Passage
+
+Entry = tuple[str, str]
+"""A form and its type; the form is written in the document."""
+
+CLUSTERS = Path(__file__).parents[2] / "benchmarks/linkage_clusters"
+NOTHING_ELSE = {"resolution": {"context": False, "implied": False}}
+GOATS = [
+    "The patient makes goat cheese on an alp without a road and has a fever.",
+    "Goats were tested at a mountain dairy that is reached only on foot.",
+    "Premiums for bicycles are lowered for those who ride to the office daily.",
+]
+SAID = [
+    "makes goat cheese on an alp without a road",
+    "a mountain dairy that is reached",
+]
+
+
+def shared(entries: list[list[Entry]], settings: object = None) -> int:
+    """Return how many entities are in both of two documents."""
+    texts = [" ".join(form for form, _ in row) for row in entries]
+    documents = [Passage(str(n), text) for n, text in enumerate(texts)]
+    mentions = [[[form, "", type_, 0.9] for form, type_ in row] for row in entries]
+    found = assess(documents, mentions, settings)  # type: ignore[arg-type]
+    return int((found.corpus.frequency > 1).sum())
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (("Ashmere", "LOCATION"), ("Ashmere General Hospital", "PROVIDER")),
+        (("Port Ellery", "LOCATION"), ("steers the Port Ellery ferry", "UNIQUE_FACT")),
+        (("January 2023", "EVENT_DATE"), ("9 January 2023", "EVENT_DATE")),
+        (("March 2021", "EVENT_DATE"), ("04/03/2021", "BIRTHDATE")),
+    ],
+)
+def test_what_is_named_in_passing_counts(one: Entry, two: Entry) -> None:
+    """The town in a hospital's name, the month of a date; nothing is joined."""
+    assert shared([[one], [two]]) == 1
+    assert shared([[one], [two]], NOTHING_ELSE) == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (("Ash", "LOCATION"), ("Ash Wednesday Club", "PROVIDER")),
+        (("Ashmere", "LOCATION"), ("Ashmereby Clinic", "PROVIDER")),
+        (("January 2022", "EVENT_DATE"), ("9 January 2023", "EVENT_DATE")),
+        (("March", "EVENT_DATE"), ("4 March 2021", "EVENT_DATE")),
+        (("May Day", "UNIQUE_FACT"), ("4 May 2021", "EVENT_DATE")),
+    ],
+)
+def test_what_is_not_named_does_not(one: Entry, two: Entry) -> None:
+    """Short words, parts of words, another year, a month of any year."""
+    assert shared([[one], [two]]) == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (("Saltmarsh Clinic", "LOCATION"), ("Saltmarsh Clinic", "PROVIDER")),
+        (("won the county debating cup", "EVENT"),) * 2,
+        (("keeps forty hives", "UNIQUE_FACT"), ("keeps forty hives", "EVENT")),
+        (("AB-44718", "PATIENT_ID"), ("AB 44-718", "NON_PERSONAL_ID")),
+        (("3 May 1990", "BIRTHDATE"), ("03/05/1990", "EVENT_DATE")),
+    ],
+)
+def test_a_value_under_two_types_of_one_role_is_one(one: Entry, two: Entry) -> None:
+    """Extractors call one thing by different types (section 6.2)."""
+    assert shared([[one], [two]], NOTHING_ELSE) == 1
+
+
+def test_a_type_that_no_plan_may_mask_is_joined_with_no_other() -> None:
+    """Or masking the other would mask it."""
+    rows = [[("keeps forty hives", "UNIQUE_FACT")], [("keeps forty hives", "EVENT")]]
+    assert shared(rows, {**NOTHING_ELSE, "unmaskable": ["EVENT"]}) == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (("34", "AGE"), ("34", "PATIENT_ID")),
+        (("12", "PATIENT_ID"), ("12", "NON_PERSONAL_ID")),
+        (("bee venom anaphylaxis", "MEDICAL_CONDITION"), ("bee venom", "TREATMENT")),
+    ],
+)
+def test_values_of_two_kinds_stay_two(one: Entry, two: Entry) -> None:
+    """An age is no number, a short number no identifier, a disease no treatment."""
+    assert shared([[one], [two]], NOTHING_ELSE) == 0
+
+
+class TestInOtherWords:
+    """Telling descriptions, compared in their context."""
+
+    @staticmethod
+    def links(relevance: float = 0.9, **resolution: object) -> list[tuple[str, str]]:
+        documents = [
+            Passage(name, text) for name, text in zip("abc", GOATS, strict=True)
+        ]
+        mentions = [
+            [[SAID[0], "", "UNIQUE_FACT", relevance]],
+            [[SAID[1], "", "UNIQUE_FACT", relevance]],
+            [["those who ride to the office daily", "", "UNIQUE_FACT", 0.9]],
+        ]
+        settings = {"resolution": resolution, "edge_threshold": 0.3}
+        found = assess(documents, mentions, settings)
+        return [(link.first, link.second) for link in found.links]
+
+    def test_link_their_documents(self) -> None:
+        """Two descriptions with no word in common; an unrelated one links nothing."""
+        assert self.links() == [("a", "b")]
+        assert self.links(context=False) == []
+        assert self.links(meaning=False) == []
+
+    def test_only_if_they_are_telling(self) -> None:
+        """What an extractor found little relevant says nothing in other words."""
+        assert self.links(relevance=0.4) == []
+
+    def test_each_counts_in_one_further_document(self) -> None:
+        """Otherwise what is rare would be no longer rare."""
+        clusters = read_clusters(CLUSTERS / "development")
+        documents = [d for one in clusters for d in one.documents]
+        rows = {k: v for one in clusters for k, v in (one.entities or {}).items()}
+        without = assess(documents, rows, {"resolution": {"context": False}})
+        found = assess(documents, rows)
+        more = found.corpus.frequency - without.corpus.frequency
+        assert more.sum() > 0
+        assert set(more.tolist()) <= {0, 1}
+
+
+@pytest.mark.parametrize(("part", "least"), [("development", 0.6), ("unseen", 0.55)])
+def test_links_of_other_domains(part: str, least: float) -> None:
+    """More than half of these pairs share no value; what is found is right."""
+    found = evaluate_linkage(read_clusters(CLUSTERS / part), LinkageSection())["links"]
+    assert found["f1"] >= least
+    assert found["precision"] >= 0.9

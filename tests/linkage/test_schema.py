@@ -1,0 +1,154 @@
+"""Types, weights and roles: Table 4.1, and those of another domain."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.detectors.local import LocalDetector
+from sdrag.engine.steps import replied, run
+from sdrag.errors import PolicyError, UsageError
+from sdrag.linkage import assess, mask_corpus
+from sdrag.linkage.context_types import descriptions
+from sdrag.linkage.entity_schema import (
+    ROLES,
+    WEIGHTS,
+    canonical_type,
+    weight_of,
+    weights_of,
+)
+from sdrag.linkage.mentions import found_in
+from sdrag.linkage.settings import local_runner, read_settings
+from sdrag.policy import LinkageSection
+from sdrag.vocabulary import Mention, Passage, Span
+
+SCHOOL = {
+    "weights": {"pupil": 1.0, "PUPIL_NUMBER": 0.9, "VISIT": 0.8, "HOBBY": 0.7},
+    "roles": {"pupil": "name", "PUPIL_NUMBER": "number", "VISIT": "date"},
+}
+WRITTEN_TWICE = [
+    ("PUPIL", "Idris Fennimore", "Fennimore, I."),
+    ("PUPIL_NUMBER", "KX 20-4417", "KX-204417"),
+    ("VISIT", "12 April 2019", "12/04/19"),
+    ("HOBBY", "races pigeons on Sundays", "on Sundays races pigeons"),
+]
+
+
+def test_table_4_1() -> None:
+    """Seventeen types, each with a role."""
+    assert len(WEIGHTS) == 17
+    assert set(WEIGHTS) == set(ROLES)
+    assert (WEIGHTS["NAME"], WEIGHTS["DEMOGRAPHIC"]) == (1.0, 0.35)
+
+
+@pytest.mark.parametrize(("type_", "one", "two"), WRITTEN_TWICE)
+def test_types_of_another_domain_are_compared_by_their_role(
+    type_: str, one: str, two: str
+) -> None:
+    """A name of a domain's own type is read as a name, a number as a number."""
+    documents = [Passage("a", one), Passage("b", two)]
+    mentions = [[[one, "", type_, 0.9]], [[two, "", type_, 0.9]]]
+    assert len(assess(documents, mentions, SCHOOL).resolved.entities) == 1
+
+
+def test_without_a_role_a_type_is_a_description() -> None:
+    """Then two notations of one number are two values."""
+    _, one, two = WRITTEN_TWICE[1]
+    documents = [Passage("a", one), Passage("b", two)]
+    mentions = [[[one, "", "SEAT", 0.9]], [[two, "", "SEAT", 0.9]]]
+    settings = {"weights": {"SEAT": 0.5}, "resolution": {"spelling": False}}
+    assert len(assess(documents, mentions, settings).resolved.entities) == 2
+
+
+class TestWeight:
+    """What nobody has weighed."""
+
+    def test_counts_the_default(self) -> None:
+        """Less than a name, and as the policy says."""
+        assert weight_of("SEAT", weights_of(LinkageSection())) == 0.85
+        settings = LinkageSection(default_weight=0.3)
+        assert weight_of("SEAT", weights_of(settings)) == 0.3
+
+    def test_is_an_error_where_the_policy_says_so(self) -> None:
+        """The message says what to do."""
+        documents, mentions = [Passage("a", "row 7")], [[["row 7", "", "SEAT", 0.9]]]
+        with pytest.raises(UsageError, match=r"linkage\.weights"):
+            assess(documents, mentions, {"default_weight": None})
+
+    def test_the_error_shows_no_type_that_a_model_made_up(self) -> None:
+        """It could be a value."""
+        documents, mentions = [Passage("a", "Dulac")], [[["Dulac", "", "DULAC", 0.9]]]
+        with pytest.raises(UsageError) as caught:
+            assess(documents, mentions, {"default_weight": None})
+        assert "DULAC" not in str(caught.value).upper()
+
+    def test_a_role_must_be_one_of_them(self) -> None:
+        """A policy with another word is refused."""
+        with pytest.raises(PolicyError):
+            read_settings({"weights": {"SEAT": 0.5}, "roles": {"SEAT": "chair"}})
+
+
+class TestDetectedTypes:
+    """What the local detector finds has the types of the schema."""
+
+    @pytest.mark.parametrize(
+        ("text", "form", "type_"),
+        [
+            ("Ann Lee, born 3 May 1990, was seen.", "3 May 1990", "BIRTHDATE"),
+            ("Date of birth: 1990-05-03.", "1990-05-03", "BIRTHDATE"),
+            ("She was seen on 3 May 2020.", "3 May 2020", "EVENT_DATE"),
+            ("Patient no. AB-44718 was seen.", "AB-44718", "PATIENT_ID"),
+            ("The parcel AB-44718 was lost.", "AB-44718", "NON_PERSONAL_ID"),
+            (
+                "Ann Lee is the only man who swims to the island in winter.",
+                "the only man who swims to the island in winter",
+                "UNIQUE_FACT",
+            ),
+            (
+                "A woman who keeps forty hives by the dam called.",
+                "who keeps forty hives by the dam called",
+                "UNIQUE_FACT",
+            ),
+        ],
+    )
+    def test_by_the_words_around(self, text: str, form: str, type_: str) -> None:
+        """A date after "born" is a birth date."""
+        assert (form, type_) in _found(text)
+
+    def test_what_a_detector_is_less_sure_of_can_be_left_out(self) -> None:
+        """The policy says how sure it must be; what is handed in is not asked."""
+        passage = Passage("a", "Ann Lee was seen.")
+        detected = [Mention(Span(0, 7), "PERSON", 0.6)]
+        for least, count in ((0.0, 1), (0.6, 1), (0.7, 0)):
+            settings = {"min_confidence": least}
+            found = assess([passage], [detected], settings).resolved.entities
+            assert len(found) == count
+        given = [["Ann Lee", "", "NAME", 0.6]]
+        settings = {"min_confidence": 0.7}
+        assert len(assess([passage], [given], settings).resolved.entities) == 1
+
+    def test_a_rule_for_everybody_is_no_unique_fact(self) -> None:
+        """Whoever it speaks of, it singles out nobody."""
+        text = "Members who lose their plugs pay half. Those who stay may call us."
+        assert list(descriptions(text)) == []
+
+    def test_a_birth_date_in_one_document_is_one_in_all(self) -> None:
+        """What the words of one document say holds for the value."""
+        texts = ["Ann Lee, born 3 May 1990.", "Ann Lee, 03/05/1990, was seen."]
+        documents = [Passage(str(n), text) for n, text in enumerate(texts)]
+        masked = mask_corpus(documents, None, LocalDetector())
+        entities = masked.assessment.resolved.entities
+        dates = [e for e in entities if ROLES.get(e.type) == "date"]
+        assert [e.type for e in dates] == ["BIRTHDATE"]
+
+    def test_where_the_domain_has_one_type_of_the_role(self) -> None:
+        """A person is read as the only type that names people."""
+        schema = weights_of(read_settings(SCHOOL))
+        assert canonical_type("PERSON", schema) == "PUPIL"
+        assert canonical_type("EMAIL_ADDRESS", schema) == "EMAIL_ADDRESS"
+
+
+def _found(text: str) -> set[tuple[str, str]]:
+    (outcome,) = run(LocalDetector().detect([text]), local_runner())
+    schema = weights_of(LinkageSection())
+    (row,) = found_in([Passage("a", text)], [replied(outcome)], schema)
+    return {(entry.form, entry.type) for entry in row}
