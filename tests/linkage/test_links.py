@@ -67,6 +67,22 @@ def test_what_is_not_named_does_not(one: Entry, two: Entry) -> None:
     assert shared([[one], [two]]) == 0
 
 
+def test_what_another_form_of_the_same_thing_names_does_not_count() -> None:
+    """Only the form that is in the document says a town."""
+    rows = [
+        [("Ashmere", "LOCATION")],
+        [("Riverside Clinic Ashmere", "PROVIDER")],
+        [("Riverside Clinc Ashmere", "PROVIDER"), ("Dunwick", "LOCATION")],
+        [("the Riverside Clinic", "PROVIDER")],
+    ]
+    texts = [" ".join(form for form, _ in row) for row in rows]
+    documents = [Passage(str(n), text) for n, text in enumerate(texts)]
+    mentions = [[[form, "", type_, 0.9] for form, type_ in row] for row in rows]
+    found = assess(documents, mentions)
+    town = next(e.id for e in found.resolved.entities if e.forms == ("Ashmere",))
+    assert [d for d, entity, _ in found.resolved.rows if entity == town] == [0, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("one", "two"),
     [

@@ -97,10 +97,16 @@ class TestDetectedTypes:
             ("Date of birth: 1990-05-03.", "1990-05-03", "BIRTHDATE"),
             ("She was seen on 3 May 2020.", "3 May 2020", "EVENT_DATE"),
             ("Patient no. AB-44718 was seen.", "AB-44718", "PATIENT_ID"),
+            ("A sleep study for record AB-44718.", "AB-44718", "PATIENT_ID"),
             ("The parcel AB-44718 was lost.", "AB-44718", "NON_PERSONAL_ID"),
             (
                 "Ann Lee is the only man who swims to the island in winter.",
                 "the only man who swims to the island in winter",
+                "UNIQUE_FACT",
+            ),
+            (
+                "Ann Lee came. She keeps forty hives by the dam and was stung.",
+                "keeps forty hives by the dam",
                 "UNIQUE_FACT",
             ),
             (

@@ -9,18 +9,32 @@ right elsewhere. Nothing is joined: the town and its hospital stay two entities.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sdrag.linkage.entity_schema import Schema
 from sdrag.text.dates import read_date
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Entity
+from sdrag.vocabulary import Confidential
 
-__all__ = ["Row", "implied_rows"]
+__all__ = ["Named", "Row", "implied_rows"]
 
 Row = tuple[int, str, float]
 """Number of the document, id of the entity, relevance."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Named(Confidential):
+    """A form where it is written: the document's number, its type and its entity."""
+
+    document: int
+    form: str
+    type: str
+    entity: str
+
+    def __repr__(self) -> str:
+        return f"Named(document={self.document}, type={self.type!r})"
+
 
 _WORD = re.compile(r"\w+")
 _SHORTEST = 4
@@ -30,73 +44,55 @@ _SAYING = _PROPER | {"description", "term"}
 
 
 def implied_rows(
-    entities: Sequence[Entity], rows: Sequence[Row], schema: Schema
+    rows: Sequence[Row], named: Sequence[Named], schema: Schema
 ) -> tuple[Row, ...]:
     """
     Return the rows with those that others imply, ascending by entity and document.
 
     Args:
-        entities: Of the corpus.
-        rows: Where each is; none is taken away.
+        rows: Where each entity is; none is taken away.
+        named: Every form where it is written.
         schema: For the roles of their types.
     """
-    said = _said(entities, schema)
-    relevance = {entity.id: entity.relevance for entity in entities}
-    found = {(document, entity): value for document, entity, value in rows}
-    for document, entity, value in rows:
-        for other in said.get(entity, ()):
-            found.setdefault((document, other), min(value, relevance[other]))
-    ordered = sorted(found.items(), key=lambda item: (item[0][1], item[0][0]))
-    return tuple((document, entity, value) for (document, entity), value in ordered)
+    relevance: dict[str, float] = {}
+    for _, entity, value in rows:
+        relevance[entity] = max(relevance.get(entity, 0.0), value)
+    found = {(entity, document): value for document, entity, value in rows}
+    for one, other in (*_places(named, schema), *_months(named, schema)):
+        value = min(found[one.entity, one.document], relevance[other])
+        found.setdefault((other, one.document), value)
+    return tuple((d, entity, value) for (entity, d), value in sorted(found.items()))
 
 
-def _said(entities: Sequence[Entity], schema: Schema) -> Mapping[str, set[str]]:
-    """Return, for an entity's id, the ids of the entities that it says."""
-    said: dict[str, set[str]] = {}
-    for entity, other in (*_places(entities, schema), *_months(entities, schema)):
-        if entity != other:
-            said.setdefault(entity, set()).add(other)
-    return said
-
-
-def _places(entities: Sequence[Entity], schema: Schema) -> Iterator[tuple[str, str]]:
-    """Yield an entity and one whose proper name is a part of its own form."""
-    named: dict[str, list[tuple[list[str], str]]] = {}
-    for form, id_ in _forms(entities, schema, _PROPER):
-        words = _words(form)
-        if words and form[:1].isupper() and len(form) >= _SHORTEST:
-            named.setdefault(words[0], []).append((words, id_))
-    for form, id_ in _forms(entities, schema, _SAYING):
-        words = _words(form)
+def _places(named: Sequence[Named], schema: Schema) -> Iterator[tuple[Named, str]]:
+    """Yield a form, and an entity whose proper name is a part of it."""
+    by_first: dict[str, dict[tuple[str, ...], str]] = {}
+    for one in named:
+        proper = one.form[:1].isupper() and len(one.form) >= _SHORTEST
+        words = _words(one.form)
+        if words and proper and schema.role(one.type) in _PROPER:
+            by_first.setdefault(words[0], {})[words] = one.entity
+    for one in named:
+        words = _words(one.form) if schema.role(one.type) in _SAYING else ()
         for start, word in enumerate(words):
-            for name, other in named.get(word, ()):
-                if words[start : start + len(name)] == name:
-                    yield id_, other
+            for name, entity in by_first.get(word, {}).items():
+                if words[start : start + len(name)] == name and entity != one.entity:
+                    yield one, entity
 
 
-def _forms(
-    entities: Sequence[Entity], schema: Schema, roles: AbstractSet[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield each form of the entities of some roles, and the entity's id."""
-    for entity in entities:
-        if schema.role(entity.type) in roles:
-            yield from ((form, entity.id) for form in entity.forms)
+def _words(form: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(fold_text(form)))
 
 
-def _words(form: str) -> list[str]:
-    return _WORD.findall(fold_text(form))
-
-
-def _months(entities: Sequence[Entity], schema: Schema) -> Iterator[tuple[str, str]]:
-    """Yield a date and the month that it is in, where that is named alone."""
+def _months(named: Sequence[Named], schema: Schema) -> Iterator[tuple[Named, str]]:
+    """Yield a date, and the month that it is in, where that is named alone."""
     dates = [
-        (date, entity.id)
-        for entity in entities
-        if schema.role(entity.type) == "date"
-        for form in entity.forms
-        if (date := read_date(form)) is not None and date.year
+        (date, one)
+        for one in named
+        if schema.role(one.type) == "date"
+        if (date := read_date(one.form)) is not None and date.year
     ]
-    months = {date[:2]: id_ for date, id_ in dates if not date.day}
-    for date, id_ in dates:
-        if date.day and date[:2] in months:
-            yield id_, months[date[:2]]
+    months = {date[:2]: one.entity for date, one in dates if not date.day}
+    for date, one in dates:
+        if date.day and date[:2] in months and months[date[:2]] != one.entity:
+            yield one, months[date[:2]]

@@ -20,7 +20,7 @@ from sdrag.engine.steps import Steps, embed, replied
 from sdrag.linkage.entity_schema import WEIGHTS, Schema, weight_of
 from sdrag.linkage.mentions import Found
 from sdrag.linkage.resolution.forms import Forms, pool_of
-from sdrag.linkage.resolution.implied import Row, implied_rows
+from sdrag.linkage.resolution.implied import Named, Row, implied_rows
 from sdrag.linkage.resolution.in_other_words import (
     MOST_DESCRIPTIONS,
     Description,
@@ -102,7 +102,7 @@ def resolve(
             vectors.update(found_now)
     resolved = _numbered(list(pools.values()), key, schema)
     if settings.implied:
-        rows = implied_rows(resolved.entities, resolved.rows, schema)
+        rows = implied_rows(resolved.rows, _named(found, resolved, schema), schema)
         resolved = replace(resolved, rows=rows)
     telling = _telling(resolved, settings, schema) if texts else []
     if len(telling) > MOST_DESCRIPTIONS:
@@ -121,11 +121,30 @@ def _pools(found: Sequence[Sequence[Found]], schema: Schema) -> dict[str, Forms]
     pools: dict[str, Forms] = {}
     for document, entries in enumerate(found):
         for entry in entries:
-            role = schema.role(entry.type)
-            apart = entry.type in schema.apart
-            name = entry.type if apart else pool_of(entry.type, role)
-            pools.setdefault(name, Forms()).add(document, entry, role)
+            pool = pools.setdefault(_pool(entry.type, schema), Forms())
+            pool.add(document, entry, schema.role(entry.type))
     return pools
+
+
+def _pool(type_: str, schema: Schema) -> str:
+    return type_ if type_ in schema.apart else pool_of(type_, schema.role(type_))
+
+
+def _named(
+    found: Sequence[Sequence[Found]], resolved: Resolved, schema: Schema
+) -> list[Named]:
+    """Return every form where it is written, with the entity that it is of."""
+    entity_of = {
+        (_pool(entity.type, schema), form): entity.id
+        for entity in resolved.entities
+        for form in entity.forms
+    }
+    return [
+        Named(document, entry.form, entry.type, entity_of[pool, entry.form])
+        for document, entries in enumerate(found)
+        for entry in entries
+        for pool in (_pool(entry.type, schema),)
+    ]
 
 
 def _to_compare(forms: Forms, settings: ResolutionSection) -> list[int]:
