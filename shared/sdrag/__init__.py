@@ -35,11 +35,14 @@ if TYPE_CHECKING:
     from sdrag.policy import Policy, PolicyFile
     from sdrag.principals import acting_as, current_principal, stream_as
     from sdrag.privacy.audit import AuditEvent, log_event
+    from sdrag.privacy.audit_log import AuditLog
+    from sdrag.privacy.open_telemetry import OpenTelemetrySink
     from sdrag.state import State, open_state
     from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Span
 
 __all__ = [
     "AuditEvent",
+    "AuditLog",
     "Constraint",
     "ConstraintNotUnderstoodError",
     "Decision",
@@ -54,6 +57,7 @@ __all__ = [
     "ModelError",
     "ModelReplyError",
     "ModelTimeoutError",
+    "OpenTelemetrySink",
     "Passage",
     "Policy",
     "PolicyError",
@@ -76,11 +80,13 @@ __all__ = [
 
 _MODULES = {
     "AuditEvent": "sdrag.privacy.audit",
+    "AuditLog": "sdrag.privacy.audit_log",
     "Constraint": "sdrag.vocabulary",
     "Decision": "sdrag.vocabulary",
     "Detector": "sdrag.detectors",
     "Explanation": "sdrag.explanation",
     "Limits": "sdrag.engine.calls",
+    "OpenTelemetrySink": "sdrag.privacy.open_telemetry",
     "Passage": "sdrag.vocabulary",
     "Policy": "sdrag.policy",
     "PolicyFile": "sdrag.policy",

@@ -20,7 +20,7 @@ An error carries ids, lengths and a hint. It never carries the text that was bei
 worked on, nor the message of an error below it, since those quote their input.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Self, TypeVar
 
@@ -84,10 +84,17 @@ class PolicyError(SdragError):
         line: The line of the file, counted from 1, where it is known.
         key: The dotted key, such as `disclosure.bind_top_n`.
         hint: What to write instead.
+        others: What else is wrong, one error each.
     """
 
     def __init__(
-        self, message: str, *, line: int | None = None, key: str = "", hint: str = ""
+        self,
+        message: str,
+        *,
+        line: int | None = None,
+        key: str = "",
+        hint: str = "",
+        others: Sequence["PolicyError"] = (),
     ) -> None:
         place = ", ".join(
             part
@@ -97,6 +104,16 @@ class PolicyError(SdragError):
         super().__init__(f"{place}: {message}" if place else message, hint=hint)
         self.line = line
         self.key = key
+        self.others = tuple(others)
+
+    @property
+    def problems(self) -> "tuple[PolicyError, ...]":
+        """This error and all that was found with it, in the order of the file."""
+        return (self, *self.others)
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        return f"{said} {len(self.problems)} problems in all." if self.others else said
 
 
 class ConstraintNotUnderstoodError(PolicyError):

@@ -191,6 +191,33 @@ def test_every_policy_is_checked(tmp_path):
     assert "cannot be read" in output
 
 
+MANY = """
+constraints:
+  - {id: a, text: Remove names of witnesses, methd: redact}
+disclosur: {}
+relevance:
+  min_score: 3
+injection: {action: ignore}
+"""
+
+
+def test_all_that_is_wrong_with_a_file_is_told_at_once(tmp_path):
+    """Each with its line, its key and the nearest known key, in the file's order."""
+    code, output, result = checked(written(tmp_path, MANY))
+
+    assert code == 2
+    places = [(error["line"], error["key"]) for error in result["errors"]]
+    assert places == [
+        (3, "constraints.0.methd"),
+        (4, "disclosur"),
+        (6, "relevance.min_score"),
+        (7, "injection.action"),
+    ]
+    assert "Did you mean `method`?" in output
+    assert "Did you mean `disclosure`?" in output
+    assert "4 problems in all." in output
+
+
 def test_a_ranking_that_the_question_steers_is_warned_of(tmp_path):
     """What one question hides, another may show."""
     section = {"apply": "top_k", "top_k": 1}

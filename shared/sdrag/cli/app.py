@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
+from sdrag.cli.audit import audit
 from sdrag.cli.bind import bind
 from sdrag.cli.build_rcqa import build_rcqa
 from sdrag.cli.check import check
@@ -13,6 +17,7 @@ from sdrag.cli.explain import explain
 from sdrag.cli.init import init
 from sdrag.cli.mask import mask
 from sdrag.cli.preview import preview
+from sdrag.cli.schema import schema
 
 __all__ = ["app"]
 
@@ -20,8 +25,37 @@ app = typer.Typer(
     help="Disclosure control for RAG: try it, check a policy, measure.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
+    rich_markup_mode="rich",
 )
 app.add_typer(evaluate, name="eval")
-for _command in (demo, init, check, preview, explain, bind, mask, build_rcqa):
+for _command in (
+    demo,
+    init,
+    check,
+    preview,
+    explain,
+    bind,
+    mask,
+    audit,
+    schema,
+    build_rcqa,
+):
     app.command()(_command)
+
+
+def _show_version(given: bool) -> None:  # noqa: FBT001 - Typer calls it with the flag
+    if given:
+        typer.echo(f"sdrag {version('sdrag')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show it and exit."
+        ),
+    ] = False,
+) -> None:
+    """Disclosure control for RAG: try it, check a policy, measure."""

@@ -78,16 +78,17 @@ class _Found:
         self.passed = self.failed = self.refused = 0
 
     def wrong(self, path: Path, error: PolicyError) -> None:
-        """Note a file that is no policy, and say why in one line."""
-        self.errors.append(
-            {
-                "file": str(path),
-                "line": error.line,
-                "key": error.key,
-                "message": str(error),
-            }
-        )
-        typer.echo(f"sdrag: {path}: {error}", err=True)
+        """Note all that keeps a file from being a policy, one line each."""
+        for problem in error.problems:
+            self.errors.append(
+                {
+                    "file": str(path),
+                    "line": problem.line,
+                    "key": problem.key,
+                    "message": str(problem),
+                }
+            )
+            typer.echo(f"sdrag: {path}: {problem}", err=True)
 
     def lines(
         self, path: Path, policy: Policy, complete: Callable[[Prompt], str] | None

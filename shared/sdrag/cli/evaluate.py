@@ -18,6 +18,7 @@ from sdrag.cli.evaluate_rcqa import rcqa
 from sdrag.cli.models import complete_with
 from sdrag.cli.options import Articles, AsJson, Errors, Limit, TopK
 from sdrag.cli.output import show, show_errors
+from sdrag.cli.suite import Figures, suite
 from sdrag.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,20 +38,22 @@ CutAt = Annotated[str, typer.Option(help="words, scope or sentences.")]
 
 
 @evaluate.command()
+@suite
 def contradiction(
     data: Annotated[
         Path, typer.Option(help="JSON lines of claim, evidence, gold_label.")
     ],
     threshold: Annotated[float, typer.Option(help="The least certainty.")] = 0.5,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """Measure the local rules on refuting evidence: accuracy."""
     from sdrag.evaluation.claim_evidence import measure_contradiction, read_pairs
 
-    show(measure_contradiction(read_pairs(data), threshold), as_json=as_json)
+    return show(measure_contradiction(read_pairs(data), threshold), as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def control(
     data: Annotated[Path, typer.Option(help="A JSON list of attack strings.")],
     corpus: Annotated[
@@ -70,7 +73,7 @@ def control(
         typer.Option(help="Scan with the local classifier too, not patterns only."),
     ] = False,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """Attack verification, bound what is left to choose, scan the corpus."""
     from sdrag.evaluation.control_bits import (
         evaluate_control,
@@ -95,22 +98,24 @@ def control(
         judge = guard_judge(InjectionSection(local_classifier=classifier))
         with typer.progressbar(passages, label="Scanning", file=sys.stderr) as shown:
             result["scan"] = scan_to(scan, shown, rules, judge)
-    show(result, as_json=as_json)
+    return show(result, as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def differential(
     data: Articles = None, limit: Limit = None, top_k: TopK = 4, as_json: AsJson = False
-) -> None:
+) -> Figures:
     """Replay question sets, and subtract one answer from another."""
     from sdrag.evaluation.articles_check import load_articles
     from sdrag.evaluation.differential import evaluate_differential
 
     articles = load_articles(data)[:limit]
-    show(evaluate_differential(articles, top_k=top_k), as_json=as_json)
+    return show(evaluate_differential(articles, top_k=top_k), as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def entities(
     data: Annotated[Path, typer.Option(help="Annotated texts, JSON or JSON lines.")],
     engine: Annotated[
@@ -123,7 +128,7 @@ def entities(
     ] = "all",
     errors: Errors = 0,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """Measure a detector of what identifies people on annotated texts."""
     from sdrag.detectors.local import LocalDetector
     from sdrag.detectors.tagger import TaggerDetector, available
@@ -140,36 +145,39 @@ def entities(
     runner = PortRunner(Ports())
     if errors:
         show_errors(missed(detector, documents, runner), errors)
-    show(measure(detector, documents, runner), as_json=as_json)
+    return show(measure(detector, documents, runner), as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def eviction(
     data: Articles = None, limit: Limit = None, top_k: TopK = 8, as_json: AsJson = False
-) -> None:
+) -> Figures:
     """Search for wordings of a question that push needed constraints below K."""
     from sdrag.evaluation.articles_check import load_articles
     from sdrag.evaluation.eviction import evaluate_eviction
 
     articles = load_articles(data)[:limit]
-    show(evaluate_eviction(articles, chunks=top_k), as_json=as_json)
+    return show(evaluate_eviction(articles, chunks=top_k), as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def grounding(
     data: Annotated[Path, typer.Option(help="JSON lines of claim, evidence, label.")],
     threshold: Annotated[
         float, typer.Option(help="The least support that counts.")
     ] = 0.5,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """Measure the local scorer of support: AUC, F1, and the sentences it cites."""
     from sdrag.evaluation.claim_evidence import measure_grounding, read_cases
 
-    show(measure_grounding(read_cases(data), threshold), as_json=as_json)
+    return show(measure_grounding(read_cases(data), threshold), as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def highlight(
     data: Annotated[Path, typer.Option(help="A SQuAD-style JSON file.")],
     engine: Annotated[
@@ -182,7 +190,7 @@ def highlight(
     cut_at: CutAt = "scope",
     min_words: MinWords = 5,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """Measure highlights against the gold passage, and declining."""
     from sdrag.engine.calls import Port
     from sdrag.engine.effect_runner import PortRunner, Ports
@@ -199,10 +207,11 @@ def highlight(
     settings = Settings(highlighter_named(name), rules.highlight)
     runner = PortRunner(Ports(complete=Port(complete) if complete else None))
     result = evaluate_highlighter(read_squad(data), settings, runner)
-    show({"highlighter": name, "cut_at": cut_at, **result}, as_json=as_json)
+    return show({"highlighter": name, "cut_at": cut_at, **result}, as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def injection(
     data: Annotated[Path, typer.Option(help="JSON lines of text and label.")],
     threshold: Annotated[
@@ -212,16 +221,17 @@ def injection(
         bool, typer.Option("--patterns-only", help="Leave the trained head out.")
     ] = False,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """Measure the injection scan: precision, recall, false positives, AUC."""
     from sdrag.evaluation.injection import measure, read_examples
     from sdrag.policy import InjectionSection
 
     section = InjectionSection(threshold=threshold, local_classifier=not patterns_only)
-    show(measure(read_examples(data), section), as_json=as_json)
+    return show(measure(read_examples(data), section), as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def linkage(
     data: Annotated[
         Path | None,
@@ -246,7 +256,7 @@ def linkage(
         Path | None, typer.Option(help="A policy, for its linkage section.")
     ] = None,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """Measure what links documents, and what masking leaves."""
     from sdrag.detectors.local import LocalDetector
     from sdrag.evaluation.linkage import evaluate_linkage
@@ -259,10 +269,11 @@ def linkage(
         update={name: value for name, value in given.items() if value is not None}
     )
     detector = LocalDetector() if entities == "local" else None
-    show(evaluate_linkage(clusters, settings, detector), as_json=as_json)
+    return show(evaluate_linkage(clusters, settings, detector), as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def ranking(
     data: Articles = None,
     top_k: TopK = 8,
@@ -270,42 +281,44 @@ def ranking(
         int, typer.Option(min=1, help="Chunks each constraint is bound to.")
     ] = 50,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """Rank the constraints of every question, all articles being one corpus."""
     from sdrag.evaluation.articles_check import load_articles
     from sdrag.evaluation.constraint_ranking import evaluate_ranking
 
     result = evaluate_ranking(load_articles(data), top_k=top_k, bind_top_n=bind_top_n)
-    show(result, as_json=as_json)
+    return show(result, as_json=as_json)
 
 
-evaluate.command()(rcqa)
+evaluate.command()(suite(rcqa))
 
 
 @evaluate.command("retrieval-oracle")
+@suite
 def retrieval_oracle(
     data: Articles = None, limit: Limit = None, as_json: AsJson = False
-) -> None:
+) -> Figures:
     """Compare true values with decoys, by ids and scores; and what a view costs."""
     from sdrag.evaluation.articles_check import load_articles
     from sdrag.evaluation.retrieval_oracle import evaluate_retrieval_oracle
 
-    show(evaluate_retrieval_oracle(load_articles(data)[:limit]), as_json=as_json)
+    return show(evaluate_retrieval_oracle(load_articles(data)[:limit]), as_json=as_json)
 
 
 @evaluate.command()
+@suite
 def wordings(
     data: Annotated[
         Path | None, typer.Option(help="JSON lines; the shipped ones when missing.")
     ] = None,
     errors: Errors = 0,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """Try wordings of constraints on texts, with the local engine alone."""
     from sdrag.evaluation.wordings import evaluate_wordings, read_wordings
 
     result = evaluate_wordings(read_wordings(data), partial(_show_failures, errors))
-    show(result, as_json=as_json)
+    return show(result, as_json=as_json)
 
 
 def _show_failures(limit: int, tried: Sequence[TriedWording]) -> None:

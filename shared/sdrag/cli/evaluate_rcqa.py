@@ -13,12 +13,13 @@ import typer
 from sdrag.cli.models import complete_with, generator_of, judge_of, llm_of
 from sdrag.cli.options import Articles, AsJson, Errors, Limit, TopK
 from sdrag.cli.output import show, show_columns, show_errors
+from sdrag.cli.suite import Figures
 from sdrag.errors import UsageError
 from sdrag.policy import SENSITIVITIES
 
 if TYPE_CHECKING:
     from sdrag.evaluation.planting import Planting
-    from sdrag.evaluation.rcqa import RcqaAnswer
+    from sdrag.evaluation.rcqa import RcqaAnswer, RcqaSettings
 
 __all__ = ["rcqa"]
 
@@ -36,7 +37,11 @@ Defenses = Annotated[
     str, typer.Option(help=f"One or several of: {', '.join(_DEFENSES)}.")
 ]
 Sensitivity = Annotated[
-    str, typer.Option(help="Of the local engine: from 0 to 1, balanced or high.")
+    str,
+    typer.Option(
+        help="Of the local engine: from 0 to 1, balanced or high. Several, such as"
+        " 0.25,0.5,1, give a curve."
+    ),
 ]
 Locate = Annotated[
     Literal["ingest", "query"],
@@ -90,7 +95,7 @@ def rcqa(
     limit: Limit = None,
     errors: Errors = 0,
     as_json: AsJson = False,
-) -> None:
+) -> Figures:
     """
     Ask every question of every article; measure what the answers give away.
 
@@ -104,11 +109,14 @@ def rcqa(
     defenses = _one_of("--defense", defense.split(","), _DEFENSES)
     articles = load_articles(data)[:limit]
     planting = _planting(llm, plant, attacks)
+    sensitivities = [_sensitivity_of(given) for given in sensitivity.split(",")]
+    if len(sensitivities) > 1 and (len(defenses) > 1 or llm):
+        raise UsageError("A curve is of one defense, without --llm.")
     settings = RcqaSettings(
         attack=attack,
         scope=scope,
         top_k=top_k,
-        sensitivity=_sensitivity_of(sensitivity),
+        sensitivity=sensitivities[-1],
         locate=locate,
         planting=planting,
         **_model(llm, engine, defenses, articles, planting),
@@ -126,12 +134,37 @@ def rcqa(
         }
         for name in defenses
     }
+    single = len(results) == 1
+    measured: dict[str, Any] = results[defenses[0]] if single else {"defenses": results}
+    if len(sensitivities) > 1:
+        measured["curve"] = [
+            *(
+                _point(number, evaluate(articles, _at(settings, defenses[0], number)))
+                for number in sensitivities[:-1]
+            ),
+            _point(sensitivities[-1], measured),
+        ]
     if llm and not as_json:
         for result in results.values():
             _show_compared(result)
-        return
-    single = len(results) == 1
-    show(results[defenses[0]] if single else {"defenses": results}, as_json=as_json)
+        return measured
+    return show(measured, as_json=as_json)
+
+
+def _at(settings: RcqaSettings, defense: str, sensitivity: float) -> RcqaSettings:
+    """Return the settings of one point of a curve."""
+    return replace(settings, defense=cast("Any", defense), sensitivity=sensitivity)
+
+
+def _point(sensitivity: float, measured: Mapping[str, Any]) -> dict[str, float]:
+    """Return one point of a curve: what is safe, and what is left to read."""
+    return {
+        "sensitivity": sensitivity,
+        "privacy": measured["privacy"],
+        "privacy_cumulative": measured["privacy_cumulative"],
+        "readable": 1.0 - measured["over_redacted"],
+        "completeness": measured["completeness"],
+    }
 
 
 def _show_compared(result: Mapping[str, Any]) -> None:

@@ -12,9 +12,9 @@ import typer
 __all__ = ["show", "show_columns", "show_errors"]
 
 
-def show(result: Mapping[str, Any], *, as_json: bool) -> None:
+def show(result: Mapping[str, Any], *, as_json: bool) -> Mapping[str, Any]:
     """
-    Print a suite's result.
+    Print a suite's result, and return it.
 
     Args:
         result: Plain data.
@@ -22,9 +22,10 @@ def show(result: Mapping[str, Any], *, as_json: bool) -> None:
     """
     if as_json:
         typer.echo(json.dumps(result))
-        return
+        return result
     for key, value in result.items():
         typer.echo(f"{key}: {_brief(value)}")
+    return result
 
 
 def show_columns(

@@ -23,7 +23,10 @@ from sdrag.vocabulary import Method, WhereMissing
 
 __all__ = ["ConstraintSection", "ExampleSection"]
 
-Quoted = Annotated[tuple[str, ...], BeforeValidator(listed)]
+Quoted = Annotated[
+    tuple[str, ...],
+    BeforeValidator(listed, json_schema_input_type=tuple[str, ...] | str),
+]
 
 
 class ExampleSection(Section):

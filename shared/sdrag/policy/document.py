@@ -42,7 +42,27 @@ class Policy(GuardSections):
     """
     Everything the policy file says.
 
-    Build one with `Policy.read`, which takes a path, a mapping or a `Policy`.
+    Build one with `Policy.read`, which takes a path, a mapping or a `Policy`. A guard
+    is off until its section is in the file.
+
+    Args:
+        constraints: What must not be disclosed; a sentence in plain words is enough.
+        when_not_understood: What happens, without a model, with a constraint that the
+            local engine does not understand: `refuse` the policy, or `withhold` all
+            that the constraint holds for.
+        disclosure: How constraints are bound, ranked and enforced.
+        highlight: Highlight & Summarize.
+        linkage: CLAM: what links documents, and what is masked.
+        metadata: What of the metadata may leave.
+        tracing: What tracers may see.
+        access: Who may see which passage.
+        staleness: What happens to passages that have expired or were replaced.
+        relevance: When a passage is close enough to the question.
+        injection: What happens to passages that give orders.
+        monitoring: Whether an answer carries what only an injection would put there.
+        grounding: Whether an answer's claims are supported by the passages.
+        contradictions: What happens when sources disagree.
+        citations: Whether an answer says where it has each claim from.
     """
 
     constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)

@@ -40,21 +40,25 @@ def explained(
     Make an error of what pydantic says of a policy.
 
     Args:
-        problems: As pydantic lists them; the first is told.
+        problems: As pydantic lists them. The first of the file is raised, and the rest
+            are its `others`.
         lines: On which line each place is.
         document: The class of the whole policy.
     """
-    first = problems[0]
-    place = tuple(first["loc"])
+    told = [_told(problem, lines, document) for problem in problems]
+    told.sort(key=lambda error: error.line or 0)
+    first, *others = told
+    first.others = tuple(others)
+    return first
+
+
+def _told(problem: ErrorDetails, lines: Lines, document: type[Section]) -> PolicyError:
+    place = tuple(problem["loc"])
     line = nearest(lines, place)
-    if first["type"] == "extra_forbidden":
+    if problem["type"] == "extra_forbidden":
         return _unknown(place, line, document)
-    return PolicyError(
-        first["msg"].removeprefix("Value error, ") + ".",
-        line=line,
-        key=dotted(place),
-        hint=f"{len(problems)} problems in all." if len(problems) > 1 else "",
-    )
+    said = problem["msg"].removeprefix("Value error, ")
+    return PolicyError(f"{said}.", line=line, key=dotted(place))
 
 
 def _unknown(place: Place, line: int | None, document: type[Section]) -> PolicyError:

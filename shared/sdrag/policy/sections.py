@@ -54,9 +54,18 @@ def _number_of(value: Any) -> Any:
 
 
 Scalar = str | int | float | bool
-Listed = Annotated[tuple[Scalar, ...], BeforeValidator(listed), Field(min_length=1)]
+Listed = Annotated[
+    tuple[Scalar, ...],
+    BeforeValidator(listed, json_schema_input_type=tuple[Scalar, ...] | Scalar),
+    Field(min_length=1),
+]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
-Sensitivity = Annotated[Share, BeforeValidator(_number_of)]
+Sensitivity = Annotated[
+    Share,
+    BeforeValidator(
+        _number_of, json_schema_input_type=Share | Literal["balanced", "high"]
+    ),
+]
 Count = Annotated[int, Field(ge=1)]
 MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
 RankBy = Literal[
@@ -79,19 +88,31 @@ class DisclosureSection(Section):
     Every constraint is applied, unless `top_k` limits how many are; the audit names
     those that are not. A model is asked about candidates alone.
 
-    Chunks of one document are read together. Where the framework does not say which it
-    is, the first of `document_keys` that is in a chunk's metadata does.
-
-    What is cut out is replaced by the text of `placeholder`, by the constraint's label
-    or by an indefinite phrase, as `placeholders` says. What was withheld once from whom
-    the same constraints bind is always withheld where it is `monotone`. The local
-    engine withholds more at a higher `sensitivity`, and leaves more to read at a lower
-    one: a number from 0 to 1, or `balanced` for 0.5 and `high` for 1.
-
-    Where there is a model, `with_model` says what becomes of what the local engine
-    alone finds: with `confirm` the model is asked about it, and only an explicit no
-    frees it; with `union` all of it is withheld; with `model` only that which has a
-    form of its own, such as an e-mail address, or which the constraint itself names.
+    Args:
+        bind_top_n: How many chunks each constraint is bound to, the most similar ones.
+        similarity_floor: A chunk below this cosine similarity is bound to nothing by
+            meaning, from 0 to 1.
+        document_keys: Where the framework does not say to which document a chunk
+            belongs, the first of these metadata keys that it has does. Chunks of one
+            document are read together.
+        apply: Apply all constraints that hold, or the `top_k` of a ranking.
+        top_k: How many constraints a question may apply; only with `apply: top_k`.
+        rank_by: The ranking of constraints for a question (SD-RAG, section III-C).
+        with_model: What becomes of what the local engine alone finds when there is a
+            model. `confirm` asks the model, and only an explicit no frees it; `union`
+            withholds all of it; `model` withholds only that which has a form of its
+            own, such as an e-mail address, or which the constraint itself names.
+        batch_size: How many chunks a model reads at once.
+        token_budget: The most tokens of text in one prompt.
+        placeholder: The text that replaces what is cut out.
+        placeholders: Replace what is cut out by `placeholder`, by the constraint's
+            label, or by an indefinite phrase.
+        monotone: What was withheld once is withheld always, from all whom the same
+            constraints bind.
+        sensitivity: How much the local engine hides: a number from 0 to 1, or
+            `balanced` for 0.5 and `high` for 1. A lower one leaves more to read.
+        on_failure: What becomes of a passage when a step fails.
+        timeout_seconds: The most seconds one call of a model may take.
     """
 
     bind_top_n: Count = 50
@@ -157,7 +178,13 @@ class HighlightSection(Section):
 
 
 class ByRisk(Section):
-    """One number for each category of risk above LOW."""
+    """
+    One number for each category of risk above LOW.
+
+    Args:
+        high: For HIGH, from 0 to 1.
+        medium: For MEDIUM, from 0 to 1.
+    """
 
     high: Share
     medium: Share
@@ -167,13 +194,20 @@ class ResolutionSection(Section):
     """
     Which surface forms are one entity; a step that is `false` is not taken.
 
-    `spelling` is a rapidfuzz ratio. `meaning` is the least cosine of two descriptions,
-    `terms` that of two medical terms, which lie closer together when they differ.
-    `context` is that of two telling descriptions together with the sentences and the
-    documents around them, where each is among the nearest of the other; a description
-    is telling if it is as relevant as `telling` in some document. Without `meaning`
-    there is no `context`. With `implied`, a form also counts as what it names in
-    passing: the town in the name of a hospital, the month of a date.
+    Args:
+        names: Compare names of people part by part, with nicknames and initials.
+        dates: Compare dates by what they say, however they are written.
+        numbers: Compare identifiers by their digits and letters.
+        spelling: The least rapidfuzz ratio of two spellings of one value, 0 to 100.
+        meaning: The least cosine similarity of two descriptions, from 0 to 1.
+        terms: That of two medical terms, which are more similar when they differ.
+        context: That of two telling descriptions with the sentences and the documents
+            around them, where each is among the nearest of the other. Without
+            `meaning` there is no `context`.
+        telling: A description is telling if it is as relevant as this in some
+            document, from 0 to 1.
+        implied: A form also counts as what it names in passing: the town in the name
+            of a hospital, the month of a date.
     """
 
     names: bool = True
@@ -191,16 +225,30 @@ class LinkageSection(Section):
     """
     CLAM, with the thesis's chapter 5 configuration as defaults.
 
-    A chain is a path of linked documents, or with `chain_shape: subgraph` any connected
-    group of them with all links among them. What a detector is less sure of than
-    `min_confidence` links nothing, and is not masked.
-
-    `weights` replaces Table 4.1 for another domain, and `roles` says how values of its
-    types are compared; a type of no role is a description. A type without a weight has
-    `default_weight`; where that is null, it is an error. `unmaskable` names types that
-    no plan may touch. `minimise` says what a plan is to keep small: distinct entities,
-    or the places where they stand. `max_chains` bounds chains of more than two
-    documents.
+    Args:
+        chain_length: How many documents are in the longest chain.
+        chain_shape: A chain is a `path` of linked documents, or a `subgraph`: any
+            connected group of them with all links among them.
+        min_confidence: What a detector is less sure of links nothing, and is not
+            masked. From 0 to 1.
+        edge_threshold: Two documents are linked from this weight on (section 4.3).
+        max_document_risk: The most risk that one document may keep.
+        max_chain_risk: The most risk that a chain may keep.
+        chain_risk_factor: What the risk of a chain is multiplied by, by category.
+        risk_thresholds: From which risk on a chain is in a category.
+        select: How the entities to mask are chosen: in each `document` alone,
+            `greedy`, by a `knapsack`, or `optimal` with a solver.
+        replace: What stands for a masked entity: a `label` with a number, `redact`, a
+            `pseudonym`, or `rewrite`, which asks a model for new sentences.
+        weights: The weight of each type; replaces Table 4.1 for another domain.
+        roles: How values of each type are compared; a type of no role is a
+            description.
+        default_weight: The weight of a type that has none; with null it is an error.
+        unmaskable: Types that no plan may touch.
+        minimise: What a plan keeps small: distinct entities, or their mentions.
+        max_chains: The most chains of more than two documents.
+        solver_seconds: The most seconds the solver of `optimal` may take.
+        resolution: Which surface forms are one entity.
     """
 
     chain_length: Annotated[int, Field(ge=2, le=8)] = 2
@@ -261,6 +309,11 @@ class MetadataSection(Section):
 
 
 class TracingSection(Section):
-    """Whether tracers and callbacks may see what the inner calls saw."""
+    """
+    Whether tracers and callbacks may see what the inner calls saw.
+
+    Args:
+        inner: `hidden`: raw passages and inner prompts reach no tracer.
+    """
 
     inner: Literal["hidden", "shown"] = "hidden"

@@ -1,0 +1,124 @@
+"""
+OpenTelemetry: a span and counters for each audit event, with codes and counts alone.
+
+A retrieval is named as the semantic conventions for generative AI name it
+(`gen_ai.operation.name` is `retrieval`). `openinference.span.kind` is RETRIEVER for it
+and GUARDRAIL for every other stage. Neither questions nor documents are in a span, not
+even where an application has opted into recording content.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from time import time_ns
+from typing import TYPE_CHECKING, Any
+
+from sdrag.extras import require_extra
+from sdrag.privacy.audit import AuditEvent
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+    from opentelemetry.trace import TracerProvider
+
+__all__ = ["OpenTelemetrySink"]
+
+_NAME = "sdrag"
+_NANOSECONDS = 1_000_000_000
+_RETRIEVING = frozenset({"retrieve", "disclose", "view"})
+"""The stages that return documents."""
+
+
+class OpenTelemetrySink:
+    """
+    A sink that makes a span and counts of each event.
+
+    The span is a child of the span in whose context the wrapper was called. It begins
+    when the request did, and ends when its event is told.
+
+    Counters: `sdrag.decisions` by action, rule and reason; `sdrag.model.calls`;
+    `sdrag.tokens` by `gen_ai.token.type`. The histogram `sdrag.duration` is in seconds.
+
+    Args:
+        tracer_provider: Makes the spans; the global one when missing.
+        meter_provider: Makes the counters; the global one when missing.
+        data_source: Names what is searched, as `gen_ai.data_source.id`. A name that
+            the application chooses: it leaves with every span.
+
+    Raises:
+        MissingExtraError: The extra `otel` is not installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        tracer_provider: TracerProvider | None = None,
+        meter_provider: MeterProvider | None = None,
+        data_source: str = "",
+    ) -> None:
+        with require_extra("otel", "OpenTelemetrySink"):
+            from opentelemetry import (  # noqa: PLC0415 - an extra
+                metrics,
+                trace,
+            )
+        self._tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
+        meter = metrics.get_meter(_NAME, meter_provider=meter_provider)
+        self._decisions = meter.create_counter("sdrag.decisions", "{decision}")
+        self._calls = meter.create_counter("sdrag.model.calls", "{call}")
+        self._tokens = meter.create_counter("sdrag.tokens", "{token}")
+        self._duration = meter.create_histogram("sdrag.duration", "s")
+        self._data_source = data_source
+
+    def __call__(self, event: AuditEvent) -> None:
+        """Make a span of an event, and count it."""
+        end = time_ns()
+        span = self._tracer.start_span(
+            self._span_name(event),
+            attributes=self._attributes(event),
+            start_time=end - int(event.seconds * _NANOSECONDS),
+        )
+        span.end(end)
+        self._count(event)
+
+    def _span_name(self, event: AuditEvent) -> str:
+        if event.stage not in _RETRIEVING:
+            return f"guardrail {event.stage}"
+        return f"retrieval {self._data_source}".strip()
+
+    def _attributes(self, event: AuditEvent) -> dict[str, Any]:
+        attributes: dict[str, Any] = {
+            "openinference.span.kind": "GUARDRAIL",
+            "sdrag.stage": event.stage,
+            "sdrag.policy.hash": event.policy_hash,
+            "sdrag.spans": sum(decision.spans for decision in event.decisions),
+            "sdrag.model.calls": event.model_calls,
+            "sdrag.model.round_trips": event.round_trips,
+            "gen_ai.usage.input_tokens": event.tokens_in,
+            "gen_ai.usage.output_tokens": event.tokens_out,
+        }
+        if event.stage in _RETRIEVING:
+            attributes["openinference.span.kind"] = "RETRIEVER"
+            attributes["gen_ai.operation.name"] = "retrieval"
+            if self._data_source:
+                attributes["gen_ai.data_source.id"] = self._data_source
+        actions = Counter(decision.action for decision in event.decisions)
+        for action, count in actions.items():
+            attributes[f"sdrag.decisions.{action}"] = count
+        reasons = {decision.reason for decision in event.decisions} - {""}
+        attributes["sdrag.reasons"] = tuple(sorted(reasons))
+        return attributes
+
+    def _count(self, event: AuditEvent) -> None:
+        stage = {"sdrag.stage": event.stage}
+        self._duration.record(event.seconds, stage)
+        self._calls.add(event.model_calls, stage)
+        for kind, tokens in (("input", event.tokens_in), ("output", event.tokens_out)):
+            self._tokens.add(tokens, {**stage, "gen_ai.token.type": kind})
+        decided = Counter(
+            (decision.action, decision.rule, decision.reason)
+            for decision in event.decisions
+        )
+        for (action, rule, reason), count in decided.items():
+            names = {"action": action, "rule": rule, "reason": reason}
+            self._decisions.add(
+                count, {f"sdrag.{name}": said for name, said in names.items()}
+            )

@@ -1,0 +1,182 @@
+"""Audit logs: one line an event, without text; `sdrag audit` sums them up."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker
+
+import langchain_sdrag
+import llamaindex_sdrag
+from sdrag import AuditEvent, AuditLog, Decision, Passage, UsageError
+from sdrag.cli import main
+from sdrag.privacy.audit_log import event_schema, read_log, summed
+from sdrag.testing import canary
+from tests.support.faces import Documents, Nodes, Scenario
+
+SECRET = canary("name")
+SCENARIO = Scenario(
+    "audited",
+    passages=[
+        Passage("p1", f"The witness, {SECRET} Karlsson, saw a van."),
+        Passage("p2", "The harbour opens at nine."),
+    ],
+    policy={"constraints": [{"id": "names", "text": "Remove names of witnesses"}]},
+)
+EVENT = AuditEvent(
+    "retrieve",
+    "0" * 16,
+    (
+        Decision("p1", "redacted", "disclosure", "", ("names",), 2),
+        Decision("p2", "dropped", "access", "tenant"),
+    ),
+    0.25,
+    model_calls=2,
+    tokens_in=100,
+    tokens_out=20,
+)
+
+
+def of_langchain(log: AuditLog) -> None:
+    langchain_sdrag.SelectiveDisclosureRetriever(
+        base_retriever=Documents(scenario=SCENARIO), policy=SCENARIO.policy, audit=log
+    ).invoke("What was seen?")
+
+
+def of_llamaindex(log: AuditLog) -> None:
+    llamaindex_sdrag.SelectiveDisclosureRetriever(
+        base_retriever=Nodes(SCENARIO), policy=SCENARIO.policy, audit=log
+    ).retrieve("What was seen?")
+
+
+@pytest.mark.parametrize("ask", [of_langchain, of_llamaindex])
+def test_a_line_is_of_the_schema_and_holds_no_text(ask, tmp_path):
+    """In both frameworks; only its owner can read the file."""
+    path = tmp_path / "audit.jsonl"
+    ask(AuditLog(path))
+
+    (line,) = path.read_text().splitlines()
+    validator = Draft202012Validator(event_schema(), format_checker=FormatChecker())
+    validator.validate(json.loads(line))
+    assert SECRET not in line
+    assert "Karlsson" not in line
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_schema_knows_nothing_else():
+    """A line with another key, or without one, is of no event."""
+    validator = Draft202012Validator(event_schema())
+
+    Draft202012Validator.check_schema(event_schema())
+    assert not validator.is_valid({})
+    assert not validator.is_valid({"version": 1, "time": "now"})
+
+
+def test_many_threads_append_whole_lines(tmp_path):
+    """A line is one write."""
+    path = tmp_path / "audit.jsonl"
+    logs = [AuditLog(path) for _ in range(4)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: logs[n % 4](EVENT), range(400)))
+
+    assert [line.event for line in read_log(path) if line] == [EVENT] * 400
+
+
+def test_a_log_survives_a_pickle(tmp_path):
+    """Workers of a host may append to the same file."""
+    log = pickle.loads(pickle.dumps(AuditLog(tmp_path / "audit.jsonl")))  # noqa: S301 -- our own
+    log(EVENT)
+
+    assert summed(tmp_path / "audit.jsonl").stages.total() == 1
+
+
+def test_a_log_that_cannot_be_written_is_an_error_at_the_start(tmp_path):
+    """Not at the first request."""
+    with pytest.raises(UsageError, match="cannot be written"):
+        AuditLog(tmp_path / "gone" / "audit.jsonl")
+
+
+@pytest.fixture
+def log(tmp_path) -> Path:
+    path = tmp_path / "audit.jsonl"
+    written = AuditLog(path)
+    for _ in range(3):
+        written(EVENT)
+    return path
+
+
+def ran(monkeypatch, *arguments: str) -> int:
+    monkeypatch.setattr("sys.argv", ["sdrag", "audit", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+def test_the_command_counts(log, monkeypatch, capsys):
+    """Decisions by rule and reason, spans by constraint, seconds and tokens."""
+    with log.open("a") as file:
+        file.write("no event\n{}\n")
+
+    assert ran(monkeypatch, str(log), "--json") == 0
+    out = capsys.readouterr().out
+    result = json.loads(out.splitlines()[-1])
+    assert result["events"] == 3
+    assert result["unreadable"] == 2
+    assert result["actions"] == {"redacted": 3, "dropped": 3}
+    assert result["constraints"] == {"names": 3}
+    assert result["seconds"]["retrieve"] == {"p50": 0.25, "p95": 0.25, "most": 0.25}
+    assert (result["model_calls"], result["tokens_in"]) == (6, 300)
+    assert "access, tenant: 3" in out
+    assert "2 lines are no audit event" in out
+
+
+def test_the_page_says_what_to_do_and_runs_nothing(log, tmp_path, monkeypatch):
+    """What stands in a log is escaped: somebody else may have written it."""
+    evil = AuditEvent(
+        "<script>alert(1)</script>",
+        "<img src=x>",
+        (Decision("<i>", "dropped", "<b>", "<u>", ("<s>",)),),
+        0.1,
+    )
+    AuditLog(log)(evil)
+    page = tmp_path / "audit.html"
+
+    assert ran(monkeypatch, str(log), "--html", str(page)) == 0
+    html = page.read_text()
+    assert "The passage belongs to another tenant." in html
+    for tag in ("<script", "<img", "<i>", "<u>", "<s>", "http"):
+        assert tag not in html
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["gone.jsonl"],
+        ["."],
+        ["empty.jsonl"],
+        ["binary.jsonl"],
+        ["other.jsonl"],
+        ["audit.jsonl", "--html", "gone/page.html"],
+        ["audit.jsonl", "--html", "."],
+        ["audit.jsonl", "--htm", "page.html"],
+        [],
+    ],
+)
+def test_a_wrong_call_ends_with_2_and_writes_nothing(
+    log, tmp_path, monkeypatch, capsys, arguments
+):
+    """And says why."""
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "binary.jsonl").write_bytes(bytes(range(256)))
+    (tmp_path / "other.jsonl").write_text('{"version": 1, "time": 5}\n[]\n')
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+
+    assert ran(monkeypatch, *arguments) == 2
+    assert capsys.readouterr().err.strip()
+    assert sorted(tmp_path.rglob("*")) == before
