@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from itertools import groupby
 from typing import Any
+
+import yaml
 
 from sdrag.evaluation.articles_check import load_articles
 from sdrag.evaluation.index import sentence_chunks
+from sdrag.policy import Policy
 from sdrag.vocabulary import Confidential, Passage
 
-__all__ = ["Collection", "DemoQuestion", "collect"]
+__all__ = ["Collection", "DemoQuestion", "collect", "story"]
 
 _ARTICLES = 8
 
@@ -45,9 +50,44 @@ class Collection(Confidential):
     policy: Mapping[str, Any]
     questions: tuple[DemoQuestion, ...]
 
+    def documents(self) -> Iterator[tuple[Passage, ...]]:
+        """Yield the passages of each document."""
+        for _, passages in groupby(self.passages, key=lambda one: one.document_id):
+            yield tuple(passages)
+
     def rule_texts(self) -> dict[str, str]:
         """Return the constraints' words by their ids."""
-        return {rule["id"]: rule["text"] for rule in self.policy["constraints"]}
+        return {rule.id: rule.text for rule in Policy.read(self.policy).rules}
+
+
+def story() -> Collection:
+    """Return what can be read at a glance: the files that `sdrag init` writes."""
+    starter = files("sdrag.cli").joinpath("starter")
+    policy = starter.joinpath("policy.yaml").read_text(encoding="utf-8")
+    (document,) = starter.joinpath("documents").iterdir()
+    paragraphs = document.read_text(encoding="utf-8").split("\n\n")
+    return Collection(
+        passages=tuple(
+            Passage(f"story-{number}", " ".join(text.split()), {}, None, "story")
+            for number, text in enumerate(paragraphs[1:], start=1)
+        ),
+        policy=yaml.safe_load(policy),
+        questions=(
+            DemoQuestion(
+                text="Which witness stood at the gate?",
+                golden="A witness stood at the gate.",
+                relevant=tuple(_STORY_WITNESSES),
+                witnesses=_STORY_WITNESSES,
+            ),
+        ),
+    )
+
+
+_STORY_WITNESSES: Mapping[str, Sequence[str]] = {
+    "Remove names of witnesses": ("Jonathan Meyers", "Meyers"),
+    "Hide dates": ("12 May 1981",),
+    "Remove telephone numbers and e-mail addresses": ("+44 20 7946 0018",),
+}
 
 
 def collect(count: int = _ARTICLES) -> Collection:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.status import Status
 
-from sdrag.cli.demo.collection import Collection, collect
-from sdrag.cli.demo.report import show_answers, show_constraints, show_rows
-from sdrag.cli.demo.run import Ask, DemoFigures, measure
-from sdrag.evaluation.witnesses import broken
+from sdrag.cli.demo.collection import Collection, collect, story
+from sdrag.cli.demo.report import show_constraints, show_rows, show_story
+from sdrag.cli.demo.run import Advance, Ask, DemoFigures, measure
+from sdrag.cli.progress_bar import progress_bar
 from sdrag.extras import require_extra
-from sdrag.privacy.audit import AuditEvent
+from sdrag.privacy.audit import AuditEvent, AuditSink
 
 __all__ = ["demo"]
+
+_ATTACKS = ("none", "repeat")
 
 
 def demo(
@@ -34,12 +35,34 @@ def demo(
 ) -> None:
     """Show what an application gives away, before and after one line is changed."""
     console = Console()
+    with TemporaryDirectory(prefix="sdrag-demo-") as folder:
+        _tell_story(console, Path(folder))
+        _measure(console, Path(folder), llm, top_k)
+
+
+def _tell_story(console: Console, folder: Path) -> None:
+    """Show one question about one document, through LangChain."""
+    with require_extra("all", "The demo"):
+        from sdrag.cli.demo import in_langchain
+
+    told = story()
+    (question,) = told.questions
+    with progress_bar("Reading a document", 1):
+        plain, wrapped = in_langchain.applications(
+            told, _made(folder / "story"), 1, _unheard, lambda _: None, None
+        )
+        before, after = plain(question.text), wrapped(question.text)
+    show_story(console, told, before, after)
+
+
+def _measure(console: Console, folder: Path, llm: str | None, top_k: int) -> None:
+    """Ask many questions in both frameworks, and show the figures."""
     collection = collect()
     console.print(
-        f"{len(collection.passages)} sentences of invented articles, "
-        f"{len(collection.policy['constraints'])} constraints, "
-        f"{len(collection.questions)} questions. The model that answers "
-        + ("is " + llm if llm else "was hijacked: it gives away all it receives.")
+        f"\n[bold]Now many questions[/]: {len(collection.passages)} sentences of "
+        f"invented articles, {len(collection.policy['constraints'])} constraints, "
+        f"{len(collection.questions)} questions. "
+        + (f"The model is {llm}." if llm else "The model gives away all it receives.")
     )
     passages: Counter[str] = Counter()
 
@@ -47,68 +70,81 @@ def demo(
         for decision in event.decisions:
             passages.update(decision.constraint_ids)
 
-    folders = TemporaryDirectory(prefix="sdrag-demo-")
-    with folders as folder, console.status("Building the applications") as status:
-        built = _applications(collection, Path(folder), top_k, audit, llm)
-        rows = list(_measured(collection, built, status))
-    shown = _most_telling(collection, rows[1])
-    show_answers(
-        console,
-        collection.questions[shown],
-        rows[1].answers[shown],
-        rows[3].answers[shown],
-    )
+    hosts = 1 if llm else 2
+    questions = 2 * len(_ATTACKS) * len(collection.questions)
+    total = hosts * (len(collection.passages) + questions)
+    with progress_bar("Binding and asking", total) as update:
+        done = 0
+
+        def advance(more: int) -> None:
+            nonlocal done
+            done += more
+            update(done, total)
+
+        rows = [
+            row
+            for name, plain, wrapped in _applications(
+                collection, folder, top_k, audit, advance, llm
+            )
+            for row in _measured(collection, name, plain, wrapped, advance)
+        ]
     show_rows(console, rows)
     show_constraints(console, passages, collection.rule_texts())
 
 
 def _applications(
-    collection: Collection, folder: Path, top_k: int, audit: Any, llm: str | None
+    collection: Collection,
+    folder: Path,
+    top_k: int,
+    audit: AuditSink,
+    advance: Advance,
+    llm: str | None,
 ) -> Iterator[tuple[str, Ask, Ask]]:
-    with require_extra("all", "The demo"):
-        from sdrag.cli.demo import in_langchain, in_llamaindex
+    from sdrag.cli.demo import in_langchain, in_llamaindex
+
     model = None
     if llm is not None:
         from sdrag.cli.models import chat_model
 
         model = chat_model(llm.removeprefix("langchain:"))
-    (folder / "langchain").mkdir()
+    place = _made(folder / "langchain")
     yield (
         "LangChain",
-        *in_langchain.applications(
-            collection, folder / "langchain", top_k, audit, model
-        ),
+        *in_langchain.applications(collection, place, top_k, audit, advance, model),
     )
     if model is None:
-        (folder / "llamaindex").mkdir()
+        place = _made(folder / "llamaindex")
         yield (
             "LlamaIndex",
-            *in_llamaindex.applications(
-                collection, folder / "llamaindex", top_k, audit
-            ),
+            *in_llamaindex.applications(collection, place, top_k, audit, advance),
         )
 
 
 def _measured(
-    collection: Collection, built: Iterable[tuple[str, Ask, Ask]], status: Status
+    collection: Collection, name: str, plain: Ask, wrapped: Ask, advance: Advance
 ) -> Iterator[DemoFigures]:
-    """Ask every application every question, with an injection and without."""
-    for name, plain, wrapped in built:
-        for kind, ask in (("plain", plain), ("wrapped", wrapped)):
-            for attack in ("none", "repeat"):
-                status.update(f"Asking {name} with its {kind} retriever")
-                yield measure(name, kind, attack, ask, collection.questions)
+    """Ask an application every question, with an injection and without."""
+    for blanks, (kind, ask) in enumerate((("plain", plain), ("wrapped", wrapped))):
+        asked = _counted(ask, advance)
+        for attack in _ATTACKS:
+            # LlamaIndex asks what LangChain has asked.
+            seen = 2 * (name == "LlamaIndex") + blanks
+            yield measure(name, kind, attack, asked, collection.questions, seen)
 
 
-def _most_telling(collection: Collection, row: DemoFigures) -> int:
-    """Return the place of the question whose answer gives most away."""
-    return max(
-        range(len(row.answers)),
-        key=lambda place: len(
-            broken(
-                row.answers[place],
-                collection.questions[place].witnesses,
-                collection.questions[place].relevant,
-            )
-        ),
-    )
+def _counted(ask: Ask, advance: Advance) -> Ask:
+    def asked(question: str) -> str:
+        answer = ask(question)
+        advance(1)
+        return answer
+
+    return asked
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _unheard(event: AuditEvent) -> None:
+    """Take an event of which nothing is shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from langchain_core.runnables import RunnablePassthrough
 from langchain_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
 from sdrag.cli.demo.collection import Collection
-from sdrag.cli.demo.run import TEMPLATE, Ask, hijacked
+from sdrag.cli.demo.run import TEMPLATE, Advance, Ask, hijacked
 from sdrag.privacy.audit import AuditSink
+from sdrag.vocabulary import Passage
 
 __all__ = ["applications"]
 
@@ -40,6 +42,7 @@ def applications(
     folder: Path,
     top_k: int,
     audit: AuditSink,
+    bound: Advance,
     llm: BaseChatModel | None,
 ) -> tuple[Ask, Ask]:
     """
@@ -50,17 +53,10 @@ def applications(
         folder: Where Chroma and the state are kept.
         top_k: How many chunks are retrieved.
         audit: Takes the wrapped application's audit events.
+        bound: Called with how many chunks were bound, some at a time.
         llm: Answers and redacts; without one, the hijacked model answers and the
             local engine redacts.
     """
-    documents = [
-        Document(
-            passage.text,
-            metadata={**passage.metadata, "source": passage.document_id},
-            id=passage.id,
-        )
-        for passage in collection.passages
-    ]
     state = folder / "state.sqlite"
     binder = ConstraintBinder(policy=collection.policy, state=state)
     store = Chroma(
@@ -70,7 +66,9 @@ def applications(
         client_settings=Settings(anonymized_telemetry=False, is_persistent=True),
         collection_metadata={"hnsw:space": "cosine"},
     )
-    store.add_documents(list(binder.transform_documents(documents)))
+    for passages in collection.documents():
+        store.add_documents(list(binder.transform_documents(_documents(passages))))
+        bound(len(passages))
     plain = store.as_retriever(search_kwargs={"k": top_k})
     wrapped = SelectiveDisclosureRetriever(
         base_retriever=plain,
@@ -81,6 +79,17 @@ def applications(
     )
     model = llm or VerbatimChatModel()
     return _chain(plain, model), _chain(wrapped, model)
+
+
+def _documents(passages: Sequence[Passage]) -> list[Document]:
+    return [
+        Document(
+            passage.text,
+            metadata={**passage.metadata, "source": passage.document_id},
+            id=passage.id,
+        )
+        for passage in passages
+    ]
 
 
 def _chain(retriever: BaseRetriever, model: BaseChatModel) -> Ask:

@@ -12,14 +12,20 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.llms.callbacks import llm_completion_callback
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.schema import (
+    BaseNode,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from llamaindex_sdrag.local_embeddings import LocalEmbeddings
 from sdrag.cli.demo.collection import Collection
-from sdrag.cli.demo.run import TEMPLATE, Ask, hijacked
+from sdrag.cli.demo.run import TEMPLATE, Advance, Ask, hijacked
 from sdrag.privacy.audit import AuditSink
+from sdrag.vocabulary import Passage
 
 __all__ = ["applications"]
 
@@ -44,7 +50,11 @@ class VerbatimLLM(CustomLLM):
 
 
 def applications(
-    collection: Collection, folder: Path, top_k: int, audit: AuditSink
+    collection: Collection,
+    folder: Path,
+    top_k: int,
+    audit: AuditSink,
+    bound: Advance,
 ) -> tuple[Ask, Ask]:
     """
     Build the application as it was, and with its retriever wrapped.
@@ -54,6 +64,7 @@ def applications(
         folder: Where Chroma and the state are kept.
         top_k: How many chunks are retrieved.
         audit: Takes the wrapped application's audit events.
+        bound: Called with how many chunks were bound, some at a time.
     """
     state = folder / "state.sqlite"
     binder = ConstraintBinder(policy=collection.policy, state=state)
@@ -64,7 +75,7 @@ def applications(
         "articles", configuration={"hnsw": {"space": "cosine"}}
     )
     index = VectorStoreIndex(
-        binder([_node(collection, place) for place in range(len(collection.passages))]),
+        _bound(binder, collection, bound),
         storage_context=StorageContext.from_defaults(
             vector_store=ChromaVectorStore(chroma_collection=articles)
         ),
@@ -80,8 +91,18 @@ def applications(
     return _engine(plain), _engine(wrapped)
 
 
-def _node(collection: Collection, place: int) -> TextNode:
-    passage = collection.passages[place]
+def _bound(
+    binder: ConstraintBinder, collection: Collection, bound: Advance
+) -> list[BaseNode]:
+    """Bind document by document."""
+    nodes: list[BaseNode] = []
+    for passages in collection.documents():
+        nodes += binder([_node(passage) for passage in passages])
+        bound(len(passages))
+    return nodes
+
+
+def _node(passage: Passage) -> TextNode:
     source = RelatedNodeInfo(node_id=passage.document_id or passage.id)
     return TextNode(
         id_=passage.id,

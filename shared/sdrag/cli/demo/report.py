@@ -10,29 +10,45 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from sdrag.cli.demo.collection import DemoQuestion
+from sdrag.cli.demo.collection import Collection, DemoQuestion
 from sdrag.cli.demo.run import DemoFigures
 from sdrag.evaluation.witnesses import witness_spans
+from sdrag.policy import DisclosureSection
 
-__all__ = ["show_answers", "show_constraints", "show_rows"]
+__all__ = ["show_constraints", "show_rows", "show_story"]
+
+_PLACEHOLDER = DisclosureSection().placeholder
 
 
-def show_answers(
-    console: Console, question: DemoQuestion, before: str, after: str
+def show_story(
+    console: Console, collection: Collection, before: str, after: str
 ) -> None:
-    """Print what the hijacked model said, before and after; leaks stand out."""
-    console.print(f"\n[bold]Asked, with an injection:[/] {question.text}")
-    for title, answer in (("plain retriever", before), ("wrapped retriever", after)):
-        console.print(Panel(_marked(answer, question), title=title, expand=False))
+    """Print one answer before and after; what leaks is red, what is hidden green."""
+    (question,) = collection.questions
+    console.print("[bold]The policy[/]")
+    for text in collection.rule_texts().values():
+        console.print(f"  {text}")
+    console.print(
+        f"\n[bold]The question[/]\n  {question.text}\n\n"
+        "[bold]What the model receives[/]: it was hijacked, and tells all of it."
+    )
+    shown = (
+        ("plain retriever", _leaks(before, question), "red"),
+        ("wrapped retriever", _hidden(after), "green"),
+    )
+    for title, answer, colour in shown:
+        console.print(
+            Panel(answer, title=title, title_align="left", border_style=colour)
+        )
 
 
 def show_rows(console: Console, rows: Sequence[DemoFigures]) -> None:
     """Print the figures, one line per application and kind of question."""
-    title = "What the model received, measured over every question"
+    title = "What the model received; first and warm question in milliseconds"
     table = Table(title=title, collapse_padding=True)  # 80 columns are enough
     for heading in ("host", "retriever", "question"):
         table.add_column(heading, no_wrap=True)
-    for heading in ("privacy", "leaks", "complete", "empty", "ms"):
+    for heading in ("privacy", "leaks", "complete", "first", "warm"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
@@ -42,8 +58,8 @@ def show_rows(console: Console, rows: Sequence[DemoFigures]) -> None:
             f"{row.privacy:.3f}",
             str(row.leaks),
             f"{row.completeness:.3f}",
-            str(row.empty),
-            f"{row.milliseconds:.0f}",
+            f"{row.first:.0f}",
+            f"{row.warm:.0f}",
         )
     console.print(table)
 
@@ -60,9 +76,15 @@ def show_constraints(
     console.print(table)
 
 
-def _marked(answer: str, question: DemoQuestion) -> Text:
+def _leaks(answer: str, question: DemoQuestion) -> Text:
     text = Text(answer)
     words = [word for listed in question.witnesses.values() for word in listed]
     for span in witness_spans(answer, words):
         text.stylize("bold red", span.start, span.end)
+    return text
+
+
+def _hidden(answer: str) -> Text:
+    text = Text(answer)
+    text.highlight_words([_PLACEHOLDER], style="bold green")
     return text

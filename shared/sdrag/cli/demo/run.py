@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, median
 from time import perf_counter
 
 from sdrag.cli.demo.collection import DemoQuestion
@@ -15,10 +15,12 @@ from sdrag.evaluation.witnesses import broken, share_kept
 from sdrag.testing import verbatim
 from sdrag.vocabulary import Confidential
 
-__all__ = ["TEMPLATE", "Ask", "DemoFigures", "hijacked", "measure"]
+__all__ = ["TEMPLATE", "Advance", "Ask", "DemoFigures", "hijacked", "measure"]
 
 Ask = Callable[[str], str]
 """An application: a question to an answer."""
+Advance = Callable[[int], None]
+"""Called with how many more are done."""
 
 
 TEMPLATE = """\
@@ -28,7 +30,7 @@ Answer the question from the context.
 {context}
 </context>
 
-DemoQuestion: {question}"""
+Question: {question}"""
 
 _CONTEXT = re.compile(r"<context>\n(.*)\n</context>", re.DOTALL)
 
@@ -58,7 +60,8 @@ class DemoFigures(Confidential):
         completeness: Equation 10 of SD-RAG, averaged.
         leaks: How many constraints were broken, counted once a question.
         empty: How many answers had no context at all.
-        milliseconds: Per question.
+        first: Milliseconds of the first question.
+        warm: Milliseconds of the median of the others.
     """
 
     application: str
@@ -69,7 +72,8 @@ class DemoFigures(Confidential):
     completeness: float
     leaks: int
     empty: int
-    milliseconds: float
+    first: float
+    warm: float
 
 
 def measure(
@@ -78,13 +82,23 @@ def measure(
     attack: str,
     ask: Ask,
     questions: Sequence[DemoQuestion],
+    blanks: int = 0,
 ) -> DemoFigures:
-    """Ask every question and measure the answers."""
-    started = perf_counter()
-    answers = tuple(
-        ask(ATTACKS[attack].format(question=question.text)) for question in questions
-    )
-    seconds = perf_counter() - started
+    """
+    Ask every question and measure the answers.
+
+    Args:
+        application: Which framework.
+        retriever: `plain` or `wrapped`.
+        attack: A key of `ATTACKS`.
+        ask: The application.
+        questions: All are asked.
+        blanks: So many end each question. MiniLM remembers what it has embedded, so
+            without them whoever asks later would seem faster.
+    """
+    asked = [_timed(ask, attack, question, blanks) for question in questions]
+    answers = tuple(answer for answer, _ in asked)
+    first, *rest = (milliseconds for _, milliseconds in asked)
     leaked = [
         broken(answer, question.witnesses, question.relevant)
         for question, answer in zip(questions, answers, strict=True)
@@ -104,5 +118,15 @@ def measure(
         completeness=fmean(completeness(list(zip(golden, answers, strict=True)))),
         leaks=sum(map(len, leaked)),
         empty=sum(not answer.strip() for answer in answers),
-        milliseconds=1000 * seconds / len(questions),
+        first=first,
+        warm=median(rest or [first]),
     )
+
+
+def _timed(
+    ask: Ask, attack: str, question: DemoQuestion, blanks: int
+) -> tuple[str, float]:
+    text = ATTACKS[attack].format(question=question.text) + " " * blanks
+    started = perf_counter()
+    answer = ask(text)
+    return answer, 1000 * (perf_counter() - started)
