@@ -10,11 +10,11 @@ with and never changes; whatever belongs to one question is a `Request`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
@@ -36,7 +36,7 @@ from sdrag.guardrails.screened import Retrieval, Screened, stamped
 from sdrag.policy import GUARDS, InjectionSection, Policy, PolicySource
 from sdrag.privacy.identities import pseudonymized
 from sdrag.state import StateSource, open_state
-from sdrag.vocabulary import Confidential, Decision, Passage, Principal
+from sdrag.vocabulary import Confidential, Decision, Passage, Principal, Redaction
 
 __all__ = [
     "Disclosure",
@@ -229,7 +229,8 @@ def _after_access(
     disclosed = yield from enforce(
         chosen, request.query, request.principal, engine.disclosure
     )
-    released = yield from _released(chosen, disclosed, request, engine)
+    flags = _flags(screened.decisions)
+    released = yield from _released(chosen, disclosed, flags, request, engine)
     guarded = pseudonymized(
         (*allowed.decisions, *screened.decisions),
         _judged(chosen, disclosed),
@@ -261,15 +262,18 @@ def _screened(
 def _released(
     retrieved: Sequence[Passage],
     disclosed: Disclosed,
+    flags: Mapping[str, Sequence[str]],
     request: Request,
     engine: Engine,
 ) -> Steps[Screened]:
     """Run the guards on what is released; they decide by what the host stored."""
     policy, released, facts = engine.policy, [], []
+    told = _judged(retrieved, disclosed)
     for passage, redaction in zip(retrieved, disclosed.redactions, strict=True):
         if redaction.passage is not None:
             age = staleness.facts(passage, policy.staleness, now=request.now)
-            released.append(stamped(redaction.passage, age))
+            raised = _raised(redaction, flags, told)
+            released.append(stamped(redaction.passage, age | raised))
             facts.append(passage.metadata)
     screened = Screened(tuple(released))
     for guard in GUARDS:
@@ -278,6 +282,28 @@ def _released(
             found = yield from guard.load()(screened.passages, section, facts)
             screened = screened.then(found)
     return screened
+
+
+def _flags(decisions: Sequence[Decision]) -> dict[str, list[str]]:
+    """Return the codes of what guards flagged and let through, by passage id."""
+    flags: dict[str, list[str]] = {}
+    for one in decisions:
+        if one.action == "flagged":
+            flags.setdefault(one.subject, []).append(f"{one.rule}:{one.reason}")
+    return flags
+
+
+def _raised(
+    redaction: Redaction, flags: Mapping[str, Sequence[str]], told: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the flags of all passages that a released one was made from."""
+    codes = [
+        code
+        for identity, raised in flags.items()
+        if not {identity, told.get(identity)}.isdisjoint(redaction.passage_ids)
+        for code in raised
+    ]
+    return {"flagged": list(dict.fromkeys(codes))} if codes else {}
 
 
 def _judged(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str, str]:

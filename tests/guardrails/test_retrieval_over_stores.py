@@ -77,6 +77,26 @@ class TestInjection:
 
         assert set(ids(app.find(app.retriever(policy), "the invoice"))) == kept
 
+    def test_what_is_flagged_says_so_in_its_evidence(self, host):
+        """By the guard and its code; nothing else of the scan leaves."""
+        app = host({key: (text, {"n": 1, **m}) for key, (text, m) in INJECTED.items()})
+        policy = {
+            "injection": {"action": "flag", "local_classifier": False},
+            "metadata": {"allow": ["title"]},
+        }
+
+        said = {
+            name: metadata.get("sdrag")
+            for name, _, metadata in app.find(app.retriever(policy), "the invoice")
+        }
+
+        assert said == {
+            "order": {"flagged": ["injection:override"]},
+            "plain": None,
+            "title": {"flagged": ["injection:metadata:override"]},
+            "clean": None,
+        }
+
     def test_a_classifier_that_was_handed_in_is_heard(self, host):
         """It says yes to whatever speaks of an invoice."""
         app = host(CORPUS)
