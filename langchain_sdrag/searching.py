@@ -88,9 +88,9 @@ def searching(
         retriever, translate = base, _known_language(base)
     _check(options, translate)
 
-    def arguments(effect: Search) -> dict[str, Any]:
+    def arguments(effect: Search, method: str) -> dict[str, Any]:
         given = {key: options[key] for key in _FORWARDED & options.keys()}
-        if effect.limit is not None and _takes_limit(retriever):
+        if effect.limit is not None and _takes_limit(retriever, method):
             given["k"] = effect.limit
         if isinstance(translate, Visitor):
             return given | pushed(translate, effect.filters, _held(retriever))
@@ -100,11 +100,13 @@ def searching(
     host = by_vector or retriever
 
     def call(effect: Search) -> Sequence[Passage]:
-        found = host.invoke(effect.items[0], **arguments(effect))
+        given = arguments(effect, "_get_relevant_documents")
+        found = host.invoke(effect.items[0], **given)
         return passages_of(_documents(found))
 
     async def acall(effect: Search) -> Sequence[Passage]:
-        found = await host.ainvoke(effect.items[0], **arguments(effect))
+        given = arguments(effect, "_aget_relevant_documents")
+        found = await host.ainvoke(effect.items[0], **given)
         return passages_of(_documents(found))
 
     return HostSearch(Port(call, acall), by_vector.vector if by_vector else None)
@@ -161,11 +163,15 @@ def _chroma(condition: Condition, host: Any) -> Any:
     return both(as_chroma(condition), host)
 
 
-def _takes_limit(retriever: Runnable[str, Any]) -> bool:
-    """Say whether the retriever's own method takes `k` at call time."""
+def _takes_limit(retriever: Runnable[str, Any], method: str) -> bool:
+    """
+    Say whether the retriever's own method takes `k` at call time.
+
+    Whoever writes a synchronous method alone inherits an async one that does not.
+    """
     if not isinstance(retriever, BaseRetriever):
         return False
-    parameters = signature(retriever._get_relevant_documents).parameters  # noqa: SLF001 -- the method every LangChain retriever defines
+    parameters = signature(getattr(retriever, method)).parameters
     return "k" in parameters or any(
         parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()
     )

@@ -134,7 +134,7 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         return documents_of(disclosure.passages)
 
     def _searching(self, options: Mapping[str, Any], setup: WrapperSetup) -> HostSearch:
-        again = asks_again(setup.policy) and setup.policy.tracing.inner == "hidden"
+        again = asks_again(setup.engine) and setup.policy.tracing.inner == "hidden"
         base = self.base_retriever
         asked = base.retriever if isinstance(base, FilteredRetriever) else base
         by_vector = VectorSearch.of(asked, setup.embeddings) if again else None

@@ -97,7 +97,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         return nodes_of(disclosure.passages)
 
     def _searching(self, bundle: QueryBundle, setup: WrapperSetup) -> HostSearch:
-        by_vector = VectorSearch(setup.embeddings) if asks_again(setup.policy) else None
+        by_vector = VectorSearch(setup.embeddings) if asks_again(setup.engine) else None
         return searching(self._base_retriever, bundle, by_vector)
 
     def _request(self, bundle: QueryBundle) -> Request:

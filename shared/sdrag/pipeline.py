@@ -30,10 +30,16 @@ from sdrag.disclosure.understood import check_understood
 from sdrag.engine.progress import Progress
 from sdrag.engine.steps import Failure, Steps, search
 from sdrag.guardrails import access, staleness
-from sdrag.guardrails.fetch import fetch
+from sdrag.guardrails.fetch import Fetched, fetch
 from sdrag.guardrails.injection.passage_scan import scanned
 from sdrag.guardrails.screened import Retrieval, Screened, stamped
-from sdrag.policy import GUARDS, InjectionSection, Policy, PolicySource
+from sdrag.policy import (
+    GUARDS,
+    AccessSection,
+    InjectionSection,
+    Policy,
+    PolicySource,
+)
 from sdrag.privacy.identities import pseudonymized
 from sdrag.state import StateSource, open_state
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal, Redaction
@@ -48,6 +54,8 @@ __all__ = [
     "disclose",
     "retrieve",
 ]
+
+_RANKED = 4
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -174,7 +182,7 @@ def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
     if section is not None and (refused := access.refusal(request.principal, section)):
         return Disclosure((), (refused,))
     allowed = yield from _fetched(request, engine)
-    return (yield from _after_access(allowed, request, engine))
+    return (yield from _after_access(allowed, allowed.wanted, request, engine))
 
 
 def disclose(
@@ -182,28 +190,40 @@ def disclose(
 ) -> Steps[Disclosure]:
     """Run what comes after retrieval, on passages that the host has retrieved."""
     allowed = yield from _checked(passages, request, engine)
-    return (yield from _after_access(allowed, request, engine))
+    return (yield from _after_access(allowed, request.limit, request, engine))
 
 
-def _fetched(request: Request, engine: Engine) -> Steps[Screened]:
+def _fetched(request: Request, engine: Engine) -> Steps[Fetched]:
     """Search for what the principal may see; for more where too little was."""
-    section = engine.policy.access
-    if section is None:
-        found = yield from search(request.query, limit=request.limit)
-        return (yield from _checked(found, request, engine))
+    section, candidates = engine.policy.access, _candidates(engine.policy)
+    if section is None and not engine.authorize:
+        limit = request.limit and request.limit * candidates
+        found = yield from search(request.query, limit=limit)
+        return Fetched(tuple(found), wanted=request.limit)
 
     def check(passages: Sequence[Passage]) -> Steps[Screened]:
         return (yield from _checked(passages, request, engine))
 
+    filters = None
+    if section is not None:
+        filters = access.filters(request.principal, section)
     return (
         yield from fetch(
             request.query,
             wanted=request.limit,
-            budget=section.budget,
+            budget=(section or AccessSection()).budget,
             check=check,
-            filters=access.filters(request.principal, section),
+            filters=filters,
+            candidates=candidates,
         )
     )
+
+
+def _candidates(policy: Policy) -> int:
+    """Say how many times as many passages as are wanted the guards rank anew."""
+    by_age = policy.staleness and policy.staleness.recency_half_life_days
+    anew = by_age or (policy.relevance and policy.relevance.rerank)
+    return _RANKED if anew else 1
 
 
 def _checked(
@@ -220,12 +240,12 @@ def _checked(
 
 
 def _after_access(
-    allowed: Screened, request: Request, engine: Engine
+    allowed: Screened, wanted: int | None, request: Request, engine: Engine
 ) -> Steps[Disclosure]:
     policy = engine.policy
     named = with_documents(allowed.passages, policy.disclosure.document_keys)
     screened = yield from _screened(named, request, engine)
-    chosen = screened.passages[: request.limit]
+    chosen = screened.passages[:wanted]
     disclosed = yield from enforce(
         chosen, request.query, request.principal, engine.disclosure
     )
@@ -316,10 +336,12 @@ def _judged(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str, str]
     return names
 
 
-def asks_again(policy: Policy) -> bool:
+def asks_again(engine: Engine) -> bool:
     """Say whether the question's vector may be needed after the host's one search."""
+    policy = engine.policy
     return (
         policy.access is not None
+        or engine.authorize
         or policy.relevance is not None
         or policy.disclosure.top_k is not None
     )

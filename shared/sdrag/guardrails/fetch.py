@@ -4,35 +4,56 @@ Over-fetching: ask the store for more until enough of it may be seen.
 A store that cannot filter returns what others may see. "Over-retrieve to compensate
 for filtering" (section 3.5): what is wanted, then twice that, and so on until enough is
 kept, the store has no more, or the budget ends. A passage is checked once, however
-often it is returned.
+often it is returned. Nothing that passed the check is cut off here: guards that follow
+drop passages and rank them, and what is wanted is cut from what they leave.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from sdrag.engine.steps import Steps, search
 from sdrag.guardrails.screened import Screened
 from sdrag.vocabulary import Decision, Passage
 
-__all__ = ["fetch"]
+__all__ = ["Fetched", "fetch"]
 
 Check = Callable[[Sequence[Passage]], Steps[Screened]]
 
 
-def fetch(
-    query: str, *, wanted: int | None, budget: int, check: Check, filters: object = None
-) -> Steps[Screened]:
+@dataclass(frozen=True, slots=True, repr=False)
+class Fetched(Screened):
     """
-    Search until `wanted` passages pass the check, or nothing more can be had.
+    All that was found and passed the check, in the store's order.
+
+    Args:
+        wanted: How many of them are wanted in the end; None for all.
+    """
+
+    wanted: int | None = None
+
+
+def fetch(
+    query: str,
+    *,
+    wanted: int | None,
+    budget: int,
+    check: Check,
+    filters: object = None,
+    candidates: int = 1,
+) -> Steps[Fetched]:
+    """
+    Search until enough passages pass the check, or nothing more can be had.
 
     Args:
         query: The question.
-        wanted: How many allowed passages are enough; as many as the host's retriever
+        wanted: How many allowed passages are wanted; as many as the host's retriever
             returns of its own accord, if None.
         budget: The most passages asked of the store in one search, or `wanted`.
         check: Access control, on passages not yet checked.
         filters: What the store is asked to hold to.
+        candidates: How many times as many are enough, since they will be ranked anew.
 
     Raises:
         SdragError: The retriever failed; nothing is returned on a doubt.
@@ -40,7 +61,7 @@ def fetch(
     seen: set[tuple[str, str]] = set()
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    limit = wanted
+    limit = enough = None if wanted is None else wanted * candidates
     while True:
         found = yield from search(query, filters=filters, limit=limit)
         fresh = _unseen(found, seen)
@@ -48,9 +69,9 @@ def fetch(
         kept += checked.passages
         decisions += checked.decisions
         asked = limit or len(found)
-        wanted = wanted or len(found)
-        if len(kept) >= wanted or not fresh or len(found) < asked or asked >= budget:
-            return Screened(tuple(kept[:wanted]), tuple(decisions))
+        wanted, enough = wanted or len(found), enough or len(found)
+        if len(kept) >= enough or not fresh or len(found) < asked or asked >= budget:
+            return Fetched(tuple(kept), tuple(decisions), wanted=wanted)
         limit = min(budget, asked * 2)
 
 

@@ -16,6 +16,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from sdrag.engine.steps import Steps
@@ -24,7 +25,14 @@ from sdrag.guardrails.screened import Retrieval, Screened, evidence
 from sdrag.policy import StalenessSection
 from sdrag.vocabulary import Decision, Passage
 
-__all__ = ["at_retrieval", "by_recency", "disclaimer", "facts", "screen"]
+__all__ = [
+    "at_retrieval",
+    "by_recency",
+    "disclaimer",
+    "facts",
+    "ranked_at_retrieval",
+    "screen",
+]
 
 RULE = "staleness"
 _NUMBERS = re.compile(r"v?(\d{1,9}(?:[._]\d{1,9}){0,5})\Z", re.IGNORECASE)
@@ -34,10 +42,21 @@ _Order = tuple[str, tuple[float, ...]]
 def at_retrieval(
     passages: Sequence[Passage], section: StalenessSection, retrieval: Retrieval
 ) -> Steps[Screened]:
-    """Drop what is out of date, and rank recent passages first."""
-    fresh = yield from screen(passages, section, now=retrieval.now)
-    ranked = by_recency(fresh.passages, section, now=retrieval.now)
-    return Screened(tuple(ranked), fresh.decisions)
+    """Drop what is out of date."""
+    return (yield from screen(passages, section, now=retrieval.now))
+
+
+def ranked_at_retrieval(
+    passages: Sequence[Passage], section: StalenessSection, retrieval: Retrieval
+) -> Steps[Screened]:
+    """
+    Rank recent passages first.
+
+    It runs after the guard of relevance, which reads the scale of the store's scores
+    off their order, and whose new scores are weighted here.
+    """
+    yield from ()
+    return Screened(by_recency(passages, section, now=retrieval.now))
 
 
 def screen(
@@ -175,7 +194,8 @@ def by_recency(
     Order passages by score and age.
 
     Args:
-        passages: Best first; scores, where all have one, run from 0 to 1.
+        passages: Best first. Their scores count where they run from 0 to 1 and fall;
+            those that rise are distances, and the place counts in their stead.
         section: Gives the half-life; without one, the order stays.
         now: With its time zone.
     """
@@ -187,20 +207,22 @@ def by_recency(
         for date in dates
     ]
     oldest = max((age for age in ages if age is not None), default=0.0)
-    half_life = section.recency_half_life_days
+    half_life, merits = section.recency_half_life_days, _merits(passages)
 
     def weight(place: int) -> float:
         age = ages[place]
         elapsed = oldest if age is None else age
-        return _merit(passages, place) * math.pow(0.5, elapsed / half_life)
+        return merits[place] * math.pow(0.5, elapsed / half_life)
 
     order = sorted(range(len(passages)), key=weight, reverse=True)
     return tuple(passages[index] for index in order)
 
 
-def _merit(passages: Sequence[Passage], place: int) -> float:
-    """Return the score, or one made of the rank where scores are no similarities."""
+def _merits(passages: Sequence[Passage]) -> list[float]:
+    """Return the scores, or what places are worth where they are no similarities."""
     scores = [passage.score for passage in passages]
-    if all(score is not None and 0.0 <= score <= 1.0 for score in scores):
-        return float(scores[place] or 0.0)
-    return 1.0 / (1 + place)
+    known = [score for score in scores if score is not None and 0.0 <= score <= 1.0]
+    falls = all(left >= right for left, right in pairwise(known))
+    if falls and len(known) == len(scores):
+        return known
+    return [1.0 / (1 + place) for place in range(len(passages))]

@@ -95,6 +95,7 @@ class StalenessSection(GuardSection):
         document_key: Names the document, where the passage itself does not.
         action: Drop what has expired, or keep it with a disclaimer.
         recency_half_life_days: Rank an older passage lower, by half for each such time.
+            Where a number of passages is wanted, four times as many are ranked.
     """
 
     valid_until_key: str = "valid_until"
@@ -115,7 +116,8 @@ class RelevanceSection(GuardSection):
         min_passages: With fewer, nothing is returned: there is not enough.
         scores: What the host's scores are. `auto` takes what can only be similarities
             and measures the rest itself; `measured` always measures.
-        rerank: Score with the cross-encoder that was handed in.
+        rerank: Score with the cross-encoder that was handed in. Where a number of
+            passages is wanted, four times as many are scored.
         insufficient: What is returned then: nothing, or a passage that says so.
     """
 
@@ -314,7 +316,7 @@ GUARDS: tuple[Guard, ...] = (
         "staleness",
         "retrieval",
         "sdrag.guardrails.staleness:at_retrieval",
-        "Drops what has expired or was replaced; ranks recent passages first.",
+        "Drops what has expired or was replaced.",
     ),
     Guard(
         "relevance",
@@ -322,6 +324,12 @@ GUARDS: tuple[Guard, ...] = (
         "sdrag.guardrails.relevance:at_retrieval",
         "Drops what is not close enough to the question.",
         judge="relevance",
+    ),
+    Guard(
+        "staleness",
+        "retrieval",
+        "sdrag.guardrails.staleness:ranked_at_retrieval",
+        "Ranks recent passages first.",
     ),
     Guard(
         "injection",
