@@ -222,11 +222,20 @@ def store(size, every):
 
 
 @pytest.mark.parametrize(
-    ("every", "wanted", "budget", "found"),
-    [(1, 3, 100, 3), (4, 5, 100, 5), (10, 5, 30, 3), (50, 2, 200, 2)],
+    ("every", "wanted", "budget", "found", "spent"),
+    [
+        (1, 3, 100, 3, False),
+        (4, 5, 100, 5, False),
+        (10, 5, 30, 3, True),
+        (50, 2, 200, 2, False),
+        (99, 2, 50, 1, True),
+        (50, 3, 200, 2, False),
+    ],
 )
-def test_the_store_is_asked_until_enough_is_allowed(ask, every, wanted, budget, found):
-    """Over-fetching ends with enough, with the store, or with the budget."""
+def test_the_store_is_asked_until_enough_is_allowed(
+    ask, every, wanted, budget, found, spent
+):
+    """Over-fetching ends with enough, with the store, or with the budget, told why."""
     limits = []
     held = store(100, every)
 
@@ -244,6 +253,8 @@ def test_the_store_is_asked_until_enough_is_allowed(ask, every, wanted, budget, 
 
     assert len(screened.passages) == found
     assert max(limits) <= budget
+    ended = [one for one in screened.decisions if one.subject == "query"]
+    assert [one.reason for one in ended] == (["budget-spent"] if spent else [])
     assert len({decision.subject for decision in screened.decisions}) == len(
         screened.decisions
     )

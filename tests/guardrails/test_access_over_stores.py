@@ -70,6 +70,26 @@ class TestAccess:
         few = app.retriever({"access": {"budget": 10}}, k=2)
         assert "mine" not in ids(app.find(few, FEE, ANA))
 
+    def test_a_budget_that_is_spent_on_others_is_told_of(self, host, caplog):
+        """Nothing is found, and a decision and one warning say why, without a text."""
+        others = {
+            f"x{n}": (f"{FEE} number {n}", {"tenant": "a", "roles": ["x"]})
+            for n in range(30)
+        }
+        app, told = host(others), []
+        policy = {"access": {"budget": 10}}
+        retriever = app.retriever(policy, k=2, audit=[told.append])
+
+        assert app.find(retriever, FEE, ANA) == []
+        for event in told:
+            query = [one for one in event.decisions if one.subject == "query"]
+            assert [(one.rule, one.reason) for one in query] == [
+                ("access", "budget-spent")
+            ]
+        said = [one.getMessage() for one in caplog.records if one.name == "sdrag"]
+        assert sum("budget-spent" in one for one in said) == 1
+        assert "harbour" not in " ".join(said)
+
     def test_the_hosts_own_filter_stays(self, host):
         """The policy's condition is ANDed with the filter that the host set up."""
         corpus = {

@@ -20,6 +20,7 @@ from sdrag.vocabulary import Decision, Passage
 __all__ = ["Fetched", "fetch"]
 
 Check = Callable[[Sequence[Passage]], Steps[Screened]]
+_SPENT = Decision("query", "withheld", "access", "budget-spent")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,6 +56,10 @@ def fetch(
         filters: What the store is asked to hold to.
         candidates: How many times as many are enough, since they will be ranked anew.
 
+    Returns:
+        What may be seen. Where the budget ended before that was what is wanted, a
+        decision says so, since the store may hold more.
+
     Raises:
         SdragError: The retriever failed; nothing is returned on a doubt.
     """
@@ -70,7 +75,10 @@ def fetch(
         decisions += checked.decisions
         asked = limit or len(found)
         wanted, enough = wanted or len(found), enough or len(found)
-        if len(kept) >= enough or not fresh or len(found) < asked or asked >= budget:
+        no_more = not fresh or len(found) < asked
+        if len(kept) >= enough or no_more or asked >= budget:
+            if len(kept) < wanted and not no_more:
+                decisions.append(_SPENT)
             return Fetched(tuple(kept), tuple(decisions), wanted=wanted)
         limit = min(budget, asked * 2)
 
