@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     from llamaindex_sdrag.selective_disclosure_retriever import (
         SelectiveDisclosureRetriever,
     )
-    from llamaindex_sdrag.source_separation import separated_prompt, separated_sources
+    from llamaindex_sdrag.source_separation import (
+        SourceSeparator,
+        separated_prompt,
+        separated_sources,
+    )
 
 __all__ = [
     "AnswerGuard",
@@ -43,6 +47,7 @@ __all__ = [
     "RedactedView",
     "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureRetriever",
+    "SourceSeparator",
     "guard_memory",
     "guard_tool",
     "separated_prompt",
@@ -60,6 +65,7 @@ _HOMES = {
     "RedactedView": "redacted_view",
     "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
+    "SourceSeparator": "source_separation",
     "guard_memory": "guarded_memory",
     "guard_tool": "guarded_tool",
     "separated_prompt": "source_separation",

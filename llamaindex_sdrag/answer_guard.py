@@ -4,6 +4,9 @@ After the answer: grounded, cited, uncontradicted, free of what passages smuggle
 It wraps the host's synthesizer and judges what that answers. A streamed answer is
 gathered first: it is checked whole, and nothing leaves before the last check. The inner
 synthesizer's own events carry its answer as it was; wrap it where they are not read.
+
+Where the policy has numbers cited, the inner synthesizer is handed numbered nodes, so
+that the numbers are those of the sources that the model saw.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import passages_of
+from llamaindex_sdrag.source_separation import NumberedNode, numbered, unnumbered
 from llamaindex_sdrag.wrapping import LLAMAINDEX, AnswerArguments
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
@@ -84,7 +88,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         if not nodes:
             return Response(self._empty_response)
         given = self._synthesizer.synthesize(
-            query, nodes, additional_source_nodes, **response_kwargs
+            query, self._cited(nodes), additional_source_nodes, **response_kwargs
         )
         draft = self._draft(query, _gathered(given), nodes)
         found, event = self._setup.perform(self._steps(draft))
@@ -102,7 +106,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         if not nodes:
             return Response(self._empty_response)
         given = await self._synthesizer.asynthesize(
-            query, nodes, additional_source_nodes, **response_kwargs
+            query, self._cited(nodes), additional_source_nodes, **response_kwargs
         )
         if isinstance(given, AsyncStreamingResponse):
             text = str(await given.get_response())
@@ -131,6 +135,14 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
     def _update_prompts(self, prompts: PromptDictType) -> None:
         self._synthesizer._update_prompts(prompts)  # noqa: SLF001 -- as above
 
+    def _cited(self, nodes: Nodes) -> list[NodeWithScore]:
+        """Number the nodes anew where numbers are cited, or stand on them already."""
+        section = self._setup.policy.citations
+        by_number = section is not None and section.format == "number"
+        if by_number or any(isinstance(one.node, NumberedNode) for one in nodes):
+            return numbered(nodes)
+        return list(nodes)
+
     def _draft(self, query: str | QueryBundle, answer: str, nodes: Nodes) -> Draft:
         question = query if isinstance(query, str) else query.query_str
         return draft_of(question, answer, passages_of(nodes), self._setup.policy)
@@ -144,7 +156,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         del report["answer"]
         return Response(
             found.text,
-            source_nodes=list(given.source_nodes),
+            source_nodes=unnumbered(given.source_nodes),
             metadata={**(given.metadata or {}), "sdrag": report},
         )
 

@@ -1,26 +1,163 @@
 """
 Context assembly: the prompt says what is data, between marks that data cannot forge.
 
-`separated_prompt` is a question-answering prompt for a synthesizer. LlamaIndex hands
-it the chunks as one text, so they stand between one pair of marks, and what is said of
-them after it; where a host joins nodes itself, `separated_sources` gives each its own.
+LlamaIndex joins nodes into one text before it fills a prompt, and may split that text
+again. So the marks are put on each node: a `SourceSeparator` numbers the nodes of a
+request, and every synthesizer and chat engine then prints one source for each node.
+`separated_prompt` is the template around them. It mends marks that were torn, and marks
+what has none. Where a host joins nodes itself, `separated_sources` does all of it.
+
+The text of a numbered node stays as it is. Only what a model reads of it has marks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
 
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import PromptTemplate
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import (
+    BaseNode,
+    MetadataMode,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
+from pydantic import PrivateAttr
 
-from llamaindex_sdrag.convert import passages_of
-from sdrag.guardrails.notices import lifted
-from sdrag.guardrails.separation import INSTRUCTION, separated, with_citations
+from llamaindex_sdrag.convert import passage_of, passages_of
+from sdrag.guardrails.notices import is_notice
+from sdrag.guardrails.separation import (
+    INSTRUCTION,
+    marked,
+    new_code,
+    restored,
+    separated,
+    with_citations,
+)
 from sdrag.policy import PolicySource
-from sdrag.vocabulary import Passage
 
-__all__ = ["separated_prompt", "separated_sources"]
+__all__ = [
+    "NumberedNode",
+    "SourceSeparator",
+    "numbered",
+    "separated_prompt",
+    "separated_sources",
+    "unnumbered",
+]
+
+Purpose = Literal["answer", "refine", "summary", "chat", "chat_refine"]
+"""Which template of LlamaIndex it is: `text_qa_template`, `refine_template`,
+`summary_template`, `context_template` or `context_refine_template`."""
+
+_QUESTION = "[[QUESTION]]\n{query_str}"
+_REFINED = (
+    "An answer was given before these sources were read:\n\n{existing_answer}\n\n"
+    "Refine it where they help; else repeat it. Keep its citations."
+)
+_SUMMARIZED = "Where a source itself cites sources by numbers, keep these citations."
+_ENDS: dict[Purpose, tuple[str, ...]] = {
+    "answer": ("{context_str}", _QUESTION),
+    "refine": ("{context_msg}", _REFINED, _QUESTION),
+    "summary": (_SUMMARIZED, "{context_str}", _QUESTION),
+    "chat": ("{context_str}",),
+    "chat_refine": ("{context_msg}", _REFINED),
+}
+_FIRST: tuple[Purpose, ...] = ("answer", "chat")
+
+
+class NumberedNode(TextNode):
+    """A node that a model reads between the marks of its source."""
+
+    _number: int = PrivateAttr()
+    _code: str = PrivateAttr()
+    _original: BaseNode = PrivateAttr()
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name of a plain node: marks are of one request, never stored."""
+        return TextNode.class_name()
+
+    @classmethod
+    def of(cls, node: BaseNode, number: int, code: str) -> Self:
+        """Number a node."""
+        fields = {name for name in TextNode.model_fields if hasattr(node, name)}
+        given = {name: getattr(node, name) for name in fields}
+        made = cls(**given | {"text": node.get_content(MetadataMode.NONE)})
+        made._number, made._code, made._original = number, code, node
+        return made
+
+    def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
+        """Return the text; for a model, what the node prints between its marks."""
+        text = super().get_content(metadata_mode)
+        if metadata_mode != MetadataMode.LLM:
+            return text
+        return marked(text, self._number, self._code)
+
+
+class SourceSeparator(BaseNodePostprocessor):
+    """
+    Number the nodes of a request, so that a model reads each between marks of its own.
+
+    Put it last: the numbers are those that a citation `[2]` refers to.
+
+    Example:
+        ```python
+        engine = RetrieverQueryEngine.from_args(
+            retriever,
+            llm=llm,
+            node_postprocessors=[SourceSeparator()],
+            text_qa_template=separated_prompt(policy="policy.yaml"),
+        )
+        ```
+
+    Args:
+        callback_manager: LlamaIndex's.
+    """
+
+    def __init__(self, *, callback_manager: CallbackManager | None = None) -> None:
+        given = {"callback_manager": callback_manager} if callback_manager else {}
+        super().__init__(**given)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name that LlamaIndex knows the class by."""
+        return "SourceSeparator"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return numbered(nodes)
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return numbered(nodes)
+
+
+def numbered(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+    """Number nodes from 1, in their order and anew; notices of ours have no number."""
+    code, number, made = new_code(), 0, []
+    for scored in unnumbered(nodes):
+        if is_notice(passage_of(scored.node)):
+            made.append(scored)
+            continue
+        number += 1
+        node = NumberedNode.of(scored.node, number, code)
+        made.append(NodeWithScore(node=node, score=scored.score))
+    return made
+
+
+def unnumbered(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+    """Return nodes as they were before they were numbered."""
+    return [
+        NodeWithScore(node=scored.node._original, score=scored.score)  # noqa: SLF001 -- of this very module
+        if isinstance(scored.node, NumberedNode)
+        else scored
+        for scored in nodes
+    ]
 
 
 def separated_sources(nodes: Sequence[NodeWithScore]) -> str:
@@ -29,10 +166,15 @@ def separated_sources(nodes: Sequence[NodeWithScore]) -> str:
 
 
 def separated_prompt(
-    instruction: str = "", *, policy: PolicySource | None = None
+    instruction: str = "",
+    *,
+    policy: PolicySource | None = None,
+    purpose: Purpose = "answer",
 ) -> PromptTemplate:
     """
-    Return a template over `context_str` and `query_str`.
+    Return a template for nodes that a `SourceSeparator` has numbered.
+
+    Nodes without numbers are one source, the first.
 
     Example:
         ```python
@@ -43,19 +185,28 @@ def separated_prompt(
         instruction: What the host adds.
         policy: Where it has a `citations` section, the prompt asks for citations in
             its format.
+        purpose: What the template is for.
 
     Raises:
         PolicyError: The policy cannot be read.
     """
     asked = with_citations(instruction, policy)
-    template = PromptTemplate(
-        "{separation}\n\n{instruction}\n\n{context_str}\n\n[[QUESTION]]\n{query_str}",
-        function_mappings={"context_str": _marked},
-    )
-    return template.partial_format(separation=INSTRUCTION, instruction=asked)
+    parts = (INSTRUCTION, asked, *_ENDS[purpose])
+    # The text is whole: chat engines read it alone, and not what was filled in before.
+    text = "\n\n".join(filter(None, parts))
+    key = "context_msg" if "{context_msg}" in _ENDS[purpose] else "context_str"
+    mend = _sources if purpose in _FIRST else _further_sources
+    return PromptTemplate(text, function_mappings={key: mend})
 
 
-def _marked(**values: Any) -> str:
-    notice, context = lifted(str(values["context_str"]))
-    parts = [Passage("context", context), Passage("notice", notice)]
-    return separated(parts if notice else parts[:1])
+def _sources(**values: Any) -> str:
+    return restored(_context(values), unmarked=1)
+
+
+def _further_sources(**values: Any) -> str:
+    """Mend what is read after an answer was begun: without marks it is no source."""
+    return restored(_context(values))
+
+
+def _context(values: Mapping[str, Any]) -> str:
+    return str(values.get("context_msg", values.get("context_str", "")))

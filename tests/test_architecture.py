@@ -20,13 +20,15 @@ OWN_TERMS = {
 LANGCHAIN_ALONE = {"ArticleBuilder"}
 """A runnable, which LlamaIndex has no word for; over any other model than LangChain's,
 `sdrag.evaluation.builder.build_articles` takes it as a function."""
-LLAMAINDEX_ALONE = {"guard_memory"}
-"""LangChain's middleware sees the thread itself."""
+LLAMAINDEX_ALONE = {"SourceSeparator", "guard_memory"}
+"""LangChain's chains join documents themselves, by `separated_sources`, and its
+middleware sees the thread itself."""
 OWN_ARGUMENTS = {
     "AnswerGuard": {"return_report", "synthesizer"},
     "FilteredRetriever": {"translator", "factory"},
     "HighlightAndSummarize": {"question_key", "return_sources", "streaming"},
     "SelectiveDisclosureMiddleware": {"tools", "tool"},
+    "separated_prompt": {"purpose"},
     "separated_sources": {"documents", "nodes"},
 }
 """Arguments that one framework needs and the other has no use for."""

@@ -61,6 +61,13 @@ def _llamaindex_retriever(folder: Path) -> Any:
     )
 
 
+def _llamaindex_separator(folder: Path) -> Any:
+    return _engine(
+        _llamaindex_sources(folder),
+        node_postprocessors=[llamaindex_sdrag.SourceSeparator()],
+    )
+
+
 def _llamaindex_postprocessor(folder: Path) -> Any:
     hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(
         policy=SETTINGS,
@@ -257,6 +264,13 @@ SUBJECTS = (
             "sync": lambda built, _: built.get(),
             "async": lambda built, _: built.aget(),
         },
+    ),
+    Subject(
+        "llamaindex",
+        "SourceSeparator",
+        _llamaindex_separator,
+        _llamaindex_modes(),
+        wrapper=lambda built: built(streaming=False)._node_postprocessors[0],
     ),
     Subject(
         "llamaindex",

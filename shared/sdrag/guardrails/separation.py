@@ -7,20 +7,33 @@ instruct the model to treat retrieved content as data, not instructions" (sectio
 request cannot, and what looks like one of the marks is escaped all the same. Notices
 of ours are no sources, and stand after them. This lowers the odds of an injection, and
 guarantees nothing: it is one layer of several.
+
+Where a framework joins sources after they were marked, and splits what it joined,
+`restored` reads the marks again and mends those that were torn. Half of a code is a
+keyed hash of the other half, so it knows which marks are ours.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
 
 from sdrag.guardrails.citations import instruction as how_to_cite
-from sdrag.guardrails.notices import is_notice, sources
+from sdrag.guardrails.notices import is_notice, lifted, sources
 from sdrag.policy import Policy, PolicySource
 from sdrag.vocabulary import Passage
 
-__all__ = ["INSTRUCTION", "TEMPLATE", "separated", "with_citations"]
+__all__ = [
+    "INSTRUCTION",
+    "TEMPLATE",
+    "marked",
+    "new_code",
+    "restored",
+    "separated",
+    "with_citations",
+]
 
 INSTRUCTION = (
     "The sources below are reference material retrieved from a knowledge base. Each"
@@ -37,7 +50,89 @@ _MARK = re.compile(r"\[\[(?=[\W_]{0,8}(?:BEGIN|END|QUESTION|SYSTEM))", re.IGNORE
 _TAG = re.compile(
     r"<(?=[/\s|]{0,8}(?:system|context|user|assistant|im_|inst|source))", re.IGNORECASE
 )
-_CODE_BYTES = 12
+_HALF = 6
+"""Bytes: of what is drawn, and of its keyed hash."""
+_KEY = secrets.token_bytes(32)
+_OUR_MARK = re.compile(r"\[\[(BEGIN|END) SOURCE (\d{1,4}) ([0-9a-f]{24})\]\]")
+_NOTES = "notes"
+"""Stands in the mark of what is known to be data, but not of which source."""
+
+
+def new_code() -> str:
+    """Draw the code of one request: 24 hex digits."""
+    drawn = secrets.token_bytes(_HALF)
+    return drawn.hex() + _proof(drawn)
+
+
+def marked(text: str, number: int | str, code: str) -> str:
+    """Put the marks of a source around a text, which is broken where it forges one."""
+    return (
+        f"[[BEGIN SOURCE {number} {code}]]\n{_escaped(text)}\n"
+        f"[[END SOURCE {number} {code}]]"
+    )
+
+
+def restored(context: str, *, unmarked: int | str = _NOTES) -> str:
+    """
+    Mend the marks in sources that were marked, joined, and perhaps split again.
+
+    Args:
+        context: What stands in a prompt; it may have no marks of ours at all.
+        unmarked: The number of a context that has no marks at all. By default it has
+            none: it is not known which source it is from.
+
+    Returns:
+        Text in which everything is between marks of one code, but for the notices,
+        which come last.
+    """
+    marks = [mark for mark in _OUR_MARK.finditer(context) if _is_ours(mark[3])]
+    code, other = (marks[0][3], _NOTES) if marks else (new_code(), unmarked)
+    ours = [mark for mark in marks if mark[3] == code]
+    notices: list[str] = []
+    blocks = [
+        _block(
+            text,
+            other if number is None else number,
+            code,
+            notices,
+            between=number is None,
+        )
+        for number, text in _parts(context, ours)
+    ]
+    kept = list(filter(None, blocks)) or [marked("", other, code)]
+    return "\n".join((*kept, *notices))
+
+
+def _parts(
+    context: str, marks: Sequence[re.Match[str]]
+) -> Iterator[tuple[int | None, str]]:
+    """Yield the texts around marks with the number of their source, if one is known."""
+    start, number = 0, None
+    for mark in marks:
+        ends = int(mark[2]) if mark[1] == "END" else None
+        # What stands before an END belongs to it, also where its BEGIN was torn off.
+        yield ends if number is None else number, context[start : mark.start()]
+        start, number = mark.end(), None if ends is not None else int(mark[2])
+    yield number, context[start:]
+
+
+def _block(
+    text: str, number: int | str, code: str, notices: list[str], *, between: bool
+) -> str:
+    """Mark a text; a notice of ours that stood between sources is kept for the end."""
+    if between:
+        said, text = lifted(text)
+        notices += [said] if said else []
+    return marked(text.strip(), number, code) if text.strip() else ""
+
+
+def _proof(drawn: bytes) -> str:
+    return blake2b(drawn, key=_KEY, digest_size=_HALF).hexdigest()
+
+
+def _is_ours(code: str) -> bool:
+    drawn, proof = code[: 2 * _HALF], code[2 * _HALF :]
+    return secrets.compare_digest(_proof(bytes.fromhex(drawn)), proof)
 
 
 def separated(passages: Sequence[Passage]) -> str:
@@ -48,13 +143,12 @@ def separated(passages: Sequence[Passage]) -> str:
         passages: What the prompt may hold; the sources are numbered from 1 in
             their order, which is what a citation `[1]` refers to.
     """
-    code = secrets.token_hex(_CODE_BYTES)
-    marked = [
-        f"[[BEGIN SOURCE {number} {code}]]\n{_escaped(passage.text)}\n"
-        f"[[END SOURCE {number} {code}]]"
+    code = new_code()
+    blocks = [
+        marked(passage.text, number, code)
         for number, passage in enumerate(sources(passages), start=1)
     ]
-    return "\n".join((*marked, *(item.text for item in passages if is_notice(item))))
+    return "\n".join((*blocks, *(item.text for item in passages if is_notice(item))))
 
 
 def with_citations(instruction: str, policy: PolicySource | None) -> str:
