@@ -12,13 +12,21 @@ from sdrag.highlight.control import admissible_sets, bits_of_control, bits_of_pr
 from sdrag.vocabulary import Passage
 
 
-def by_hand(texts: list[str], min_words: int, most: int, cut_at: CutAt) -> int:
+def by_hand(
+    texts: list[str], min_words: int, most: int, cut_at: CutAt, sentence: int = 3
+) -> int:
     """Ask verification for everything that an attacker could return."""
     passages = [Passage(f"p{index}", text) for index, text in enumerate(texts)]
 
     def outcome(extracts: list[str]) -> tuple[object, ...]:
         found = verify_highlights(
-            extracts, passages, min_words, 100, cut_at=cut_at, max_highlights=99
+            extracts,
+            passages,
+            min_words,
+            100,
+            cut_at=cut_at,
+            max_highlights=99,
+            min_sentence_words=sentence,
         )
         return tuple((item.passage_id, item.span) for item in found)
 
@@ -57,6 +65,34 @@ def test_it_counts_what_verification_lets_through(
     expected = by_hand(texts, min_words, most, cut_at)
 
     assert admissible_sets(texts, min_words, most, cut_at=cut_at) == expected
+
+
+@pytest.mark.parametrize("cut_at", ["words", "scope", "sentences"])
+@pytest.mark.parametrize(
+    ("texts", "min_words", "sentence", "most"),
+    [
+        (["Aa bb. Cc dd ee f."], 4, 2, 2),
+        (["Aa bb. Cc dd. Ee f."], 8, 2, 2),
+        (["A bb. Cc. D ee. F gg."], 7, 2, 3),
+        (["Aa bb. cc dd. E ff. Not g", "H i! J kk"], 4, 2, 2),
+        (["Aa bb. Cc dd ee! This is not so. Dd"], 5, 2, 2),
+        (["Never: a bb. Cc d! It is false."], 9, 2, 2),
+    ],
+)
+def test_it_counts_short_sentences(
+    texts: list[str], min_words: int, sentence: int, most: int, cut_at: CutAt
+) -> None:
+    """Whole sentences below `min_words` are counted too, alone and where they meet."""
+    expected = by_hand(texts, min_words, most, cut_at, sentence)
+    found = admissible_sets(
+        texts, min_words, most, cut_at=cut_at, min_sentence_words=sentence
+    )
+    without = admissible_sets(
+        texts, min_words, most, cut_at=cut_at, min_sentence_words=min_words
+    )
+
+    assert found == expected
+    assert found > without
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

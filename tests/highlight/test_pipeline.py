@@ -77,6 +77,25 @@ def test_without_a_model_the_highlights_are_joined() -> None:
     assert found.text == f"{DEPOSIT}\n{OFFICE}"
 
 
+def test_a_short_sentence_answers() -> None:
+    """A true sentence of three words is an answer, unless the policy wants more."""
+    rule = Passage("p1", "It is a town hall. Dogs stay outside.")
+    asked = Asked("May dogs come in?", (rule,))
+    found = [
+        run(
+            answer(
+                asked,
+                Settings(returning("Dogs stay outside."), HighlightSection(**rules)),
+            ),
+            Scripted(),
+        )
+        for rules in ({}, {"min_sentence_words": 5})
+    ]
+
+    assert [one.declined for one in found] == [False, True]
+    assert found[0].text == "Dogs stay outside."
+
+
 @pytest.mark.parametrize("extracts", [(), ("Say that I won a voucher of ten dollars",)])
 def test_no_highlight_means_declining(extracts: tuple[str, ...]) -> None:
     """With nothing verified no summarizer is asked, and the host's text is given."""

@@ -18,6 +18,7 @@ WORDS = st.sampled_from(
         *("undisclosed", "closed", "able", "unable", "$10", "-5", "20%", "3.5"),
         *("caf\u00e9", "cafe\u0301", "don\u2019t", "2010\u20132012", "a.b.c"),
         *("[REDACTED]", "[PERSON_1]", "na\u00efve", "\u200bzero\u200b"),
+        *("Dogs", "They", "May"),
     ]
 )
 GAPS = st.sampled_from(

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from sdrag.errors import InputTooLargeError, UsageError
-from sdrag.highlight import verify_highlights
+from sdrag.highlight import CutAt, verify_highlights
 from sdrag.highlight.boundaries import cuts_a_word
 from sdrag.vocabulary import Passage
 
@@ -144,6 +144,82 @@ class TestMinWords:
         extract = "without anyspace inthelongword heretoread andmore"
 
         assert not verify_highlights([extract], [passage], threshold=90)
+
+
+class TestShortSentences:
+    """`min_words` is against mosaics, and a whole sentence is none."""
+
+    @pytest.mark.parametrize(
+        ("text", "extract", "expected"),
+        [
+            ("Dogs are not allowed.", "Dogs are not allowed.", "Dogs are not allowed."),
+            ("We like cats. Dogs are out! Yes.", "dogs are out", "Dogs are out!"),
+            (
+                "Signs say dogs are welcome here. Dogs are welcome.",
+                "Dogs are welcome",
+                "Dogs are welcome.",
+            ),
+            (
+                "The hall is open. \u201cNo dogs inside.\u201d It rains.",
+                "No dogs inside.",
+                "\u201cNo dogs inside.\u201d",
+            ),
+            ("\u00bfSe admiten perros? No.", "se admiten perros", None),
+            ("Entry is free. This is not so.", "Entry is free.", None),
+            ("Rules:\n- Dogs stay out.\n- Keep calm.", "Dogs stay out.", None),
+        ],
+    )
+    def test_a_whole_sentence_of_three_words_is_enough(
+        self, text: str, extract: str, expected: str | None
+    ) -> None:
+        """It is quoted with its mark, wherever it is whole, with what takes it back."""
+        (one,) = verify_highlights([extract], [Passage("p", text)])
+
+        assert one.text == (expected or one.span.of(text))
+        assert one.text.casefold().find(extract.strip(".").casefold()) >= 0
+        assert "free" not in one.text or one.text.endswith("This is not so.")
+
+    @pytest.mark.parametrize(
+        ("text", "extract"),
+        [
+            ("We say that dogs are not allowed.", "dogs are not allowed."),
+            ("Dogs are not allowed on Mondays.", "Dogs are not allowed"),
+            ("It rains. Dogs are allowed", "Dogs are allowed"),
+            ("that dogs are allowed. It rains.", "dogs are allowed."),
+            ("dogs are not allowed. It rains.", "dogs are not allowed."),
+            ('"Dogs are allowed!" he lied.', '"Dogs are allowed!"'),
+            ("It rains! [REDACTED] may come in.", "[REDACTED] may come in."),
+            ("Dogs stay. It rains.", "Dogs stay."),
+            ("Dogs stay out. Cats come in.", "stay out. Cats come"),
+        ],
+    )
+    def test_what_may_be_a_part_is_not_enough(self, text: str, extract: str) -> None:
+        """A part of a sentence, or what could be one, needs `min_words`."""
+        found = verify_highlights([extract], [Passage("p", text)])
+
+        assert [refusal.reason for refusal in found.refusals] == ["too-few-words"]
+
+    def test_the_exception_can_be_taken_back(self) -> None:
+        """As many words of a sentence as of any highlight: the paper's own rule."""
+        passage = Passage("p", "Dogs are not allowed.")
+
+        assert not verify_highlights([passage.text], [passage], min_sentence_words=5)
+
+    def test_several_in_a_row(self) -> None:
+        """What may be quoted one by one may be quoted together."""
+        passage = Passage("p", "Dogs stay out. Cats may come. It rains. Birds fly in.")
+        together = verify_highlights([passage.text[:30]], [passage], min_words=8)
+        across = verify_highlights([passage.text[15:]], [passage], min_words=9)
+
+        assert [item.text for item in together] == ["Dogs stay out. Cats may come."]
+        assert not across
+
+    @pytest.mark.parametrize("cut_at", ["words", "scope", "sentences"])
+    def test_in_every_mode(self, cut_at: CutAt) -> None:
+        """Whole sentences are whole wherever highlights may be cut."""
+        passage = Passage("p", "It is a hall. Dogs are not allowed.")
+
+        assert verify_highlights(["dogs are not allowed"], [passage], cut_at=cut_at)
 
 
 class TestWordBoundaries:
@@ -286,7 +362,13 @@ class TestResult:
 
 @pytest.mark.parametrize(
     "options",
-    [{"min_words": 0}, {"threshold": 101}, {"threshold": -1}, {"max_highlights": 0}],
+    [
+        {"min_words": 0},
+        {"min_sentence_words": 0},
+        {"threshold": 101},
+        {"threshold": -1},
+        {"max_highlights": 0},
+    ],
 )
 def test_numbers_out_of_range(options: dict[str, int]) -> None:
     """A setting that would mean nothing, or anything, is the caller's error."""

@@ -34,6 +34,9 @@ evaluate = typer.Typer(
 )
 
 MinWords = Annotated[int, typer.Option(min=1, help="Of a highlight.")]
+MinSentenceWords = Annotated[
+    int, typer.Option(min=1, help="Of a highlight of whole sentences.")
+]
 CutAt = Annotated[str, typer.Option(help="words, scope or sentences.")]
 
 
@@ -60,6 +63,7 @@ def control(
         Path, typer.Option(help="Passages: JSON, JSONL, SQuAD, or a folder of .txt.")
     ],
     min_words: MinWords = 5,
+    min_sentence_words: MinSentenceWords = 3,
     max_highlights: Annotated[int, typer.Option(min=1, help="Of one answer.")] = 20,
     cut_at: CutAt = "scope",
     tokens: Annotated[int, typer.Option(min=1, help="Of a plain prompt.")] = 1_000,
@@ -86,6 +90,7 @@ def control(
 
     section = {
         "min_words": min_words,
+        "min_sentence_words": min_sentence_words,
         "max_highlights": max_highlights,
         "cut_at": cut_at,
     }
@@ -189,6 +194,7 @@ def highlight(
     ] = "",
     cut_at: CutAt = "scope",
     min_words: MinWords = 5,
+    min_sentence_words: MinSentenceWords = 3,
     as_json: AsJson = False,
 ) -> Figures:
     """Measure highlights against the gold passage, and declining."""
@@ -203,7 +209,12 @@ def highlight(
     name = highlighter or ("structured" if complete else "local")
     if complete is None and name != "local":
         raise UsageError("That highlighter asks a model.", hint="Pass --engine.")
-    rules = Policy.read({"highlight": {"cut_at": cut_at, "min_words": min_words}})
+    section = {
+        "cut_at": cut_at,
+        "min_words": min_words,
+        "min_sentence_words": min_sentence_words,
+    }
+    rules = Policy.read({"highlight": section})
     settings = Settings(highlighter_named(name), rules.highlight)
     runner = PortRunner(Ports(complete=Port(complete) if complete else None))
     result = evaluate_highlighter(read_squad(data), settings, runner)

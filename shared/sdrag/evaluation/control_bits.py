@@ -78,19 +78,33 @@ def evaluate_control(
             rules.min_words,
             rules.max_highlights,
             cut_at=rules.cut_at,
+            min_sentence_words=rules.min_sentence_words,
             booleans=rules.yes_no,
         ),
         "bits_plain": bits_of_prompt(tokens, vocabulary),
         "bits_by_cut": {
             cut_at: bits_of_control(
-                texts, rules.min_words, rules.max_highlights, cut_at=cut_at
+                texts,
+                rules.min_words,
+                rules.max_highlights,
+                cut_at=cut_at,
+                min_sentence_words=rules.min_sentence_words,
             )
             for cut_at in ("words", "scope", "sentences")
         },
         "turned_cuts": {
             cut_at: accepted_cuts(cut_at) for cut_at in ("words", "scope", "sentences")
         },
+        "bits_without_short_sentences": bits_of_control(
+            texts,
+            rules.min_words,
+            rules.max_highlights,
+            cut_at=rules.cut_at,
+            min_sentence_words=rules.min_words,
+            booleans=rules.yes_no,
+        ),
         "min_words": rules.min_words,
+        "min_sentence_words": rules.min_sentence_words,
         "max_highlights": rules.max_highlights,
         "tokens": tokens,
         "vocabulary": vocabulary,
@@ -151,6 +165,7 @@ def _verify(
         rules.threshold,
         cut_at=rules.cut_at,
         max_highlights=rules.max_highlights,
+        min_sentence_words=rules.min_sentence_words,
     )
 
 

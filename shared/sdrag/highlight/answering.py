@@ -284,6 +284,7 @@ def _verify(
             rules.threshold,
             cut_at=rules.cut_at,
             max_highlights=rules.max_highlights,
+            min_sentence_words=rules.min_sentence_words,
             withheld=settings.withheld,
         )
 

@@ -13,17 +13,18 @@ hand out over k lengths, k-1 gaps and two ends: C(n - kw - (k-1) + 2k, 2k) sets.
 next to a word doubles a choice, since a highlight may take it in or leave it.
 
 The empty set is counted: declining is an outcome too. Of the two booleans three states
-can be told apart: no yes-no question, yes, and no. A plain prompt of K tokens over a
-vocabulary of V has V + V^2 + ... + V^K inputs.
+can be told apart: no yes-no question, yes, and no. Whole sentences that may be shorter
+than `min_words` are counted one by one, and joined where they touch. A plain prompt of
+K tokens over a vocabulary of V has V + V^2 + ... + V^K inputs.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, combinations_with_replacement
 
 from sdrag.highlight.boundaries import (
     count_words,
@@ -32,6 +33,7 @@ from sdrag.highlight.boundaries import (
     placeholders,
 )
 from sdrag.highlight.context_expansion import Scope
+from sdrag.highlight.short_sentences import short_runs
 from sdrag.highlight.verification import CutAt
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
@@ -50,6 +52,7 @@ def admissible_sets(
     max_highlights: int = 20,
     *,
     cut_at: CutAt = "scope",
+    min_sentence_words: int = 3,
     booleans: bool = False,
 ) -> int:
     """
@@ -60,11 +63,13 @@ def admissible_sets(
         min_words: As for `verify_highlights`.
         max_highlights: As there.
         cut_at: As there.
+        min_sentence_words: As there.
         booleans: Whether the two booleans are passed.
     """
     total: Counts = [1]
     for text in texts:
-        counts = _of_passage(text, min_words, max_highlights, cut_at)
+        least = _Least(min_words, min_sentence_words)
+        counts = _of_passage(text, least, max_highlights, cut_at)
         total = _product(total, counts, max_highlights)
     several = sum(total) - 1
     return 1 + several * (_STATES_OF_BOOLEANS if booleans else 1)
@@ -76,11 +81,17 @@ def bits_of_control(
     max_highlights: int = 20,
     *,
     cut_at: CutAt = "scope",
+    min_sentence_words: int = 3,
     booleans: bool = False,
 ) -> float:
     """Give log2 of `admissible_sets`."""
     count = admissible_sets(
-        texts, min_words, max_highlights, cut_at=cut_at, booleans=booleans
+        texts,
+        min_words,
+        max_highlights,
+        cut_at=cut_at,
+        min_sentence_words=min_sentence_words,
+        booleans=booleans,
     )
     return math.log2(count)
 
@@ -93,7 +104,15 @@ def bits_of_prompt(tokens: int, vocabulary: int) -> float:
     return math.log2(count)
 
 
-def _of_passage(text: str, min_words: int, most: int, cut_at: CutAt) -> Counts:
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The fewest words of a stretch, and of a whole sentence."""
+
+    words: int
+    sentence: int
+
+
+def _of_passage(text: str, least: _Least, most: int, cut_at: CutAt) -> Counts:
     """
     Count the sets of stretches of one passage, by walking over its words.
 
@@ -106,22 +125,26 @@ def _of_passage(text: str, min_words: int, most: int, cut_at: CutAt) -> Counts:
     sums = list(
         accumulate((count_words(text, word, holes) for word in words), initial=0)
     )
-    begins, ends = _edges(text, words, cut_at)
-    begins.sort(key=lambda edge: edge.cut)
+    edges = _edges(text, words, cut_at)
+    begins = sorted(edges.begins.values(), key=lambda edge: edge.cut)
     cuts = [sums[edge.cut] for edge in begins]
+    short = _short_stretches(text, edges, sums, least, cut_at)
     ending: list[Counts] = [[1] + [0] * most]
     prefix: list[Counts] = [[0] * (most + 1)]
     for after in range(1, len(words) + 1):
         counts = list(ending[-1])
         while len(prefix) <= len(begins) and begins[len(prefix) - 1].cut < after:
             first = begins[len(prefix) - 1].word
-            before = ending[max(0, first - 1)]
-            prefix.append(_sum(prefix[-1], before))
-        for edge in ends.get(after, ()):
-            fitting = bisect_right(cuts, sums[edge.cut] - min_words)
-            added = prefix[min(fitting, len(prefix) - 1)]
-            for number in range(most):
-                counts[number + 1] += added[number]
+            prefix.append(_sum(prefix[-1], ending[max(0, first - 1)]))
+        added = [
+            prefix[
+                min(bisect_right(cuts, sums[edge.cut] - least.words), len(prefix) - 1)
+            ]
+            for edge in edges.ends_at(after)
+        ]
+        added += [ending[max(0, first - 1)] for first in short.get(after, ())]
+        for sets in added:
+            counts[1:] = _sum(counts[1:], sets[:most])
         ending.append(counts)
     return ending[-1]
 
@@ -140,10 +163,21 @@ class _Edge:
     cut: int
 
 
-def _edges(
-    text: str, words: Sequence[Span], cut_at: CutAt
-) -> tuple[list[_Edge], dict[int, list[_Edge]]]:
-    """Find where highlights begin, and where they end by the word after the last."""
+@dataclass(frozen=True, slots=True)
+class _Edges:
+    """Where highlights begin and end, by offset; a cut there says what moves to it."""
+
+    begins: Mapping[int, _Edge]
+    ends: Mapping[int, _Edge]
+    by_word: Mapping[int, Sequence[_Edge]]
+
+    def ends_at(self, after: int) -> Sequence[_Edge]:
+        """Give the ends by the word after the last one."""
+        return self.by_word.get(after, ())
+
+
+def _edges(text: str, words: Sequence[Span], cut_at: CutAt) -> _Edges:
+    """Find where highlights begin and end."""
     if cut_at == "sentences":
         whole = sentences(text)
         moved_left = [(item.start, item.start) for item in whole]
@@ -162,11 +196,61 @@ def _edges(
     ends: dict[int, int] = {}
     for edge, cut in moved_right:
         ends[edge] = max(ends.get(edge, 0), _last(words, cut))
+    ending = {edge: _Edge(_last(words, edge), cut) for edge, cut in ends.items()}
     by_word: dict[int, list[_Edge]] = {}
-    for edge, cut in ends.items():
-        after = _last(words, edge)
-        by_word.setdefault(after, []).append(_Edge(after, cut))
-    return [_Edge(_first(words, edge), cut) for edge, cut in begins.items()], by_word
+    for found in ending.values():
+        by_word.setdefault(found.word, []).append(found)
+    beginning = {edge: _Edge(_first(words, edge), cut) for edge, cut in begins.items()}
+    return _Edges(beginning, ending, by_word)
+
+
+def _short_stretches(
+    text: str, edges: _Edges, sums: Sequence[int], least: _Least, cut_at: CutAt
+) -> dict[int, list[int]]:
+    """
+    Find the whole sentences that are short, and what they are joined to.
+
+    Returns:
+        For each word after a last one, the first words of the stretches that end there
+        and that have not enough words to be counted as others are.
+    """
+    scope = Scope.of(text) if cut_at == "scope" else None
+
+    def is_new(start: int, end: int) -> bool:
+        counted = sums[edges.ends[end].cut] - sums[edges.begins[start].cut]
+        return counted < least.words
+
+    found = set()
+    for run in short_runs(text, least.sentence, placeholders(text)):
+        for first, last in combinations_with_replacement(run, 2):
+            span = Span(first.start, last.end)
+            if count_words(text, span) >= least.words:
+                continue
+            widened = scope.widen(span) if scope else span
+            if is_new(widened.start, widened.end):
+                found.add((widened.start, widened.end))
+    stretches: dict[int, list[int]] = {}
+    for start, end in _closed(text, found, is_new):
+        after = edges.ends[end].word
+        stretches.setdefault(after, []).append(edges.begins[start].word)
+    return stretches
+
+
+def _closed(
+    text: str, found: set[tuple[int, int]], is_new: Callable[[int, int], bool]
+) -> set[tuple[int, int]]:
+    """Add the unions of stretches that no word parts, while there are new ones."""
+    whole, fresh = set(found), set(found)
+    while fresh:
+        unions = {
+            (min(start, first), max(end, last))
+            for start, end in fresh
+            for first, last in whole
+            if not holds_a_word(text[min(end, last) : max(start, first)])
+        }
+        fresh = {pair for pair in unions - whole if is_new(*pair)}
+        whole |= fresh
+    return whole
 
 
 def _sum(left: Counts, right: Counts) -> Counts:

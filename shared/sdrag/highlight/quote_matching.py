@@ -11,7 +11,7 @@ payments", and to a passage wrapped in anything at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,7 +25,7 @@ __all__ = ["Match", "Matcher"]
 
 _EXACT = 100.0
 _MAX_OCCURRENCES = 1_000
-"""How many occurrences that cut a word are passed over before a search gives up."""
+"""How many occurrences in a passage are looked at before a search gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,16 @@ class Matcher(Confidential):
         needle = fold_text(quotation)
         if not needle:
             return None
-        return self._exact(needle) or self._fuzzy(needle)
+        return next(self.occurrences(quotation), None) or self._fuzzy(needle)
+
+    def occurrences(self, quotation: str) -> Iterator[Match]:
+        """Yield the exact matches in all passages that cut no word."""
+        needle = fold_text(quotation)
+        for index, (text, folded) in enumerate(
+            zip(self.texts, self.folded, strict=True)
+        ):
+            for span in _whole_occurrences(needle, folded, text) if needle else ():
+                yield Match(index, span, _EXACT)
 
     def missed(self, quotation: str) -> Literal["cuts-a-word", "spans-passages", ""]:
         """Say why there is no match, where the words are there after all."""
@@ -72,15 +81,6 @@ class Matcher(Confidential):
             return "cuts-a-word"
         whole = " ".join(folded.text.strip() for folded in self.folded)
         return "spans-passages" if needle in whole else ""
-
-    def _exact(self, needle: str) -> Match | None:
-        for index, (text, folded) in enumerate(
-            zip(self.texts, self.folded, strict=True)
-        ):
-            span = _whole_occurrence(needle, folded, text)
-            if span is not None:
-                return Match(index, span, _EXACT)
-        return None
 
     def _fuzzy(self, needle: str) -> Match | None:
         best: Match | None = None
@@ -96,17 +96,16 @@ class Matcher(Confidential):
         return best
 
 
-def _whole_occurrence(needle: str, folded: Folded, text: str) -> Span | None:
-    """Find the first occurrence that cuts no word."""
+def _whole_occurrences(needle: str, folded: Folded, text: str) -> Iterator[Span]:
+    """Yield the occurrences that cut no word."""
     start = -1
     for _ in range(_MAX_OCCURRENCES):
         start = folded.text.find(needle, start + 1)
         if start < 0:
-            return None
+            return
         span = folded.span(start, start + len(needle))
         if not (cuts_a_word(text, span.start) or cuts_a_word(text, span.end)):
-            return span
-    return None
+            yield span
 
 
 def _trimmed(text: str, span: Span) -> Span:

@@ -149,6 +149,8 @@ class HighlightSection(Section):
 
     Args:
         min_words: The fewest words of a highlight.
+        min_sentence_words: The fewest words of a highlight of whole sentences; as many
+            as `min_words` make no exception of sentences.
         threshold: The least rapidfuzz ratio of a near match; 100 takes exact ones only.
         max_passages: How many of the retrieved passages are read.
         max_highlights: The most highlights of one answer.
@@ -163,6 +165,7 @@ class HighlightSection(Section):
     """
 
     min_words: Count = 5
+    min_sentence_words: Count = 3
     threshold: Annotated[float, Field(ge=0.0, le=100.0)] = 95.0
     max_passages: Count = 6
     max_highlights: Count = 20
