@@ -74,12 +74,6 @@ MUTANTS = (
         "match = None",
     ),
     Mutant(
-        "a short sentence has min_sentence_words",
-        "verification",
-        "if words < self.min_sentence_words:",
-        "if False:",
-    ),
-    Mutant(
         "a short sentence is quoted to its last word",
         "verification",
         "return None if holds_a_word(left) or holds_a_word(right) else whole",

@@ -32,7 +32,7 @@ from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import asealed_stream, sealed_stream
 from sdrag.highlight.answering import answer
-from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
+from sdrag.highlight.exchange import Answer, Asked, Ending, Plan, Settings
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight_setup import asked_of, settings_of
@@ -45,7 +45,10 @@ _QUESTION_KEYS = ("question", "input", "query")
 """How LangChain's chains name the question, the commonest first."""
 
 Output = str | dict[str, Any]
-"""The answer, or `{"answer": str, "sources": documents, "declined": bool}`."""
+"""
+The answer; or, with its sources, `{"answer": str, "sources": documents, "declined":
+bool, "reason": str, "unanswered": [int]}`. A stream ends with the last three.
+"""
 
 
 class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
@@ -63,7 +66,9 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         highlighter: A highlighter, or `baseline`, `structured` (the default with a
             model), `two_steps`, `span` or `local` (the default without).
         redacted: The context went through disclosure control under this policy.
-        return_sources: Give the highlights with the answer, as documents.
+        return_sources: Give the highlights with the answer, as documents, and how it
+            ended: whether something was declined, why it was or is flagged (a code of
+            `docs/reasons.md`), and which of several questions are unanswered.
         question_key: Of the input; the first of `question`, `input` and `query` that
             there is when missing. `create_retrieval_chain` uses `input`.
         **given: `policy`, `llm`, `embeddings`, `audit` and `limits`, as
@@ -253,16 +258,20 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         return {
             "answer": found.text,
             "sources": _sources(found.highlights, asked),
-            "declined": found.declined,
+            **found.ending.as_dict(),
         }
 
-    def _piece(self, piece: str | Plan, asked: Asked, parts: int) -> Iterator[Output]:
+    def _piece(
+        self, piece: str | Plan | Ending, asked: Asked, parts: int
+    ) -> Iterator[Output]:
         """Put a piece into the shape that the parts of a stream are added in."""
+        if isinstance(piece, Ending):
+            if self.return_sources:
+                yield piece.as_dict()
+            return
         if isinstance(piece, Plan):
             if self.return_sources:
-                sources = _sources(piece.highlights, asked)
-                first = {"declined": bool(piece.reason)} if parts == 1 else {}
-                yield {"sources": sources, **first}
+                yield {"sources": _sources(piece.highlights, asked)}
             if parts > 1:
                 yield {"answer": "\n\n"} if self.return_sources else "\n\n"
             return

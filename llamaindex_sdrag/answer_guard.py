@@ -35,6 +35,7 @@ from sdrag.errors import UsageError
 from sdrag.guard_runner import Unpickled
 from sdrag.guardrails.answer import DECLINED, Draft, Guarded, guard
 from sdrag.guardrails.answer_io import draft_of, report_of
+from sdrag.vocabulary import EVIDENCE_KEY
 from sdrag.wrapper_setup import WrapperSetup, refuse_unknown
 
 __all__ = ["AnswerGuard"]
@@ -154,10 +155,14 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
     def _response(self, found: Guarded, given: Given) -> Response:
         report = report_of(found)
         del report["answer"]
+        before = given.metadata or {}
+        # Highlight & Summarize may have said there how its own answer ended.
+        said = before.get(EVIDENCE_KEY)
+        report = {**(said if isinstance(said, dict) else {}), **report}
         return Response(
             found.text,
             source_nodes=unnumbered(given.source_nodes),
-            metadata={**(given.metadata or {}), "sdrag": report},
+            metadata={**before, EVIDENCE_KEY: report},
         )
 
     def __repr__(self) -> str:

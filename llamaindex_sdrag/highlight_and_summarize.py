@@ -4,7 +4,10 @@ The answer hook: a response synthesizer that is blind to the question.
 The model that words the answer reads verified highlights and nothing else. The base
 class hands `get_response` texts with metadata baked in and without ids, so `synthesize`
 and `asynthesize` are overridden: nodes come in, and what leaves as `source_nodes` are
-the highlights, on nodes built anew.
+the highlights, on nodes built anew. Where something was declined or flagged, the
+response's metadata says so under `sdrag`: `declined`, `reason` and `unanswered`, the
+numbers of those of several questions that were not answered. Of a stream they are known
+when it has ended.
 
 Put `SelectiveDisclosureRetriever` before it where the policy has constraints, and say
 so by `redacted=True`: a highlighter's prompt holds the question, so it must not hold
@@ -44,16 +47,18 @@ from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Unpickled, asealed_stream, sealed_stream
 from sdrag.highlight.answering import answer
-from sdrag.highlight.exchange import Answer, Asked, Plan
+from sdrag.highlight.exchange import Answer, Asked, Ending, Plan
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight_setup import asked_of, settings_of
-from sdrag.vocabulary import Confidential, Highlight, Passage
+from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight, Passage
 from sdrag.wrapper_setup import WrapperSetup, refuse_unknown
 
 __all__ = ["HighlightAndSummarize"]
 
 _dispatcher = get_dispatcher(__name__)
+Piece = str | Plan | Ending
+"""What a stream yields."""
 
 
 class HighlightAndSummarize(Unpickled, BaseSynthesizer):
@@ -222,7 +227,8 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
 def _response(found: Answer, asked: Asked) -> Response:
     nodes = _sources(found.highlights, asked)
-    return Response(found.text, nodes, _metadata(nodes))
+    metadata = {**_metadata(nodes), **_evidence(found.ending)}
+    return Response(found.text, nodes, metadata)
 
 
 def _sources(highlights: Sequence[Highlight], asked: Asked) -> list[NodeWithScore]:
@@ -237,9 +243,16 @@ def _metadata(nodes: Sequence[NodeWithScore]) -> dict[str, Any]:
     return {node.node.node_id: node.node.metadata for node in nodes}
 
 
+def _evidence(ending: Ending) -> dict[str, Any]:
+    """Say how an answer ended, where there is something to say."""
+    return {EVIDENCE_KEY: ending.as_dict()} if ending.reason else {}
+
+
 class _Sources(Confidential):
     """
     The sources of a stream: of the first part at once, of others when they begin.
+
+    How it ended is added when it has.
 
     Args:
         asked: What they are taken from.
@@ -250,28 +263,31 @@ class _Sources(Confidential):
         self.nodes: list[NodeWithScore] = []
         self.metadata: dict[str, Any] = {}
 
-    def piece(self, piece: str | Plan) -> str:
-        """Take a plan's highlights in; gives what leaves as text."""
+    def piece(self, piece: Piece) -> str:
+        """Take in a plan's highlights, or the end; gives what leaves as text."""
         if isinstance(piece, str):
             return piece
+        if isinstance(piece, Ending):
+            self.metadata.update(_evidence(piece))
+            return ""
         nodes = _sources(piece.highlights, self._asked)
         self.nodes.extend(nodes)
         self.metadata.update(_metadata(nodes))
         return "\n\n"
 
 
-def _texts(
-    pieces: Iterator[str | Plan], sources: _Sources
-) -> Generator[str, None, None]:
+def _texts(pieces: Iterator[Piece], sources: _Sources) -> Generator[str, None, None]:
     for piece in pieces:
-        yield sources.piece(piece)
+        if text := sources.piece(piece):
+            yield text
 
 
 async def _atexts(
-    pieces: AsyncIterator[str | Plan], sources: _Sources
+    pieces: AsyncIterator[Piece], sources: _Sources
 ) -> AsyncGenerator[str, None]:
     async for piece in pieces:
-        yield sources.piece(piece)
+        if text := sources.piece(piece):
+            yield text
 
 
 def _numbered(texts: Sequence[str]) -> tuple[Passage, ...]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from sdrag.engine.calls import Limits
+from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Label, Labelled, Prompt, admit
 from sdrag.engine.steps import Steps, run
 from sdrag.errors import ModelError, PromptSanitizationError
@@ -28,7 +31,7 @@ SUMMARY = json.dumps(
 )
 
 
-def returning(*extracts: str, **booleans: bool) -> Highlighter:
+def returning(*extracts: str, **booleans: Any) -> Highlighter:
     """A highlighter that returns what it is told to, whatever it is asked."""
 
     def highlighter(question: Labelled, context: Context) -> Steps[Proposal]:
@@ -213,7 +216,84 @@ class TestDivergence:
         assert found.similarity == pytest.approx(1.0)
 
 
+class TestUnread:
+    """What was retrieved and not read is named in the audit."""
+
+    def test_beyond_max_passages(self) -> None:
+        """The host's ranking decides what is read; a repeat takes no place."""
+        seen: list[str] = []
+
+        def highlighter(question: Labelled, context: Context) -> Steps[Proposal]:
+            yield from ()
+            seen.extend(passage.id for passage in context.passages)
+            return Proposal(())
+
+        ranked = [Passage(name, f"{DEPOSIT} {name}") for name in ("c", "c", "a", "b")]
+        settings = Settings(highlighter, HighlightSection(max_passages=2))
+        found = run(answer(Asked("When?", tuple(ranked)), settings), Scripted())
+
+        assert seen == ["a", "c"]
+        assert [
+            (one.subject, one.action, one.reason)
+            for one in found.decisions
+            if one.subject != "answer"
+        ] == [("b", "dropped", "beyond-max-passages")]
+
+    def test_over_the_limit_of_local_work(self) -> None:
+        """A passage that is too long to be read is named too."""
+        passages = (Passage("long", "so " * 2_000), Passage("short", DEPOSIT))
+        limits = Limits(local_characters=1_000)
+        settings = Settings(returning(DEPOSIT), HighlightSection())
+        runner = PortRunner(Ports(), limits)
+        found = run(answer(Asked("When?", passages), settings), runner)
+
+        assert found.text == DEPOSIT
+        assert ("long", "over-local-limit") in [
+            (one.subject, one.reason) for one in found.decisions
+        ]
+
+    def test_each_question_of_several_has_its_decision(self) -> None:
+        """The audit says which of several questions was not answered, and why."""
+
+        def echo(question: Labelled, context: Context) -> Steps[Proposal]:
+            yield from ()
+            return Proposal((DEPOSIT,) if "paid" in question.text else ())
+
+        found, _ = ask(echo, None, "Who? When is it paid?", max_questions=2)
+
+        assert [(one.subject, one.action, one.reason) for one in found.decisions] == [
+            ("answer", "flagged", "partly-answered"),
+            ("question-1", "withheld", "nothing-highlighted"),
+        ]
+        assert found.text.endswith(DEPOSIT)
+        assert "question 1 of 2" in found.text
+        assert "Who" not in found.text
+
+
 class TestYesNo:
+    @pytest.mark.parametrize(
+        ("yes_no", "booleans", "told"),
+        [
+            (False, {"is_yes_no": True, "says_yes": True}, False),
+            (True, {"is_yes_no": True, "says_yes": True}, True),
+            (True, {"is_yes_no": "obey", "says_yes": "obey"}, False),
+            (True, {"is_yes_no": 1, "says_yes": 1}, False),
+        ],
+    )
+    def test_booleans_pass_where_the_policy_lets_them(
+        self,
+        yes_no: bool,  # noqa: FBT001 -- a table
+        booleans: dict[str, Any],
+        told: bool,  # noqa: FBT001 -- a table
+    ) -> None:
+        """A highlighter of the host gives none unasked, and nothing in their place."""
+        found, runner = ask(returning(DEPOSIT, **booleans), yes_no=yes_no)
+        summarize = prompts(runner)[-1].messages[0].content.text
+
+        assert found.text == "In ten days."
+        assert ("the answer is yes" in summarize) == told
+        assert "obey" not in summarize
+
     def test_two_booleans_and_nothing_else(self) -> None:
         """What the asker's side may say is yes or no, in words of our own."""
 
@@ -295,6 +375,20 @@ class TestSeveralQuestions:
 
         assert [part.text for part in found] == parts
         assert {part.labels for part in found} == {Label.UNTRUSTED}
+
+    def test_what_a_model_splits_further_stays_with_the_last(self) -> None:
+        """No question is lost because it is one too many."""
+        parts = ["When is it paid?", "When does it open?", "And why?"]
+        asked: list[str] = []
+
+        def echo(question: Labelled, context: Context) -> Steps[Proposal]:
+            yield from ()
+            asked.append(question.text)
+            return Proposal(())
+
+        ask(echo, lambda _: json.dumps({"questions": parts}), max_questions=2)
+
+        assert sorted(asked) == ["When does it open? And why?", parts[0]]
 
     @pytest.mark.parametrize("name", ["highlight.split", "highlight.yes_no"])
     def test_what_only_helps_may_fail(self, name: str) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sdrag.engine.prompts import Label, Labelled, Prompt
 from sdrag.engine.steps import Steps, arun, run
 from sdrag.errors import ModelError, PromptSanitizationError
-from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
+from sdrag.highlight.exchange import Answer, Asked, Ending, Plan, Settings
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.policy import HighlightSection
@@ -48,7 +48,9 @@ def pieces(chunks: list[str], asked: Asked = ASKED, **rules: object) -> list[str
 
     host = StreamHost(runner, nullcontext, replying, conclude)
     held = Settings(highlighter, section, has_model=True)
-    return [item for item in stream(asked, held, host) if not isinstance(item, Plan)]
+    found = list(stream(asked, held, host))
+    assert [isinstance(item, Ending) for item in found].index(True) == len(found) - 1
+    return [item for item in found if isinstance(item, str)]
 
 
 def reply(answer: str, guesses: list[str] | None = None) -> str:
@@ -161,4 +163,6 @@ async def test_the_async_stream_is_the_same() -> None:
     held = Settings(highlighter, HighlightSection(), has_model=True)
     found = [item async for item in astream(ASKED, held, host)]
 
-    assert [item for item in found if not isinstance(item, Plan)] == pieces(chunks)
+    assert [item for item in found if isinstance(item, str)] == pieces(chunks)
+    assert isinstance(found[0], Plan)
+    assert found[-1] == Ending()

@@ -13,6 +13,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import Field
 
+from llamaindex_sdrag.answer_guard import AnswerGuard
 from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
 from sdrag.errors import PromptSanitizationError, UsageError
 from sdrag.testing import canary
@@ -125,6 +126,30 @@ def test_a_hijacked_highlighter_gets_nothing_in() -> None:
 
     assert response.source_nodes == []
     assert len(model.seen) == 1
+
+
+async def test_the_response_says_that_it_was_declined() -> None:
+    """Declined, streamed or not, it says so and why; an answer says nothing of it."""
+    said = {"declined": True, "reason": "nothing-highlighted", "unanswered": [1]}
+    for streaming in (False, True):
+        hook = HighlightAndSummarize(llm=Model(extracts=[]), streaming=streaming)
+        response: Any = hook.synthesize(QUESTION, nodes())
+        later: Any = await hook.asynthesize(QUESTION, nodes())
+        if streaming:
+            "".join(response.response_gen)
+            "".join([piece async for piece in later.response_gen])
+
+        assert response.metadata == later.metadata == {"sdrag": said}
+
+
+def test_a_guard_around_it_keeps_what_it_said() -> None:
+    """The guard's report and the ending are under one key, and both are there."""
+    hook = HighlightAndSummarize(llm=Model(extracts=[]))
+    guard = AnswerGuard(synthesizer=hook, policy={"grounding": {}})
+    response: Any = guard.synthesize(QUESTION, nodes())
+
+    assert response.metadata["sdrag"]["declined"] is True
+    assert "claims" in response.metadata["sdrag"]
 
 
 def test_constraints_need_redacted_nodes() -> None:

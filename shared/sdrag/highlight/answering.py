@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 
 from sdrag.engine.prompts import Label, Labelled, untrusted
@@ -30,7 +31,7 @@ from sdrag.engine.steps import (
     within_limits,
 )
 from sdrag.errors import LocalLimitError, PromptSanitizationError, SdragError
-from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
+from sdrag.highlight.exchange import Answer, Asked, Plan, Settings, Unanswered
 from sdrag.highlight.json_replies import read_reply
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.questions import split_by_marks, split_by_model, with_yes_no
@@ -41,7 +42,8 @@ from sdrag.highlight.summarizer import (
     summary_prompt,
 )
 from sdrag.highlight.verification import Verification, verify_highlights
-from sdrag.vocabulary import Passage
+from sdrag.policy import HighlightSection
+from sdrag.vocabulary import Decision, Passage
 
 __all__ = [
     "answer",
@@ -52,6 +54,7 @@ __all__ = [
     "plan",
     "plans",
     "released",
+    "unanswered_text",
     "without_model",
 ]
 
@@ -77,7 +80,7 @@ def answer(asked: Asked, settings: Settings) -> Steps[Answer]:
             for part in planned
         )
     )
-    return joined_answers([replied(outcome) for outcome in answers])
+    return joined_answers([replied(outcome) for outcome in answers], settings.rules)
 
 
 def plans(asked: Asked, settings: Settings) -> Steps[tuple[Plan, ...]]:
@@ -105,13 +108,15 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
             hint="Redact first, for example with SelectiveDisclosureRetriever.",
         )
     rules = settings.rules
-    passages = in_document_order(asked.passages[: rules.max_passages])
+    read, unread = _within(asked.passages, rules.max_passages)
+    passages = in_document_order(read)
     question = untrusted(asked.question)
     propose = settings.highlighter
     if rules.yes_no and settings.has_model:
         propose = with_yes_no(propose)
     try:
-        passages = yield from _readable(passages)
+        passages, over = yield from _readable(passages)
+        unread += over
         proposal = yield from within_limits(
             propose(question, Context(passages, asked.labels))
         )
@@ -119,26 +124,58 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     except PromptSanitizationError:
         raise
     except LocalLimitError:
-        return Plan(asked.question, rules.decline_text, reason="over-local-limit")
+        return _declining(asked, rules, "over-local-limit", unread)
     except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
-        return Plan(asked.question, rules.decline_text, reason="highlighter-failed")
-    return _planned(asked, proposal, found, settings)
+        return _declining(asked, rules, "highlighter-failed", unread)
+    return replace(_planned(asked, proposal, found, settings), unread=unread)
 
 
-def _readable(passages: tuple[Passage, ...]) -> Steps[tuple[Passage, ...]]:
-    """Leave out passages that are over the limit of local work."""
-    reserved = yield from reserve(passage.text for passage in passages)
-    return tuple(
-        passage
-        for passage, outcome in zip(passages, reserved, strict=True)
-        if not isinstance(outcome, Failure)
+def _within(
+    passages: Sequence[Passage], most: int
+) -> tuple[tuple[Passage, ...], tuple[Decision, ...]]:
+    """Give the best passages, each once, and a decision on each of the others."""
+    unique: dict[str, Passage] = {}
+    for passage in passages:
+        unique.setdefault(passage.id, passage)
+    ranked = tuple(unique.values())
+    beyond = tuple(
+        Decision(passage.id, "dropped", "highlight", "beyond-max-passages")
+        for passage in ranked[most:]
     )
+    return ranked[:most], beyond
+
+
+def _readable(
+    passages: tuple[Passage, ...],
+) -> Steps[tuple[tuple[Passage, ...], tuple[Decision, ...]]]:
+    """Leave out passages that are over the limit of local work, and name them."""
+    reserved = yield from reserve(passage.text for passage in passages)
+    over = [isinstance(outcome, Failure) for outcome in reserved]
+    read = tuple(
+        passage for passage, is_over in zip(passages, over, strict=True) if not is_over
+    )
+    unread = tuple(
+        Decision(passage.id, "dropped", "highlight", "over-local-limit")
+        for passage, is_over in zip(passages, over, strict=True)
+        if is_over
+    )
+    return read, unread
+
+
+def _declining(
+    asked: Asked, rules: HighlightSection, reason: str, unread: tuple[Decision, ...]
+) -> Plan:
+    return Plan(asked.question, rules.decline_text, reason=reason, unread=unread)
 
 
 def _planned(
     asked: Asked, proposal: Proposal, found: Verification, settings: Settings
 ) -> Plan:
-    """Make a prompt of what was verified; decline where that is nothing."""
+    """
+    Make a prompt of what was verified; decline where that is nothing.
+
+    A highlighter may give booleans unasked, and what is no boolean in their place.
+    """
     rules, refusals = settings.rules, found.refusals
     if not found:
         reason = "nothing-highlighted"
@@ -148,8 +185,8 @@ def _planned(
     prompt = summary_prompt(
         found.highlights,
         untrusted(asked.question).labels | asked.labels,
-        is_yes_no=proposal.is_yes_no,
-        says_yes=proposal.is_yes_no and proposal.says_yes,
+        is_yes_no=rules.yes_no and proposal.is_yes_no is True,
+        says_yes=proposal.says_yes is True,
         sentences=rules.answer_sentences,
     )
     return Plan(
@@ -217,6 +254,7 @@ def check_guesses(
         reason,
         guessed_questions=guesses,
         similarity=likeness,
+        unread=part.unread,
     )
 
 
@@ -249,13 +287,14 @@ def without_model(part: Plan) -> Answer:
         part.refusals,
         part.reason,
         declined=bool(part.reason),
+        unread=part.unread,
     )
 
 
 def declined(settings: Settings, part: Plan, reason: str) -> Answer:
     """Release the text for declining."""
     text = settings.rules.decline_text
-    return Answer(text, (), part.refusals, reason, declined=True)
+    return Answer(text, (), part.refusals, reason, declined=True, unread=part.unread)
 
 
 def _answered(
@@ -304,21 +343,45 @@ def _split(asked: Asked, settings: Settings) -> Steps[tuple[Asked, ...]]:
     return tuple(Asked(part.text, asked.passages, asked.labels) for part in parts)
 
 
-def joined_answers(answers: Sequence[Answer]) -> Answer:
-    """Make one answer of the parts; leave out what declined, unless all did."""
+def joined_answers(answers: Sequence[Answer], rules: HighlightSection) -> Answer:
+    """
+    Make one answer of the parts.
+
+    A part that declines is said to, by its number: its words are the asker's, or those
+    of a model that has read them. Where all decline, the text for declining is said
+    once.
+    """
     if len(answers) == 1:
         return answers[0]
-    kept = [answer for answer in answers if not answer.declined] or [answers[0]]
+    unanswered = tuple(
+        Unanswered(number, each.reason)
+        for number, each in enumerate(answers, start=1)
+        if each.declined
+    )
+    kept = [each for each in answers if not each.declined]
     measured = [each.similarity for each in kept if each.similarity is not None]
+    texts = [
+        unanswered_text(rules, number, len(answers)) if each.declined else each.text
+        for number, each in enumerate(answers, start=1)
+    ]
     return Answer(
-        "\n\n".join(each.text for each in kept),
+        "\n\n".join(texts) if kept else answers[0].text,
         tuple(dict.fromkeys(chain.from_iterable(each.highlights for each in kept))),
         tuple(chain.from_iterable(each.refusals for each in answers)),
         next((each.reason for each in answers if each.reason), ""),
-        kept[0].declined,
+        bool(unanswered),
         tuple(chain.from_iterable(each.guessed_questions for each in kept)),
         min(measured, default=None),
+        tuple(dict.fromkeys(chain.from_iterable(each.unread for each in answers))),
+        len(answers),
+        unanswered,
     )
+
+
+def unanswered_text(rules: HighlightSection, number: int, questions: int) -> str:
+    """Say that a question of several is not answered."""
+    text = rules.unanswered_text.replace("{number}", str(number))
+    return text.replace("{questions}", str(questions))
 
 
 def _position(passage: Passage) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:

@@ -1,8 +1,10 @@
-"""What Highlight & Summarize takes and gives: settings, question, plan, answer."""
+"""What Highlight & Summarize takes and gives: settings, question, plan, answer, end."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sdrag.engine.prompts import Label, Prompt
 from sdrag.highlight.protocol import Highlighter
@@ -10,7 +12,7 @@ from sdrag.highlight.verification import Refusal
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Action, Confidential, Decision, Highlight, Passage
 
-__all__ = ["Answer", "Asked", "Plan", "Settings"]
+__all__ = ["Answer", "Asked", "Ending", "Plan", "Settings", "Unanswered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Plan(Confidential):
         highlights: What was verified.
         refusals: Why other extracts were not.
         reason: Why it declines, as a short code; empty when it does not.
+        unread: What was decided on passages that the highlighter was not given.
     """
 
     question: str
@@ -68,11 +71,56 @@ class Plan(Confidential):
     highlights: tuple[Highlight, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     reason: str = ""
+    unread: tuple[Decision, ...] = ()
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """What verification decided, for the audit."""
-        return _refused(self.refusals)
+        """What was decided on passages and extracts, for the audit."""
+        return (*self.unread, *_refused(self.refusals))
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """
+    A question of several that was not answered; its words stay behind.
+
+    Args:
+        number: Its place in what was asked, from 1.
+        reason: Why, as a short code.
+    """
+
+    number: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """
+    How an answer ended, for the host; holds no text.
+
+    Args:
+        declined: Something that was asked was not answered: all of it, or a part.
+        reason: Why it declines or is flagged, as a short code.
+        unanswered: The numbers of the questions that were not answered, from 1.
+    """
+
+    declined: bool = False
+    reason: str = ""
+    unanswered: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, unanswered: Iterable[Unanswered], reasons: Iterable[str]) -> Ending:
+        """Sum up the parts of an answer; the first reason counts."""
+        numbers = tuple(each.number for each in unanswered)
+        return cls(bool(numbers), next(filter(None, reasons), ""), numbers)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data, for a host that reads JSON."""
+        return {
+            "declined": self.declined,
+            "reason": self.reason,
+            "unanswered": list(self.unanswered),
+        }
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,9 +133,12 @@ class Answer(Confidential):
         highlights: What it rests on, for citing.
         refusals: Why other extracts were not used.
         reason: Why it declines or is flagged, as a short code.
-        declined: The text is the host's text for declining.
+        declined: Something that was asked was not answered, and the text says so.
         guessed_questions: The summarizer's guesses; not for the asker.
         similarity: Of the question to the nearest guess, where it was measured.
+        unread: What was decided on passages that the highlighter was not given.
+        questions: Into how many questions the asker's words were split.
+        unanswered: Those of several that were not answered.
     """
 
     text: str
@@ -97,15 +148,33 @@ class Answer(Confidential):
     declined: bool = False
     guessed_questions: tuple[str, ...] = ()
     similarity: float | None = None
+    unread: tuple[Decision, ...] = ()
+    questions: int = 1
+    unanswered: tuple[Unanswered, ...] = ()
+
+    @property
+    def ending(self) -> Ending:
+        """How it ended."""
+        alone = (Unanswered(1, self.reason),) if self.declined else ()
+        return Ending.of(self.unanswered or alone, [self.reason])
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """What was decided on the answer and on the extracts, for the audit."""
+        """What was decided on answer, questions, passages and extracts, for audits."""
+        parts = tuple(
+            Decision(f"question-{each.number}", "withheld", "highlight", each.reason)
+            for each in self.unanswered
+        )
+        return (self._decision, *parts, *self.unread, *_refused(self.refusals))
+
+    @property
+    def _decision(self) -> Decision:
+        if 0 < len(self.unanswered) < self.questions:
+            return Decision("answer", "flagged", "highlight", "partly-answered")
         action: Action = "flagged" if self.reason else "released"
         if self.declined:
             action = "withheld"
-        said = Decision("answer", action, "highlight", self.reason)
-        return (said, *_refused(self.refusals))
+        return Decision("answer", action, "highlight", self.reason)
 
     def with_text(self, text: str) -> Answer:
         """Add to the text."""

@@ -67,7 +67,13 @@ def split_by_marks(question: Labelled, most: int) -> tuple[Labelled, ...]:
 
 
 def split_by_model(question: Labelled, most: int) -> Steps[tuple[Labelled, ...]]:
-    """Split with a model; when it fails, the question stays whole."""
+    """
+    Split with a model; when it fails, the question stays whole.
+
+    Args:
+        question: The asker's words.
+        most: The most parts; the rest stays with the last.
+    """
     prompt = Prompt(
         "highlight.split",
         (Message("system", constant(_TASK)), Message("user", question)),
@@ -78,9 +84,10 @@ def split_by_model(question: Labelled, most: int) -> Steps[tuple[Labelled, ...]]
         found = read_reply(replied(outcome), Questions).questions
     except SdragError:
         return (question,)
-    said = dict.fromkeys(text.strip() for text in found)
-    parts = tuple(Labelled(text, question.labels) for text in said if text)
-    return parts[:most] or (question,)
+    said = [text for text in dict.fromkeys(text.strip() for text in found) if text]
+    if len(said) > most:
+        said[most - 1 :] = [" ".join(said[most - 1 :])]
+    return tuple(Labelled(text, question.labels) for text in said) or (question,)
 
 
 def _asks(text: str) -> bool:

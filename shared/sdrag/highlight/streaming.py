@@ -29,9 +29,17 @@ from sdrag.highlight.answering import (
     declined,
     plans,
     released,
+    unanswered_text,
     without_model,
 )
-from sdrag.highlight.exchange import Answer, Asked, Plan, Settings
+from sdrag.highlight.exchange import (
+    Answer,
+    Asked,
+    Ending,
+    Plan,
+    Settings,
+    Unanswered,
+)
 from sdrag.highlight.json_replies import MAX_REPLY, read_reply
 from sdrag.highlight.summarizer import Summary
 from sdrag.vocabulary import Confidential, Highlight
@@ -96,14 +104,14 @@ class _NextChunk(Confidential):
     prompt: Prompt | None
 
 
-Piece = str | Plan
+Piece = str | Plan | Ending
 Request = _Drive | _Conclude | _NextChunk
 Streaming = Generator[Request | Piece, Any, None]
 
 
 def stream(asked: Asked, settings: Settings, host: SyncHost) -> Iterator[Piece]:
     """
-    Yield the plan of each part of the question that is answered, then its pieces.
+    Yield the plan of each part of the question, then its pieces; and how it ended.
 
     Args:
         asked: The question and the passages.
@@ -186,7 +194,7 @@ def _resumed(pieces: Streaming, answer: Any) -> Request | Piece | None:
 def _pieces(asked: Asked, settings: Settings) -> Streaming:
     """Yield what may leave of all parts of a question, and what is needed for it."""
     planned: tuple[Plan, ...] = yield _Drive(plans(asked, settings))
-    state = _StreamState()
+    state = _StreamState(settings, len(planned))
     for part in planned:
         if part.prompt is None:
             last = yield _Conclude(_returning(without_model(part)))
@@ -220,16 +228,32 @@ class _StreamState(Confidential):
     What has left of a stream, so that it says what `answer` would.
 
     A part's plan leaves with the first piece of its answer, after the guesses were
-    checked. A part that declines says nothing, unless all do. No highlight leaves
-    twice.
+    checked. That a part declines is said once another part answers, in their order; if
+    all decline, the text for declining is said once. No highlight leaves twice.
+
+    Args:
+        settings: How questions are answered.
+        questions: The number of parts.
     """
 
-    __slots__ = ("_answering", "_declined", "_highlights")
+    __slots__ = (
+        "_answering",
+        "_highlights",
+        "_questions",
+        "_reasons",
+        "_rules",
+        "_unanswered",
+        "_unsaid",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings, questions: int) -> None:
+        self._rules = settings.rules
+        self._questions = questions
         self._answering: Plan | None = None
-        self._declined: tuple[Plan, str] | None = None
         self._highlights: set[Highlight] = set()
+        self._reasons: list[str] = []
+        self._unanswered: list[Unanswered] = []
+        self._unsaid: list[tuple[Plan, int]] = []
 
     def is_answering(self, part: Plan) -> bool:
         """Say whether something of a part has left."""
@@ -241,6 +265,7 @@ class _StreamState(Confidential):
             return
         if part is not self._answering:
             self._answering = part
+            yield from self._say_unanswered()
             fresh = tuple(h for h in part.highlights if h not in self._highlights)
             self._highlights.update(fresh)
             yield replace(part, highlights=fresh)
@@ -248,15 +273,29 @@ class _StreamState(Confidential):
 
     def end(self, part: Plan, last: Answer) -> Iterator[Piece]:
         """Yield what is left to say of a part."""
+        self._reasons.append(last.reason)
         if not last.declined:
             yield from self.piece(part, last.text)
-        elif self._declined is None:
-            self._declined = replace(part, highlights=(), reason=last.reason), last.text
+            return
+        number = len(self._reasons)
+        self._unanswered.append(Unanswered(number, last.reason))
+        self._unsaid.append((_without_highlights(part, last), number))
+        if self._answering is not None:
+            yield from self._say_unanswered()
 
     def rest(self) -> Iterator[Piece]:
-        """Decline, if nothing was said."""
-        if self._answering is None and self._declined is not None:
-            yield from self._declined
+        """Decline, if nothing was said; then tell how it ended."""
+        if self._answering is None:
+            for part, _ in self._unsaid[:1]:
+                yield part
+                yield self._rules.decline_text
+        yield Ending.of(self._unanswered, self._reasons)
+
+    def _say_unanswered(self) -> Iterator[Piece]:
+        for part, number in self._unsaid:
+            yield part
+            yield unanswered_text(self._rules, number, self._questions)
+        self._unsaid.clear()
 
 
 class _ReplyReader(Confidential):
@@ -358,6 +397,10 @@ class _ReplyReader(Confidential):
         self._blank = piece[len(text) :]
         self._allowed = self._allowed.with_text(text)
         return text
+
+
+def _without_highlights(part: Plan, last: Answer) -> Plan:
+    return replace(part, highlights=(), reason=last.reason)
 
 
 def _returning(answer: Answer) -> Steps[Answer]:

@@ -162,6 +162,8 @@ class HighlightSection(Section):
         on_divergence: What to do when no guessed question is like the asked one.
         min_similarity: The least cosine similarity that counts as like.
         decline_text: What the asker reads when nothing can be answered.
+        unanswered_text: ... and where one of several questions cannot, with its
+            `{number}` and how many `{questions}` there are.
     """
 
     min_words: Count = 5
@@ -177,6 +179,9 @@ class HighlightSection(Section):
     min_similarity: Share = 0.4
     decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer this from the documents I have."
+    )
+    unanswered_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
+        "I cannot answer question {number} of {questions} from the documents I have."
     )
 
 
