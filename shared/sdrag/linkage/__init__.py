@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sdrag.linkage.assessment import Assessment, assess
-    from sdrag.linkage.masking import Masked, Originals, mask_corpus
+    from sdrag.linkage.masking import Masked, mask_corpus
     from sdrag.linkage.mentions import Found
+    from sdrag.linkage.originals import Originals
 
 __all__ = ["Assessment", "Found", "Masked", "Originals", "assess", "mask_corpus"]
 
@@ -21,7 +22,7 @@ _HOMES = {
     "Assessment": "sdrag.linkage.assessment",
     "Found": "sdrag.linkage.mentions",
     "Masked": "sdrag.linkage.masking",
-    "Originals": "sdrag.linkage.masking",
+    "Originals": "sdrag.linkage.originals",
     "assess": "sdrag.linkage.assessment",
     "mask_corpus": "sdrag.linkage.masking",
 }

@@ -8,9 +8,9 @@ read to its end is withheld, not passed on. What was masked is returned apart, i
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,13 @@ from sdrag.detectors import Detector
 from sdrag.engine.steps import EffectRunner, Failure, Outcome, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.assessment import Assessment, assess_steps
+from sdrag.linkage.carried import Carried, with_carried
 from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.mentions import Found, Mentions, found_in
-from sdrag.linkage.model_extractor import Extractor
+from sdrag.linkage.model_extractor import Extractor, InformedExtractor
+from sdrag.linkage.originals import Originals
 from sdrag.linkage.planning import Plan, plan_masking
-from sdrag.linkage.replacing import Masker
+from sdrag.linkage.replacing import Masker, check_style
 from sdrag.linkage.resolution import Vectors
 from sdrag.linkage.rewriting import rewrite
 from sdrag.linkage.second_look import look_again
@@ -34,7 +36,6 @@ from sdrag.vocabulary import Action, Confidential, Decision, Entity, Mention, Pa
 
 __all__ = [
     "Masked",
-    "Originals",
     "detected",
     "mask_corpus",
     "mask_corpus_steps",
@@ -42,49 +43,11 @@ __all__ = [
 ]
 
 
+_NOTHING = Carried()
+
 Detected = tuple[
     list[Passage], list[tuple[Found, ...]], Mapping[str, tuple[Mention, ...]]
 ]
-
-
-class Originals(Confidential):
-    """
-    From the replacement of an entity to the forms it was seen under.
-
-    The one thing that undoes masking. It has no repr and does not pickle; it can be
-    read in memory, or sealed with a cipher of the host's choice.
-
-    Args:
-        forms: By entity id, the type and the forms.
-    """
-
-    __slots__ = ("_forms",)
-
-    def __init__(self, forms: Mapping[str, tuple[str, tuple[str, ...]]]) -> None:
-        self._forms = dict(forms)
-
-    def __len__(self) -> int:
-        return len(self._forms)
-
-    def forms_of(self, entity_id: str) -> tuple[str, ...]:
-        """Return the forms of a masked entity, the commonest first."""
-        return self._forms[entity_id][1]
-
-    def sealed(self, encrypt: Callable[[bytes], bytes]) -> bytes:
-        """
-        Return the map encrypted.
-
-        Args:
-            encrypt: For example `cryptography.fernet.Fernet(key).encrypt`.
-        """
-        plain = json.dumps(self._forms, ensure_ascii=False).encode()
-        cipher = encrypt(plain)
-        if plain in cipher:
-            raise UsageError(
-                "`encrypt` returned the plain text; nothing is written.",
-                hint="Pass a function that encrypts.",
-            )
-        return cipher
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,7 +62,8 @@ class Masked(Confidential):
         plan: What is masked and why, and the risks after.
         originals: From entity to forms; keep it apart.
         masker: Applies the plan to further text.
-        entities: What is masked, ascending by id.
+        entities: What is masked, ascending by id; also what an earlier plan masked.
+        rewritten: By text with labels, what a model made of it.
     """
 
     documents: tuple[Passage, ...]
@@ -109,6 +73,13 @@ class Masked(Confidential):
     originals: Originals
     masker: Masker
     entities: tuple[Entity, ...]
+    rewritten: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def carried(self) -> Carried:
+        """What a later plan keeps of this one."""
+        given, secret = self.masker.pseudonyms, self.masker.secret
+        return Carried(self.entities, given, self.rewritten, secret)
 
     def cleaned(self, document: Passage) -> Passage:
         """Apply the plan to a document, its metadata and its ids."""
@@ -176,7 +147,7 @@ def mask_found(
     found: Sequence[Sequence[Found]],
     settings: LinkageSection,
     key: bytes | None = None,
-    already: Collection[tuple[str, str]] = (),
+    carried: Carried = _NOTHING,
     known: Vectors | None = None,
 ) -> Steps[Masked]:
     """
@@ -187,20 +158,39 @@ def mask_found(
         found: For each document.
         settings: The ceilings and the strategy.
         key: For ids and pseudonyms.
-        already: Types and folded forms that are masked in any case.
+        carried: What an earlier plan masked, and stays masked.
         known: Vectors of forms that were embedded before, by the same model.
     """
+    check_style(settings.replace, key)
     assessment = yield from assess_steps(documents, found, settings, key, known)
-    plan = plan_masking(assessment.corpus, settings, _numbers(assessment, already))
-    entities = masked_entities(assessment, plan)
-    style = "label" if settings.replace == "rewrite" else settings.replace
-    masker = Masker(entities, style, key)
+    already = _numbers(assessment, carried.forms)
+    plan = plan_masking(assessment.corpus, settings, already)
+    entities = with_carried(
+        masked_entities(assessment, plan), carried, plan.corpus.entity_ids
+    )
+    masker = Masker(
+        entities,
+        "label" if settings.replace == "rewrite" else settings.replace,
+        key,
+        given=carried.pseudonyms,
+        secret=carried.secret,
+        order=[document.id for document in documents],
+    )
     clean, decisions = _replaced(documents, masker)
+    rewritten: Mapping[str, str] = {}
     if settings.replace == "rewrite":
-        clean = yield from rewrite(documents, clean, masker)
-    originals = Originals({e.id: (e.type, e.forms) for e in entities})
+        clean, rewritten = yield from rewrite(
+            documents, clean, masker, carried.rewritten
+        )
     return Masked(
-        tuple(clean), decisions, assessment, plan, originals, masker, entities
+        tuple(clean),
+        decisions,
+        assessment,
+        plan,
+        Originals.of(entities, masker.pseudonyms),
+        masker,
+        entities,
+        rewritten,
     )
 
 
@@ -215,6 +205,7 @@ def detected(
     settings: LinkageSection,
     detector: Detector | Extractor | None,
     mentions: Mentions | None,
+    known: Sequence[Sequence[Found]] = (),
 ) -> Steps[Detected]:
     """
     Return the documents that could be read, and what was found in them.
@@ -227,6 +218,7 @@ def detected(
         settings: For the weights of types.
         detector: Finds entities.
         mentions: What was found in each document, in place of a detector.
+        known: What a model found in documents that it does not read now.
 
     Raises:
         UsageError: Neither a detector nor mentions were given, or both.
@@ -241,7 +233,9 @@ def detected(
         return list(documents), found_in(documents, mentions or (), weights), {}
     texts = [document.text for document in documents]
     outcomes: Sequence[Outcome[Any]]
-    if isinstance(detector, Extractor):
+    if isinstance(detector, InformedExtractor):
+        outcomes = yield from detector.extract_knowing(texts, known)
+    elif isinstance(detector, Extractor):
         outcomes = yield from detector.extract(texts)
     else:
         outcomes = yield from detector.detect(texts)
@@ -259,14 +253,17 @@ def detected(
     return kept, found_in(kept, again, weights), raw
 
 
-def _numbers(assessment: Assessment, forms: Collection[tuple[str, str]]) -> list[int]:
-    """Return the entities that have one of some forms."""
-    if not forms:
-        return []
+def _numbers(assessment: Assessment, forms: AbstractSet[str]) -> list[int]:
+    """
+    Return the entities that have one of some folded forms, of whatever type.
+
+    A type may be another once more is known of a value; the form is masked wherever it
+    is written, so all that is joined with it goes too.
+    """
     return [
         number
         for number, entity in enumerate(assessment.resolved.entities)
-        if any((entity.type, fold_text(form)) in forms for form in entity.forms)
+        if any(fold_text(form) in forms for form in entity.forms)
     ]
 
 

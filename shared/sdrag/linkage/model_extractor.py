@@ -25,7 +25,7 @@ from sdrag.linkage.mentions import Found
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Mention
 
-__all__ = ["Extractor", "ModelExtractor"]
+__all__ = ["Extractor", "InformedExtractor", "ModelExtractor"]
 
 _SYSTEM = """You extract what could help to identify the patient or claimant a document
 is about. Allowed types: {types}.
@@ -64,6 +64,23 @@ class Extractor(Protocol):
         ...
 
 
+@runtime_checkable
+class InformedExtractor(Extractor, Protocol):
+    """An extractor that reads new documents with what is known of the old."""
+
+    def extract_knowing(
+        self, texts: Sequence[str], known: Sequence[Sequence[Found]]
+    ) -> Steps[list[Outcome[tuple[Found, ...]]]]:
+        """
+        Find the entities in each text.
+
+        Args:
+            texts: The new documents.
+            known: What was found in each of the old.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ModelExtractor:
     """
@@ -81,9 +98,16 @@ class ModelExtractor:
 
     def extract(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Found, ...]]]]:
         """Extract from each text alone, then with what the others hold."""
+        return (yield from self.extract_knowing(texts, ()))
+
+    def extract_knowing(
+        self, texts: Sequence[str], known: Sequence[Sequence[Found]]
+    ) -> Steps[list[Outcome[tuple[Found, ...]]]]:
+        """Extract as `extract`; the others are also those that were read before."""
         first = yield from self._read(texts, [_LOCAL] * len(texts), [""] * len(texts))
-        known = self._known(first)
-        again = yield from self._read(texts, [_CONTEXT] * len(texts), known)
+        earlier = [Reply(tuple(row)) for row in known]
+        lists = self._known([*first, *earlier])[: len(texts)]
+        again = yield from self._read(texts, [_CONTEXT] * len(texts), lists)
         return [
             left if isinstance(left, Failure) else _merged(left.value, right)
             for left, right in zip(first, again, strict=True)

@@ -1,16 +1,21 @@
 """
 Taking masked forms out of text, in one pass.
 
-All forms of all masked entities are one automaton over the folded text, so case,
-accents, typographic characters and runs of space do not hide a form, and ten thousand
-forms cost what one costs. Matches count at word boundaries and are mapped back to the
-original characters; where they overlap, their union is replaced by what represents the
-longest. A form is masked wherever it is, also in a document in which nobody found
-it: what is masked must not remain anywhere.
+All forms of all masked entities are one automaton, so ten thousand forms cost what one
+costs. It goes over the text as it is and decoded, both folded: neither case, accents,
+typographic characters and runs of space hide a form, nor do base64, escapes, letters
+apart or digits for letters. What is written backwards or by rot13 is not looked for.
+Matches count at word boundaries and are mapped back to the original characters; where
+they overlap, their union is replaced by what represents the longest. A form is masked
+wherever it is, also in a document in which nobody found it: what is masked must not
+remain anywhere.
 
 A label must not spell a masked form, and putting it in must not make one: if "name" is
 to be masked, "[NAME]" will not do. So labels are chosen against the forms, and where a
-form holds a bracket the result is searched again.
+form holds a bracket or was found decoded the result is searched again.
+
+A pseudonym is of the entity, for it is made of the entity's id, not of a form. One that
+was given to a form stays with it for good: texts that hold it may be in an index.
 """
 
 from __future__ import annotations
@@ -19,14 +24,16 @@ import hmac
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from sdrag.errors import InternalError, UsageError
-from sdrag.extras import require_extra
-from sdrag.text.folding import fold, fold_text, is_boundary
+from sdrag.linkage.form_search import FormSearch
+from sdrag.text.folding import fold_text
+from sdrag.text.readings import readings
 from sdrag.vocabulary import Confidential, Entity, Span
 
-__all__ = ["Masker", "Replaced", "Style"]
+__all__ = ["Masker", "Replaced", "Style", "check_style"]
 
 Style = Literal["label", "redact", "pseudonym"]
 
@@ -34,6 +41,10 @@ _PLAIN = ("[REDACTED]", "[***]", "[\u2026]", "\u2588\u2588\u2588")
 _ROUNDS = 8
 _KEY_BYTES = 16
 _DEPTH = 32
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+_Match = tuple[int, int, int, int, bool]
+"""Start, end, the form's length, its number, and whether the text was decoded."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,77 +75,107 @@ class Masker(Confidential):
         style: `label` puts the type in place, `redact` a placeholder that says
             nothing, `pseudonym` a name that is the same wherever the entity is.
         key: For pseudonyms, of 16 bytes or more; without it they can be guessed.
+        given: By folded form, the pseudonyms that were given before, first ones first.
+        secret: What aliases of ids are made with; the key, or chance, by default.
+        order: Ids whose aliases are their numbers where there is no key.
 
     Raises:
         UsageError: Pseudonyms were asked for without a key.
         MissingExtraError: The extra `linkage` is not installed.
     """
 
-    __slots__ = ("_automaton", "_labels", "_owner", "_recheck", "_secret")
+    __slots__ = (
+        "_order",
+        "_owner",
+        "_plain",
+        "_pseudonyms",
+        "_recheck",
+        "_search",
+        "_secret",
+    )
 
     def __init__(
         self,
         entities: Sequence[Entity],
         style: Style = "label",
         key: bytes | None = None,
+        *,
+        given: Mapping[str, str] = _NONE,
+        secret: bytes | None = None,
+        order: Sequence[str] = (),
     ) -> None:
-        with require_extra("linkage", "Masking"):
-            from ahocorasick_rs import AhoCorasick, MatchKind  # noqa: PLC0415
-        if style == "pseudonym" and (key is None or len(key) < _KEY_BYTES):
-            raise UsageError(
-                "Pseudonyms need a key of 16 bytes or more.",
-                hint="Pass `key=`: without one they could be guessed.",
-            )
-        forms: dict[str, str] = {}
+        check_style(style, key)
+        owners: dict[str, Entity] = {}
         for entity in entities:
             for form in entity.forms:
-                forms.setdefault(fold_text(form), entity.id)
-        forms.pop("", None)
-        self._owner = tuple(forms.values())
-        self._automaton = (
-            AhoCorasick(list(forms), matchkind=MatchKind.Standard) if forms else None
+                owners.setdefault(fold_text(form), entity)
+        owners.pop("", None)
+        self._search = FormSearch(list(owners))
+        self._secret = secret or key or secrets.token_bytes(32)
+        self._order = {} if key else {name: at for at, name in enumerate(order, 1)}
+        self._recheck = any("[" in form or "]" in form for form in owners)
+        self._plain = self._safe(())
+        labels = self._labels(entities, style, key, given)
+        self._owner = tuple(
+            (form, entity.id, self._label_of(form, labels[entity.id], style, given))
+            for form, entity in owners.items()
         )
-        self._labels = {
-            entity.id: self._safe(_label(entity, style, key)) for entity in entities
-        }
-        self._secret = key or secrets.token_bytes(32)
-        self._recheck = any("[" in form or "]" in form for form in forms)
+        new = self._owner if style == "pseudonym" else ()
+        self._pseudonyms = {**given, **{form: label for form, _, label in new}}
+
+    @property
+    def secret(self) -> bytes:
+        """What aliases are made with."""
+        return self._secret
+
+    @property
+    def pseudonyms(self) -> dict[str, str]:
+        """By folded form, also those that were given before, the first ones first."""
+        return dict(self._pseudonyms)
 
     def find(self, text: str) -> list[tuple[Span, str]]:
         """Return where masked forms stand and whose they are; apart and ascending."""
-        if self._automaton is None:
-            return []
-        folded = fold(text)
-        found: list[tuple[int, int, int, str]] = []
-        for pattern, start, end in self._automaton.find_matches_as_indexes(
-            folded.text, overlapping=True
-        ):
-            if is_boundary(folded.text, start) and is_boundary(folded.text, end):
-                found.append((start, end, end - start, self._owner[pattern]))
-        return [
-            (folded.span(start, end), owner) for start, end, _, owner in _united(found)
-        ]
+        found, _ = self._found(text)
+        return [(span, self._owner[pattern][1]) for span, pattern in found]
+
+    def _found(self, text: str) -> tuple[list[tuple[Span, int]], bool]:
+        """Return the spans and the forms' numbers, and whether any was in disguise."""
+        found: list[_Match] = []
+        for number, folded in enumerate(readings(text)):
+            for pattern, start, end in self._search.matches(folded.text):
+                span = folded.span(start, end)
+                match = (span.start, span.end, end - start, pattern, number > 0)
+                found.append(match)
+        united = _united(found)
+        spans = [(Span(start, end), pattern) for start, end, _, pattern, _ in united]
+        return spans, any(disguised for *_, disguised in united)
 
     def replace(self, text: str) -> Replaced:
         """Replace all masked forms."""
-        found = self.find(text)
-        result = self._put(text, found)
-        if self._recheck:
+        found, disguised = self._found(text)
+        result = _put(
+            text, [(span, self._owner[pattern][2]) for span, pattern in found]
+        )
+        if self._recheck or disguised:
             for _ in range(_ROUNDS):
                 again = self.find(result)
                 if not again:
                     break
-                result = self._put(result, [(span, "") for span, _ in again])
+                result = _put(result, [(span, "\u2588") for span, _ in again])
             else:
                 raise InternalError("Masking did not settle; the text is withheld.")
         return Replaced(
-            result, tuple(span for span, _ in found), tuple(owner for _, owner in found)
+            result,
+            tuple(span for span, _ in found),
+            tuple(self._owner[pattern][1] for _, pattern in found),
         )
 
     def alias(self, name: str) -> str:
         """Return an id that holds nothing masked; always the same for one id."""
         if not self.find(name):
             return name
+        if name in self._order:
+            return f"document-n{self._order[name]:07d}"
         return (
             f"document-{hmac.digest(self._secret, name.encode(), 'sha256').hex()[:16]}"
         )
@@ -157,23 +198,84 @@ class Masker(Confidential):
         return self.replace(str(value)).text
 
     def _clean_number(self, value: float | None) -> float | str | None:
-        return value if value is None or not self.find(str(value)) else self._safe("")
+        return value if value is None or not self.find(str(value)) else self._plain
 
-    def _put(self, text: str, found: Iterable[tuple[Span, str]]) -> str:
-        pieces: list[str] = []
-        done = 0
-        for span, owner in found:
-            pieces += (text[done : span.start], self._labels.get(owner, "\u2588"))
-            done = span.end
-        pieces.append(text[done:])
-        return "".join(pieces)
+    def _labels(
+        self,
+        entities: Sequence[Entity],
+        style: Style,
+        key: bytes | None,
+        given: Mapping[str, str],
+    ) -> dict[str, str]:
+        """Return what represents each entity: the pseudonym it was given first."""
+        if style != "pseudonym":
+            types = {
+                entity.id: _PLAIN[0] if style == "redact" else f"[{entity.type}]"
+                for entity in entities
+            }
+            safe = {label: self._safe((label,)) for label in set(types.values())}
+            return {id_: safe[label] for id_, label in types.items()}
+        ranked = {form: (at, given[form]) for at, form in enumerate(given)}
+        return {
+            entity.id: self._safe((*_before(entity, ranked), *_pseudonyms(entity, key)))
+            for entity in entities
+        }
 
-    def _safe(self, label: str) -> str:
-        """Return the label, or the first plain one that holds no masked form."""
-        for candidate in (label, *_PLAIN):
-            if candidate and not self.find(candidate):
+    def _label_of(
+        self, form: str, label: str, style: Style, given: Mapping[str, str]
+    ) -> str:
+        """Return what is put in place of a form: the pseudonym it has, or its own."""
+        if style != "pseudonym" or given.get(form, label) == label:
+            return label
+        return self._safe((given[form], label))
+
+    def _safe(self, labels: Iterable[str]) -> str:
+        """Return the first label, else the first plain one, without a masked form."""
+        for candidate in (*labels, *_PLAIN):
+            if not self._spells(candidate):
                 return candidate
         return "\u2588"
+
+    def _spells(self, label: str) -> bool:
+        """Say whether a label holds a masked form."""
+        found = (any(self._search.matches(one.text)) for one in readings(label))
+        return any(found)
+
+
+def check_style(style: str, key: bytes | None) -> None:
+    """
+    See that what is put in place of a value can be made.
+
+    Raises:
+        UsageError: Pseudonyms were asked for without a key.
+    """
+    if style == "pseudonym" and (key is None or len(key) < _KEY_BYTES):
+        raise UsageError(
+            f"Pseudonyms need a key of {_KEY_BYTES} bytes or more.",
+            hint="Pass a key: without one they could be guessed.",
+        )
+
+
+def _before(entity: Entity, ranked: Mapping[str, tuple[int, str]]) -> tuple[str, ...]:
+    """Return the pseudonym that one of an entity's forms was given first."""
+    known = [ranked[form] for form in map(fold_text, entity.forms) if form in ranked]
+    return (min(known)[1],) if known else ()
+
+
+def _pseudonyms(entity: Entity, key: bytes | None) -> tuple[str, str]:
+    """Return a new pseudonym, with its type and without; after section 4.2.4."""
+    digest = hmac.digest(key or b"", entity.id.encode(), "sha256").hex()[:16]
+    return f"[{entity.type}_{digest}]", f"[{digest}]"
+
+
+def _put(text: str, found: Iterable[tuple[Span, str]]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for span, label in found:
+        pieces += (text[done : span.start], label)
+        done = span.end
+    pieces.append(text[done:])
+    return "".join(pieces)
 
 
 def _same_kind(value: Any, items: list[Any]) -> Any:
@@ -183,29 +285,18 @@ def _same_kind(value: Any, items: list[Any]) -> Any:
     return tuple(items) if isinstance(value, tuple) else items
 
 
-def _label(entity: Entity, style: Style, key: bytes | None) -> str:
-    if style == "redact":
-        return _PLAIN[0]
-    if style == "label":
-        return f"[{entity.type}]"
-    name = fold_text(entity.forms[0])
-    message = f"{name}::{entity.type}".encode()
-    return f"[{entity.type}_{hmac.digest(key or b'', message, 'sha256').hex()[:16]}]"
-
-
-def _united(
-    found: list[tuple[int, int, int, str]],
-) -> list[tuple[int, int, int, str]]:
+def _united(found: list[_Match]) -> list[_Match]:
     """Join matches that overlap; each union belongs to its longest match."""
-    united: list[tuple[int, int, int, str]] = []
-    for start, end, length, owner in sorted(
+    united: list[_Match] = []
+    for start, end, length, owner, disguised in sorted(
         found, key=lambda item: (item[0], -item[1])
     ):
         if united and start < united[-1][1]:
-            low, high, most, longest_owner = united.pop()
+            low, high, most, longest_owner, before = united.pop()
             if length > most:
                 most, longest_owner = length, owner
-            united.append((low, max(high, end), most, longest_owner))
+            either = disguised or before
+            united.append((low, max(high, end), most, longest_owner, either))
         else:
-            united.append((start, end, length, owner))
+            united.append((start, end, length, owner, disguised))
     return united

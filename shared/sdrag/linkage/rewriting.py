@@ -4,13 +4,15 @@ Replacement by rewriting: a model says it again without the masked entities.
 The thesis calls this hard to audit (section 4.2.4), so it is verified. The model reads
 the text with labels already in place, never the values, and is asked for fluent prose
 without the labels. A reply that brings back a masked form, that is empty, or that is
-of another length is not used: the labelled text is kept.
+of another length is not used: the labelled text is kept. What was made of a text is
+kept with the plan: a text that stays the same is not rewritten, and indexed, anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from sdrag.engine.prompts import Labelled, Message, Prompt, fill, sensitive
 from sdrag.engine.steps import Outcome, Reply, Steps, complete
@@ -27,11 +29,15 @@ is. Reply with the document alone.
 Document:
 {document}"""
 _SHORTEST, _LONGEST = 0.4, 1.6
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 def rewrite(
-    originals: Sequence[Passage], labelled: Sequence[Passage], masker: Masker
-) -> Steps[list[Passage]]:
+    originals: Sequence[Passage],
+    labelled: Sequence[Passage],
+    masker: Masker,
+    known: Mapping[str, str] = _NONE,
+) -> Steps[tuple[list[Passage], Mapping[str, str]]]:
     """
     Rewrite the documents in which something was masked.
 
@@ -39,22 +45,31 @@ def rewrite(
         originals: The documents as they came.
         labelled: The same with labels in place.
         masker: Knows every form that must not come back.
+        known: By text with labels, what was made of it before.
+
+    Returns:
+        The documents, and what was made of each text with labels among them.
     """
-    changed = [
-        number
-        for number, (left, right) in enumerate(zip(originals, labelled, strict=True))
-        if left.text != right.text
+    pairs = list(zip(originals, labelled, strict=True))
+    changed = [right.text for left, right in pairs if left.text != right.text]
+    kept = {
+        text: known[text]
+        for text in changed
+        if text in known and not masker.find(known[text])
+    }
+    new = [text for text in dict.fromkeys(changed) if text not in kept]
+    outcomes = yield from complete(map(_prompt, new))
+    for text, outcome in zip(new, outcomes, strict=True):
+        kept[text] = _verified(outcome, text, masker)
+    made = [
+        right if left.text == right.text else replace(right, text=kept[right.text])
+        for left, right in pairs
     ]
-    outcomes = yield from complete(_prompt(labelled[number]) for number in changed)
-    result = list(labelled)
-    for number, outcome in zip(changed, outcomes, strict=True):
-        text = _verified(outcome, labelled[number].text, masker)
-        result[number] = replace(labelled[number], text=text)
-    return result
+    return made, kept
 
 
-def _prompt(document: Passage) -> Prompt:
-    content = fill(_ASK, document=sensitive(document.text))
+def _prompt(text: str) -> Prompt:
+    content = fill(_ASK, document=sensitive(text))
     return Prompt("linkage.rewrite", (Message("user", content),))
 
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from sdrag.extras import require_extra
-from sdrag.linkage.mentions import longest
-from sdrag.text.folding import fold, fold_text, is_boundary
+from sdrag.linkage.form_search import FormSearch
+from sdrag.linkage.mentions import Found, longest
+from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["look_again"]
@@ -47,26 +48,58 @@ def look_again(
     Raises:
         MissingExtraError: The extra `linkage` is not installed.
     """
-    with require_extra("linkage", "A second look"):
-        from ahocorasick_rs import AhoCorasick, MatchKind  # noqa: PLC0415
     forms, codes = _known(texts, found)
-    names = list(forms)
-    automaton = AhoCorasick(names, matchkind=MatchKind.Standard) if names else None
     result: list[tuple[Mention, ...]] = []
-    for text, mentions in zip(texts, found, strict=True):
-        folded = fold(text)
-        hits = (
-            automaton.find_matches_as_indexes(folded.text, overlapping=True)
-            if automaton
-            else ()
-        )
-        again = [
-            Mention(folded.span(start, end), *forms[names[number]], _SOURCE)
-            for number, start, end in hits
-            if is_boundary(folded.text, start) and is_boundary(folded.text, end)
-        ]
+    hits = _written(texts, forms)
+    for text, mentions, spans in zip(texts, found, hits, strict=True):
+        again = [Mention(span, *forms[form], _SOURCE) for span, form in spans]
         result.append(longest((*mentions, *again, *_codes(text, codes))))
     return result
+
+
+def found_elsewhere(
+    texts: Sequence[str], found: Sequence[Sequence[Found]]
+) -> list[tuple[Found, ...]]:
+    """
+    Return, for each text, what a model found in another one and is written here too.
+
+    Args:
+        texts: The whole corpus.
+        found: For each text, what a model found in it.
+
+    Raises:
+        MissingExtraError: The extra `linkage` is not installed.
+    """
+    best: dict[str, Found] = {}
+    for item in sorted(
+        (entry for row in found for entry in row if len(entry.form) >= _SHORTEST),
+        key=lambda entry: (entry.relevance, entry.type, entry.form),
+    ):
+        best[fold_text(item.form)] = item
+    known = {form: (item.type, item.relevance) for form, item in best.items()}
+    hits = _written(texts, known)
+    result: list[tuple[Found, ...]] = []
+    for text, row, spans in zip(texts, found, hits, strict=True):
+        have = {fold_text(item.form) for item in row}
+        new = {
+            form: replace(best[form], form=span.of(text))
+            for span, form in spans
+            if form not in have
+        }
+        result.append(tuple(new[form] for form in sorted(new)))
+    return result
+
+
+def _written(texts: Sequence[str], known: Known) -> Iterator[list[tuple[Span, str]]]:
+    """Yield, for each text, where known forms are written, as words."""
+    names = list(known)
+    search = FormSearch(names)
+    for text in texts:
+        folded = fold(text)
+        yield [
+            (folded.span(start, end), names[number])
+            for number, start, end in search.matches(folded.text)
+        ]
 
 
 def _known(

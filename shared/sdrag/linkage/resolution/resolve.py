@@ -4,7 +4,9 @@ From what was found to entities: every rule in order, with the reason kept.
 Forms that fold alike are one, and so is a form and what an extractor normalized it to.
 The rules then join forms within a pool of types; a chain of joins is one entity, of the
 type that weighs most. Ids are opaque: a keyed hash where a key is given, else a number
-in the order of type and form. Neither lets anybody test a guess.
+in the order of type and form. Neither lets anybody test a guess. The form that names an
+entity is its longest: that depends neither on which document comes first nor on which
+form is the commonest.
 """
 
 from __future__ import annotations
@@ -271,9 +273,8 @@ def _merged(forms: Forms, low: int, numbers: Sequence[int], schema: Schema) -> _
     types = {forms.types[number] for number in numbers}
     type_ = min(types, key=lambda name: (-weight_of(name, schema), name))
     entity = Entity("-", type_, tuple(ordered), max(relevances.values()))
-    return _Merged(
-        forms.folded[low], entity, tuple(forms.reasons.get(low, ())), relevances
-    )
+    name = min((forms.folded[n] for n in numbers), key=lambda form: (-len(form), form))
+    return _Merged(name, entity, tuple(forms.reasons.get(low, ())), relevances)
 
 
 def _id(item: _Merged, ordinal: int, key: bytes | None) -> str:

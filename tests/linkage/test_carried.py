@@ -1,0 +1,328 @@
+"""What was masked stays masked, and a pseudonym stays what it is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from test_fitting import PLAIN, Marked, written
+
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import run
+from sdrag.errors import UsageError
+from sdrag.linkage import mask_corpus
+from sdrag.linkage.carried import Carried, with_carried
+from sdrag.linkage.fitting import Fitted, PlanInput, fit
+from sdrag.linkage.originals import Originals
+from sdrag.linkage.replacing import Masker
+from sdrag.linkage.sealing import Seal
+from sdrag.linkage.settings import local_runner
+from sdrag.testing import Scripted, canary
+from sdrag.vocabulary import Entity, Passage
+
+WHO, TOWN = canary("who"), canary("town")
+KEY = b"sixteen bytes or more"
+STRICT = {**PLAIN, "max_document_risk": 0.2}
+
+Row = list[list[object]]
+
+
+def passages(*texts: str, name: str = "a") -> list[Passage]:
+    return [Passage(f"{name}{n}", text) for n, text in enumerate(texts)]
+
+
+def texts(fitted: Fitted) -> list[str]:
+    return [document.text for document in fitted.masked.documents]
+
+
+def seen(form: str, type_: str, relevance: float = 1.0) -> Row:
+    return [[form, "", type_, relevance]]
+
+
+class TestMasksLast:
+    """Nothing that a later document says brings a value back."""
+
+    @pytest.mark.parametrize(
+        ("first", "later"),
+        [
+            ("NAME", "NAME"),
+            ("LOCATION", "PROVIDER"),
+            ("PROVIDER", "LOCATION"),
+            ("EVENT", "UNIQUE_FACT"),
+        ],
+    )
+    def test_a_value_whose_type_changes_stays_masked(
+        self, first: str, later: str
+    ) -> None:
+        """The form was masked, whatever it is taken for once more is known."""
+        plan = fit(passages(f"In {TOWN}."), STRICT, mentions=[seen(TOWN, first)])
+        assert TOWN not in texts(plan)[0]
+        more = passages(*[f"At {TOWN} again."] * 9, name="b")
+        update = plan.updated(more, ["a0"], mentions=[seen(TOWN, later, 0.01)] * 9)
+        assert TOWN not in "".join(texts(update.fitted))
+
+    @pytest.mark.parametrize("key", [None, KEY])
+    def test_a_value_whose_document_is_gone_stays_masked(
+        self, key: bytes | None
+    ) -> None:
+        """Also when nobody finds it in the documents that come afterwards."""
+        plan = fit(
+            passages(f"{WHO} came."), PLAIN, mentions=[seen(WHO, "NAME")], key=key
+        )
+        gone = plan.updated(removed=["a0"]).fitted
+        back = gone.updated(
+            passages(f"{WHO} left {TOWN}.", name="b"),
+            mentions=[seen(TOWN, "NAME", 1.0)],
+        ).fitted
+        assert texts(back) == ["[NAME] left [NAME]."]
+        forms = {form for entity in back.masked.entities for form in entity.forms}
+        assert forms == {WHO, TOWN}
+        assert len(back.masked.originals) == 2
+
+    @settings(max_examples=60, deadline=None)
+    @given(written, written)
+    def test_following_is_masking_all_at_once(
+        self, first: list[str], later: list[str]
+    ) -> None:
+        """The same entities, links and texts, but for what was masked before."""
+        old, new = passages(*first), passages(*later, name="b")
+        plan = fit(old, PLAIN, Marked())
+        followed = plan.updated(new, detector=Marked()).fitted
+        whole = fit([*old, *new], PLAIN, Marked())
+        assert followed.found == whole.found
+        again = PlanInput(
+            whole.settings, whole.documents, whole.found, whole.mentions, None
+        )
+        masked = run(again.fitted(plan.masked.carried), local_runner())
+        assert texts(followed) == texts(masked)
+        if not plan.masked.entities:
+            assert texts(followed) == texts(whole)
+
+    def test_what_is_to_be_indexed_again_comes_masked(self) -> None:
+        """The new documents, and the earlier ones in which more is masked now."""
+        old = passages(f"One <{WHO}> x.", f"Also {TOWN}.")
+        plan = fit(old, {**PLAIN, "max_document_risk": 0.3}, Marked())
+        update = plan.updated(passages(f"Two <{TOWN}> y.", name="b"), detector=Marked())
+        assert update.stale == ("a1",)
+        assert [document.id for document in update.documents] == ["a1", "b0"]
+        assert TOWN not in "".join(document.text for document in update.documents)
+
+
+class TestCarried:
+    """Forms of earlier plans, among the entities of the present one."""
+
+    @pytest.mark.parametrize(
+        ("masked", "before", "expected"),
+        [
+            ([], [("e1", "A")], {"e1": ("A",)}),
+            ([("e1", "B")], [("e1", "A")], {"e1": ("B",), "earlier-0000001": ("A",)}),
+            ([("e2", "A")], [("e1", "a")], {"e2": ("A",)}),
+            ([("e2", "A")], [("e1", "A", "C")], {"e2": ("A", "C")}),
+            (
+                [("e2", "A")],
+                [("e1", "C"), ("e3", "C", "A")],
+                {"e1": ("C",), "e2": ("A",)},
+            ),
+        ],
+    )
+    def test_no_form_is_lost(
+        self,
+        masked: list[tuple[str, ...]],
+        before: list[tuple[str, ...]],
+        expected: dict[str, tuple[str, ...]],
+    ) -> None:
+        """It joins who shares another form of it, or is an entity by itself."""
+        made = [Entity(row[0], "NAME", row[1:]) for row in masked]
+        earlier = tuple(Entity(row[0], "NAME", row[1:]) for row in before)
+        found = with_carried(made, Carried(earlier), ["e9"])
+        assert {entity.id: tuple(entity.forms) for entity in found} == expected
+
+
+PSEUDONYM = re.compile(r"\[NAME_[0-9a-f]{16}\]")
+NAMES = {**PLAIN, "max_document_risk": 0.05, "replace": "pseudonym"}
+
+
+def pseudonyms(fitted: Fitted) -> list[str]:
+    return [match for text in texts(fitted) for match in PSEUDONYM.findall(text)]
+
+
+class TestPseudonyms:
+    """They are of the entity, and last."""
+
+    def test_they_are_not_of_the_commonest_form(self) -> None:
+        """Neither the order of documents nor how often a form is written counts."""
+        long, short = "Dr. Elise Varga", "Varga, E."
+        counts = [(1, 3), (3, 1)]
+        found = set()
+        for many, few in counts:
+            forms = [long] * many + [short] * few
+            for order in (forms, forms[::-1]):
+                rows = [seen(form, "NAME") for form in order]
+                plan = fit(passages(*order), NAMES, mentions=rows, key=KEY)
+                found.update(pseudonyms(plan))
+        assert len(found) == 1
+
+    @pytest.mark.parametrize("saved", [False, True])
+    def test_they_never_change_under_one_key(
+        self, tmp_path: Path, *, saved: bool
+    ) -> None:
+        """Not by a longer form, another type or more documents; nor by a file."""
+        plan = fit(
+            passages("Varga, E."), NAMES, mentions=[seen("Varga, E.", "NAME")], key=KEY
+        )
+        (before,) = pseudonyms(plan)
+        if saved:
+            plan.save(tmp_path / "plan")
+            plan = Fitted.open(tmp_path / "plan", KEY)
+        more = ["Dr. Elise Maria Varga"] * 3
+        rows = [seen(form, "NAME") for form in more]
+        later = plan.updated(passages(*more, name="b"), mentions=rows).fitted
+        assert pseudonyms(later) == [before] * 4
+
+    def test_two_that_turn_out_to_be_one_keep_what_they_have(self) -> None:
+        """Both may be in an index; what is new is called as the first one."""
+        forms = ["Elise Varga", "E. M. V."]
+        plan = fit(
+            passages(*forms), NAMES, mentions=[seen(f, "NAME") for f in forms], key=KEY
+        )
+        before = pseudonyms(plan)
+        assert len(set(before)) == 2
+        joined: Row = [["E. M. V.", "Elise Varga", "NAME", 1.0]]
+        later = plan.updated(passages("E. M. V.", name="b"), mentions=[joined]).fitted
+        assert len(later.masked.entities) == 1
+        assert pseudonyms(later) == [*before, before[1]]
+
+    def test_a_masked_word_in_one_does_not_name_nobody(self) -> None:
+        """Where the type may not be written, the pseudonym goes without it."""
+        masker = Masker([Entity("1", "NAME", ("name",))], "pseudonym", KEY)
+        assert re.fullmatch(r"\[[0-9a-f]{16}\]", masker.replace("name").text)
+
+    def test_labels_follow_types(self) -> None:
+        """What was a label before is none of the pseudonyms."""
+        plan = fit(passages(WHO), STRICT, mentions=[seen(WHO, "NAME")], key=KEY)
+        assert plan.masked.carried.pseudonyms == {}
+
+
+class TestOriginals:
+    """What undoes masking."""
+
+    def test_what_is_sealed_is_opened(self) -> None:
+        """By the same cipher, and by no other key."""
+        plan = fit(passages(WHO), NAMES, mentions=[seen(WHO, "NAME")], key=KEY)
+        sealed = plan.masked.originals.sealed(Seal(KEY).encrypt)
+        assert WHO.encode() not in sealed
+        opened = Originals.opened(sealed, Seal(KEY).decrypt)
+        (name,) = pseudonyms(plan)
+        assert opened.forms_of(name) == (WHO,)
+        (entity,) = plan.masked.entities
+        assert opened.forms_of(entity.id) == (WHO,)
+        assert opened.sealed(lambda plain: plain[::-1]) == (
+            plan.masked.originals.sealed(lambda plain: plain[::-1])
+        )
+        with pytest.raises(UsageError, match="cannot be opened"):
+            Originals.opened(sealed, Seal(KEY[::-1]).decrypt)
+
+    @pytest.mark.parametrize("plain", [b"", b"[]", b"{", b'{"e": 1}', b"\xff"])
+    def test_what_holds_none_is_refused(self, plain: bytes) -> None:
+        """Without a word of what was in it."""
+        with pytest.raises(UsageError, match="cannot be opened"):
+            Originals.opened(plain, lambda data: data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sm9uYXRoYW4gTWV5ZXJz is he.",
+        "J o n a t h a n  M e y e r s is he.",
+        "Jonathan&#32;Meyers is he.",
+        "J0n4th4n M3y3rs is he.",
+        "JonathanMeyers is he.",
+        "Jonathan%20Meyers is he.",
+    ],
+)
+def test_a_masked_form_in_disguise_is_masked(text: str) -> None:
+    """The text is searched decoded, too."""
+    masker = Masker([Entity("1", "NAME", ("Jonathan Meyers",))])
+    assert masker.replace(text).text == "[NAME] is he."
+
+
+REWRITE = {**STRICT, "replace": "rewrite"}
+
+
+class TestRewriting:
+    """`replace: rewrite` in shards, and kept with the fit."""
+
+    @staticmethod
+    def model() -> tuple[list[Prompt], Scripted]:
+        asked: list[Prompt] = []
+
+        def answer(prompt: Prompt) -> str:
+            asked.append(prompt)
+            text = prompt.messages[-1].content.text.rpartition("Document:\n")[2]
+            return text.replace("[NAME]", f"person {len(asked)}")
+
+        return asked, Scripted(complete=answer)
+
+    def test_a_shard_is_rewritten(self) -> None:
+        """Not left with labels; what is known of a whole document is not asked."""
+        asked, runner = self.model()
+        plan = fit(
+            passages(f"{WHO} came."),
+            REWRITE,
+            mentions=[seen(WHO, "NAME")],
+            runner=runner,
+        )
+        shards = passages(f"{WHO} came.", f"Then {WHO} left.", "Nobody.", name="s")
+        found = [document.text for document in plan.apply(shards, runner)]
+        assert found == ["person 1 came.", "Then person 2 left.", "Nobody."]
+        assert len(asked) == 2
+        with pytest.raises(UsageError):
+            plan.apply(shards)
+
+    def test_a_text_that_stays_is_not_rewritten_again(self) -> None:
+        """An update asks for the new documents alone, and names no other as stale."""
+        asked, runner = self.model()
+        plan = fit(
+            passages(f"{WHO} came."),
+            REWRITE,
+            mentions=[seen(WHO, "NAME")],
+            runner=runner,
+        )
+        update = plan.updated(
+            passages(f"{WHO} left.", name="b"),
+            mentions=[seen(WHO, "NAME")],
+            runner=runner,
+        )
+        assert update.stale == ()
+        assert texts(update.fitted) == ["person 1 came.", "person 2 left."]
+        assert len(asked) == 2
+
+    def test_a_rewriting_that_spells_a_new_form_is_made_again(self) -> None:
+        """What was said freely may name what is masked by now."""
+        _, runner = self.model()
+        plan = fit(
+            passages(f"{WHO} came."),
+            REWRITE,
+            mentions=[seen(WHO, "NAME")],
+            runner=runner,
+        )
+        update = plan.updated(
+            passages("A person 1 left.", name="b"),
+            mentions=[seen("person 1", "NAME")],
+            runner=runner,
+        )
+        assert update.stale == ("a0",)
+        assert "person 1" not in " ".join(texts(update.fitted))
+
+    def test_an_unmasked_text_that_looks_masked_is_left(self) -> None:
+        """Only documents in which something was masked are rewritten."""
+        _, runner = self.model()
+        result = mask_corpus(
+            passages(f"{WHO} came.", "[NAME] came."),
+            REWRITE,
+            mentions=[seen(WHO, "NAME"), []],
+            runner=runner,
+        )
+        assert [document.text for document in result.documents][1] == "[NAME] came."

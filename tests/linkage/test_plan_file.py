@@ -1,0 +1,139 @@
+"""A plan is saved and opened: sealed, whole, and as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_fitting import PLAIN, Marked, written
+
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import run
+from sdrag.errors import UsageError
+from sdrag.linkage.fitting import Fitted, fit
+from sdrag.linkage.plan_file import packed, unpacked
+from sdrag.linkage.sealing import Seal
+from sdrag.testing import Scripted, canary
+from sdrag.vocabulary import Passage
+
+WHO = canary("who")
+KEY = b"sixteen bytes or more"
+OTHER = b"another key of bytes"
+
+
+def fitted(**more: object) -> Fitted:
+    documents = [
+        Passage("a", f"{WHO} came.", {"by": WHO, "on": date(2020, 1, 2)}, 0.5, "d"),
+        Passage(f"of {WHO}", "The \ud800 end."),
+    ]
+    given_ = [[[WHO, "", "NAME", 1.0]], []]
+    return fit(documents, PLAIN, mentions=given_, key=KEY, **more)  # type: ignore[arg-type]
+
+
+def test_a_plan_comes_back_as_it_was(tmp_path: Path) -> None:
+    """Documents, masks, ids and name; the file is for its owner alone."""
+    plan, path = fitted(), tmp_path / "plan"
+    plan.save(path)
+    opened = Fitted.open(path, KEY)
+    assert [(d.id, d.text) for d in opened.masked.documents] == [
+        (d.id, d.text) for d in plan.masked.documents
+    ]
+    assert opened.documents["a"].metadata == {"by": WHO, "on": "2020-01-02"}
+    assert (opened.name, opened.settings) == (plan.name, plan.settings)
+    assert opened.masked.entities == plan.masked.entities
+    assert path.stat().st_mode & 0o077 == 0
+    assert [one.name for one in tmp_path.iterdir()] == ["plan"]
+
+
+def test_aliases_last_without_a_key(tmp_path: Path) -> None:
+    """Chance made them, so chance is in the file."""
+    documents = [Passage(f"{WHO} 1", f"{WHO} came.")]
+    plan = fit(documents, PLAIN, mentions=[[[WHO, "", "NAME", 1.0]]])
+    plan.save(tmp_path / "plan", KEY)
+    opened = Fitted.open(tmp_path / "plan", KEY)
+    chunk = Passage(f"{WHO} 2", "x")
+    assert opened.apply([chunk])[0].id == plan.apply([chunk])[0].id
+
+
+@settings(max_examples=25, deadline=None)
+@given(written, written, st.sampled_from(["label", "redact", "pseudonym"]))
+def test_a_plan_goes_on_as_if_it_had_not_been_saved(
+    first: list[str], later: list[str], style: str
+) -> None:
+    """The same masks, the same texts, the same stale documents."""
+    old = [Passage(f"a{n}", text) for n, text in enumerate(first)]
+    new = [Passage(f"b{n}", text) for n, text in enumerate(later)]
+    plan = fit(old, {**PLAIN, "replace": style}, Marked(), key=KEY)
+    inputs, carried, vectors = unpacked(
+        Seal(KEY).decrypt(Seal(KEY).encrypt(packed(plan)))
+    )
+    opened = run(inputs.fitted(carried, vectors), Scripted())
+    one, two = (kept.updated(new, detector=Marked()) for kept in (plan, opened))
+    assert one.stale == two.stale
+    assert [d.text for d in one.documents] == [d.text for d in two.documents]
+
+
+def test_nothing_is_embedded_or_rewritten_again(tmp_path: Path) -> None:
+    """The vectors and the replies are in the file."""
+    asked: list[str] = []
+
+    def vectors(forms: Sequence[str]) -> list[list[float]]:
+        asked.extend(forms)
+        return [[1.0, 0.0] if "kite" in form else [0.0, 1.0] for form in forms]
+
+    def answer(prompt: Prompt) -> str:
+        asked.append(prompt.name)
+        return "Some birds, more birds."
+
+    runner = Scripted(embed=vectors, complete=answer)
+    rows = [[("red kite", "", "EVENT", 1.0), ("grey owl", "", "EVENT", 1.0)]]
+    section = {"replace": "rewrite", "max_document_risk": 0.1}
+    plan = fit(
+        [Passage("a", "red kite, grey owl")], section, mentions=rows, runner=runner
+    )
+    plan.save(tmp_path / "plan", KEY)
+    before = list(asked)
+    assert "linkage.rewrite" in before
+    opened = Fitted.open(tmp_path / "plan", KEY, runner)
+    assert asked == before
+    assert opened.masked.documents[0].text == "Some birds, more birds."
+
+
+def test_the_file_is_sealed(tmp_path: Path) -> None:
+    """It holds no value, and neither another key nor a changed byte opens it."""
+    path = tmp_path / "plan"
+    fitted().save(path)
+    data = path.read_bytes()
+    assert WHO.encode() not in data
+    with pytest.raises(UsageError, match="another key"):
+        Fitted.open(path, OTHER)
+    for at in (20, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        with pytest.raises(UsageError, match="another key, or was changed"):
+            Fitted.open(path, KEY)
+
+
+@pytest.mark.parametrize("data", [b"", b"sdrag", b"\0" * 90, b"sdrag sealed 1\nx"])
+def test_what_is_no_plan_is_refused(tmp_path: Path, data: bytes) -> None:
+    """Whatever it is."""
+    (tmp_path / "plan").write_bytes(data)
+    with pytest.raises(UsageError):
+        Fitted.open(tmp_path / "plan", KEY)
+
+
+def test_wrong_calls(tmp_path: Path) -> None:
+    """No key, a short one, no file, no folder."""
+    plan = fit([Passage("a", WHO)], PLAIN, mentions=[[]])
+    with pytest.raises(UsageError, match="saved with a key"):
+        plan.save(tmp_path / "plan")
+    with pytest.raises(UsageError, match="5 bytes"):
+        plan.save(tmp_path / "plan", b"short")
+    with pytest.raises(UsageError, match="cannot be read"):
+        Fitted.open(tmp_path / "plan", KEY)
+    with pytest.raises(UsageError, match="cannot be written"):
+        plan.save(tmp_path / "none" / "plan", KEY)
+    assert list(tmp_path.iterdir()) == []
