@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.tools.guards_reference import PAGE, written
-
 ROOT = Path(__file__).parent.parent
 # The pages of docs/migration run in test_migration.py, which sets up both sides.
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -59,10 +57,3 @@ def test_the_readme_says_what_it_prints(
     printed = capsys.readouterr().out
     assert printed.count("The witness, [REDACTED], saw a grey van.") == 2
     assert "Meyers" not in printed
-
-
-def test_the_table_of_guards_is_that_of_the_code() -> None:
-    """`python benchmarks/tools/guards_reference.py` writes it anew."""
-    page = PAGE.read_text(encoding="utf-8")
-
-    assert page == written(page)

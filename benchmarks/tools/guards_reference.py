@@ -1,4 +1,4 @@
-"""Writes the table of guards in `docs/guardrails.md`, from the one in the code."""
+"""Makes the table of guards in `docs/guardrails.md`, from the one in the code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,3 @@ def written(page: str) -> str:
     before, _, rest = page.partition(_BEGIN)
     _, _, after = rest.partition(_END)
     return f"{before}{_BEGIN}{reference()}{_END}{after}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
