@@ -94,8 +94,8 @@ def test_a_broken_policy_is_one_line(
 
 def test_every_suite_is_listed() -> None:
     """`sdrag eval --help` names every suite of the contract."""
-    suites = """contradiction control differential entities eviction grounding highlight
-    injection linkage ranking rcqa retrieval-oracle wordings"""
+    suites = """answers contradiction control differential entities eviction grounding
+    highlight injection linkage ranking rcqa retrieval-oracle wordings"""
 
     assert set(suites.split()) <= set(typed("eval", "--help").split())
 

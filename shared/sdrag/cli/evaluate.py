@@ -24,6 +24,7 @@ from sdrag.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sdrag.evaluation.answers import TriedAnswer
     from sdrag.evaluation.wordings import TriedWording
 
 __all__ = ["evaluate"]
@@ -38,6 +39,28 @@ MinSentenceWords = Annotated[
     int, typer.Option(min=1, help="Of a highlight of whole sentences.")
 ]
 CutAt = Annotated[str, typer.Option(help="words, scope or sentences.")]
+
+
+@evaluate.command()
+@suite
+def answers(
+    data: Annotated[
+        Path | None, typer.Option(help="JSON lines; the shipped ones when missing.")
+    ] = None,
+    part: Annotated[
+        Literal["all", "development", "aside"],
+        typer.Option(help="All pairs, those to develop on, or those set aside."),
+    ] = "all",
+    errors: Errors = 0,
+    as_json: AsJson = False,
+) -> Figures:
+    """Give claims that are true to a source, and claims turned around, to the guard."""
+    from sdrag.evaluation.answers import evaluate_answers, read_answers
+
+    rows = read_answers(data, part)
+    return show(
+        evaluate_answers(rows, partial(_show_mistaken, errors)), as_json=as_json
+    )
 
 
 @evaluate.command()
@@ -347,3 +370,19 @@ def _show_failures(limit: int, tried: Sequence[TriedWording]) -> None:
     )
     if limit:
         show_errors(failures, limit)
+
+
+def _show_mistaken(limit: int, tried: Sequence[TriedAnswer]) -> None:
+    """Show the false claims that passed, and the true ones that did not."""
+    mistaken = (
+        {
+            "kind": f"{'true' if case.row.supported else 'false'}, {case.row.kind}",
+            "before": case.row.source,
+            "text": case.row.claim,
+            "after": "passed" if case.passed["grounding"] else "not passed",
+        }
+        for case in tried
+        if case.passed["grounding"] != case.row.supported
+    )
+    if limit:
+        show_errors(mistaken, limit)
