@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from sdrag.cli import main
+from sdrag.cli import main, preview
 from sdrag.cli.app import app
+from sdrag.cli.preview_journal import PreviewJournal
+from sdrag.explanation import Explainer
 
 runner = CliRunner()
 TEXT = "The witness Jonathan Meyers left. <b>Nobody</b> else saw the blue van."
@@ -66,6 +69,68 @@ def test_the_page_shows_the_span_and_asks_nothing_from_outside(folder: Path) -> 
     assert "&lt;b&gt;Nobody" in html
     outside = ("<script", "<link", "<img", "src=", "href=", "url(", "@import")
     assert not [word for word in outside if word in html]
+
+
+class Stopped(Exception):  # noqa: N818 - somebody presses Ctrl-C
+    pass
+
+
+@pytest.mark.parametrize("cut", [0, 7])
+def test_a_preview_that_was_stopped_goes_on(folder: Path, monkeypatch, cut) -> None:
+    """To the same bytes; what was read is not read again, and no journal stays."""
+    page, whole = folder / "p.html", folder / "whole.html"
+    command = ["preview", str(folder / "policy.yaml"), str(folder / "documents")]
+    call(*command, "--html", whole)
+    explain = Explainer.explain
+    read: list[str] = []
+
+    def stopping(self, chunks, asker=None):
+        if len(read) == 1:
+            raise Stopped
+        read.extend(chunk.id for chunk in chunks)
+        return explain(self, chunks, asker)
+
+    monkeypatch.setattr(preview, "_AT_ONCE", 1)
+    monkeypatch.setattr(Explainer, "explain", stopping)
+    assert runner.invoke(app, [*command, "--html", str(page)]).exit_code == 1
+    journal = folder / "p.html.progress"
+    assert stat.S_IMODE(journal.stat().st_mode) == 0o600
+    assert "Meyers" not in journal.read_text()
+    assert not page.exists()
+    with journal.open("r+b") as file:  # as a kill leaves it
+        file.truncate(journal.stat().st_size - cut)
+
+    before = list(read)
+    monkeypatch.setattr(
+        Explainer,
+        "explain",
+        lambda *given: read.extend(chunk.id for chunk in given[1]) or explain(*given),
+    )
+    call(*command, "--html", page)
+    assert page.read_bytes() == whole.read_bytes()
+    assert not journal.exists()
+    again = set(read[len(before) :]) & set(before)
+    assert bool(again) is bool(cut)
+
+
+def test_a_journal_of_another_policy_is_not_used(folder: Path, monkeypatch) -> None:
+    """Nor one of another role: what was found there is not found here."""
+    page = folder / "p.html"
+    command = ("preview", folder / "policy.yaml", folder / "documents", "--html", page)
+    with monkeypatch.context() as patch:
+        patch.setattr(PreviewJournal, "remove", lambda self: None)
+        call(*command, "--as", "clerk")
+    assert (folder / "p.html.progress").exists()
+    assert call(*command)[1]["constraints"]["names"]["spans"] == 2
+
+
+@pytest.mark.parametrize("line", ["[]", "{}", '{"key": 5}', "no json", "\0"])
+def test_a_journal_of_another_hand_is_begun_anew(folder: Path, line) -> None:
+    """It is no error, and nothing of it is believed."""
+    page = folder / "p.html"
+    (folder / "p.html.progress").write_text(f"{line}\n{line}\n")
+    call("preview", folder / "policy.yaml", folder / "documents", "--html", page)
+    assert "Jonathan Meyers</mark>" in page.read_text("utf-8")
 
 
 def test_a_constraint_that_needs_a_model_is_named(folder: Path) -> None:

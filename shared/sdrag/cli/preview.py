@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import groupby
+from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -19,13 +20,15 @@ from sdrag.errors import UsageError
 from sdrag.policy import Policy
 
 if TYPE_CHECKING:
+    from sdrag.cli.preview_journal import PreviewJournal
+    from sdrag.documents import Skipped
     from sdrag.explanation import Explainer
     from sdrag.reports.preview_report import Preview
     from sdrag.vocabulary import Passage, Principal
 
 __all__ = ["preview"]
 
-_AT_ONCE = 50
+_AT_ONCE = 20
 """So many chunks are read between two steps of the bar."""
 
 
@@ -45,7 +48,8 @@ def preview(
     Show what a policy withholds from documents, by which constraint, and why.
 
     Reads .txt .md .html .json .jsonl .csv .pdf .docx. The page holds the documents
-    themselves: keep it where they may be kept.
+    themselves: keep it where they may be kept. A preview with a page can be stopped:
+    the same command goes on where it was.
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """
@@ -58,11 +62,19 @@ def preview(
         check_writable(html)
     asker = Principal("preview", roles=frozenset(role)) if role else None
     started = perf_counter()
-    previewed = _previewed(paths, read, explainer, asker)
+    documents, skipped = _read(paths)
+    journal = None
     if html is not None:
+        from sdrag.cli.preview_journal import PreviewJournal
+
+        about = (read.model_dump_json(), llm, *sorted(role or ()), version("sdrag"))
+        journal = PreviewJournal(html, about)
+    previewed = _previewed(documents, skipped, read, explainer, asker, journal)
+    if html is not None and journal is not None:
         from sdrag.reports.preview_report import render_preview
 
         write_whole(html, render_preview(previewed))
+        journal.remove()
     result = {
         "documents": previewed.documents,
         "chunks": len(previewed.explanations),
@@ -81,40 +93,64 @@ def preview(
         typer.echo(json.dumps(result))
 
 
-def _previewed(
-    paths: list[Path], policy: Policy, explainer: Explainer, asker: Principal | None
-) -> Preview:
-    """Read the documents and explain them, some chunks at a time."""
+def _read(paths: list[Path]) -> tuple[list[list[Passage]], list[Skipped]]:
+    """Return the chunks of each document, and what cannot be read."""
     from sdrag.documents import Skipped, chunks_of, read_documents
-    from sdrag.reports.preview_report import Preview
 
-    previewed = Preview(
-        {rule.id: rule.text for rule in policy.rules}, explainer.refused
-    )
-    chunks: list[Passage] = []
+    documents: list[list[Passage]] = []
+    skipped: list[Skipped] = []
     for found in read_documents(paths):
         if isinstance(found, Skipped):
-            previewed.skipped.append(found)
+            skipped.append(found)
         else:
-            previewed.documents += 1
-            chunks += chunks_of(found)
-    if not chunks:
+            documents.append(list(chunks_of(found)))
+    if not any(documents):
         raise UsageError("There is no document to preview.", hint="See `--help`.")
-    with progress_bar("Reading", len(chunks)) as update:
-        for some in _by_documents(chunks):
-            previewed.explanations += explainer.explain(some, asker)
-            update(len(previewed.explanations), len(chunks))
-    return previewed
+    return documents, skipped
 
 
-def _by_documents(chunks: list[Passage]) -> Iterator[list[Passage]]:
-    """Yield the chunks of whole documents, some documents at a time."""
-    some: list[Passage] = []
-    for _, document in groupby(chunks, key=lambda chunk: chunk.document_id):
-        some += document
-        if len(some) >= _AT_ONCE:
+def _previewed(
+    documents: list[list[Passage]],
+    skipped: list[Skipped],
+    policy: Policy,
+    explainer: Explainer,
+    asker: Principal | None,
+    journal: PreviewJournal | None,
+) -> Preview:
+    """Explain the documents, some at a time; those of the journal are known."""
+    from sdrag.reports.preview_report import Preview
+
+    words = {rule.id: rule.text for rule in policy.rules}
+    found = [journal.get(chunks, words) if journal else None for chunks in documents]
+    total = sum(map(len, documents))
+    done = sum(len(known) for known in found if known)
+    unread = [index for index, known in enumerate(found) if known is None]
+    with progress_bar("Reading", total) as update:
+        update(done, total)
+        for some in _batches(unread, documents):
+            chunks = [chunk for index in some for chunk in documents[index]]
+            explained = iter(explainer.explain(chunks, asker))
+            for index in some:
+                made = list(islice(explained, len(documents[index])))
+                found[index] = made
+                done += len(made)
+                if journal:
+                    journal.put(documents[index], made)
+            update(done, total)
+    explanations = [one for known in found for one in known or ()]
+    return Preview(words, explainer.refused, explanations, skipped, len(documents))
+
+
+def _batches(unread: list[int], documents: list[list[Passage]]) -> Iterator[list[int]]:
+    """Yield the indices of some documents at a time."""
+    some: list[int] = []
+    chunks = 0
+    for index in unread:
+        some.append(index)
+        chunks += len(documents[index])
+        if chunks >= _AT_ONCE:
             yield some
-            some = []
+            some, chunks = [], 0
     if some:
         yield some
 
