@@ -54,6 +54,8 @@ def bind(
     if state is None and not dry_run:
         raise UsageError("--state names the file that is written.")
     source = chunks_in(paths or (), chroma, collection)
+    if not source.count:
+        raise UsageError("There is no chunk to bind.", hint="See `--help`.")
     if dry_run:
         from sdrag.cli.estimate import NOTES, estimate
 

@@ -15,6 +15,7 @@ from sdrag.vocabulary import Passage
 __all__ = ["Chunks", "chunks_in"]
 
 _PAGE = 1000
+_DATABASE = "chroma.sqlite3"
 _DOCUMENT_KEYS = ("document_id", "source", "doc_id", "ref_doc_id")
 
 
@@ -88,8 +89,11 @@ class _Chroma:
     @classmethod
     def opened(cls, folder: Path, name: str) -> _Chroma:
         """Open a collection that exists; Chroma would make an empty one."""
-        if not folder.is_dir():
-            raise UsageError("There is no such folder of Chroma.")
+        if not (folder / _DATABASE).is_file():  # Chroma would make one
+            raise UsageError(
+                "That is no folder of Chroma.",
+                hint="Give the folder that your store's `persist_directory` names.",
+            )
         with require_extra("chroma", "A Chroma collection"):
             import chromadb
             from chromadb.config import Settings

@@ -73,10 +73,20 @@ def chat_model(name: str) -> Any:
 
     Args:
         name: PROVIDER:MODEL, as `init_chat_model` takes it.
+
+    Raises:
+        UsageError: There is no such model, or no key for it.
     """
     with require_extra("agents", "A model by name"):
         from langchain.chat_models import init_chat_model
-    return init_chat_model(name, temperature=0)
+    try:
+        return init_chat_model(name, temperature=0)
+    except Exception as error:  # noqa: BLE001 -- as the provider's package pleases
+        raise UsageError(
+            f"The model cannot be made ({type(error).__name__}).",
+            hint="Name it as PROVIDER:MODEL, install the provider's LangChain package"
+            " and set its key.",
+        ) from None
 
 
 def served_model(name: str, base_url: str) -> Any:

@@ -56,7 +56,10 @@ def load_articles(path: Path | None = None) -> list[dict[str, Any]]:
         (file for file in source.iterdir() if file.name.endswith(".json")),
         key=lambda file: file.name,
     )
-    return [article for file in found for article in _read(file)]
+    articles = [article for file in found for article in _read(file)]
+    if not articles:
+        raise UsageError("The folder holds no article.", hint="Articles are .json.")
+    return articles
 
 
 def check_article(article: Mapping[str, Any]) -> list[str]:

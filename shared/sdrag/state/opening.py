@@ -133,7 +133,8 @@ def open_state(where: StateSource = None) -> State:
             returned as it is; without either, a new one is in memory.
 
     Raises:
-        UsageError: It is none of these, or the key next to the file is not its key.
+        UsageError: It is none of these, its folder is missing, or the key next to the
+            file is not its key.
         HostError: The file is no state, or cannot be written.
     """
     if isinstance(where, State):
@@ -144,12 +145,14 @@ def open_state(where: StateSource = None) -> State:
             hint="Pass the path of a file, or what `open_state` returned.",
         )
     path = MEMORY if where is None else str(where)
+    if path != MEMORY:
+        _check_place(Path(path))
+    database = Database(path, SCHEMA, name="state", version=VERSION)
     secret = (
         secrets.token_bytes(_SECRET_BYTES)
         if path == MEMORY
         else _secret_at(Path(f"{path}.key"))
     )
-    database = Database(path, SCHEMA, name="state", version=VERSION)
     keys, hashes = Keys(secret), Hashes(secret)
     _check_seal(database, keys)
     return State(
@@ -163,6 +166,13 @@ def open_state(where: StateSource = None) -> State:
         enforced=Enforced(database),
         path=path,
     )
+
+
+def _check_place(path: Path) -> None:
+    if path.is_dir():
+        raise UsageError("The state is a folder.", hint="Name a file.")
+    if not path.parent.is_dir():
+        raise UsageError("The folder of the state is missing.", hint="Make it first.")
 
 
 def _check_seal(database: Database, keys: Keys) -> None:

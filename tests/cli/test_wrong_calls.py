@@ -1,0 +1,158 @@
+"""Every command, called wrongly: exit status 2, a clear line, nothing half-written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sdrag.cli import main
+
+CHUNK = '{"id": "1", "text": "The quay opens at six."}\n'
+WRONG = {
+    "check": [
+        [],
+        ["missing.yaml"],
+        ["documents"],
+        ["binary"],
+        ["list.yaml"],
+        ["broken.yaml"],
+        ["key.yaml"],
+        ["sealed.yaml"],
+        ["policy.yaml", "--llm", "other"],
+        ["policy.yaml", "--unknown"],
+    ],
+    "init": [
+        ["started"],
+        ["binary"],
+        ["binary/inside"],
+        ["\0"],
+        ["new", "other"],
+        ["new", "--unknown"],
+        ["new", "--force"],
+        ["/proc/sdrag"],
+    ],
+    "bind": [
+        [],
+        ["policy.yaml"],
+        ["policy.yaml", "chunks.jsonl"],
+        ["missing.yaml", "chunks.jsonl", "--state", "s.sqlite"],
+        ["policy.yaml", "missing.jsonl", "--state", "s.sqlite"],
+        ["policy.yaml", "binary", "--state", "s.sqlite"],
+        ["policy.yaml", "empty.jsonl", "--state", "s.sqlite"],
+        ["policy.yaml", "key.yaml", "--state", "s.sqlite"],
+        ["policy.yaml", "chunks.jsonl", "--state", "documents"],
+        ["policy.yaml", "chunks.jsonl", "--state", "binary"],
+        ["policy.yaml", "chunks.jsonl", "--state", "missing/s.sqlite"],
+        ["policy.yaml", "chunks.jsonl", "--state", "s.sqlite", "--llm", "other"],
+        ["policy.yaml", "chunks.jsonl", "--chroma", "documents"],
+        ["policy.yaml", "--chroma", "missing", "--state", "s.sqlite"],
+        ["policy.yaml", "--chroma", "documents", "--state", "s.sqlite"],
+        ["policy.yaml", "chunks.jsonl", "--unknown"],
+    ],
+    "schema": [
+        ["other"],
+        ["policy", "audit"],
+        ["--output", "documents"],
+        ["--output", "missing/s.json"],
+        ["--output", "binary/s.json"],
+        ["--output"],
+        ["--unknown"],
+        ["--output", "/proc/s.json"],
+    ],
+    "eval": [
+        ["other"],
+        ["rcqa", "--data", "missing.json"],
+        ["rcqa", "--data", "documents"],
+        ["rcqa", "--data", "binary"],
+        ["rcqa", "--data", "empty.jsonl"],
+        ["rcqa", "--data", "key.yaml"],
+        ["rcqa", "--html", "missing/page.html"],
+        ["rcqa", "--sensitivity", "2"],
+        ["rcqa", "--sensitivity", "0.5,high,low"],
+        ["rcqa", "--sensitivity", "0.5,1", "--defense", "redact,withhold"],
+        ["rcqa", "--fail-under", "privacy"],
+        ["rcqa", "--unknown"],
+        ["contradiction", "--data", "missing.jsonl"],
+        ["contradiction", "--data", "binary"],
+        ["contradiction", "--data", "chunks.jsonl"],
+        ["injection", "--data", "chunks.jsonl"],
+        ["grounding", "--data", "documents"],
+        ["highlight", "--data", "chunks.jsonl"],
+        ["entities", "--data", "binary"],
+        ["wordings", "--data", "chunks.jsonl"],
+    ],
+    "demo": [["--top-k", "0"], ["--llm", "other"], ["other"], ["--unknown"]],
+    "build-rcqa": [
+        [],
+        ["articles"],
+        ["articles", "--model", "other"],
+        ["articles", "--model", "scripted:exact"],
+        ["articles", "--model", "openai:gpt-4o-mini", "--count", "0"],
+        ["articles", "--unknown"],
+    ],
+}
+CALLS = [
+    (command, arguments) for command, calls in WRONG.items() for arguments in calls
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    files = {
+        "policy.yaml": "constraints:\n- Remove names of witnesses\n",
+        "list.yaml": "- Remove names\n",
+        "broken.yaml": "constraints: [\n",
+        "key.yaml": "constrants: []\n",
+        "sealed.yaml": "constraints: []\n",
+        "chunks.jsonl": CHUNK,
+        "empty.jsonl": "",
+        "started/policy.yaml": "constraints: []\n",
+    }
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "started").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "binary").write_bytes(bytes(range(256)))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    opened = Path.open
+
+    def denied(self: Path, *args: object, **given: object) -> object:
+        if self.name == "sealed.yaml":  # root may read everything
+            raise PermissionError(13, "no permission")
+        return opened(self, *args, **given)
+
+    monkeypatch.setattr(Path, "open", denied)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"), CALLS, ids=[" ".join([c, *a]) for c, a in CALLS]
+)
+def test_a_wrong_call(folder, monkeypatch, capfd, command, arguments):
+    """Says what is wrong, and leaves the folder as it was."""
+    monkeypatch.setattr("sys.argv", ["sdrag", command, *arguments])
+    before = contents(folder)
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    said = capfd.readouterr().err
+    assert ended.value.code == 2, said
+    assert said.strip()
+    assert "Traceback" not in said
+    assert contents(folder) == before
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        os.path.relpath(path, folder): _read(path) if path.is_file() else b""
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+def _read(path: Path) -> bytes:
+    with open(path, "rb") as file:  # noqa: PTH123 - `Path.open` is what is denied
+        return file.read()
