@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
     from langchain_sdrag.injection_scanner import InjectionScanner
     from langchain_sdrag.linkage_masker import LinkageMasker
+    from langchain_sdrag.metadata_inheritor import MetadataInheritor
     from langchain_sdrag.redacted_view import RedactedView
     from langchain_sdrag.searching import FilteredRetriever
     from langchain_sdrag.selective_disclosure_compressor import (
@@ -43,6 +44,7 @@ __all__ = [
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
+    "MetadataInheritor",
     "RedactedView",
     "SelectiveDisclosureCompressor",
     "SelectiveDisclosureMiddleware",
@@ -60,6 +62,7 @@ _HOMES = {
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",
+    "MetadataInheritor": "metadata_inheritor",
     "RedactedView": "redacted_view",
     "SelectiveDisclosureCompressor": "selective_disclosure_compressor",
     "SelectiveDisclosureMiddleware": "selective_disclosure_middleware",

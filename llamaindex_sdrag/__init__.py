@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
     from llamaindex_sdrag.injection_scanner import InjectionScanner
     from llamaindex_sdrag.linkage_masker import LinkageMasker
+    from llamaindex_sdrag.metadata_inheritor import MetadataInheritor
     from llamaindex_sdrag.redacted_view import RedactedView
     from llamaindex_sdrag.searching import FilteredRetriever
     from llamaindex_sdrag.selective_disclosure_postprocessor import (
@@ -44,6 +45,7 @@ __all__ = [
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
+    "MetadataInheritor",
     "RedactedView",
     "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureRetriever",
@@ -62,6 +64,7 @@ _HOMES = {
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",
+    "MetadataInheritor": "metadata_inheritor",
     "RedactedView": "redacted_view",
     "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",

@@ -60,6 +60,7 @@ Stage = Literal[
     "summarize",
     "mask",
     "scan",
+    "inherit",
     "highlight",
     "answer",
 ]

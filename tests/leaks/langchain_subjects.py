@@ -205,6 +205,15 @@ SUBJECTS = (
     ),
     Subject(
         "langchain",
+        "MetadataInheritor",
+        lambda folder: langchain_sdrag.MetadataInheritor(
+            policy={**SETTINGS, "access": {}}, documents=planted_documents()
+        ),
+        TRANSFORMER_MODES,
+        releases=False,
+    ),
+    Subject(
+        "langchain",
         "LinkageMasker",
         lambda folder: langchain_sdrag.LinkageMasker(
             policy=SETTINGS, whole_corpus=True

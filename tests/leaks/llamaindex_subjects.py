@@ -217,6 +217,15 @@ SUBJECTS = (
     ),
     Subject(
         "llamaindex",
+        "MetadataInheritor",
+        lambda folder: llamaindex_sdrag.MetadataInheritor(
+            policy={**SETTINGS, "access": {}}, documents=_bare_nodes()
+        ),
+        NODE_MODES,
+        releases=False,
+    ),
+    Subject(
+        "llamaindex",
         "HierarchySummarizer",
         _llamaindex_summarizer,
         NODE_MODES,

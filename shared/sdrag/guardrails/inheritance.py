@@ -22,10 +22,12 @@ from sdrag.guardrails.metadata_dates import last_instant
 from sdrag.policy import AccessSection, Policy
 from sdrag.vocabulary import Span
 
-__all__ = ["NOBODY", "DocumentSection", "inherited"]
+__all__ = ["NOBODY", "DocumentSection", "inherited", "nobodys"]
 
 NOBODY = "sdrag:nobody"
 """Stands in a list of tags that would else be empty; stores refuse those."""
+_ABOVE_ALL = 2**53
+"""A level that nobody has, and that every store can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,17 @@ def _closed(
     tenants = [layer.get(section.tenant_key or "") is not None for layer in layers]
     mixed = any(tagged) and not all(tagged)
     if mixed or (any(tenants) and not all(tenants)):
-        return {key: [NOBODY] for key in (section.tenant_key, section.roles_key) if key}
+        return nobodys(section)
     return {}
+
+
+def nobodys(section: AccessSection) -> dict[str, Any]:
+    """Return tags that admit nobody, under keys that the policy looks at."""
+    listed = [key for key in (section.tenant_key, section.roles_key) if key]
+    keys = listed or [key for key in (section.uses_key,) if key]
+    if keys or not section.level_key:
+        return {key: [NOBODY] for key in keys}
+    return {section.level_key: _ABOVE_ALL}
 
 
 def _joins(policy: Policy) -> dict[str, Any]:
