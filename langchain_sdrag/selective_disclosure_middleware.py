@@ -63,12 +63,17 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     """
     Keep of what tools return what the policy lets be disclosed.
 
+    Every tool is guarded unless `tools` says which. Of one that retrieves nothing, such
+    as a calculator, a strict policy may leave nothing; a warning then names the tool.
+
     Example:
         ```python
         agent = create_agent(
             model,
-            tools,
-            middleware=[SelectiveDisclosureMiddleware(policy="policy.yaml")],
+            [search, calculator],
+            middleware=[
+                SelectiveDisclosureMiddleware(policy="policy.yaml", tools=["search"])
+            ],
         )
         agent.invoke(messages, context={"principal": Principal("ada")})
         ```
@@ -169,7 +174,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         values = self._values_of(self._redactor.in_force(), runtime)
         mark = self._mark(values)
         messages = [
-            self._message(one, values)
+            self._message(one, replace(values, tool=one.name or ""))
             if isinstance(one, ToolMessage)
             else mark.put_on(values.redact(one))
             for one in self._unreleased(state, mark)
@@ -183,7 +188,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         values = self._values_of(await self._redactor.ain_force(), runtime)
         mark = self._mark(values)
         messages = [
-            await self._amessage(one, values)
+            await self._amessage(one, replace(values, tool=one.name or ""))
             if isinstance(one, ToolMessage)
             else mark.put_on(await values.aredact(one))
             for one in self._unreleased(state, mark)
@@ -243,7 +248,8 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 
     def _values(self, setup: WrapperSetup, request: ToolCallRequest) -> ValueRedactor:
         principal = self._principal(request.runtime)
-        return ValueRedactor(setup, rebuild, principal, _question(request))
+        tool = request.tool_call["name"]
+        return ValueRedactor(setup, rebuild, principal, _question(request), tool=tool)
 
     def _values_of(self, setup: WrapperSetup, runtime: Any) -> ValueRedactor:
         return ValueRedactor(setup, rebuild, self._principal(runtime))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self, Unpack
 
 from llama_index.core.agent.workflow.agent_context import SimpleAgentContext
@@ -45,7 +46,7 @@ from sdrag.engine.interrupts import bare_interrupt
 from sdrag.errors import HostError, SdragError, UsageError
 from sdrag.policy import Policy, metadata_of_any
 from sdrag.value_redactor import NOTHING, ValueRedactor
-from sdrag.wrapper_setup import ReloadableWrapper
+from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup
 
 __all__ = ["NOTHING", "GuardedTool", "guard_tool"]
 
@@ -59,6 +60,9 @@ Attempted = ToolOutput | BaseException
 def guard_tool(tool: BaseTool, **given: Unpack[DisclosureArguments]) -> GuardedTool:
     """
     Return a tool that answers with what the policy lets be disclosed.
+
+    Guard the tools that retrieve. Of one that retrieves nothing, such as a calculator,
+    a strict policy may leave nothing; a warning then names the tool.
 
     Args:
         tool: The host's own.
@@ -129,7 +133,7 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
         """Run the tool in a frame that is gone before an error of it is raised."""
         try:
             setup = self.in_force()
-            values = value_redactor(setup, _question(args, kwargs), self._resolver)
+            values = self._values(setup, _question(args, kwargs))
             output: ToolOutput | WaitingForEvent[Any]
             try:
                 with _guarded(values, args, kwargs) as call:
@@ -149,7 +153,7 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
         """Run the tool without blocking the event loop; as `_attempted`."""
         try:
             setup = await self.ain_force()
-            values = value_redactor(setup, _question(args, kwargs), self._resolver)
+            values = self._values(setup, _question(args, kwargs))
             output: ToolOutput | WaitingForEvent[Any]
             try:
                 with _guarded(values, args, kwargs) as call:
@@ -164,6 +168,10 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             return self._output(output, released, _raw_input(args, kwargs))
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
             return _without_text(error)
+
+    def _values(self, setup: WrapperSetup, question: str) -> ValueRedactor:
+        values = value_redactor(setup, question, self._resolver)
+        return replace(values, tool=self.metadata.name or "")
 
     def _output(
         self, output: ToolOutput, released: list[NodeWithScore], asked: Kwargs

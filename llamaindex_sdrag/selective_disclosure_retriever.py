@@ -9,7 +9,7 @@ which no postprocessor can promise.
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -23,6 +23,7 @@ from llamaindex_sdrag.vector_search import VectorSearch
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
 from sdrag.engine.host_search import HostSearch
 from sdrag.errors import UsageError
+from sdrag.host_attributes import passed_on
 from sdrag.pipeline import Request, asks_again, retrieve
 from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup
 
@@ -39,6 +40,9 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
             base_retriever=index.as_retriever(), policy="policy.yaml", llm=llm
         )
         ```
+
+    What the host calls on the wrapped retriever to add, change or delete documents is
+    passed on to it, and so are its plain settings; nothing that could retrieve is.
 
     Args:
         base_retriever: The host's own, or a `FilteredRetriever`, which holds to access
@@ -77,6 +81,12 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         name = type(self).__name__
         setup, self._principal_resolver = disclosing_setup(name, "retrieve", given)
         self._follow(setup, given["policy"])
+
+    def __getattr__(self, name: str) -> Any:
+        """Pass on what a host calls to write, and its plain settings."""
+        base = self.__dict__.get("_base_retriever")
+        host = base.retriever if isinstance(base, FilteredRetriever) else base
+        return passed_on(self, host, name)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         setup = self.in_force()

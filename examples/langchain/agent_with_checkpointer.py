@@ -28,7 +28,7 @@ saver = InMemorySaver()
 agent = create_agent(
     model,
     [tool],
-    middleware=[SelectiveDisclosureMiddleware(policy=POLICY)],
+    middleware=[SelectiveDisclosureMiddleware(policy=POLICY, tools=["search"])],
     checkpointer=saver,
 )
 config = {"configurable": {"thread_id": "1"}}

@@ -201,8 +201,10 @@ class GuardRunner:
             round_trips=meter.round_trips,
         )
         emit(event, self.sinks)
-        nothing_left = isinstance(result, Disclosure) and not result.passages
-        self.warnings.of_event(event, nothing_left=nothing_left)
+        nothing_left, tool = False, None
+        if isinstance(result, Disclosure):
+            nothing_left, tool = not result.passages, result.tool
+        self.warnings.of_event(event, nothing_left=nothing_left, tool=tool)
         return event
 
 

@@ -165,10 +165,18 @@ def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """What may leave, in the order and under the ids it came in, and why."""
+    """
+    What may leave, in the order and under the ids it came in, and why.
+
+    Args:
+        passages: That may leave.
+        decisions: Without content.
+        tool: The name of the tool that returned the passages, where one did.
+    """
 
     passages: tuple[Passage, ...]
     decisions: tuple[Decision, ...]
+    tool: str | None = None
 
 
 def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
@@ -48,6 +48,7 @@ class ValueRedactor(Confidential):
         principal: On whose behalf.
         question: Ranks constraints, and goes nowhere else.
         announce: Called with the audit event of every value.
+        tool: The name of the tool that wrote the values, for warnings.
     """
 
     setup: WrapperSetup
@@ -55,6 +56,7 @@ class ValueRedactor(Confidential):
     principal: Principal | None
     question: str = ""
     announce: Callable[[AuditEvent], None] = _unheard
+    tool: str | None = None
 
     def redact(self, value: Any, done: Done = _NONE) -> Any:
         """
@@ -91,7 +93,8 @@ class ValueRedactor(Confidential):
 
     def _steps(self, passages: Sequence[Passage]) -> Steps[Disclosure]:
         request = Request(self.question, self.principal)
-        return disclose(passages, request, self.setup.engine)
+        found = yield from disclose(passages, request, self.setup.engine)
+        return replace(found, tool=self.tool)
 
     def _passages(self, value: Any, rebuild: Rebuild) -> list[Passage]:
         """Make one passage of all texts of a value, and one of each."""

@@ -273,3 +273,60 @@ def test_what_is_withheld_leaves_a_word_to_say_so():
 
     assert message.text == "Nothing was found that may be disclosed."
     assert message.artifact == []
+
+
+@tool
+def calculator(query: str) -> str:
+    """Calculate."""
+    return f"It is 42, for {query}."
+
+
+def warned(caplog):
+    return [
+        record.getMessage()
+        for record in caplog.records
+        if record.name == "sdrag" and record.levelname == "WARNING"
+    ]
+
+
+@both_modes
+def test_a_tool_of_which_nothing_is_left_is_told_of_once(mode, caplog):
+    """By a warning that names the tool and the argument, and holds no text."""
+    calculator.name = "search"
+    policy = POLICY | {"relevance": {"min_score": 0.99}}
+    built = create_agent(
+        AgentModel(),
+        [calculator],
+        middleware=[SelectiveDisclosureMiddleware(policy=policy)],
+    )
+
+    for _ in range(2):
+        (message,) = retrieved(run(built, mode, ASK))
+        assert message.text == "Nothing was found that may be disclosed."
+
+    (said,) = warned(caplog)
+    assert "'search'" in said
+    assert "tools=[...]" in said
+    assert "below-floor" in said
+    assert "42" not in said
+    assert NAME not in said
+
+
+@both_modes
+def test_a_tool_that_is_left_out_answers_as_it_is(mode, caplog):
+    """`tools=` says which tools retrieve; the others are not touched, nor told of."""
+    calculator.name = "search"
+    built = create_agent(
+        AgentModel(),
+        [calculator],
+        middleware=[
+            SelectiveDisclosureMiddleware(
+                policy=POLICY | {"relevance": {"min_score": 0.99}}, tools=["other"]
+            )
+        ],
+    )
+
+    (message,) = retrieved(run(built, mode, ASK))
+
+    assert "42" in message.text
+    assert warned(caplog) == []

@@ -121,3 +121,29 @@ async def test_an_agent_reads_redacted_text_only():
     assert "saw it" in prompts[1]
     assert NAME not in str(prompts) + str(result)
     assert all(NAME not in str(call) for call in result.tool_calls)
+
+
+@both_modes
+def test_a_tool_of_which_nothing_is_left_is_told_of_once(mode, caplog):
+    """By a warning that names the tool, and holds no text."""
+
+    def calculate(query: str) -> str:
+        """Calculate."""
+        return f"It is 42, for {query}."
+
+    guarded = guard_tool(
+        FunctionTool.from_defaults(calculate),
+        policy=POLICY | {"relevance": {"min_score": 0.99}},
+    )
+
+    for _ in range(2):
+        assert "42" not in called(guarded, mode, query="six by seven").content
+
+    (said,) = [
+        record.getMessage()
+        for record in caplog.records
+        if record.name == "sdrag" and record.levelname == "WARNING"
+    ]
+    assert "'calculate'" in said
+    assert "guard_tool" in said
+    assert "42" not in said

@@ -127,6 +127,10 @@ def computed(function: Callable[[Any], Any], item: Any) -> Outcome[Any]:
     raise interrupt
 
 
+_CALL = "A call"
+"""How errors begin until `of_step` says what was called."""
+
+
 def _failed(error: BaseException) -> Failure:
     """
     Put an error of ours in place of a provider's or a host's.
@@ -136,8 +140,26 @@ def _failed(error: BaseException) -> Failure:
     if isinstance(error, SdragError):
         return Failure(error.sealed())
     if isinstance(error, TimeoutError):
-        return Failure(ModelTimeoutError("A call took longer than its own limit."))
-    return Failure(ModelError(f"A call failed with {type(error).__name__}."))
+        return Failure(ModelTimeoutError(f"{_CALL} took longer than its own limit."))
+    return Failure(ModelError(f"{_CALL} failed with {type(error).__name__}."))
+
+
+def of_step(outcome: Outcome[T], step: str) -> Outcome[T]:
+    """
+    Say in the error of a failed call what was called.
+
+    Args:
+        outcome: Of the call.
+        step: What was called, such as `The retriever`.
+    """
+    if not isinstance(outcome, Failure):
+        return outcome
+    error, kind = outcome.error, type(outcome.error)
+    if kind not in {ModelError, ModelTimeoutError}:
+        return outcome
+    said = str(error)
+    named = said.startswith(f"{_CALL} ")
+    return Failure(kind(step + said[len(_CALL) :] if named else f"{step}: {said}"))
 
 
 _Made = tuple[Outcome[T], float | None]

@@ -22,6 +22,7 @@ from sdrag.engine.calls import (
     abounded,
     attempt,
     computed,
+    of_step,
     on_thread,
     side_by_side,
 )
@@ -102,10 +103,10 @@ class PortRunner:
             return _compute(effect)
         job = _job(effect, self.ports)
         if not job.bounded:
-            return job.read(
+            return job.outcomes(
                 [attempt(job.port.call, item, Retrying(1)) for item in job.items]
             )
-        return job.read(side_by_side(job.port.call, job.items, self.limits))
+        return job.outcomes(side_by_side(job.port.call, job.items, self.limits))
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
@@ -120,7 +121,7 @@ class PortRunner:
         limits = self.limits if job.bounded else None
         calls = (abounded(job.port, item, limits, gate) for item in job.items)
         ended: list[Outcome[Any] | Held] = await asyncio.gather(*map(hold, calls))
-        return job.read([release(entry) for entry in ended])
+        return job.outcomes([release(entry) for entry in ended])
 
     @property
     def _local(self) -> LocalWork:
@@ -177,12 +178,18 @@ class _Job:
         bounded: Made under the limits. The host's own retriever and authorizer are
             called on the caller's thread, as the host would: its connections may
             belong to that thread, and its time limits are its own.
+        step: What is called, for errors.
     """
 
+    step: str
     port: Port[Any, Any]
     items: Sequence[Any]
     read: Callable[[Sequence[Outcome[Any]]], Sequence[Outcome[Any]]]
     bounded: bool = True
+
+    def outcomes(self, found: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
+        """Make the effect's outcomes; errors of calls say what was called."""
+        return self.read([of_step(outcome, self.step) for outcome in found])
 
 
 def _compute(effect: Compute) -> list[Outcome[Any]]:
@@ -192,26 +199,30 @@ def _compute(effect: Compute) -> list[Outcome[Any]]:
 def _job(effect: Effect, ports: Ports) -> _Job:
     match effect:
         case Complete():
-            port = _given(ports.complete, "A language model", "llm")
-            return _Job(port, effect.items, partial(_labelled, effect))
+            step, items = "The language model", effect.items
+            port = _given(ports.complete, step, "llm")
+            return _Job(step, port, items, partial(_labelled, effect))
         case Embed():
-            port = _given(ports.embed, "An embedding model", "embeddings")
+            step = "The embedding model"
+            port = _given(ports.embed, step, "embeddings")
             read = partial(_vectors, len(effect.items))
-            return _Job(port, (effect,), read, bounded=not port.local)
+            return _Job(step, port, (effect,), read, bounded=not port.local)
         case Search():
-            port = _given(ports.search, "A retriever", "base_retriever")
+            step = "The retriever"
+            port = _given(ports.search, step, "base_retriever")
             searches = [
                 Search((query,), effect.filters, effect.limit) for query in effect.items
             ]
-            return _Job(port, searches, _host_faults, bounded=False)
+            return _Job(step, port, searches, _host_faults, bounded=False)
         case Score():
-            port = _given(ports.score, "A scorer", effect.model)
-            return _Job(port, (effect,), partial(_each, len(effect.items)))
+            step = f"The judge of {effect.model}"
+            port = _given(ports.score, step, effect.model)
+            return _Job(step, port, (effect,), partial(_each, len(effect.items)))
         case Authorize():
-            port = _given(ports.authorize, "An authorizer", "authorize")
-            return _Job(
-                port, (effect,), partial(_each, len(effect.items)), bounded=False
-            )
+            step = "The authorizer"
+            port = _given(ports.authorize, step, "authorize")
+            read = partial(_each, len(effect.items))
+            return _Job(step, port, (effect,), read, bounded=False)
     raise InternalError(f"No runner answers {type(effect).__name__}.")
 
 

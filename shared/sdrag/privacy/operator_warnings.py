@@ -25,6 +25,11 @@ __all__ = ["OperatorWarnings"]
 _logger = logging.getLogger("sdrag")
 _NO_PASSAGE = {"answer", "constraints", "query"}
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{0,63}", re.ASCII)
+_OF_TOOLS = (
+    "Every tool is guarded. If this one retrieves nothing, guard those that do alone:"
+    " name them in `tools=[...]` of `SelectiveDisclosureMiddleware`, or pass them alone"
+    " to `guard_tool`."
+)
 _WHERE_MISSING = {
     "hold": "where it is missing, the constraint holds",
     "skip": "where it is missing, the constraint does not hold",
@@ -40,13 +45,16 @@ class OperatorWarnings:
         self._lock = Lock()
         self._said: set[Hashable] = set()
 
-    def of_event(self, event: AuditEvent, *, nothing_left: bool) -> None:
+    def of_event(
+        self, event: AuditEvent, *, nothing_left: bool, tool: str | None = None
+    ) -> None:
         """
         Warn of what an event shows.
 
         Args:
             event: Of one request.
             nothing_left: The request was to return passages, and returns none.
+            tool: The name of the tool whose result the passages are.
         """
         codes = Counter(
             decision.reason for decision in event.decisions if decision.reason in WARNED
@@ -54,7 +62,7 @@ class OperatorWarnings:
         for code, count in codes.items():
             self._once(code, "%s: %s %d.%s", event.stage, code, count, _of(code))
         if nothing_left:
-            self._of_nothing(event)
+            self._of_nothing(event, tool)
 
     def of_keys(self, rules: Iterable[Constraint], passages: Sequence[Passage]) -> None:
         """Warn of the keys of a `where` that no passage of a corpus carries."""
@@ -107,7 +115,7 @@ class OperatorWarnings:
             error,
         )
 
-    def _of_nothing(self, event: AuditEvent) -> None:
+    def _of_nothing(self, event: AuditEvent, tool: str | None) -> None:
         """Warn that all passages were withheld, unless another warning says why."""
         withheld = [
             decision for decision in event.decisions if _takes_a_passage(decision)
@@ -117,13 +125,22 @@ class OperatorWarnings:
             return
         ids = sorted({name for item in withheld for name in item.constraint_ids})
         (first, _), *_ = codes.most_common(1)
+        what, mend = "all passages of a request were withheld", ""
+        if tool is not None:
+            known = _IDENTIFIER.fullmatch(tool)
+            what = (
+                f"nothing is left of what {f'the tool {tool!r}' if known else 'a tool'}"
+            )
+            what, mend = f"{what} returned", f" {_OF_TOOLS}"
         self._once(
-            "nothing left",
-            "%s: all passages of a request were withheld (%s)%s.%s",
+            ("nothing left", tool),
+            "%s: %s (%s)%s.%s%s",
             event.stage,
+            what,
             ", ".join(f"{code} {count}" for code, count in codes.most_common()),
             f", by {', '.join(ids)}" if ids else "",
             _of(first),
+            mend,
         )
 
     def _once(self, cause: Hashable, message: str, *args: Any) -> None:
