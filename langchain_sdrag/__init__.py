@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langchain_sdrag.hierarchy_summarizer import HierarchySummarizer
     from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
     from langchain_sdrag.injection_scanner import InjectionScanner
+    from langchain_sdrag.knowledge_base_scan import scan_knowledge_base
     from langchain_sdrag.linkage_masker import LinkageMasker
     from langchain_sdrag.metadata_inheritor import MetadataInheritor
     from langchain_sdrag.redacted_view import RedactedView
@@ -49,6 +50,7 @@ __all__ = [
     "SelectiveDisclosureCompressor",
     "SelectiveDisclosureMiddleware",
     "SelectiveDisclosureRetriever",
+    "scan_knowledge_base",
     "separated_prompt",
     "separated_sources",
 ]
@@ -67,6 +69,7 @@ _HOMES = {
     "SelectiveDisclosureCompressor": "selective_disclosure_compressor",
     "SelectiveDisclosureMiddleware": "selective_disclosure_middleware",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
+    "scan_knowledge_base": "knowledge_base_scan",
     "separated_prompt": "source_separation",
     "separated_sources": "source_separation",
 }

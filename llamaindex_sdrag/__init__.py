@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from llamaindex_sdrag.hierarchy_summarizer import HierarchySummarizer
     from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
     from llamaindex_sdrag.injection_scanner import InjectionScanner
+    from llamaindex_sdrag.knowledge_base_scan import scan_knowledge_base
     from llamaindex_sdrag.linkage_masker import LinkageMasker
     from llamaindex_sdrag.metadata_inheritor import MetadataInheritor
     from llamaindex_sdrag.redacted_view import RedactedView
@@ -52,6 +53,7 @@ __all__ = [
     "SourceSeparator",
     "guard_memory",
     "guard_tool",
+    "scan_knowledge_base",
     "separated_prompt",
     "separated_sources",
 ]
@@ -71,6 +73,7 @@ _HOMES = {
     "SourceSeparator": "source_separation",
     "guard_memory": "guarded_memory",
     "guard_tool": "guarded_tool",
+    "scan_knowledge_base": "knowledge_base_scan",
     "separated_prompt": "source_separation",
     "separated_sources": "source_separation",
 }

@@ -28,6 +28,7 @@ OWN_ARGUMENTS = {
     "FilteredRetriever": {"translator", "factory"},
     "HighlightAndSummarize": {"question_key", "return_sources", "streaming"},
     "SelectiveDisclosureMiddleware": {"tools", "tool"},
+    "scan_knowledge_base": {"documents", "nodes"},
     "separated_prompt": {"purpose"},
     "separated_sources": {"documents", "nodes"},
 }

@@ -252,6 +252,12 @@ SUBJECTS = (
     ),
     Subject(
         "langchain",
+        "scan_knowledge_base",
+        lambda _: langchain_sdrag.scan_knowledge_base,
+        {"sync": lambda built, _: list(built(planted_documents(), policy=SETTINGS))},
+    ),
+    Subject(
+        "langchain",
         "separated_prompt",
         _separating,
         _langchain_modes(),

@@ -283,6 +283,16 @@ SUBJECTS = (
     ),
     Subject(
         "llamaindex",
+        "scan_knowledge_base",
+        lambda _: llamaindex_sdrag.scan_knowledge_base,
+        {
+            "sync": lambda built, _: list(
+                built([item.node for item in planted_nodes()], policy=SETTINGS)
+            )
+        },
+    ),
+    Subject(
+        "llamaindex",
         "separated_prompt",
         _llamaindex_separating,
         _llamaindex_modes(),

@@ -17,6 +17,7 @@ from sdrag.cli.explain import explain
 from sdrag.cli.init import init
 from sdrag.cli.mask import mask
 from sdrag.cli.preview import preview
+from sdrag.cli.scan import scan
 from sdrag.cli.schema import schema
 
 __all__ = ["app"]
@@ -36,6 +37,7 @@ for _command in (
     explain,
     bind,
     mask,
+    scan,
     audit,
     schema,
     build_rcqa,

@@ -81,10 +81,13 @@ def contradiction(
 @evaluate.command()
 @suite
 def control(
-    data: Annotated[Path, typer.Option(help="A JSON list of attack strings.")],
     corpus: Annotated[
         Path, typer.Option(help="Passages: JSON, JSONL, SQuAD, or a folder of .txt.")
     ],
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A JSON list of attack strings; none are tried without."),
+    ] = None,
     min_words: MinWords = 5,
     min_sentence_words: MinSentenceWords = 3,
     max_highlights: Annotated[int, typer.Option(min=1, help="Of one answer.")] = 20,
@@ -104,12 +107,11 @@ def control(
     """Attack verification, bound what is left to choose, scan the corpus."""
     from sdrag.evaluation.control_bits import (
         evaluate_control,
-        guard_judge,
         read_attacks,
         read_corpus,
-        scan_to,
     )
-    from sdrag.policy import InjectionSection, Policy
+    from sdrag.knowledge_base import scan_passages, scan_to
+    from sdrag.policy import Policy
 
     section = {
         "min_words": min_words,
@@ -120,12 +122,16 @@ def control(
     rules = Policy.read({"highlight": section}).highlight
     passages = read_corpus(corpus)
     result = evaluate_control(
-        read_attacks(data), passages, rules, tokens=tokens, vocabulary=vocabulary
+        read_attacks(data) if data else [],
+        passages,
+        rules,
+        tokens=tokens,
+        vocabulary=vocabulary,
     )
     if scan is not None:
-        judge = guard_judge(InjectionSection(local_classifier=classifier))
+        scanned = {"highlight": section, "injection": {"local_classifier": classifier}}
         with typer.progressbar(passages, label="Scanning", file=sys.stderr) as shown:
-            result["scan"] = scan_to(scan, shown, rules, judge)
+            result["scan"] = scan_to(scan, scan_passages(shown, scanned))
     return show(result, as_json=as_json)
 
 

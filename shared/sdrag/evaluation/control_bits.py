@@ -7,39 +7,32 @@ mid-word, and near-copies in which an order replaces a few characters, so few th
 copy still scores 95 and more. Nothing but the passages' own slices may come out; the
 oracle that says so is written apart from the verifier.
 
-Cuts that turn their source around are counted too (`TurnedCut`). A host can scan its
-corpus for such passages with the injection guard; the report is one JSON object a line:
-passage, span, score. It holds no text; the host has the corpus.
+Cuts that turn their source around are counted too (`TurnedCut`).
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from sdrag.errors import UsageError
 from sdrag.evaluation.json_files import read_json
-from sdrag.guardrails.injection import scan as read_for_orders
 from sdrag.highlight import CutAt, Verification, verify_highlights
 from sdrag.highlight.control import bits_of_control, bits_of_prompt
-from sdrag.highlight.corpus_scan import Judge as WindowJudge
-from sdrag.highlight.corpus_scan import scan
-from sdrag.policy import HighlightSection, InjectionSection
-from sdrag.vocabulary import Passage, Span
+from sdrag.policy import HighlightSection
+from sdrag.vocabulary import Passage
 
 __all__ = [
     "accepted_cuts",
     "evaluate_control",
-    "guard_judge",
     "load_cuts",
     "read_attacks",
     "read_corpus",
-    "scan_to",
 ]
 
 _MOST_ADAPTIVE = 200
@@ -60,7 +53,7 @@ def evaluate_control(
     Attack verification and count what is left to choose.
 
     Args:
-        attacks: Strings that an attacker wants the summarizer to read.
+        attacks: Strings that an attacker wants the summarizer to read; may be none.
         corpus: Every passage that can be retrieved.
         rules: The policy's section.
         tokens: The length of the plain prompt to compare with,
@@ -182,6 +175,8 @@ def _foreign(found: Verification, corpus: Sequence[Passage]) -> int:
 def _adaptive(
     attacks: Sequence[str], corpus: Sequence[Passage], rules: HighlightSection
 ) -> dict[str, dict[str, int]]:
+    if not attacks:
+        return {}
     rng = random.Random(0)  # noqa: S311 -- attacks that can be repeated
     chosen = corpus[:_MOST_ADAPTIVE]
     figures = {}
@@ -276,48 +271,3 @@ def accepted_cuts(cut_at: CutAt) -> dict[str, Any]:
         "of": sum(len(found) for found in by_kind.values()),
         "by_kind": {kind: sum(found) for kind, found in by_kind.items()},
     }
-
-
-def guard_judge(section: InjectionSection | None = None) -> WindowJudge:
-    """
-    WindowJudge windows with the injection guard.
-
-    Patterns read each window alone. The local classifier, where the section has it,
-    looks for what does not belong, so it reads the text as a whole, and a window has
-    the score of what it shares a word with.
-
-    Args:
-        section: Its settings; by default the patterns alone, which need no model.
-    """
-    rules = section or InjectionSection(local_classifier=False)
-    patterns = rules.model_copy(update={"local_classifier": False})
-
-    def judge(text: str, spans: Sequence[Span]) -> list[float]:
-        alone = [read_for_orders(span.of(text), patterns).score for span in spans]
-        if not rules.local_classifier:
-            return alone
-        whole = read_for_orders(text, rules).suspicions
-        return [
-            max([score, *(s.score for s in whole if s.span.overlaps(span))])
-            for score, span in zip(alone, spans, strict=True)
-        ]
-
-    return judge
-
-
-def scan_to(
-    report: Path,
-    passages: Iterable[Passage],
-    rules: HighlightSection,
-    judge: WindowJudge | None = None,
-) -> dict[str, int]:
-    """Write the alarms of a corpus as they are found; returns their number."""
-    alarms, seen = 0, set()
-    with report.open("w", encoding="utf-8") as file:
-        found = scan(passages, judge or guard_judge(), min_words=rules.min_words)
-        for alarm in found:
-            file.write(json.dumps(asdict(alarm)) + "\n")
-            file.flush()
-            alarms += 1
-            seen.add(alarm.passage_id)
-    return {"alarms": alarms, "passages": len(seen)}

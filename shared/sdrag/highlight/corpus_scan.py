@@ -4,7 +4,7 @@ The knowledge-base scan: what an attacker could ever make the summarizer read.
 Section 9: "the system designer can scan their knowledge base for potential triggers, by
 inspecting each document via a (sequential) sliding window based on what the highlighter
 is allowed to highlight". A window is a sentence, a pair of sentences, or a run of words
-inside a sentence, which is what a cut can leave of it. A judge that the host hands in
+of a long sentence, from its first word on, which is what a cut can leave of it. A judge
 says how much each window reads like an order; what is like one enough is an alarm.
 
 Highlights of two passages stand one below the other in the summarizer's prompt, so the
@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sdrag.highlight.boundaries import count_words
+from sdrag.highlight.short_sentences import short_runs, whole_run
 from sdrag.text.sentences import sentences, words
 from sdrag.vocabulary import Passage, Span
 
 __all__ = ["Alarm", "Judge", "scan", "windows"]
 
 _RUN = 16
-"""Words of a window inside a sentence; each starts half a window after the last."""
+"""Words of a window in a sentence; each starts half a window after the last."""
 
 Judge = Callable[[str, Sequence[Span]], Sequence[float]]
 """
@@ -58,6 +59,7 @@ def scan(
     *,
     threshold: float = 0.5,
     min_words: int = 5,
+    min_sentence_words: int = 3,
 ) -> Iterator[Alarm]:
     """
     Yield the alarms of each passage; of windows that overlap, the surest.
@@ -66,13 +68,15 @@ def scan(
         passages: The corpus, chunks of one document in their order; read one by one.
         judge: Scores windows.
         threshold: The least score of an alarm.
-        min_words: Shorter windows cannot be highlighted.
+        min_words: Shorter windows cannot be highlighted,
+        min_sentence_words: ... but for whole sentences of so many words.
     """
+    least = _Least(min_words, min_sentence_words)
     before: Passage | None = None
     for passage in passages:
         if before is not None and before.document_id == passage.document_id:
-            yield from _at_joint(before, passage, judge, threshold, min_words)
-        spans = windows(passage.text, min_words)
+            yield from _at_joint(before, passage, judge, threshold, least)
+        spans = windows(passage.text, min_words, min_sentence_words)
         scores = judge(passage.text, spans)
         found = [
             Alarm(passage.id, span, float(score))
@@ -83,33 +87,55 @@ def scan(
         before = passage
 
 
-def windows(text: str, min_words: int = 5) -> list[Span]:
-    """Give the windows of a text, each with at least `min_words` words."""
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The fewest words of a window, and of a whole sentence."""
+
+    words: int
+    sentence: int
+
+    def allows(self, text: str, span: Span) -> bool:
+        """Say whether a window can be highlighted."""
+        if count_words(text, span) >= self.words:
+            return True
+        whole = whole_run(span, short_runs(text, self.sentence))
+        return whole == span
+
+
+def windows(text: str, min_words: int = 5, min_sentence_words: int = 3) -> list[Span]:
+    """
+    Give the windows of a text that can be highlighted.
+
+    Args:
+        text: A passage.
+        min_words: The fewest words of a window,
+        min_sentence_words: ... and of one that is whole sentences.
+    """
+    least = _Least(min_words, min_sentence_words)
     whole = sentences(text)
     found = [*whole, *(Span(item.start, two.end) for item, two in pairwise(whole))]
     for sentence in whole:
         places = words(sentence.of(text))
-        for start in range(_RUN // 2, len(places) - min_words + 1, _RUN // 2):
+        longer = len(places) > _RUN
+        for start in range(0, (len(places) - min_words + 1) * longer, _RUN // 2):
             last = places[min(start + _RUN, len(places)) - 1]
             found.append(
                 Span(sentence.start + places[start].start, sentence.start + last.end)
             )
-    return sorted({span for span in found if count_words(text, span) >= min_words})
+    return sorted({span for span in found if least.allows(text, span)})
 
 
 def _at_joint(
-    left: Passage, right: Passage, judge: Judge, threshold: float, min_words: int
+    left: Passage, right: Passage, judge: Judge, threshold: float, least: _Least
 ) -> Iterator[Alarm]:
     """Yield an alarm if two ends are an order together, and neither is one alone."""
     ends, begins = sentences(left.text), sentences(right.text)
     if not (ends and begins):
         return
+    if not (least.allows(left.text, ends[-1]) and least.allows(right.text, begins[0])):
+        return
     parts = (ends[-1].of(left.text), begins[0].of(right.text))
     together = "\n".join(parts)
-    first = Span(0, len(parts[0]))
-    second = Span(len(parts[0]) + 1, len(together))
-    if min(count_words(together, part) for part in (first, second)) < min_words:
-        return
     alone = max(
         float(score) for part in parts for score in judge(part, [Span(0, len(part))])
     )

@@ -1,0 +1,118 @@
+"""
+The scan of a knowledge base: which of its stretches a summarizer could obey.
+
+Highlight & Summarize leaves an attacker nothing but what is in the corpus. So the
+corpus can be searched for triggers in advance (section 9), and needs no list of
+attacks. Two readers and the host's own look at every window: the injection guard, for
+text that speaks to a model, and `sdrag.highlight.orders`, for text that becomes an
+order by being quoted. An alarm is for a person to look at; nothing is changed. A report
+is one JSON object a line: passage, span, score. It holds no text; the host has the
+corpus.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from sdrag.guardrails.injection import scan as read_for_injections
+from sdrag.highlight.corpus_scan import Alarm, Judge, scan
+from sdrag.highlight.orders import score_windows
+from sdrag.policy import InjectionSection, Policy, PolicySource
+from sdrag.vocabulary import Passage, Span
+
+__all__ = ["Alarm", "Judge", "guard_judge", "scan_passages", "scan_to"]
+
+
+def scan_passages(
+    passages: Iterable[Passage],
+    policy: PolicySource | None = None,
+    judge: Judge | None = None,
+) -> Iterator[Alarm]:
+    """
+    Yield what could be taken as an order, as it is found.
+
+    Args:
+        passages: The corpus, chunks of one document in their order; read one by one.
+        policy: Its `highlight` section says what can be highlighted. With an
+            `injection` section, its threshold and its local classifier are used;
+            without, patterns alone, which need no model, and a threshold of 0.5.
+        judge: Looks at every window too; the highest score counts.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+    """
+    read = Policy.read(policy if policy is not None else {})
+    section = read.injection or InjectionSection(local_classifier=False)
+    judges = [guard_judge(section), score_windows]
+    if judge is not None:
+        judges.append(judge)
+    rules = read.highlight
+    return scan(
+        passages,
+        _surest(judges),
+        threshold=section.threshold,
+        min_words=rules.min_words,
+        min_sentence_words=rules.min_sentence_words,
+    )
+
+
+def _surest(judges: Sequence[Judge]) -> Judge:
+    def judge(text: str, spans: Sequence[Span]) -> list[float]:
+        scores = [one(text, spans) for one in judges]
+        return [max(map(float, row)) for row in zip(*scores, strict=True)]
+
+    return judge
+
+
+def guard_judge(section: InjectionSection | None = None) -> Judge:
+    """
+    Judge windows with the injection guard.
+
+    Patterns read each window alone. The local classifier, where the section has it,
+    looks for what does not belong, so it reads the text as a whole, and a window has
+    the score of what it shares a word with.
+
+    Args:
+        section: Its settings; by default the patterns alone, which need no model.
+    """
+    rules = section or InjectionSection(local_classifier=False)
+    patterns = rules.model_copy(update={"local_classifier": False})
+
+    def judge(text: str, spans: Sequence[Span]) -> list[float]:
+        alone = [read_for_injections(span.of(text), patterns).score for span in spans]
+        if not rules.local_classifier:
+            return alone
+        whole = read_for_injections(text, rules).suspicions
+        return [
+            max([score, *(s.score for s in whole if s.span.overlaps(span))])
+            for score, span in zip(alone, spans, strict=True)
+        ]
+
+    return judge
+
+
+def scan_to(report: Path | None, alarms: Iterable[Alarm]) -> dict[str, int]:
+    """
+    Write alarms as they are found.
+
+    Args:
+        report: JSON lines; nothing is written without.
+        alarms: What `scan_passages` yields.
+
+    Returns:
+        How many there are, and in how many passages.
+    """
+    found: Counter[str] = Counter()
+    if report is None:
+        found.update(alarm.passage_id for alarm in alarms)
+        return {"alarms": found.total(), "passages": len(found)}
+    with report.open("w", encoding="utf-8") as file:
+        for alarm in alarms:
+            file.write(json.dumps(asdict(alarm)) + "\n")
+            file.flush()
+            found[alarm.passage_id] += 1
+    return {"alarms": found.total(), "passages": len(found)}
