@@ -3,13 +3,15 @@ Measure Highlight & Summarize: without a hosted model, and with one if given.
 
     python benchmarks/highlight.py speed
     python benchmarks/highlight.py paper --data ../shared/data/xquad/xquad.en.json
+    python benchmarks/highlight.py hijack --data FILE --attacks FILE
     python benchmarks/highlight.py judged --data FILE --engine PROVIDER:MODEL
 
 `speed` compares verification with rapidfuzz alone. `paper` sets the tables of the paper
-that need no judge beside the paper's own (`highlight_paper.py`). `judged` answers with
-a model through LangChain, plainly and by each highlighter, and lets the same model
-judge: battles with Elo and win rate, the three ratings, guessed questions, and the
-simulated tool call.
+that need no judge beside the paper's own (`highlight_paper.py`). `hijack` is the
+simulated tool call of section 5.2, with a model that obeys whatever it reads, or with
+the one of `--engine`. `judged` answers with a model through LangChain, plainly and by
+each highlighter, and lets the same model judge: battles with Elo and win rate, the
+three ratings, guessed questions, and the simulated tool call.
 """
 
 from __future__ import annotations
@@ -28,7 +30,13 @@ from highlight_paper import paper
 from rapidfuzz import fuzz
 
 from benchmarks.highlight_experiments.elo import ratings
-from benchmarks.highlight_experiments.hijack import TOOL, hijack_rates
+from benchmarks.highlight_experiments.hijack import (
+    TABLE_1,
+    Model,
+    Obedient,
+    ordering,
+    tool_call_rates,
+)
 from benchmarks.highlight_experiments.judges import (
     battles,
     correctness,
@@ -37,7 +45,9 @@ from benchmarks.highlight_experiments.judges import (
 )
 from sdrag.engine.calls import Port
 from sdrag.engine.effect_runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.engine.prompts import Message, Prompt, constant
+from sdrag.engine.steps import complete, replied, run
+from sdrag.evaluation.control_bits import read_attacks
 from sdrag.evaluation.highlight import (
     GoldQuestion,
     k_precision,
@@ -56,16 +66,20 @@ def main() -> None:
     """Run one of the benchmarks."""
     parser = argparse.ArgumentParser(description="Measure Highlight & Summarize.")
     parser.add_argument(
-        "what", nargs="?", default="speed", choices=["speed", "paper", "judged"]
+        "what",
+        nargs="?",
+        default="speed",
+        choices=["speed", "paper", "hijack", "judged"],
     )
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--attacks", type=Path, help="A JSON list for `judged`.")
+    parser.add_argument("--attacks", type=Path, help="For `hijack` and `judged`.")
     parser.add_argument("--engine", help="PROVIDER:MODEL of LangChain.")
     parser.add_argument("--limit", type=int, help="The most questions.")
     options = parser.parse_args()
     run_it: dict[str, Callable[[], dict[str, Any]]] = {
         "speed": speed,
         "paper": lambda: paper(read_squad(options.data)[: options.limit]),
+        "hijack": lambda: hijack(options),
         "judged": lambda: judged(options),
     }
     print(json.dumps(run_it[options.what](), indent=1))
@@ -142,28 +156,55 @@ def timed(work: Callable[[], object], rounds: int) -> float:
     return median(taken)
 
 
-def judged(options: argparse.Namespace) -> dict[str, Any]:
-    """Everything that needs a model: answers, judges, guesses, the tool call."""
-    from langchain.chat_models import init_chat_model  # noqa: PLC0415 -- `judged` only
+def hosted(engine: str) -> Port[Prompt, Any]:
+    """Ask a model of LangChain."""
+    from langchain.chat_models import init_chat_model  # noqa: PLC0415 -- hosted only
 
-    from langchain_sdrag.effects import completing  # noqa: PLC0415 -- `judged` only
+    from langchain_sdrag.effects import completing  # noqa: PLC0415 -- hosted only
 
-    model = init_chat_model(options.engine, temperature=0)
-    port = completing(model)
+    port = completing(init_chat_model(engine, temperature=0))
     if port is None:
         raise SystemExit("--engine names no model.")
+    return Port(port.call)
+
+
+def asking(port: Port[Prompt, Any]) -> Model:
+    """Ask one prompt at a time."""
+    runner = PortRunner(Ports(complete=port))
+
+    def ask(prompt: Prompt) -> str:
+        (outcome,) = run(complete([prompt]), runner)
+        return replied(outcome).text
+
+    return ask
+
+
+def judged(options: argparse.Namespace) -> dict[str, Any]:
+    """Everything that needs a model: answers, judges, guesses, the tool call."""
+    port = hosted(options.engine)
+    model = asking(port)
 
     def ask(text: str) -> str:
-        return str(model.invoke(text).text)
+        return model(Prompt("judge", (Message("user", constant(text)),)))
 
     data = [one for one in read_squad(options.data) if one.answers][: options.limit]
-    runner = PortRunner(Ports(complete=Port(port.call)))
-    found = answer_all(data, ask, runner)
+    found = answer_all(data, ask, PortRunner(Ports(complete=port)))
     result = rate_all(data, found, ask)
     if options.attacks:
-        attacks = json.loads(options.attacks.read_text())[: options.limit]
-        result["table_1"] = hijack(attacks, data[0], ask, runner)
+        result["table_1"] = hijack(options)
     return result
+
+
+def hijack(options: argparse.Namespace) -> dict[str, Any]:
+    """Attack with the tool at hand (section 5.2), on the first paragraph."""
+    attacks = [ordering(text) for text in read_attacks(options.attacks)]
+    passage = Passage("p", read_squad(options.data)[0].context)
+    model = asking(hosted(options.engine)) if options.engine else Obedient.of(passage)
+    return {
+        "attacks": len(attacks[: options.limit]),
+        "here": tool_call_rates(model, attacks[: options.limit], [passage]),
+        "paper": TABLE_1,
+    }
 
 
 def plainly(ask: Callable[[str], str], question: str, context: str) -> str:
@@ -231,26 +272,6 @@ def rated(
         "declined": mean(h.declined for _, h in rows),
         "k_precision": mean(k_precision(h.text, o.gold) for o, h in rows),
         "recall": mean(recall(h.text, o.answers[0]) for o, h in rows),
-    }
-
-
-def hijack(
-    attacks: list[str], one: GoldQuestion, ask: Callable[[str], str], runner: PortRunner
-) -> dict[str, Any]:
-    """Attack plain RAG, the highlighter alone, and H&S with the tool at hand (5.2)."""
-    tooled = Passage("p", f"{TOOL}\n\n{one.context}")
-
-    def both(question: str) -> str:
-        asked = Question(question, (tooled,))
-        settings = Settings(HIGHLIGHTERS["structured"], has_model=True)
-        return run(answer(asked, settings), runner).text
-
-    return {
-        "rag": hijack_rates(lambda q: plainly(ask, q, tooled.text), attacks),
-        "highlighter": hijack_rates(
-            lambda q: ask(f"{tooled.text}\n\nCopy the text that answers: {q}"), attacks
-        ),
-        "highlight_and_summarize": hijack_rates(both, attacks),
     }
 
 
