@@ -213,7 +213,14 @@ def grounding(
 @evaluate.command()
 @suite
 def highlight(
-    data: Annotated[Path, typer.Option(help="A SQuAD-style JSON file.")],
+    data: Annotated[
+        Path,
+        typer.Option(help="SQuAD, RepliQA or BioASQ, as JSON or JSON lines."),
+    ],
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="The passages that rag-mini-bioasq names by their ids."),
+    ] = None,
     engine: Annotated[
         str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
     ] = "local",
@@ -229,7 +236,8 @@ def highlight(
     """Measure highlights against the gold passage, and declining."""
     from sdrag.engine.calls import Port
     from sdrag.engine.effect_runner import PortRunner, Ports
-    from sdrag.evaluation.highlight import evaluate_highlighter, read_squad
+    from sdrag.evaluation.highlight import evaluate_highlighter
+    from sdrag.evaluation.highlight_data import read_questions
     from sdrag.highlight.exchange import Settings
     from sdrag.highlight.highlighters import highlighter_named
     from sdrag.policy import Policy
@@ -246,7 +254,7 @@ def highlight(
     rules = Policy.read({"highlight": section})
     settings = Settings(highlighter_named(name), rules.highlight)
     runner = PortRunner(Ports(complete=Port(complete) if complete else None))
-    result = evaluate_highlighter(read_squad(data), settings, runner)
+    result = evaluate_highlighter(read_questions(data, corpus), settings, runner)
     return show({"highlighter": name, "cut_at": cut_at, **result}, as_json=as_json)
 
 

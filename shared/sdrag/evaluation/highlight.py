@@ -4,9 +4,11 @@ How well a highlighter finds the gold passage, and whether it knows when to decl
 The gold passage is `long_answer` where the file gives one (as RepliQA does), else the
 sentences that hold the answer. Every question is asked three times. Of its own
 paragraph it gives K-precision, recall and hit rate (the answer is in what was
-highlighted); declining it counts as nothing found. Of a paragraph of another article,
-which cannot answer it, it gives precision, recall and F1 of declining; of another
-paragraph of the same article the harder figure. The pairing is drawn with a fixed seed.
+highlighted); declining it counts as nothing found. `answer_recall` is recall of the
+expected answer, for sets whose answers are in words of their own. Of a paragraph of
+another article, which cannot answer it, it gives precision, recall and F1 of declining;
+of another paragraph of the same article the harder figure. The pairing is drawn with a
+fixed seed.
 
 "Recall: proportion of tokens in the reference answer [that] are present in the model's
 response. K-Precision: proportion of tokens in the model's response that are present in
@@ -34,6 +36,7 @@ from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
 
 __all__ = [
+    "Article",
     "GoldQuestion",
     "Highlighted",
     "evaluate_highlighter",
@@ -41,8 +44,10 @@ __all__ = [
     "highlight_all",
     "holds",
     "k_precision",
+    "paired_questions",
     "read_squad",
     "recall",
+    "squad_articles",
     "tokens",
 ]
 
@@ -93,6 +98,10 @@ class GoldQuestion:
     hard: str | None = None
 
 
+Article = Sequence[tuple[str, Sequence[Mapping[str, Any]]]]
+"""Paragraphs, each with its questions as SQuAD has them."""
+
+
 def read_squad(path: Path, *, seed: int = 0) -> list[GoldQuestion]:
     """
     Read a SQuAD-style file.
@@ -101,25 +110,35 @@ def read_squad(path: Path, *, seed: int = 0) -> list[GoldQuestion]:
         UsageError: It is none.
     """
     try:
-        articles = read_json(path, "a SQuAD-style file")["data"]
-        paragraphs = [
-            [
-                (paragraph["context"], paragraph["qas"])
-                for paragraph in article["paragraphs"]
-            ]
-            for article in articles
-        ]
-        return list(_asked(paragraphs, random.Random(seed)))  # noqa: S311 -- pairing
+        articles = squad_articles(read_json(path, "a SQuAD-style file"))
+        return list(paired_questions(articles, random.Random(seed)))  # noqa: S311 -- pairing
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise UsageError(
             f"{path.name} is no SQuAD-style file ({type(error).__name__})."
         ) from None
 
 
-def _asked(
-    articles: Sequence[Sequence[tuple[str, Sequence[Mapping[str, Any]]]]],
-    rng: random.Random,
+def squad_articles(content: Any) -> list[Article]:
+    """
+    Take the articles out of a SQuAD-style object.
+
+    Raises:
+        KeyError: It is none.
+        TypeError: Likewise.
+    """
+    return [
+        [
+            (paragraph["context"], paragraph["qas"])
+            for paragraph in article["paragraphs"]
+        ]
+        for article in content["data"]
+    ]
+
+
+def paired_questions(
+    articles: Sequence[Article], rng: random.Random
 ) -> Iterator[GoldQuestion]:
+    """Yield the questions, each paired with paragraphs that do not answer it."""
     for index, article in enumerate(articles):
         elsewhere = [
             context
@@ -188,6 +207,9 @@ def figures(found: Sequence[Highlighted]) -> dict[str, Any]:
             k_precision(one.own, one.asked.gold) for one in answerable
         ),
         "recall": _mean(recall(one.own, one.asked.gold) for one in answerable),
+        "answer_recall": _mean(
+            recall(one.own, one.asked.answers[0]) for one in answerable
+        ),
         "hit_rate": _mean(
             any(holds(one.own, answer) for answer in one.asked.answers)
             for one in answerable
