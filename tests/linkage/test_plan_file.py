@@ -68,10 +68,8 @@ def test_a_plan_goes_on_as_if_it_had_not_been_saved(
     old = [Passage(f"a{n}", text) for n, text in enumerate(first)]
     new = [Passage(f"b{n}", text) for n, text in enumerate(later)]
     plan = fit(old, {**PLAIN, "replace": style}, Marked(), key=KEY)
-    inputs, carried, vectors = unpacked(
-        Seal(KEY).decrypt(Seal(KEY).encrypt(packed(plan)))
-    )
-    opened = run(inputs.fitted(carried, vectors), Scripted())
+    saved = unpacked(Seal(KEY).decrypt(Seal(KEY).encrypt(packed(plan))))
+    opened = run(saved.plan.fitted(saved.carried, saved.vectors), Scripted())
     one, two = (kept.updated(new, detector=Marked()) for kept in (plan, opened))
     assert one.stale == two.stale
     assert [d.text for d in one.documents] == [d.text for d in two.documents]

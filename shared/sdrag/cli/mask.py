@@ -3,34 +3,53 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sdrag.cli.mask_target import Target
+from sdrag.cli.models import LOCAL
+from sdrag.cli.options import AsJson
+from sdrag.cli.writing import check_creatable, write_whole
+from sdrag.errors import UsageError
+from sdrag.policy import Policy
+
 if TYPE_CHECKING:
-    from sdrag.linkage.document_files import Ingested
-    from sdrag.linkage.masking import Masked
-    from sdrag.policy import LinkageSection
-    from sdrag.vocabulary import Mention, Passage
+    from sdrag.cli.mask_corpus import Corpus, Findings
+    from sdrag.linkage.fitting import Fitted
+    from sdrag.linkage.plan_file import Saved
+    from sdrag.vocabulary import Passage
 
 __all__ = ["mask"]
-
-_KEY_BYTES = 16
 
 
 def mask(
     source: Annotated[
-        Path, typer.Argument(metavar="IN", help="A .json, .jsonl, .txt, or a folder.")
+        Path, typer.Argument(metavar="IN", help="A folder, a file, or JSON lines.")
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A .jsonl file to write.")
+        Path, typer.Argument(metavar="OUT", help="A folder, or a .jsonl file.")
     ],
     policy: Annotated[
         Path | None, typer.Option(help="A policy, for its linkage section.")
+    ] = None,
+    llm: Annotated[
+        str, typer.Option(help="Who reads: local, or langchain:PROVIDER:MODEL.")
+    ] = LOCAL,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(help="A secret of 16 bytes or more. With it the plan is kept."),
+    ] = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(help="Where the plan is kept; by default KEY_FILE.plan."),
+    ] = None,
+    originals: Annotated[
+        Path | None, typer.Option(help="What undoes the masking, to write sealed.")
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="An HTML report to write.")
@@ -38,125 +57,235 @@ def mask(
     given: Annotated[
         bool, typer.Option("--given", help="Use the entities that the input brings.")
     ] = False,
-    key_file: Annotated[
-        Path | None, typer.Option(help="A secret of 16 bytes or more, for ids.")
-    ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Mask a corpus; run again to resume what was interrupted."""
-    from sdrag.linkage.document_files import read_documents
-    from sdrag.linkage.masking import mask_corpus
-    from sdrag.linkage.settings import read_settings
-    from sdrag.reports.linkage_report import render_linkage
+    """
+    Mask a corpus; run again to resume what was interrupted, or to follow the corpus.
 
-    settings = read_settings(policy)
-    key = _key(key_file) if key_file else None
-    read = read_documents(source, key)
-    checkpoint = target.with_name(target.name + ".progress")
-    kept: Sequence[Passage] = read.documents
-    mentions: Sequence[Any]
-    if given:
-        mentions = _given(read)
-    else:
-        kept, mentions = _found(read.documents, checkpoint, _stamp(source, settings))
-    masked = mask_corpus(kept, settings, mentions=mentions, key=key)
-    masked = _with_withheld(masked, read.documents, kept)
-    _write(target, "".join(_line(document) for document in masked.documents))
-    if report:
-        _write(report, render_linkage(masked))
-    checkpoint.unlink(missing_ok=True)
-    _say(masked, len(read.documents) - len(kept))
+    Reads .txt .md .html .json .jsonl .csv .pdf .docx. In a folder, the first two and
+    JSON keep their names; of every other format the text is written, to NAME.txt. With
+    a key file the plan is kept, sealed: run again with more documents, what was masked
+    stays masked, and pseudonyms stay what they are.
+
+    Example: sdrag mask documents masked --policy policy.yaml --key-file key
+    """
+    started = perf_counter()
+    rules = Policy() if policy is None else Policy.read(policy)
+    place = Target(target)
+    if not source.exists():
+        raise UsageError(f"There is no {source}.", hint="Check the path.")
+    key = None if key_file is None else _secret(key_file)
+    _check(rules, llm, key, place, source, given=given)
+    _check_kept(key, plan, originals)
+    for path in (originals, report):
+        if path is not None:
+            _check_file(path)
+    kept_at = plan or (key_file and key_file.with_name(key_file.name + ".plan"))
+    saved = _saved(kept_at, key)
+    wrote: dict[str, list[str]] = dict(saved.notes["wrote"]) if saved else {}
+    place.check_free(ours=place.name in wrote or place.progress.exists())
+
+    fitted, corpus, findings = _fitted(
+        rules, llm, source, place, kept_at, saved, key, given=given
+    )
+    contents = place.contents(_by_file(corpus, fitted))
+    before = wrote.get(place.name, [])
+    if kept_at is not None and key is not None:
+        from sdrag.linkage.plan_file import save_plan
+
+        # First the plan: whoever is killed now goes on from it, and masks the same.
+        wrote[place.name] = sorted({*contents, *before})
+        kept_at.parent.mkdir(parents=True, exist_ok=True)
+        save_plan(fitted, kept_at, key, {"wrote": wrote})
+    place.write(contents, before)
+    _write_more(fitted, corpus, findings, originals, report, key)
+    place.progress.unlink(missing_ok=True)
+    result = _result(fitted, corpus, findings, perf_counter() - started)
+    gone = _gone(saved, findings)
+    for line in _lines(result, kept_at, gone):
+        typer.echo(line)
+    if as_json:
+        typer.echo(json.dumps(result))
 
 
-def _key(path: Path) -> bytes:
-    from sdrag.errors import UsageError
+def _secret(path: Path) -> bytes:
+    from sdrag.linkage.sealing import Seal
 
-    key = path.read_bytes().strip()
-    if len(key) < _KEY_BYTES:
+    try:
+        secret = path.read_bytes().strip()
+    except OSError as error:
         raise UsageError(
-            f"The key file holds {len(key)} bytes.",
-            hint=f"A key has {_KEY_BYTES} or more: a shorter one can be guessed.",
+            f"The key file {path} cannot be read ({type(error).__name__}).",
+            hint="Make one: `openssl rand -hex 32 > key`.",
+        ) from None
+    return Seal(secret).secret
+
+
+def _check(
+    rules: Policy,
+    llm: str,
+    key: bytes | None,
+    place: Target,
+    source: Path,
+    *,
+    given: bool,
+) -> None:
+    """Refuse what cannot work, before anything is read."""
+    from sdrag.linkage.replacing import check_style
+
+    check_style(rules.linkage.replace, key)
+    if rules.linkage.replace == "rewrite" and llm == LOCAL:
+        raise UsageError(
+            "`linkage.replace: rewrite` needs a model.",
+            hint="Give one: --llm langchain:PROVIDER:MODEL.",
         )
-    return key
-
-
-def _given(read: Ingested) -> Sequence[Any]:
-    from sdrag.errors import UsageError
-
-    if read.entities is None:
-        raise UsageError("The input brings no entities.", hint="Leave out `--given`.")
-    return read.entities
-
-
-def _found(
-    documents: Sequence[Passage], checkpoint: Path, stamp: str
-) -> tuple[list[Passage], list[tuple[Mention, ...]]]:
-    """Detect with a progress bar; documents that could not be read are left out."""
-    from sdrag.detectors.local import LocalDetector
-    from sdrag.linkage.checkpoint import detect_all
-    from sdrag.linkage.second_look import look_again
-    from sdrag.linkage.settings import local_runner
-
-    with typer.progressbar(length=len(documents), label="Detecting") as bar:
-        found = detect_all(
-            documents, LocalDetector(), local_runner(), checkpoint, stamp, bar.update
+    if given and not place.is_lines:
+        raise UsageError(
+            "With --given, OUT is a .jsonl file.", hint="Name one, or leave it out."
         )
-    pairs = [
-        (document, mentions)
-        for document, mentions in zip(documents, found, strict=True)
-        if mentions is not None
+    place.check(source)
+
+
+def _check_kept(key: bytes | None, plan: Path | None, originals: Path | None) -> None:
+    for option, path in (("--plan", plan), ("--originals", originals)):
+        if path is not None and key is None:
+            raise UsageError(
+                f"{option} needs --key-file.", hint="What it holds is written sealed."
+            )
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder.", hint="Name a file to write.")
+    check_creatable(path)
+
+
+def _saved(path: Path | None, key: bytes | None) -> Saved | None:
+    from sdrag.linkage.plan_file import saved_plan
+
+    if path is None or key is None:
+        return None
+    if path.exists():
+        return saved_plan(path, key)
+    _check_file(path)
+    return None
+
+
+def _fitted(
+    rules: Policy,
+    llm: str,
+    source: Path,
+    place: Target,
+    kept_at: Path | None,
+    saved: Saved | None,
+    key: bytes | None,
+    *,
+    given: bool,
+) -> tuple[Fitted, Corpus, Findings]:
+    from sdrag.cli.mask_corpus import Engine, find, fit_plan, read_corpus, stamp
+
+    settings = rules.linkage
+    engine = Engine.of(llm, rules)
+    corpus = read_corpus(source, key, given=given)
+    place.path.parent.mkdir(parents=True, exist_ok=True)
+    progress = place.progress, stamp(source, kept_at, settings)
+    findings = find(corpus, settings, engine, saved, progress)
+    return fit_plan(findings, settings, engine, saved, key), corpus, findings
+
+
+def _by_file(corpus: Corpus, fitted: Fitted) -> dict[str, list[Passage]]:
+    """Return the masked documents by file, under names that hold nothing masked."""
+    masker = fitted.masked.masker
+    clean = dict(zip(fitted.documents, fitted.masked.documents, strict=True))
+    files: dict[str, list[Passage]] = {}
+    for name, documents in corpus.files.items():
+        kept = [clean[one.id] for one in documents if one.id in clean]
+        if kept and masker.alias(name) != name:
+            alias = kept[0].id + Path(name).suffix
+            files[alias] = [_renamed(one, name, alias) for one in kept]
+        elif kept:
+            files[name] = kept
+    return files
+
+
+def _renamed(document: Passage, name: str, alias: str) -> Passage:
+    """Return a document whose metadata names its file as it is called now."""
+    named = document.metadata.get("source")
+    if named != name:
+        return document
+    return replace(document, metadata={**document.metadata, "source": alias})
+
+
+def _write_more(
+    fitted: Fitted,
+    corpus: Corpus,
+    findings: Findings,
+    originals: Path | None,
+    report: Path | None,
+    key: bytes | None,
+) -> None:
+    for path in (originals, report):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    if originals is not None and key is not None:
+        from sdrag.linkage.sealing import Seal
+
+        write_whole(originals, fitted.masked.originals.sealed(Seal(key).encrypt))
+    if report is not None:
+        from sdrag.reports.linkage_report import render_linkage
+        from sdrag.vocabulary import Decision
+
+        alias = fitted.masked.masker.alias
+        lost = [
+            Decision(alias(one.id), "withheld", "linkage", "detector-failed")
+            for one in corpus.documents
+            if one.id not in findings.documents
+        ]
+        decisions = (*fitted.masked.decisions, *lost)
+        write_whole(report, render_linkage(replace(fitted.masked, decisions=decisions)))
+
+
+def _gone(saved: Saved | None, findings: Findings) -> int:
+    known = {} if saved is None else saved.plan.documents
+    return len(known.keys() - findings.documents.keys())
+
+
+def _result(
+    fitted: Fitted, corpus: Corpus, findings: Findings, seconds: float
+) -> dict[str, Any]:
+    plan, alias = fitted.masked.plan, fitted.masked.masker.alias
+    unread = [
+        {"path": alias(one.id), "reason": "could not be read to its end"}
+        for one in corpus.documents
+        if one.id not in findings.documents
     ]
-    kept = [document for document, _ in pairs]
-    texts = [document.text for document in kept]
-    return kept, look_again(texts, [mentions for _, mentions in pairs])
-
-
-def _with_withheld(
-    masked: Masked, documents: Sequence[Passage], kept: Sequence[Passage]
-) -> Masked:
-    """Add to the decisions what could not be read, under ids that name nobody."""
-    from sdrag.vocabulary import Decision
-
-    read = {document.id for document in kept}
-    withheld = (
-        Decision(
-            masked.masker.alias(document.id), "withheld", "linkage", "detector-failed"
-        )
-        for document in documents
-        if document.id not in read
-    )
-    return replace(masked, decisions=(*masked.decisions, *withheld))
-
-
-def _stamp(source: Path, settings: LinkageSection) -> str:
-    """Name the input by its files' sizes and times, and the settings in force."""
-    names = sorted(source.rglob("*")) if source.is_dir() else [source]
-    files = [
-        (str(name), stat.st_size, stat.st_mtime_ns)
-        for name in names
-        for stat in (name.stat(),)
-    ]
-    return json.dumps([files, settings.model_dump(mode="json")], sort_keys=True)
-
-
-def _line(document: Passage) -> str:
-    row = {
-        "id": document.id,
-        "content": document.text,
-        "metadata": dict(document.metadata),
+    files = [{"path": one.path, "reason": one.reason} for one in corpus.skipped]
+    return {
+        "documents": len(fitted.masked.documents),
+        "withheld": len(unread),
+        "masked_entities": int(plan.masked.sum()),
+        "entities": len(plan.corpus.entity_ids),
+        "links_before": plan.links_before,
+        "links_after": plan.links_after,
+        "skipped": [*files, *unread],
+        "seconds": round(seconds, 3),
     }
-    return json.dumps(row, ensure_ascii=False, default=str) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)  # noqa: PTH105 -- replaces what is there, at once
-
-
-def _say(masked: Masked, withheld: int) -> None:
-    plan = masked.plan
-    typer.echo(
-        f"{len(masked.documents)} documents written, {withheld} withheld; "
-        f"{int(plan.masked.sum())} of {len(plan.corpus.entity_ids)} entities masked."
+def _lines(result: dict[str, Any], kept_at: Path | None, gone: int) -> Iterator[str]:
+    yield (
+        f"{result['documents']} documents written, {result['withheld']} withheld; "
+        f"{result['masked_entities']} of {result['entities']} entities masked."
     )
+    yield f"{result['links_before']} links before, {result['links_after']} after."
+    for one in result["skipped"]:
+        yield f"  not written: {one['path']} {one['reason']}"
+    if gone:
+        yield (
+            f"{gone} documents of the plan are not in IN: they link nothing now, and "
+            "what was masked in them stays masked."
+        )
+    if kept_at is None:
+        yield "The plan is not kept: that needs --key-file."
+    else:
+        yield f"The plan is in {kept_at}, sealed: keep it, and run again with it."

@@ -4,10 +4,31 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from sdrag.errors import UsageError
 
-__all__ = ["check_writable", "write_whole"]
+__all__ = ["check_creatable", "check_writable", "write_whole"]
+
+
+def check_creatable(path: Path) -> None:
+    """
+    Find out early whether a file or folder can be made, with the folders above it.
+
+    A file is made and removed for it: whoever may do anything is not asked for rights.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    above = next((one for one in path.absolute().parents if one.exists()), None)
+    try:
+        with TemporaryFile(dir=above):
+            pass
+    except OSError as error:
+        raise UsageError(
+            f"{path} cannot be written ({type(error).__name__}).",
+            hint="Name another place.",
+        ) from None
 
 
 def check_writable(path: Path) -> None:
@@ -25,7 +46,7 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"{path} cannot be written.", hint="Name another file.")
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """
     Write a file through another one beside it, so that it is never half written.
 
@@ -34,7 +55,7 @@ def write_whole(path: Path, text: str) -> None:
     """
     partial = path.with_name(path.name + ".partial")
     try:
-        partial.write_text(text, encoding="utf-8")
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
         partial.replace(path)
     except OSError as error:
         raise UsageError(

@@ -1,14 +1,25 @@
 """
-Documents from files and folders, as text.
+Documents from files and folders, as text, and as files again.
 
 `read_documents` gives a passage for each document and a `Skipped` for each file that
 could not be read, with the reason. Formats are one function each, in `formats`.
+`files_of` says what to write of documents whose text was changed.
 """
 
 from __future__ import annotations
 
 from sdrag.documents.chunking import chunks_of
 from sdrag.documents.formats import SUFFIXES
-from sdrag.documents.reading import Skipped, read_documents
+from sdrag.documents.reading import ReadFile, Skipped, read_documents, read_files
+from sdrag.documents.writing_back import as_line, files_of
 
-__all__ = ["SUFFIXES", "Skipped", "chunks_of", "read_documents"]
+__all__ = [
+    "SUFFIXES",
+    "ReadFile",
+    "Skipped",
+    "as_line",
+    "chunks_of",
+    "files_of",
+    "read_documents",
+    "read_files",
+]

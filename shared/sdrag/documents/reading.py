@@ -14,9 +14,9 @@ from pathlib import Path
 
 from sdrag.documents.formats import READERS, Record, UnreadableError
 from sdrag.errors import UsageError
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Confidential, Passage
 
-__all__ = ["MAX_FILE_BYTES", "Skipped", "read_documents"]
+__all__ = ["MAX_FILE_BYTES", "ReadFile", "Skipped", "read_documents", "read_files"]
 
 MAX_FILE_BYTES = 100_000_000
 """A larger file is skipped: it would be read into memory whole."""
@@ -36,7 +36,39 @@ class Skipped:
     reason: str
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class ReadFile(Confidential):
+    """
+    A file that was read.
+
+    Args:
+        path: Relative to the folder that was given.
+        documents: What it holds, one or more.
+    """
+
+    path: str
+    documents: tuple[Passage, ...]
+
+
 def read_documents(paths: Iterable[str | Path]) -> Iterator[Passage | Skipped]:
+    """
+    Read files and folders, document by document; see `read_files`.
+
+    Yields:
+        For each document a passage; and what was skipped.
+
+    Raises:
+        UsageError: A path does not exist.
+        MissingExtraError: A format needs the extra `documents`.
+    """
+    for found in read_files(paths):
+        if isinstance(found, Skipped):
+            yield found
+        else:
+            yield from found.documents
+
+
+def read_files(paths: Iterable[str | Path]) -> Iterator[ReadFile | Skipped]:
     """
     Read files and folders.
 
@@ -44,7 +76,7 @@ def read_documents(paths: Iterable[str | Path]) -> Iterator[Passage | Skipped]:
         paths: Of files, or of folders that are read with all below them.
 
     Yields:
-        For each document a passage, its own `document_id`; and what was skipped. A
+        For each file its documents, each its own `document_id`; and what was skipped. A
         document's id is its file's path relative to the folder; where a file holds
         several, the file's own ids or their numbers from 1 follow after a `#`.
 
@@ -72,7 +104,7 @@ def _files(root: Path) -> Iterator[tuple[str, Path]]:
             yield name.as_posix(), path
 
 
-def _read(name: str, path: Path, root: Path) -> Iterator[Passage | Skipped]:
+def _read(name: str, path: Path, root: Path) -> Iterator[ReadFile | Skipped]:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         suffixes = " ".join(READERS)
@@ -90,7 +122,7 @@ def _read(name: str, path: Path, root: Path) -> Iterator[Passage | Skipped]:
     if not any(document.text.strip() for document in documents):
         yield Skipped(name, "is empty")
         return
-    yield from _numbered(documents)
+    yield ReadFile(name, tuple(_numbered(name, documents)))
 
 
 def _bytes(path: Path) -> bytes:
@@ -108,11 +140,11 @@ def _document(name: str, record: Record, records: list[Record]) -> Passage:
     return Passage(identity, record.text, metadata, document_id=identity)
 
 
-def _numbered(documents: list[Passage]) -> Iterator[Passage]:
+def _numbered(name: str, documents: list[Passage]) -> Iterator[Passage]:
     """Number the documents of a file that does not tell them apart by ids."""
     if len({document.id for document in documents}) == len(documents):
         yield from documents
         return
     for number, document in enumerate(documents, start=1):
-        identity = f"{document.metadata['source']}#{number}"
+        identity = f"{name}#{number}"
         yield replace(document, id=identity, document_id=identity)

@@ -14,9 +14,10 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Mapping
-from dataclasses import astuple
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,17 +31,50 @@ from sdrag.linkage.resolution import Vectors
 from sdrag.linkage.sealing import Seal
 from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection
-from sdrag.vocabulary import Entity, Mention, Passage, Span
+from sdrag.vocabulary import Confidential, Entity, Mention, Passage, Span
 
-__all__ = ["open_plan", "packed", "save_plan", "unpacked"]
+__all__ = ["Saved", "open_plan", "packed", "save_plan", "saved_plan", "unpacked"]
 
 _VERSION = 1
 _FAST = 1
 """The level of compression."""
 _LENGTH = struct.Struct(">Q")
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-def save_plan(fitted: Fitted, path: str | Path, key: bytes | None = None) -> None:
+@dataclass(frozen=True, slots=True, repr=False)
+class Saved(Confidential):
+    """
+    What a file of a plan holds.
+
+    Args:
+        plan: What it was made of.
+        carried: What is masked.
+        vectors: Of the forms that were embedded.
+        notes: Whatever the caller noted down with it.
+    """
+
+    plan: PlanInput
+    carried: Carried
+    vectors: Vectors
+    notes: Mapping[str, Any]
+
+    def unchanged(self, documents: Iterable[Passage]) -> frozenset[str]:
+        """Return the ids of documents that the plan knows, under the same text."""
+        known = self.plan.documents
+        return frozenset(
+            document.id
+            for document in documents
+            if document.id in known and known[document.id].text == document.text
+        )
+
+
+def save_plan(
+    fitted: Fitted,
+    path: str | Path,
+    key: bytes | None = None,
+    notes: Mapping[str, Any] = _NONE,
+) -> None:
     """
     Write a plan, whole or not at all.
 
@@ -48,6 +82,7 @@ def save_plan(fitted: Fitted, path: str | Path, key: bytes | None = None) -> Non
         fitted: The plan.
         path: Of the file; one that is there is replaced.
         key: What it is sealed with; that of the plan by default.
+        notes: Plain data to be kept with it.
 
     Raises:
         UsageError: There is no key, it is too short, or the file cannot be written.
@@ -58,7 +93,7 @@ def save_plan(fitted: Fitted, path: str | Path, key: bytes | None = None) -> Non
             "A plan is saved with a key, and this one has none.",
             hint="Pass `key=`: the file holds the documents.",
         )
-    sealed = Seal(secret).encrypt(packed(fitted))
+    sealed = Seal(secret).encrypt(packed(fitted, notes))
     target = Path(path)
     partial = target.with_name(target.name + ".partial")
     try:
@@ -85,22 +120,38 @@ def open_plan(
     Raises:
         UsageError: There is no such file, or it is of another key or version.
     """
+    saved = saved_plan(path, key)
+    steps = saved.plan.fitted(saved.carried, saved.vectors)
+    return run(steps, runner or local_runner())
+
+
+def saved_plan(path: str | Path, key: bytes) -> Saved:
+    """
+    Read what `save_plan` wrote, and fit nothing.
+
+    Args:
+        path: Of the file.
+        key: That it was sealed with.
+
+    Raises:
+        UsageError: There is no such file, or it is of another key or version.
+    """
     try:
         sealed = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(
             f"The plan cannot be read ({type(error).__name__}).", hint="Check the path."
         ) from None
-    plan, carried, vectors = unpacked(Seal(key).decrypt(sealed))
-    return run(plan.fitted(carried, vectors), runner or local_runner())
+    return unpacked(Seal(key).decrypt(sealed))
 
 
-def packed(fitted: Fitted) -> bytes:
+def packed(fitted: Fitted, notes: Mapping[str, Any] = _NONE) -> bytes:
     """Return a plan as bytes that are not encrypted."""
     carried, vectors = fitted.masked.carried, fitted.masked.assessment.resolved.vectors
     held = {
         "version": _VERSION,
         "name": fitted.name,
+        "notes": dict(notes),
         "settings": fitted.settings.model_dump(mode="json"),
         "key": fitted.key.hex() if fitted.key else None,
         "documents": [_document(one) for one in fitted.documents.values()],
@@ -117,7 +168,7 @@ def packed(fitted: Fitted) -> bytes:
     return _LENGTH.pack(len(compressed)) + compressed + matrix
 
 
-def unpacked(data: bytes) -> tuple[PlanInput, Carried, Vectors]:
+def unpacked(data: bytes) -> Saved:
     """
     Return what `packed` was given.
 
@@ -150,7 +201,7 @@ def unpacked(data: bytes) -> tuple[PlanInput, Carried, Vectors]:
         held["rewritten"],
         bytes.fromhex(held["secret"]) if held["secret"] else None,
     )
-    return plan, carried, _vectors(held["embedded"], data[end:])
+    return Saved(plan, carried, _vectors(held["embedded"], data[end:]), held["notes"])
 
 
 def _vectors(texts: list[str], data: bytes) -> Vectors:

@@ -21,6 +21,7 @@ was given to a form stays with it for good: texts that hold it may be in an inde
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ _PLAIN = ("[REDACTED]", "[***]", "[\u2026]", "\u2588\u2588\u2588")
 _ROUNDS = 8
 _KEY_BYTES = 16
 _DEPTH = 32
+_JOINTS = re.compile(r"[_.+-]+")
+"""What is between words where no space can be."""
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 _Match = tuple[int, int, int, int, bool]
@@ -171,8 +174,12 @@ class Masker(Confidential):
         )
 
     def alias(self, name: str) -> str:
-        """Return an id that holds nothing masked; always the same for one id."""
-        if not self.find(name):
+        """
+        Return an id that holds nothing masked; always the same for one id.
+
+        An id may be a path, so "jane_doe.txt" holds "Jane Doe".
+        """
+        if not self.find(name) and not self.find(_JOINTS.sub(" ", name)):
             return name
         if name in self._order:
             return f"document-n{self._order[name]:07d}"

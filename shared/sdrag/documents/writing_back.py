@@ -1,0 +1,81 @@
+"""
+Documents as files again, after something was taken out of their text.
+
+Plain text goes back as it came. JSON becomes rows of id, content and metadata, so keys
+that nobody reads are left out. Of every other format only the text is left, and its
+file ends in `.txt`: the pictures, comments and hidden parts of a page or of a Word
+document would hold what was taken out of its text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from sdrag.vocabulary import Passage
+
+__all__ = ["AS_THEY_ARE", "as_line", "files_of"]
+
+AS_THEY_ARE = frozenset({".txt", ".md", ".json", ".jsonl"})
+"""The suffixes of files that keep their names."""
+
+
+def files_of(documents: Mapping[str, Sequence[Passage]]) -> dict[str, str]:
+    """
+    Return what to write: by path, relative to a folder, the text of the file.
+
+    Args:
+        documents: By the path of the file that they are of, in order.
+    """
+    names = _named(documents)
+    return {names[name]: _text(name, found) for name, found in documents.items()}
+
+
+def as_line(document: Passage) -> str:
+    """Return a document as a line of JSON lines."""
+    row = {
+        "id": document.id,
+        "content": document.text,
+        "metadata": dict(document.metadata),
+    }
+    return _whole(json.dumps(row, ensure_ascii=False, default=str)) + "\n"
+
+
+def _named(names: Iterable[str]) -> dict[str, str]:
+    """Return a path for each file: its own, or one that ends in `.txt`."""
+    listed = list(names)
+    kept = {name: name for name in listed if _suffix(name) in AS_THEY_ARE}
+    taken = set(kept)
+    for name in listed:
+        if name not in kept:
+            kept[name] = next(free for free in _texts(name) if free not in taken)
+            taken.add(kept[name])
+    return kept
+
+
+def _texts(name: str) -> Iterator[str]:
+    """Yield `page.html.txt`, then `page.html.2.txt` and so on."""
+    yield f"{name}.txt"
+    number = 2
+    while True:
+        yield f"{name}.{number}.txt"
+        number += 1
+
+
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
+
+
+def _text(name: str, documents: Sequence[Passage]) -> str:
+    if _suffix(name) == ".jsonl":
+        return "".join(map(as_line, documents))
+    if _suffix(name) == ".json":
+        rows = ",\n".join(as_line(document).rstrip("\n") for document in documents)
+        return f"[\n{rows}\n]\n"
+    return _whole("\n\n".join(document.text for document in documents))
+
+
+def _whole(text: str) -> str:
+    """Return text that can be written: halves of a character become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
