@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 from benchmarks.tools import guards_reference
+from benchmarks.tools.pictures import pictures
 from benchmarks.tools.reference_of_api import PACKAGES, api_page
 from benchmarks.tools.reference_of_commands import command_page
 from benchmarks.tools.reference_of_policy import policy_page
@@ -35,7 +36,7 @@ def pages() -> dict[Path, str]:
         reference / "audit.schema.json": _as_json(event_schema()),
     }
     apis = {reference / "api" / f"{name}.md": api_page(name) for name in PACKAGES}
-    return made | apis
+    return made | apis | pictures()
 
 
 def _as_json(schema: object) -> str:
