@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from .support.openai_server import openai_server
+from .support.openfga_server import STORE, openfga_server
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(
@@ -19,6 +20,15 @@ NEEDS = {
     "llamaindex": ("llama_index.core",),
     "presidio": ("presidio_analyzer",),
 }
+
+
+@pytest.fixture(autouse=True)
+def relations(monkeypatch):
+    """A server on loopback stands for OpenFGA: the clerk reads the first note alone."""
+    with openfga_server(("user:clerk-7", "reader", "document:note-1")) as served:
+        monkeypatch.setenv("FGA_URL", served.url)
+        monkeypatch.setenv("FGA_STORE_ID", STORE)
+        yield served
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +44,40 @@ def model(monkeypatch):
 )
 def test_example(script, monkeypatch, capsys):
     """Run as a user runs it, from its folder."""
+    printed = _printed(script, monkeypatch, capsys)
+
+    assert "men" in printed or "crates" in printed
+    assert "Karlsson" not in printed
+    assert "kestrel" not in printed
+
+
+@pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+def test_openfga_has_the_last_word(framework, relations, monkeypatch, capsys):
+    """It is asked about each passage in its own words, and its no is a no."""
+    script = EXAMPLES / framework / "authorize.py"
+
+    printed = _printed(script, monkeypatch, capsys)
+
+    assert sorted(relations.asked) == [
+        ("user:clerk-7", "reader", f"document:note-{number}") for number in "12"
+    ]
+    assert "two men unload crates" in printed
+    assert "harbour opens" not in printed
+
+
+@pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+def test_without_openfga_nothing_is_shown(framework, monkeypatch, capsys):
+    """What cannot be checked is not allowed."""
+    monkeypatch.setenv("FGA_STORE_ID", "another")
+    script = EXAMPLES / framework / "authorize.py"
+
+    printed = _printed(script, monkeypatch, capsys)
+
+    assert "men" not in printed
+    assert "harbour" not in printed
+
+
+def _printed(script, monkeypatch, capsys):
     for module in (*NEEDS[script.parent.name], *NEEDS.get(script.stem, ())):
         pytest.importorskip(module)
     monkeypatch.syspath_prepend(str(script.parent))
@@ -42,10 +86,7 @@ def test_example(script, monkeypatch, capsys):
     runpy.run_path(str(script), run_name="__main__")
 
     monkeypatch.delitem(sys.modules, "collection", raising=False)
-    printed = capsys.readouterr().out
-    assert "men" in printed or "crates" in printed
-    assert "Karlsson" not in printed
-    assert "kestrel" not in printed
+    return capsys.readouterr().out
 
 
 def test_there_are_examples():
