@@ -41,16 +41,25 @@ def passage_of(node: BaseNode, score: float | None = None) -> Passage:
     )
 
 
-def nodes_of(passages: Sequence[Passage]) -> list[NodeWithScore]:
-    """Build the nodes that leave."""
+def nodes_of(
+    passages: Sequence[Passage], evidence: str | None = EVIDENCE_KEY
+) -> list[NodeWithScore]:
+    """
+    Build the nodes that leave.
+
+    Args:
+        passages: As released.
+        evidence: The key of their evidence, which is printed into no prompt.
+    """
+    unprinted = [evidence] if evidence else []
     return [
         NodeWithScore(
             node=TextNode(
                 id_=passage.id,
                 text=passage.text,
                 metadata=dict(passage.metadata),
-                excluded_llm_metadata_keys=[EVIDENCE_KEY],
-                excluded_embed_metadata_keys=[EVIDENCE_KEY],
+                excluded_llm_metadata_keys=list(unprinted),
+                excluded_embed_metadata_keys=list(unprinted),
             ),
             score=passage.score,
         )

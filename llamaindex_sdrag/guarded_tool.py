@@ -144,7 +144,8 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             if isinstance(output, WaitingForEvent):
                 return waiting_again(output, values.redact(asked(output)))
             found = passages_of(_nodes_of_output(output, setup.policy))
-            released = nodes_of(values.disclose(found))
+            key = setup.policy.metadata.evidence
+            released = nodes_of(values.disclose(found), key)
             return self._output(output, released, _raw_input(args, kwargs))
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
             return _without_text(error)
@@ -164,7 +165,8 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             if isinstance(output, WaitingForEvent):
                 return waiting_again(output, await values.aredact(asked(output)))
             found = passages_of(_nodes_of_output(output, setup.policy))
-            released = nodes_of(await values.adisclose(found))
+            key = setup.policy.metadata.evidence
+            released = nodes_of(await values.adisclose(found), key)
             return self._output(output, released, _raw_input(args, kwargs))
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
             return _without_text(error)

@@ -141,7 +141,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
             response = await self._astreamed(asked)
         else:
             found, _ = await self._setup.aperform(self._steps(asked), self._cover())
-            response = _response(found, asked)
+            response = _response(found, asked, self._evidence)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
@@ -186,7 +186,11 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
     def _answered(self, asked: Asked) -> Response:
         found, _ = self._setup.perform(self._steps(asked), self._cover())
-        return _response(found, asked)
+        return _response(found, asked, self._evidence)
+
+    @property
+    def _evidence(self) -> str | None:
+        return self._setup.policy.metadata.evidence
 
     @property
     def _runner(self) -> PortRunner:
@@ -198,7 +202,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
         host = StreamHost(self._runner, self._cover, self._chunks, conclude)
         pieces = sealed_stream(stream(asked, self._answering, host))
-        sources = _Sources(asked)
+        sources = _Sources(asked, self._evidence)
         sources.piece(next(pieces))
         texts = _texts(pieces, sources)
         return StreamingResponse(texts, sources.nodes, sources.metadata)
@@ -209,7 +213,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
         host = StreamHost(self._runner, self._cover, self._achunks, conclude)
         pieces = asealed_stream(astream(asked, self._answering, host))
-        sources = _Sources(asked)
+        sources = _Sources(asked, self._evidence)
         sources.piece(await anext(pieces))
         texts = _atexts(pieces, sources)
         return AsyncStreamingResponse(texts, sources.nodes, sources.metadata)
@@ -225,17 +229,20 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
                 yield part.delta or ""
 
 
-def _response(found: Answer, asked: Asked) -> Response:
-    nodes = _sources(found.highlights, asked)
+def _response(found: Answer, asked: Asked, evidence: str | None) -> Response:
+    nodes = _sources(found.highlights, asked, evidence)
     metadata = {**_metadata(nodes), **_evidence(found.ending)}
     return Response(found.text, nodes, metadata)
 
 
-def _sources(highlights: Sequence[Highlight], asked: Asked) -> list[NodeWithScore]:
+def _sources(
+    highlights: Sequence[Highlight], asked: Asked, evidence: str | None
+) -> list[NodeWithScore]:
     """Give each highlight as a node, with the metadata of its passage."""
     passages = {passage.id: passage for passage in asked.passages}
     return nodes_of(
-        [replace(passages[one.passage_id], text=one.text) for one in highlights]
+        [replace(passages[one.passage_id], text=one.text) for one in highlights],
+        evidence,
     )
 
 
@@ -256,10 +263,11 @@ class _Sources(Confidential):
 
     Args:
         asked: What they are taken from.
+        evidence: The key of their evidence.
     """
 
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
+    def __init__(self, asked: Asked, evidence: str | None) -> None:
+        self._asked, self._evidence = asked, evidence
         self.nodes: list[NodeWithScore] = []
         self.metadata: dict[str, Any] = {}
 
@@ -270,7 +278,7 @@ class _Sources(Confidential):
         if isinstance(piece, Ending):
             self.metadata.update(_evidence(piece))
             return ""
-        nodes = _sources(piece.highlights, self._asked)
+        nodes = _sources(piece.highlights, self._asked, self._evidence)
         self.nodes.extend(nodes)
         self.metadata.update(_metadata(nodes))
         return "\n\n"

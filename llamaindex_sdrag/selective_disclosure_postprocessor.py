@@ -89,7 +89,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         steps = self._steps(nodes, self._request(query_bundle), setup)
         disclosure, event = setup.perform(steps)
         announce(event)
-        return nodes_of(disclosure.passages)
+        return nodes_of(disclosure.passages, setup.policy.metadata.evidence)
 
     # A span would hold the nodes as they came.
     setattr(_postprocess_nodes, DISPATCHER_SPAN_DECORATED_ATTR, True)
@@ -101,7 +101,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         steps = self._steps(nodes, self._request(query_bundle), setup)
         disclosure, event = await setup.aperform(steps)
         announce(event)
-        return nodes_of(disclosure.passages)
+        return nodes_of(disclosure.passages, setup.policy.metadata.evidence)
 
     def _steps(
         self, nodes: list[NodeWithScore], request: Request, setup: WrapperSetup

@@ -95,7 +95,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
             search=self._searching(query_bundle, setup),
         )
         announce(event)
-        return nodes_of(disclosure.passages)
+        return nodes_of(disclosure.passages, setup.policy.metadata.evidence)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         setup = await self.ain_force()
@@ -104,7 +104,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
             search=self._searching(query_bundle, setup),
         )
         announce(event)
-        return nodes_of(disclosure.passages)
+        return nodes_of(disclosure.passages, setup.policy.metadata.evidence)
 
     def _searching(self, bundle: QueryBundle, setup: WrapperSetup) -> HostSearch:
         by_vector = VectorSearch(setup.embeddings) if asks_again(setup.engine) else None

@@ -32,7 +32,7 @@ from sdrag.engine.steps import Failure, Steps, search
 from sdrag.guardrails import access, staleness
 from sdrag.guardrails.fetch import Fetched, fetch
 from sdrag.guardrails.injection.passage_scan import scanned
-from sdrag.guardrails.screened import Retrieval, Screened, stamped
+from sdrag.guardrails.screened import Retrieval, Screened, outward, stamped
 from sdrag.policy import (
     GUARDS,
     AccessSection,
@@ -264,8 +264,10 @@ def _after_access(
         _judged(chosen, disclosed),
         engine.disclosure.key,
     )
+    leaving = (*released.passages, *screened.notices, *released.notices)
+    key = policy.metadata.evidence
     return Disclosure(
-        (*released.passages, *screened.notices, *released.notices),
+        tuple(outward(passage, key) for passage in leaving),
         (*guarded, *disclosed.decisions, *released.decisions),
     )
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sdrag.guardrails.answer import Draft, Guarded
+from sdrag.guardrails.screened import inward
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
@@ -30,7 +31,8 @@ def draft_of(
         parsed = _mapping(answer)
         if parsed is not None:
             text, data = parsed.get("answer"), parsed.get("citations")
-    return Draft(question, text, tuple(passages), data)
+    key = policy.metadata.evidence
+    return Draft(question, text, tuple(inward(one, key) for one in passages), data)
 
 
 def report_of(guarded: Guarded) -> dict[str, Any]:

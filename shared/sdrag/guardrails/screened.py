@@ -15,7 +15,15 @@ from typing import Any
 
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage
 
-__all__ = ["Retrieval", "Screened", "dropped", "evidence", "stamped"]
+__all__ = [
+    "Retrieval",
+    "Screened",
+    "dropped",
+    "evidence",
+    "inward",
+    "outward",
+    "stamped",
+]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,4 +93,21 @@ def stamped(passage: Passage, facts: Mapping[str, Any]) -> Passage:
     if not facts:
         return passage
     said = {**evidence(passage), **facts}
+    return replace(passage, metadata={**passage.metadata, EVIDENCE_KEY: said})
+
+
+def outward(passage: Passage, key: str | None) -> Passage:
+    """Return a passage with its evidence under the policy's key, or without it."""
+    if key == EVIDENCE_KEY or EVIDENCE_KEY not in passage.metadata:
+        return passage
+    metadata = dict(passage.metadata)
+    said = metadata.pop(EVIDENCE_KEY)
+    return replace(passage, metadata=metadata | ({key: said} if key else {}))
+
+
+def inward(passage: Passage, key: str | None) -> Passage:
+    """Return a passage that comes back with its evidence under our own key."""
+    if key in {None, EVIDENCE_KEY} or key not in passage.metadata:
+        return passage
+    said = passage.metadata[key]
     return replace(passage, metadata={**passage.metadata, EVIDENCE_KEY: said})

@@ -71,8 +71,11 @@ def unknown(passages: Sequence[Passage], policy: Policy, state: State) -> int:
     Count the passages that say something was cut, of which it is not known what.
 
     So it is where the state knows nothing of the document, and where the policy has
-    not got the constraint, or in other words.
+    not got the constraint, or in other words. Where the policy leaves the evidence out,
+    none of them says what was done to it.
     """
+    if policy.metadata.evidence is None and policy.rules:
+        return len(passages)
     registers = state.findings.register({handle for handle, _ in _cut(passages)})
     return sum(
         (rules := _rules(taken, policy, state)) is None

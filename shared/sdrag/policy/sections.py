@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from sdrag.policy.linkage_roles import Role
+from sdrag.vocabulary import EVIDENCE_KEY
 
 __all__ = [
     "SENSITIVITIES",
@@ -298,10 +299,13 @@ class MetadataSection(Section):
         allow: Their values leave as far as no constraint takes anything out of them.
         verbatim: Their values leave as they are, and no constraint reads them. A key
             that is in both lists is one of these.
+        evidence: Under which key a released passage says what was done to it. With
+            null it does not, and an `AnswerGuard` cannot check what was withheld.
     """
 
     allow: tuple[str, ...] = ()
     verbatim: tuple[str, ...] = ()
+    evidence: MetadataKey | None = EVIDENCE_KEY
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -314,6 +318,12 @@ class MetadataSection(Section):
         if {"lc", "__lc_escaped__"} & set(value):
             raise ValueError("loader keys may not leave (CVE-2025-68664)")
         return value
+
+    @model_validator(mode="after")
+    def _evidence_has_its_own_key(self) -> Self:
+        if self.evidence in {*self.keys, "lc"}:
+            raise ValueError("the key of `evidence` is no key that may leave")
+        return self
 
 
 class TracingSection(Section):
