@@ -19,6 +19,7 @@ NEEDS = {
     "langchain": ("langchain_core", "langchain_classic"),
     "llamaindex": ("llama_index.core",),
     "presidio": ("presidio_analyzer",),
+    "research_agent": ("langgraph",),
 }
 
 
