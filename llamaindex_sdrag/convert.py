@@ -42,7 +42,9 @@ def passage_of(node: BaseNode, score: float | None = None) -> Passage:
 
 
 def nodes_of(
-    passages: Sequence[Passage], evidence: str | None = EVIDENCE_KEY
+    passages: Sequence[Passage],
+    evidence: str | None = EVIDENCE_KEY,
+    hosts: Iterable[NodeWithScore] = (),
 ) -> list[NodeWithScore]:
     """
     Build the nodes that leave.
@@ -50,16 +52,25 @@ def nodes_of(
     Args:
         passages: As released.
         evidence: The key of their evidence, which is printed into no prompt.
+        hosts: The nodes that they were read from. What the host hides of their metadata
+            from prompts and embeddings stays hidden, as far as it leaves at all.
     """
-    unprinted = [evidence] if evidence else []
+    llm, embed = {evidence}, {evidence}
+    for scored in hosts:
+        llm |= {*scored.node.excluded_llm_metadata_keys}
+        embed |= {*scored.node.excluded_embed_metadata_keys}
     return [
         NodeWithScore(
             node=TextNode(
                 id_=passage.id,
                 text=passage.text,
                 metadata=dict(passage.metadata),
-                excluded_llm_metadata_keys=list(unprinted),
-                excluded_embed_metadata_keys=list(unprinted),
+                excluded_llm_metadata_keys=[
+                    key for key in passage.metadata if key in llm
+                ],
+                excluded_embed_metadata_keys=[
+                    key for key in passage.metadata if key in embed
+                ],
             ),
             score=passage.score,
         )

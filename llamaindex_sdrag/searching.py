@@ -23,7 +23,7 @@ from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.vector_store import VectorIndexRetriever
-from llama_index.core.schema import QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.vector_stores import (
     FilterCondition,
     FilterOperator,
@@ -83,6 +83,7 @@ def searching(
     base: HostRetriever,
     bundle: QueryBundle,
     by_vector: VectorSearch | None = None,
+    seen: list[NodeWithScore] | None = None,
 ) -> HostSearch:
     """
     Search with the host's retriever.
@@ -91,6 +92,7 @@ def searching(
         base: The one that is wrapped.
         bundle: What was asked; its embedding is used where it has one.
         by_vector: Gives the question its vector, for this one request.
+        seen: Takes the nodes that are found in this request.
     """
 
     def host(effect: Search) -> BaseRetriever:
@@ -113,15 +115,24 @@ def searching(
         question, narrowed = asked(effect), host(effect)
         if by_vector is not None:
             question.embedding = by_vector.embedding(narrowed, question)
-        return passages_of(narrowed.retrieve(question))
+        return _read(narrowed.retrieve(question), seen)
 
     async def acall(effect: Search) -> Sequence[Passage]:
         question, narrowed = asked(effect), host(effect)
         if by_vector is not None:
             question.embedding = await by_vector.aembedding(narrowed, question)
-        return passages_of(await narrowed.aretrieve(question))
+        return _read(await narrowed.aretrieve(question), seen)
 
     return HostSearch(_unrefused(call, acall), by_vector.vector if by_vector else None)
+
+
+def _read(
+    nodes: list[NodeWithScore], seen: list[NodeWithScore] | None
+) -> Sequence[Passage]:
+    passages = passages_of(nodes)
+    if seen is not None:
+        seen.extend(nodes)
+    return passages
 
 
 def _unrefused(

@@ -89,7 +89,8 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         steps = self._steps(nodes, self._request(query_bundle), setup)
         disclosure, event = setup.perform(steps)
         announce(event)
-        return nodes_of(disclosure.passages, setup.policy.metadata.evidence)
+        key = setup.policy.metadata.evidence
+        return nodes_of(disclosure.passages, key, nodes)
 
     # A span would hold the nodes as they came.
     setattr(_postprocess_nodes, DISPATCHER_SPAN_DECORATED_ATTR, True)
@@ -101,7 +102,8 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         steps = self._steps(nodes, self._request(query_bundle), setup)
         disclosure, event = await setup.aperform(steps)
         announce(event)
-        return nodes_of(disclosure.passages, setup.policy.metadata.evidence)
+        key = setup.policy.metadata.evidence
+        return nodes_of(disclosure.passages, key, nodes)
 
     def _steps(
         self, nodes: list[NodeWithScore], request: Request, setup: WrapperSetup

@@ -89,26 +89,30 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         return passed_on(self, host, name)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        setup = self.in_force()
+        setup, seen = self.in_force(), list[NodeWithScore]()
         disclosure, event = setup.perform(
             retrieve(self._request(query_bundle), setup.engine),
-            search=self._searching(query_bundle, setup),
+            search=self._searching(query_bundle, setup, seen),
         )
         announce(event)
-        return nodes_of(disclosure.passages, setup.policy.metadata.evidence)
+        key = setup.policy.metadata.evidence
+        return nodes_of(disclosure.passages, key, seen)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        setup = await self.ain_force()
+        setup, seen = await self.ain_force(), list[NodeWithScore]()
         disclosure, event = await setup.aperform(
             retrieve(self._request(query_bundle), setup.engine),
-            search=self._searching(query_bundle, setup),
+            search=self._searching(query_bundle, setup, seen),
         )
         announce(event)
-        return nodes_of(disclosure.passages, setup.policy.metadata.evidence)
+        key = setup.policy.metadata.evidence
+        return nodes_of(disclosure.passages, key, seen)
 
-    def _searching(self, bundle: QueryBundle, setup: WrapperSetup) -> HostSearch:
+    def _searching(
+        self, bundle: QueryBundle, setup: WrapperSetup, seen: list[NodeWithScore]
+    ) -> HostSearch:
         by_vector = VectorSearch(setup.embeddings) if asks_again(setup.engine) else None
-        return searching(self._base_retriever, bundle, by_vector)
+        return searching(self._base_retriever, bundle, by_vector, seen)
 
     def _request(self, bundle: QueryBundle) -> Request:
         principal = principal_of(bundle, self._principal_resolver)
