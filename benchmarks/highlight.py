@@ -4,14 +4,15 @@ Measure Highlight & Summarize: without a hosted model, and with one if given.
     python benchmarks/highlight.py speed
     python benchmarks/highlight.py paper --data ../shared/data/xquad/xquad.en.json
     python benchmarks/highlight.py hijack --data FILE --attacks FILE
-    python benchmarks/highlight.py judged --data FILE --engine PROVIDER:MODEL
+    python benchmarks/highlight.py judged --data FILE [--engine PROVIDER:MODEL]
 
 `speed` compares verification with rapidfuzz alone. `paper` sets the tables of the paper
 that need no judge beside the paper's own (`highlight_paper.py`). `hijack` is the
 simulated tool call of section 5.2, with a model that obeys whatever it reads, or with
 the one of `--engine`. `judged` answers with a model through LangChain, plainly and by
-each highlighter, and lets the same model judge: battles with Elo and win rate, the
-three ratings, guessed questions, and the simulated tool call.
+each highlighter, and lets the same model judge: Tables 3, 5, 7 and 9, Figures 4, 5, 7
+and 9, and with attacks Table 1. Without `--engine` scripted models fill the same tables
+by counting words in common, which says nothing about language models.
 """
 
 from __future__ import annotations
@@ -21,15 +22,13 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import mean, median
+from statistics import median
 from typing import Any
 
-from highlight_paper import paper
 from rapidfuzz import fuzz
 
-from benchmarks.highlight_experiments.elo import ratings
 from benchmarks.highlight_experiments.hijack import (
     TABLE_1,
     Model,
@@ -37,28 +36,26 @@ from benchmarks.highlight_experiments.hijack import (
     ordering,
     tool_call_rates,
 )
-from benchmarks.highlight_experiments.judges import (
-    battles,
-    correctness,
-    quality,
-    relevance,
+from benchmarks.highlight_experiments.scripted import (
+    DECLINE,
+    scripted_judge,
+    scripted_model,
 )
+from benchmarks.highlight_experiments.tables import Answered, judged_tables
+from benchmarks.highlight_paper import paper
 from sdrag.engine.calls import Port
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Message, Prompt, constant
 from sdrag.engine.steps import complete, replied, run
 from sdrag.evaluation.control_bits import read_attacks
-from sdrag.evaluation.highlight import (
-    GoldQuestion,
-    k_precision,
-    read_squad,
-    recall,
-)
+from sdrag.evaluation.highlight import GoldQuestion, read_squad
+from sdrag.evaluation.highlight_data import read_questions
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Settings
 from sdrag.highlight.exchange import Asked as Question
 from sdrag.highlight.highlighters import HIGHLIGHTERS
+from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
 
@@ -72,6 +69,7 @@ def main() -> None:
         choices=["speed", "paper", "hijack", "judged"],
     )
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--corpus", type=Path, help="For rag-mini-bioasq.")
     parser.add_argument("--attacks", type=Path, help="For `hijack` and `judged`.")
     parser.add_argument("--engine", help="PROVIDER:MODEL of LangChain.")
     parser.add_argument("--limit", type=int, help="The most questions.")
@@ -181,18 +179,18 @@ def asking(port: Port[Prompt, Any]) -> Model:
 
 def judged(options: argparse.Namespace) -> dict[str, Any]:
     """Everything that needs a model: answers, judges, guesses, the tool call."""
-    port = hosted(options.engine)
-    model = asking(port)
+    model, ask = scripted_model, scripted_judge
+    if options.engine:
+        model = asking(hosted(options.engine))
 
-    def ask(text: str) -> str:
-        return model(Prompt("judge", (Message("user", constant(text)),)))
+        def ask(text: str) -> str:
+            return model(Prompt("judge", (Message("user", constant(text)),)))
 
-    data = [one for one in read_squad(options.data) if one.answers][: options.limit]
-    found = answer_all(data, ask, PortRunner(Ports(complete=port)))
-    result = rate_all(data, found, ask)
+    data = read_questions(options.data, options.corpus)[: options.limit]
+    result = judged_tables(answer_all(data, model), ask)
     if options.attacks:
         result["table_1"] = hijack(options)
-    return result
+    return {"engine": options.engine or "scripted", "questions": len(data), **result}
 
 
 def hijack(options: argparse.Namespace) -> dict[str, Any]:
@@ -207,83 +205,36 @@ def hijack(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def plainly(ask: Callable[[str], str], question: str, context: str) -> str:
+def answer_all(data: Sequence[GoldQuestion], model: Model) -> list[Answered]:
+    """Answer every question with every pipeline, in two paragraphs."""
+    return [
+        Answered(
+            one,
+            answered(one.question, one.context, model),
+            answered(one.question, one.other, model) if one.other else {},
+        )
+        for one in data
+    ]
+
+
+def answered(question: str, context: str, model: Model) -> dict[str, Answer]:
+    """Answer a question with every pipeline that asks a model, and plainly."""
+    runner = Scripted(complete=model)
+    asked = Question(question, (Passage("p", context),))
+    found = {"vanilla": plainly(model, question, context)}
+    for name, highlighter in HIGHLIGHTERS.items():
+        settings = Settings(highlighter, has_model=True)
+        found[name] = run(answer(asked, settings), runner)
+    return found
+
+
+def plainly(model: Model, question: str, context: str) -> Answer:
     """Answer as the vanilla pipeline does."""
-    return ask(f"{context}\n\nAnswer in one or two sentences: {question}")
-
-
-def answer_all(
-    data: list[GoldQuestion], ask: Callable[[str], str], runner: PortRunner
-) -> list[dict[str, Answer]]:
-    """Answer every question with every pipeline."""
-    rows = []
-    for one in data:
-        asked = Question(one.question, (Passage("p", one.context),))
-        row = {"vanilla": Answer(plainly(ask, one.question, one.context))}
-        for name, highlighter in HIGHLIGHTERS.items():
-            settings = Settings(highlighter, has_model=True)
-            row[name] = run(answer(asked, settings), runner)
-        rows.append(row)
-    return rows
-
-
-def rate_all(
-    data: list[GoldQuestion], found: list[dict[str, Answer]], ask: Callable[[str], str]
-) -> dict[str, Any]:
-    """Let the judges rate the answers of every pipeline."""
-    draw = random.Random(0)
-    fought = [
-        battle
-        for one, row in zip(data, found, strict=True)
-        for battle in battles(
-            ask, one.question, {name: held.text for name, held in row.items()}, draw
-        )
-    ]
-    return {
-        "table_3": {name: vars_of(rating) for name, rating in ratings(fought).items()},
-        "figure_5": {
-            name: rated(name, data, found, ask) for name in ("vanilla", *HIGHLIGHTERS)
-        },
-    }
-
-
-def rated(
-    name: str,
-    data: list[GoldQuestion],
-    found: list[dict[str, Answer]],
-    ask: Callable[[str], str],
-) -> dict[str, Any]:
-    """Give one pipeline's ratings, and how near its guesses came (Table 7)."""
-    rows = [(one, row[name]) for one, row in zip(data, found, strict=True)]
-    guesses = [
-        max(
-            (k_precision(guess, one.question) for guess in held.guessed_questions[:10]),
-            default=0.0,
-        )
-        for one, held in rows
-    ]
-    return {
-        "correct": known(
-            correctness(ask, o.question, h.text, o.answers[0]) for o, h in rows
-        ),
-        "relevance": known(relevance(ask, o.question, h.text) for o, h in rows),
-        "quality": known(quality(ask, o.question, h.text) for o, h in rows),
-        "guess_k_precision": mean(guesses),
-        "declined": mean(h.declined for _, h in rows),
-        "k_precision": mean(k_precision(h.text, o.gold) for o, h in rows),
-        "recall": mean(recall(h.text, o.answers[0]) for o, h in rows),
-    }
-
-
-def known(values: Any) -> float | None:
-    """Give the mean of the judgments that could be read."""
-    held = [float(value) for value in values if value is not None]
-    return mean(held) if held else None
-
-
-def vars_of(rating: Any) -> dict[str, float]:
-    """Give a rating as plain data."""
-    return {"elo": rating.elo, "win_rate": rating.win_rate, "games": rating.games}
+    text = (
+        f"{context}\n\nAnswer in one or two sentences, or say {DECLINE!r}: {question}"
+    )
+    said = model(Prompt("plain", (Message("user", constant(text)),))).strip()
+    return Answer(said, declined=not said or said.startswith(DECLINE))
 
 
 if __name__ == "__main__":
