@@ -9,7 +9,7 @@ what it is given is the whole. A shard is never taken for the corpus silently.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from langchain_core.documents import Document
@@ -22,11 +22,19 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.engine.calls import Limits
 from sdrag.engine.steps import Steps
+from sdrag.errors import UsageError
 from sdrag.guard_runner import Audit
-from sdrag.linkage.fitting import Fitted, check_whole, fit_steps
+from sdrag.linkage.fitting import (
+    Fitted,
+    Update,
+    check_replaceable,
+    check_whole,
+    fit_steps,
+    planned,
+)
 from sdrag.linkage.model_extractor import Extractor
 from sdrag.policy import PolicySource
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Passage, is_unnamed
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["LinkageMasker"]
@@ -44,7 +52,8 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
 
     Args:
         policy: A path, a mapping or a `Policy`.
-        fitted: A plan that `fit` made of the whole corpus.
+        fitted: A plan that `fit` made of the whole corpus. It is applied as it is: what
+            `linkage` says in the policy is what it was fitted with.
         whole_corpus: What is given in one call is the whole corpus: fit on it.
         detector: Finds entities; the local one by default.
         llm: For rewriting and for `ModelExtractor`.
@@ -54,7 +63,8 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         limits: The bounds of model calls.
 
     Raises:
-        UsageError: Neither a plan nor `whole_corpus` was given, or both.
+        UsageError: Neither a plan nor `whole_corpus` was given, or both; or what is to
+            be put in place of values needs a key or a model that is missing.
     """
 
     def __init__(
@@ -84,10 +94,52 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
                 limits=limits,
             )
         )
+        section, model = self._setup.policy.linkage, llm is not None
+        check_replaceable(fitted, section, key, has_model=model)
 
     def fit(self, documents: Sequence[Document]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""
         return self._setup.perform(self._fitting(documents))[0]
+
+    def update(
+        self, documents: Sequence[Document], removed: Collection[str] = ()
+    ) -> tuple[Update, list[Document]]:
+        """
+        Follow a change of the corpus that the plan was fitted on.
+
+        The masker stays as it is: build another one with `fitted=update.fitted`.
+
+        Args:
+            documents: What is new, or replaces what has its id.
+            removed: Ids of what is gone.
+
+        Returns:
+            The update, and what is to be indexed now, masked: the new documents, and
+            the earlier ones in which more is masked than before.
+
+        Raises:
+            UsageError: The masker has no plan, or a document no id.
+        """
+        update, _ = self._setup.perform(self._updating(documents, removed))
+        return update, documents_of(update.documents)
+
+    async def aupdate(
+        self, documents: Sequence[Document], removed: Collection[str] = ()
+    ) -> tuple[Update, list[Document]]:
+        """Follow a change without blocking the event loop; as `update`."""
+        update, _ = await self._setup.aperform(self._updating(documents, removed))
+        return update, documents_of(update.documents)
+
+    def _updating(
+        self, documents: Sequence[Document], removed: Collection[str]
+    ) -> Steps[Update]:
+        passages = passages_of(documents)
+        if any(map(is_unnamed, passages)):
+            raise UsageError(
+                "A document has no id.", hint="Without ids none can be followed."
+            )
+        plan = planned(self._fitted)
+        return (yield from plan.updating(passages, removed, self._detector))
 
     def _steps(self, documents: Sequence[Document]) -> Steps[Sequence[Passage]]:
         if self._fitted is not None:

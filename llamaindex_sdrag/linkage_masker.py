@@ -8,7 +8,7 @@ what it is given is the whole. A shard is never taken for the corpus silently.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
@@ -22,7 +22,14 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.engine.calls import Limits
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
-from sdrag.linkage.fitting import Fitted, check_whole, fit_steps
+from sdrag.linkage.fitting import (
+    Fitted,
+    Update,
+    check_replaceable,
+    check_whole,
+    fit_steps,
+    planned,
+)
 from sdrag.linkage.model_extractor import Extractor
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage
@@ -43,7 +50,8 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
 
     Args:
         policy: A path, a mapping or a `Policy`.
-        fitted: A plan that `fit` made of the whole corpus.
+        fitted: A plan that `fit` made of the whole corpus. It is applied as it is: what
+            `linkage` says in the policy is what it was fitted with.
         whole_corpus: What is given in one call is the whole corpus: fit on it.
         detector: Finds entities; the local one by default.
         llm: For rewriting and for `ModelExtractor`.
@@ -53,7 +61,8 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         limits: The bounds of model calls.
 
     Raises:
-        UsageError: Neither a plan nor `whole_corpus` was given, or both.
+        UsageError: Neither a plan nor `whole_corpus` was given, or both; or what is to
+            be put in place of values needs a key or a model that is missing.
     """
 
     _fitted: Fitted | None = PrivateAttr()
@@ -84,6 +93,8 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
             audit=audit,
             limits=limits,
         )
+        section, model = setup.policy.linkage, llm is not None
+        check_replaceable(fitted, section, key, has_model=model)
         # The ingestion cache goes by the fields: a plan is one of its own.
         plan = "whole" if fitted is None else f"plan-{fitted.name}"
         super().__init__(setup, f"{setup.engine_id}/{plan}")
@@ -93,6 +104,41 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     def fit(self, nodes: Sequence[BaseNode]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""
         return self._setup.perform(self._fitting(nodes))[0]
+
+    def update(
+        self, nodes: Sequence[BaseNode], removed: Collection[str] = ()
+    ) -> tuple[Update, list[BaseNode]]:
+        """
+        Follow a change of the corpus that the plan was fitted on.
+
+        The masker stays as it is: build another one with `fitted=update.fitted`.
+
+        Args:
+            nodes: What is new, or replaces what has its id.
+            removed: Ids of what is gone.
+
+        Returns:
+            The update, and what is to be indexed now, masked: the new nodes, and
+            the earlier ones in which more is masked than before.
+
+        Raises:
+            UsageError: The masker has no plan.
+        """
+        update, _ = self._setup.perform(self._updating(nodes, removed))
+        return update, _made(update.documents)
+
+    async def aupdate(
+        self, nodes: Sequence[BaseNode], removed: Collection[str] = ()
+    ) -> tuple[Update, list[BaseNode]]:
+        """Follow a change without blocking the event loop; as `update`."""
+        update, _ = await self._setup.aperform(self._updating(nodes, removed))
+        return update, _made(update.documents)
+
+    def _updating(
+        self, nodes: Sequence[BaseNode], removed: Collection[str]
+    ) -> Steps[Update]:
+        passages, plan = [*map(passage_of, nodes)], planned(self._fitted)
+        return (yield from plan.updating(passages, removed, self._detector))
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Sequence[Passage]]:
         if self._fitted is not None:
@@ -108,5 +154,9 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         self, nodes: Sequence[BaseNode], found: Sequence[Passage]
     ) -> Sequence[BaseNode]:
         """Return new nodes; those that could not be read whole are left out."""
-        masked = nodes_of(found)
-        return [TextNode.model_validate(one.node.model_dump()) for one in masked]
+        return _made(found)
+
+
+def _made(found: Sequence[Passage]) -> list[BaseNode]:
+    masked = nodes_of(found)
+    return [TextNode.model_validate(one.node.model_dump()) for one in masked]

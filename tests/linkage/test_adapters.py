@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from sdrag.errors import InternalError, UsageError
+from sdrag.linkage.fitting import Fitted
 from sdrag.testing import canary
+
+from ..support.doubles import LangChainModel, LlamaIndexModel
 
 langchain_documents = pytest.importorskip("langchain_core.documents")
 schema = pytest.importorskip("llama_index.core.schema")
 
 WHO = "Ivo Krastev"
+KEY = b"sixteen bytes or more"
 TAG = canary("tag")
 POLICY = {"linkage": {"resolution": {"meaning": False, "terms": False}}}
 TEXTS = (f"The member is Mr. {WHO}.", "Nobody is named in this one.")
@@ -21,10 +27,96 @@ def fail(_: object, document: object) -> None:
     raise KeyError(document.text)
 
 
-class TestLangChain:
+class Following:
+    """What both promise of a plan that is followed."""
+
+    async def test_a_plan_follows_the_corpus(self, tmp_path: Path) -> None:
+        """Sync and async alike, also from a file: new documents and stale ones."""
+        documents = [self.document("a", "The quay of Ms. Nadia Orlova."), *self.named()]
+        plan = self.masker(whole_corpus=True, key=KEY).fit(documents)
+        plan.save(tmp_path / "plan")
+        opened = Fitted.open(tmp_path / "plan", KEY)
+        new = self.document("n", f"Later {WHO} came again with Ms. Nadia Orlova.")
+        found = []
+        for held in (plan, opened):
+            masker = self.masker(fitted=held)
+            found.append(masker.update([new], ["b"]))
+            found.append(await masker.aupdate([new], ["b"]))
+        texts = [[self.text(one) for one in made] for _, made in found]
+        assert texts == [texts[0]] * 4
+        update, made = found[0]
+        assert [self.id(one) for one in made][-1] == "n"
+        assert len(made) == 1 + len(update.stale)
+        assert WHO not in repr(texts)
+        assert list(update.fitted.documents) == ["a", "n"]
+        again = self.masker(fitted=update.fitted)
+        assert again.update([], [])[1] == []
+
+    def test_what_cannot_be_followed_is_refused(self) -> None:
+        """No plan, two of one id, nobody of a name."""
+        one = self.document("a", TEXTS[0])
+        with pytest.raises(UsageError, match="with a plan"):
+            self.masker(whole_corpus=True).update([one])
+        fitted = self.masker(whole_corpus=True).fit([one])
+        with pytest.raises(UsageError, match="same id"):
+            self.masker(fitted=fitted).update([one, one])
+        with pytest.raises(UsageError, match="not in the corpus"):
+            self.masker(fitted=fitted).update([], ["z"])
+
+    @pytest.mark.parametrize(
+        ("style", "said"), [("pseudonym", "key"), ("rewrite", "needs a model")]
+    )
+    def test_what_cannot_be_replaced_is_refused_at_the_start(
+        self, style: str, said: str
+    ) -> None:
+        """Not at the first document."""
+        with pytest.raises(UsageError, match=said):
+            self.masker(whole_corpus=True, policy={"linkage": {"replace": style}})
+
+    def test_the_plan_says_what_is_put_in_place(self) -> None:
+        """Not the policy of the masker that applies it."""
+        documents = self.named()
+        named = {"linkage": {**POLICY["linkage"], "replace": "pseudonym"}}
+        plan = self.masker(whole_corpus=True, key=KEY, policy=named).fit(documents)
+        (shard,) = self.apply(self.masker(fitted=plan), documents)
+        assert "[NAME_" in self.text(shard)
+
+    async def test_a_plan_that_rewrites_rewrites_shards(self) -> None:
+        """By the model of the masker that applies it; without one it is refused."""
+        section = {"linkage": {**POLICY["linkage"], "replace": "rewrite"}}
+        model = self.model("Somebody was here, it is said.")
+        plan = self.masker(whole_corpus=True, policy=section, llm=model).fit(
+            self.named()
+        )
+        with pytest.raises(UsageError, match="needs a model"):
+            self.masker(fitted=plan)
+        shard = self.document("s", f"Here {WHO} was, it is said.")
+        (made,) = self.apply(self.masker(fitted=plan, llm=model), [shard])
+        assert self.text(made) == "Somebody was here, it is said."
+
+
+class TestLangChain(Following):
     def masker(self, **more: object) -> object:
         masking = pytest.importorskip("langchain_sdrag.linkage_masker")
-        return masking.LinkageMasker(policy=POLICY, **more)
+        return masking.LinkageMasker(**{"policy": POLICY, **more})
+
+    def document(self, id_: str, text: str) -> object:
+        return langchain_documents.Document(id=id_, page_content=text)
+
+    def named(self) -> list[object]:
+        return [self.document("b", TEXTS[0])]
+
+    def text(self, document: object) -> str:
+        return document.page_content
+
+    def id(self, document: object) -> str:
+        return document.id
+
+    def apply(self, masker: object, documents: list[object]) -> list[object]:
+        return list(masker.transform_documents(documents))
+
+    def model(self, reply: str) -> object:
+        return LangChainModel(reply=lambda prompt: reply)
 
     def documents(self) -> list[object]:
         return [
@@ -67,10 +159,28 @@ class TestLangChain:
             self.masker()
 
 
-class TestLlamaIndex:
+class TestLlamaIndex(Following):
     def masker(self, **more: object) -> object:
         masking = pytest.importorskip("llamaindex_sdrag.linkage_masker")
-        return masking.LinkageMasker(policy=POLICY, **more)
+        return masking.LinkageMasker(**{"policy": POLICY, **more})
+
+    def document(self, id_: str, text: str) -> object:
+        return schema.TextNode(id_=id_, text=text)
+
+    def named(self) -> list[object]:
+        return [self.document("b", TEXTS[0])]
+
+    def text(self, node: object) -> str:
+        return node.text
+
+    def id(self, node: object) -> str:
+        return node.node_id
+
+    def apply(self, masker: object, nodes: list[object]) -> list[object]:
+        return list(masker(nodes))
+
+    def model(self, reply: str) -> object:
+        return LlamaIndexModel(lambda prompt: reply)
 
     def nodes(self) -> list[object]:
         return [

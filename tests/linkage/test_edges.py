@@ -74,6 +74,7 @@ def test_pruning_again_is_searching_again(
     found = find_edges(incidence, 0.3).without(mask, 0.3)
     literal = Literal(corpus, weighed, LinkageSection(edge_threshold=0.3))
     assert len(found) == len(literal.edges(masked))
+    assert len(find_edges(incidence.without(mask), 0.3)) == len(found)
 
 
 def test_too_many_links_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

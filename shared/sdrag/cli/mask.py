@@ -100,7 +100,8 @@ def mask(
     place.write(contents, before)
     _write_more(fitted, corpus, findings, originals, report, key)
     place.progress.unlink(missing_ok=True)
-    result = _result(fitted, corpus, findings, perf_counter() - started)
+    result = _result(fitted, corpus, findings)
+    result["seconds"] = round(perf_counter() - started, 3)
     gone = _gone(saved, findings)
     for line in _lines(result, kept_at, gone):
         typer.echo(line)
@@ -250,9 +251,7 @@ def _gone(saved: Saved | None, findings: Findings) -> int:
     return len(known.keys() - findings.documents.keys())
 
 
-def _result(
-    fitted: Fitted, corpus: Corpus, findings: Findings, seconds: float
-) -> dict[str, Any]:
+def _result(fitted: Fitted, corpus: Corpus, findings: Findings) -> dict[str, Any]:
     plan, alias = fitted.masked.plan, fitted.masked.masker.alias
     unread = [
         {"path": alias(one.id), "reason": "could not be read to its end"}
@@ -268,7 +267,6 @@ def _result(
         "links_before": plan.links_before,
         "links_after": plan.links_after,
         "skipped": [*files, *unread],
-        "seconds": round(seconds, 3),
     }
 
 

@@ -30,6 +30,7 @@ from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.masking import Masked, detected, mask_found
 from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.model_extractor import Extractor
+from sdrag.linkage.replacing import check_style
 from sdrag.linkage.resolution import Vectors
 from sdrag.linkage.rewriting import rewrite
 from sdrag.linkage.second_look import found_elsewhere, look_again
@@ -37,7 +38,16 @@ from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Decision, Mention, Passage
 
-__all__ = ["Fitted", "PlanInput", "Update", "check_whole", "fit", "fit_steps"]
+__all__ = [
+    "Fitted",
+    "PlanInput",
+    "Update",
+    "check_replaceable",
+    "check_whole",
+    "fit",
+    "fit_steps",
+    "planned",
+]
 
 _NOTHING = Carried()
 
@@ -171,6 +181,10 @@ class Fitted(Confidential):
         mentions: Mentions | None = None,
     ) -> Steps[Update]:
         """Follow a change, yielding effects; see `updated` for the arguments."""
+        if len({document.id for document in changed}) != len(changed):
+            raise UsageError(
+                "Two documents have the same id.", hint="Give each document its own id."
+            )
         if not set(removed) <= self.documents.keys():
             raise UsageError(
                 "An id in `removed` is not in the corpus.",
@@ -233,6 +247,11 @@ class Update(Confidential):
     stale: tuple[str, ...]
     withheld: int = 0
     documents: tuple[Passage, ...] = ()
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was done with each document of the corpus."""
+        return self.fitted.decisions
 
     def __repr__(self) -> str:
         return f"Update({len(self.documents)} documents, {len(self.stale)} stale)"
@@ -324,6 +343,44 @@ class PlanInput(Confidential):
             self.mentions,
             self.name or secrets.token_hex(8),
         )
+
+
+def check_replaceable(
+    fitted: Fitted | None,
+    settings: LinkageSection,
+    key: bytes | None,
+    *,
+    has_model: bool,
+) -> None:
+    """
+    See that a masker has what it takes to replace as its plan says, else its policy.
+
+    Raises:
+        UsageError: Pseudonyms were asked for without a key, or a rewriting without a
+            model.
+    """
+    if fitted is None:
+        check_style(settings.replace, key)
+    replace = (settings if fitted is None else fitted.settings).replace
+    if replace == "rewrite" and not has_model:
+        raise UsageError(
+            "`linkage.replace: rewrite` needs a model.", hint="Pass `llm=`."
+        )
+
+
+def planned(fitted: Fitted | None) -> Fitted:
+    """
+    Return the plan of a masker.
+
+    Raises:
+        UsageError: It has none.
+    """
+    if fitted is None:
+        raise UsageError(
+            "Only a masker with a plan can follow a change.",
+            hint="Pass `fitted=`: what `fit` returned, or `Fitted.open`.",
+        )
+    return fitted
 
 
 def check_whole(fitted: Fitted | None, *, whole_corpus: bool) -> None:

@@ -10,7 +10,7 @@ order of their ids, so comparing numbers is comparing ids.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -148,6 +148,22 @@ class Incidence:
             relevance,
             weight,
             np.ones(len(entities), bool) if maskable is None else maskable,
+        )
+
+    def without(self, masked: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Incidence:
+        """
+        Return the corpus without some entities; the others weigh what they did.
+
+        Args:
+            masked: (entities,) which are left out.
+        """
+        kept = ~masked[self.entity]
+        document, places = self.document[kept], np.arange(len(self.document_ids) + 1)
+        return replace(
+            self,
+            starts=np.searchsorted(document, places),
+            entity=self.entity[kept],
+            relevance=self.relevance[kept],
         )
 
     @cached_property

@@ -80,10 +80,8 @@ class Plan:
     @cached_property
     def links_after(self) -> int:
         """How many links are left."""
-        threshold = self.settings.edge_threshold
-        return sum(
-            len(block.without(self.masked, threshold)) for block in self.before.blocks()
-        )
+        left = Links(self.corpus.without(self.masked), self.settings.edge_threshold)
+        return sum(map(len, left.blocks()))
 
     @property
     def masked(self) -> Mask:
