@@ -69,6 +69,16 @@ def refused(*args):
     return str(done.exception)
 
 
+@pytest.mark.parametrize("key", ["text", "content"])
+def test_a_chunk_is_named_as_other_commands_name_it(policy, tmp_path, key):
+    """`sdrag mask` writes `content`; both are read."""
+    path = tmp_path / "masked.jsonl"
+    rows = ({"id": name, key: text} for name, text in TEXTS.items())
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    found = told(policy, path, "--state", tmp_path / "state")
+    assert (found["chunks"], found["located"]) == (3, 3)
+
+
 def test_a_collection_of_chroma_is_located_once(policy, chroma, tmp_path):
     """The second run looks everything up."""
     args = (

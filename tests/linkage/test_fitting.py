@@ -252,6 +252,27 @@ class TestModelExtractor:
         assert FACT in known
         assert WHO not in known
 
+    def test_new_and_old_are_read_with_what_is_known_of_the_other(self) -> None:
+        """A new document with the old one's details; an old one for the new one's."""
+        runner = Scripted(complete=self.answer)
+        old = [Passage("a", f"{WHO}, {FACT}."), Passage("o", f"Just {FACT} here.")]
+        plan = fit(old[:1], PLAIN, ModelExtractor(), runner=runner)
+        update = plan.updated([old[1]], detector=ModelExtractor(), runner=runner)
+        known = runner.effects[-1].items[-1].messages[-1].content.text
+        assert FACT in known.partition("Document:")[0]
+        assert WHO not in known.partition("Document:")[0]
+        assert len(update.fitted.masked.assessment.links) == 1
+
+        plan = fit(
+            [Passage("o", f"Just {FACT} here.")], PLAIN, ModelExtractor(), runner=runner
+        )
+        assert plan.found == {"o": ()}
+        asked = len(runner.effects)
+        update = plan.updated([old[0]], detector=ModelExtractor(), runner=runner)
+        assert [found.form for found in update.fitted.found["o"]] == [FACT]
+        assert all(len(effect.items) == 1 for effect in runner.effects[asked:])
+        assert len(update.fitted.masked.assessment.links) == 1
+
     def test_its_prompts_are_labelled(self) -> None:
         """Documents are sensitive, and nobody's question stands beside them."""
         runner = Scripted(complete=self.answer)

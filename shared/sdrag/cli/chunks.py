@@ -49,7 +49,7 @@ def chunks_in(paths: Sequence[Path], chroma: Path | None, collection: str) -> Ch
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Files with a chunk a line: `id`, `text`, `metadata`."""
+    """Files with a chunk a line: `id`, `text` (or `content`), `metadata`."""
 
     paths: tuple[Path, ...]
 
@@ -63,7 +63,8 @@ class _Lines:
         for path, number, line in self._lines():
             try:
                 held = json.loads(line)
-                identity, text = str(held["id"]), str(held["text"])
+                written = held["text"] if "text" in held else held["content"]
+                identity, text = str(held["id"]), str(written)
                 metadata = dict(held.get("metadata") or {})
             except (ValueError, KeyError, TypeError):
                 raise UsageError(
