@@ -10,13 +10,14 @@ export TRANSFORMERS_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench docs clean
 
 help:
 	@echo "make demo   install and run the demo; ARGS='--top-k 4' are its options"
 	@echo "make test   install and run every check"
 	@echo "make check  ... without the tests"
 	@echo "make bench  run the slow tests and the benchmarks"
+	@echo "make docs   build the documentation site into the folder site"
 	@echo "make clean  remove what was installed"
 
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -41,5 +42,9 @@ bench: $(VENV)/ready
 	$(BIN)/pytest -m slow
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
+docs: $(VENV)/ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache

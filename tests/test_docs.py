@@ -15,7 +15,7 @@ PAGES = [
     *sorted(
         page
         for page in (ROOT / "docs").rglob("*.md")
-        if page.relative_to(ROOT / "docs").parts[0] not in {"migration", "_build"}
+        if page.relative_to(ROOT / "docs").parts[0] != "migration"
     ),
 ]
 _BLOCK = re.compile(r"(<!-- not run: [^>]+ -->\n)?```(\w+)\n(.*?)```", re.DOTALL)

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
-__all__ = ["PACKAGES", "api_page"]
+__all__ = ["PACKAGES", "SHARED", "api_page"]
+
+SHARED = "sdrag.wrapper_setup.Arguments"
+"""What every wrapper of both frameworks takes; it is on the page of the core."""
 
 PACKAGES = {
     "sdrag": (
@@ -33,8 +36,9 @@ def api_page(package: str) -> str:
     module = import_module(package)
     lines = [f"# API: {title}", "", purpose, ""]
     lines += [f"Import everything on this page from `{package}`.", ""]
-    for name in module.__all__:
-        home = getattr(module, name).__module__
-        lines += [f"::: {home}.{name}", "    options:", f"      heading: {name}"]
+    homes = [f"{getattr(module, name).__module__}.{name}" for name in module.__all__]
+    for home in [*homes, SHARED] if package == "sdrag" else homes:
+        name = home.rpartition(".")[2]
+        lines += [f"::: {home}", "    options:", f"      heading: {name}"]
         lines += [f"      toc_label: {name}", ""]
     return "\n".join(lines).rstrip() + "\n"

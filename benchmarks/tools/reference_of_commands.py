@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,8 @@ import typer
 from sdrag.cli.app import app
 
 __all__ = ["command_page", "commands"]
+
+_EXAMPLE = re.compile(r"^Example: (.+)$", re.MULTILINE)
 
 _HEAD = """\
 # Command reference
@@ -42,7 +45,7 @@ def _below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 def _text(name: str, command: Any) -> str:
     context = typer.Context(command, info_name=name)
     usage = command.get_usage(context).removeprefix("Usage: ")
-    lines = [f"## `{name}`", "", inspect.cleandoc(command.help), ""]
+    lines = [f"## `{name}`", "", _described(command.help), ""]
     lines += ["```text", " ".join(usage.split()), "```", ""]
     for title, flags in (("argument", False), ("option", True)):
         rows = [
@@ -53,6 +56,11 @@ def _text(name: str, command: Any) -> str:
         if rows:
             lines += [f"| {title} | meaning |", "|---|---|", *rows, ""]
     return "\n".join(lines)
+
+
+def _described(text: str) -> str:
+    """Set the examples of a docstring as code."""
+    return _EXAMPLE.sub(r"For example:\n\n```\n\1\n```", inspect.cleandoc(text))
 
 
 def _row(item: Any, context: Any) -> str:
