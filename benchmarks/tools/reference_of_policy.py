@@ -128,14 +128,17 @@ def _as_yaml(value: Any) -> str:
 def _kinds(node: Mapping[str, Any]) -> Iterator[str]:
     """Say what a value may be, in words."""
     if "anyOf" in node:
-        for one in node["anyOf"]:
-            yield from _kinds(one)
+        kinds = list(
+            dict.fromkeys(kind for one in node["anyOf"] for kind in _kinds(one))
+        )
+        yield from _with_any_value(kinds)
     elif "enum" in node:
-        yield " or ".join(f"`{_as_yaml(value)}`" for value in node["enum"])
+        yield _listed([f"`{_as_yaml(value)}`" for value in node["enum"]])
     elif "const" in node:
         yield f"`{_as_yaml(node['const'])}`"
     elif node["type"] == "array":
-        yield f"list of {' or '.join(_kinds(node['items']))}"
+        items = " or ".join(_kinds(node["items"]))
+        yield f"list of {_PLURAL.get(items, items)}"
     elif node["type"] == "object":
         values = " or ".join(_kinds(node["additionalProperties"]))
         yield f"mapping of names to {values}"
@@ -146,7 +149,21 @@ def _kinds(node: Mapping[str, Any]) -> Iterator[str]:
 
 
 _NUMBERS = {"integer": "whole number", "number": "number"}
+_PLURAL = {"text": "texts", "value": "values"}
 _PLAIN = {"string": "text", "boolean": "`true` or `false`", "null": "`null`"}
+
+
+def _with_any_value(kinds: list[str]) -> list[str]:
+    """Say `value` for texts, numbers and booleans together."""
+    plain = {"text", "whole number", "number", "`true` or `false`"}
+    if plain <= set(kinds):
+        kinds = ["value", *(kind for kind in kinds if kind not in plain)]
+    return sorted(kinds, key=lambda kind: kind.startswith("list of"))
+
+
+def _listed(names: list[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _bounds(node: Mapping[str, Any]) -> str:

@@ -39,7 +39,7 @@ def test_no_canary_is_seen_anywhere(subject, mode, tmp_path):
 
 
 def test_the_documentation_shows_this_matrix():
-    """`make docs`, or `python -m benchmarks.leak_matrix --write`, writes it anew."""
+    """`python -m benchmarks.leak_matrix --write` writes it anew."""
     page = (ROOT / "docs" / "leak-matrix.md").read_text(encoding="utf-8")
 
     assert written() in page

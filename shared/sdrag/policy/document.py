@@ -48,8 +48,8 @@ class Policy(GuardSections):
     Args:
         constraints: What must not be disclosed; a sentence in plain words is enough.
         when_not_understood: What happens, without a model, with a constraint that the
-            local engine does not understand: `refuse` the policy, or `withhold` all
-            that the constraint holds for.
+            local engine does not understand. `refuse` refuses the policy. `withhold`
+            withholds all that the constraint holds for.
         disclosure: How constraints are bound, ranked and enforced.
         highlight: Highlight & Summarize.
         linkage: CLAM: what links documents, and what is masked.

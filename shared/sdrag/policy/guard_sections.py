@@ -239,7 +239,7 @@ class CitationsSection(GuardSection):
 
     Args:
         format: `[1]` by the passage's place, `[doc-id]` by its id, or citations handed
-            over as data beside the answer.
+            over as data next to the answer.
         require: The checks an answer must pass.
         threshold: The least support by a cited passage, from 0 to 1.
         action: Mark what fails, or decline the answer.

@@ -99,10 +99,10 @@ class DisclosureSection(Section):
         apply: Apply all constraints that hold, or the `top_k` of a ranking.
         top_k: How many constraints a question may apply; only with `apply: top_k`.
         rank_by: The ranking of constraints for a question (SD-RAG, section III-C).
-        with_model: What becomes of what the local engine alone finds when there is a
-            model. `confirm` asks the model, and only an explicit no frees it; `union`
-            withholds all of it; `model` withholds only that which has a form of its
-            own, such as an e-mail address, or which the constraint itself names.
+        with_model: What happens, when there is a model, to what the local engine alone
+            finds. `confirm` asks the model, and only an explicit no frees it. `union`
+            withholds all of it. `model` withholds only what has a form of its own, such
+            as an e-mail address, or what the constraint itself names.
         batch_size: How many chunks a model reads at once.
         token_budget: The most tokens of text in one prompt.
         placeholder: The text that replaces what is cut out.
@@ -155,8 +155,8 @@ class HighlightSection(Section):
         threshold: The least rapidfuzz ratio of a near match; 100 takes exact ones only.
         max_passages: How many of the retrieved passages are read.
         max_highlights: The most highlights of one answer.
-        cut_at: Where a highlight may begin and end: at any word (as in the paper), at
-            any word but with what governs its meaning, or at sentences.
+        cut_at: Where a highlight may begin and end. `words` is at any word, as in the
+            paper. `scope` adds what governs its meaning. `sentences` is at sentences.
         yes_no: Let the highlighter pass two booleans about yes-no questions.
         max_questions: Into how many questions one prompt is split.
         answer_sentences: The most sentences of an answer.

@@ -1,0 +1,113 @@
+"""The documentation is in short sentences and common words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from .support.prose import Figures, figures, sentences, words
+
+ROOT = Path(__file__).parents[1]
+LONGEST, MEDIAN = 25, 15
+"""Words a sentence: in the longest of a page, and in half of its sentences at most."""
+
+LONGER = {
+    "README.md": Figures(37, 15),
+    "docs/guardrails.md": Figures(44, 17.5),
+    "docs/highlight.md": Figures(44, 17),
+    "docs/linkage.md": Figures(31, 17),
+}
+"""Pages that are over a bound. These figures may only go down."""
+
+AVOIDED = {
+    "aforementioned": "say which one",
+    "as ever": "as before",
+    "beside": "next to, or in addition to",
+    "besides": "also",
+    "caught out": "say what happens",
+    "document by document": "for each document",
+    "e.g.": "for example",
+    "easily": "leave it out",
+    "etc.": "name the others, or say `such as`",
+    "hence": "so",
+    "i.e.": "that is",
+    "in order to": "to",
+    "leverage": "use",
+    "obviously": "leave it out",
+    "out of the box": "by default",
+    "powerful": "say what it does",
+    "robust": "say against what",
+    "seamless": "say what stays the same",
+    "simply": "leave it out",
+    "stands in": "is stored in, or is in",
+    "thereby": "so",
+    "thereof": "of it",
+    "thus": "so",
+    "upon": "on",
+    "utilize": "use",
+    "whereby": "by which",
+    "whilst": "while",
+}
+"""Words that stop a reader, and what to write for each."""
+
+FOUND = {
+    ("docs/guardrails.md", "caught out"): 1,
+    ("docs/highlight.md", "beside"): 2,
+    ("docs/linkage.md", "document by document"): 1,
+}
+"""Where such words are yet, and how often. These figures may only go down."""
+
+
+PAGES = [
+    page.relative_to(ROOT).as_posix()
+    for page in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+    if page.name not in {"CHANGELOG.md", "THIRD_PARTY_NOTICES.md"}
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_sentences_are_short(page):
+    """At most 25 words; a page that is not there yet gets no worse."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    most = LONGER.get(page, Figures(LONGEST, MEDIAN))
+    measured = figures(text)
+
+    long = [one for one in sentences(text) if words(one) > most.longest]
+    assert not long
+    assert measured.median <= most.median
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_words_are_common(page):
+    """A word that stops a reader has a plainer one; the message says which."""
+    prose = " ".join(sentences((ROOT / page).read_text(encoding="utf-8"))).lower()
+    found = {
+        (page, word): number
+        for word in AVOIDED
+        if (number := len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", prose)))
+    }
+
+    worse = {key[1]: AVOIDED[key[1]] for key in found if found[key] > FOUND.get(key, 0)}
+    assert not worse
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (
+            "# A heading\n\nOne two three. Four five.\n",
+            ["One two three.", "Four five."],
+        ),
+        ("- one two\n- three\n", ["one two", "three"]),
+        ("| a b | c |\n|---|---|\n| d. E | f |\n", ["a b", "c", "d.", "E", "f"]),
+        ("```python\ncode. More\n```\nText.\n", ["Text."]),
+        ("See `a.b C` now. `x` is y.\n", ["See Code now.", "Code is y."]),
+        ("Read [a page](a.md).\nsdrag runs.\n", ["Read a page.", "sdrag runs."]),
+        ("<!-- not run: a. B -->\n", []),
+    ],
+)
+def test_what_a_sentence_is(page, expected):
+    """Headings and code are none; items and cells are."""
+    assert list(sentences(page)) == expected
