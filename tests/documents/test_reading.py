@@ -12,7 +12,15 @@ from docx import Document
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.documents import Skipped, chunks_of, formats, read_documents, reading
+from sdrag.documents import (
+    Skipped,
+    UnreadableError,
+    chunks_of,
+    documents_in,
+    formats,
+    read_documents,
+    reading,
+)
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Passage
 
@@ -195,3 +203,31 @@ def test_a_packed_file_is_measured_before_it_is_unpacked(tmp_path) -> None:
             archive.writestr(f"{number}", b"0" * 100_000_000)
     (tmp_path / "a.docx").write_bytes(file.getvalue())
     assert "unpacks" in skipped(tmp_path)["a.docx"]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "b.json", "c.jsonl"])
+def test_bytes_are_read_as_a_file_of_that_name(tmp_path, name) -> None:
+    """Whoever has no file, such as a page with a dropped one, reads the same."""
+    data = b'{"id": "x", "text": "The quay opens at six."}\n'
+    (tmp_path / name).write_bytes(data)
+    read = documents_in(name, data)
+
+    assert [(one.id, one.text) for one in read] == [
+        (one.id, one.text) for one in read_documents([tmp_path / name])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.exe", b"text", "another suffix"),
+        ("a", b"text", "another suffix"),
+        ("a.txt", b" \n", "is empty"),
+        ("a.txt", b"\0", "is no text"),
+        ("a.jsonl", b"{", "line 1 is no valid JSON"),
+    ],
+)
+def test_bytes_that_cannot_be_read_are_refused(name, data, reason) -> None:
+    """The reason says why in no word of the text."""
+    with pytest.raises(UnreadableError, match=reason):
+        documents_in(name, data)

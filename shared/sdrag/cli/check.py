@@ -18,19 +18,9 @@ if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
     from sdrag.engine.prompts import Prompt
     from sdrag.evaluation.examples import ExampleFailure
-    from sdrag.vocabulary import Constraint
 
 __all__ = ["check"]
 
-_KINDS = {
-    "types": "asks for mentions of these types",
-    "people": "asks for people",
-    "named": "asks for whom or what it names",
-    "statement": "asks for what it states",
-    "meaning": "asks for what must be understood",
-    "everything": "forbids everything",
-    "only": "forbids all but something",
-}
 _UNTRUE = {
     "hides": "number {quoted} of its hides is shown",
     "keeps": "number {quoted} of its keeps is withheld",
@@ -96,17 +86,25 @@ class _Found:
         """Note what a policy does, and yield it line by line."""
         from sdrag.disclosure.constraint_parser import parse
         from sdrag.evaluation.examples import run_examples
+        from sdrag.explanation.understood_as import (
+            limits_of,
+            settings_of,
+            understood_as,
+            without_model,
+        )
 
-        refusing = complete is None and policy.when_not_understood == "refuse"
+        has_model = complete is not None
+        refusing = not has_model and policy.when_not_understood == "refuse"
         for parsed in map(parse, policy.rules):
+            rule = parsed.constraint
             self.constraints.append(_entry(path, parsed))
             self.refused += refusing and parsed.status == "needs_model"
-            yield _limited(parsed.constraint)
-            yield f"  {_understood(parsed)}"
-            if parsed.status == "needs_model":
-                yield f"  {_without_model(parsed, policy, refusing=refusing)}"
+            yield f"{rule.id}: {' '.join(limits_of(rule))}"
+            yield f"  {understood_as(parsed)}"
+            if said := without_model(parsed, policy, has_model=has_model):
+                yield f"  {said}"
         self.guards |= dict.fromkeys(policy.guards)
-        yield from _settings(policy)
+        yield from settings_of(policy)
         results = run_examples(policy, complete)
         self.passed += results.passed
         self.failed += results.failed
@@ -140,50 +138,6 @@ def _entry(path: Path, parsed: ParsedConstraint) -> dict[str, Any]:
         "status": parsed.status,
         "reason": parsed.reason,
     }
-
-
-def _limited(rule: Constraint) -> str:
-    """Say how a constraint is enforced, and what limits it."""
-    limits = (
-        ("where", rule.where),
-        ("where_missing: skip", rule.where_missing == "skip"),
-        ("unless", rule.unless),
-        ("always", rule.always),
-        (f"spare: {rule.spare}", rule.spare),
-    )
-    names = [name for name, given in limits if given]
-    return f"{rule.id}: {' '.join((rule.method, *names))}"
-
-
-def _understood(parsed: ParsedConstraint) -> str:
-    types = f" ({', '.join(sorted(parsed.types))})" if parsed.types else ""
-    named = parsed.people and parsed.kind != "people"
-    people = ", with the names of people" if named else ""
-    return f"{_KINDS[parsed.kind]}{types}{people}"
-
-
-def _without_model(parsed: ParsedConstraint, policy: Policy, *, refusing: bool) -> str:
-    if refusing:
-        end = "The wrapper is refused without a model."
-    elif policy.when_not_understood == "withhold":
-        end = "Without a model, all it holds for is withheld."
-    else:
-        end = "The model decides."
-    return f"needs a model: {parsed.reason} {end}"
-
-
-def _settings(policy: Policy) -> Iterator[str]:
-    yield f"guards: {', '.join(policy.guards) or 'none'}"
-    if not policy.metadata.keys:
-        yield "metadata: every key stays behind (metadata.allow is empty)"
-    if policy.metadata.verbatim:
-        keys = ", ".join(policy.metadata.verbatim)
-        yield f"metadata: no constraint reads {keys} (metadata.verbatim)"
-    if policy.disclosure.top_k is not None:
-        yield (
-            "warning: with top_k the question decides which constraints are applied,"
-            " so what one question hides another may show"
-        )
 
 
 def _failure(failure: ExampleFailure) -> str:

@@ -16,7 +16,14 @@ from sdrag.documents.formats import READERS, Record, UnreadableError
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Confidential, Passage
 
-__all__ = ["MAX_FILE_BYTES", "ReadFile", "Skipped", "read_documents", "read_files"]
+__all__ = [
+    "MAX_FILE_BYTES",
+    "ReadFile",
+    "Skipped",
+    "documents_in",
+    "read_documents",
+    "read_files",
+]
 
 MAX_FILE_BYTES = 100_000_000
 """A larger file is skipped: it would be read into memory whole."""
@@ -105,24 +112,38 @@ def _files(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _read(name: str, path: Path, root: Path) -> Iterator[ReadFile | Skipped]:
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        suffixes = " ".join(READERS)
-        yield Skipped(name, f"has another suffix than {suffixes}")
+    if path.suffix.lower() not in READERS:
+        yield Skipped(name, f"has another suffix than {' '.join(READERS)}")
         return
     if root.is_dir() and not path.resolve().is_relative_to(root.resolve()):
         yield Skipped(name, "is a link that leads out of the folder")
         return
     try:
-        records = list(reader(_bytes(path)))
+        yield ReadFile(name, documents_in(name, _bytes(path)))
     except UnreadableError as error:
         yield Skipped(name, str(error))
-        return
+
+
+def documents_in(name: str, data: bytes) -> tuple[Passage, ...]:
+    """
+    Read the documents in the bytes of a file; no file is opened.
+
+    Args:
+        name: With the suffix by which it is read. It names the documents.
+        data: All of the file.
+
+    Raises:
+        UnreadableError: It cannot be read; the message says why in no word of it.
+        MissingExtraError: The format needs the extra `documents`.
+    """
+    reader = READERS.get(Path(name).suffix.lower())
+    if reader is None:
+        raise UnreadableError(f"has another suffix than {' '.join(READERS)}")
+    records = list(reader(data))
     documents = [_document(name, record, records) for record in records]
     if not any(document.text.strip() for document in documents):
-        yield Skipped(name, "is empty")
-        return
-    yield ReadFile(name, tuple(_numbered(name, documents)))
+        raise UnreadableError("is empty")
+    return tuple(_numbered(name, documents))
 
 
 def _bytes(path: Path) -> bytes:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 import networkx as nx
@@ -11,7 +13,7 @@ import numpy as np
 
 from sdrag.linkage.planning import Plan
 
-__all__ = ["draw"]
+__all__ = ["Drawing", "Line", "draw", "laid_out"]
 
 _MOST_NODES = 150
 _NAMED = 60
@@ -25,29 +27,84 @@ _TILT = 0.5
 Point = tuple[float, float]
 
 
-def draw(plan: Plan, names: Sequence[str]) -> str:
+@dataclass(frozen=True, slots=True)
+class Line:
     """
-    Return the graph as SVG, the largest groups first; broken links are dashed.
+    A link, drawn.
+
+    Args:
+        first: The number of a document.
+        second: Of the other.
+        width: Broader is stronger.
+        kept: Whether masking leaves it.
+    """
+
+    first: int
+    second: int
+    width: float
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """
+    Where everything of a graph is.
+
+    Args:
+        places: Of the documents, by their numbers.
+        lines: Between them.
+        width: Of the whole.
+        height: Of the whole.
+        left_out: How many linked documents are not drawn.
+    """
+
+    places: Mapping[int, Point]
+    lines: tuple[Line, ...]
+    width: int
+    height: int
+    left_out: int
+
+
+def laid_out(plan: Plan) -> Drawing:
+    """
+    Place the linked documents of a plan, the largest groups first.
 
     Args:
         plan: Whose links are drawn.
-        names: Of the documents, as they may be shown.
     """
     graph, left_out = _graph(plan)
     groups = sorted(nx.connected_components(graph), key=lambda g: (-len(g), min(g)))
     places: dict[int, Point] = {}
     for number, group in enumerate(groups):
         places.update(_placed(graph.subgraph(sorted(group)), number))
+    lines = tuple(
+        Line(one, two, round(0.5 + 2.5 * data["strength"], 1), data["kept"])
+        for one, two, data in graph.edges(data=True)
+    )
+    width = min(len(groups), _ACROSS) * _CELL
+    height = math.ceil(len(groups) / _ACROSS) * _TALL
+    return Drawing(places, lines, width, height, left_out)
+
+
+def draw(plan: Plan, names: Sequence[str]) -> str:
+    """
+    Return the graph as SVG; broken links are dashed.
+
+    Args:
+        plan: Whose links are drawn.
+        names: Of the documents, as they may be shown.
+    """
+    drawing = laid_out(plan)
+    places = drawing.places
     if not places:
         return '<p class="soft">No two documents are linked.</p>'
-    rows = math.ceil(len(groups) / _ACROSS)
-    width = min(len(groups), _ACROSS) * _CELL
-    lines = "".join(_lines(graph, places))
+    lines = "".join(map(partial(_line, places), drawing.lines))
     dots = "".join(_dots(places, names, named=len(places) <= _NAMED))
-    note = f'<p class="soft">{left_out:,} linked documents are not drawn.</p>'
+    note = f'<p class="soft">{drawing.left_out:,} linked documents are not drawn.</p>'
     return (
-        f'<svg class="graph" viewBox="0 0 {width} {rows * _TALL}" role="img" '
-        f'aria-label="Document graph">{lines}{dots}</svg>{note if left_out else ""}'
+        f'<svg class="graph" viewBox="0 0 {drawing.width} {drawing.height}" role="img" '
+        f'aria-label="Document graph">{lines}{dots}</svg>'
+        f"{note if drawing.left_out else ''}"
     )
 
 
@@ -92,19 +149,16 @@ def _pair(group: nx.Graph[int]) -> dict[int, Point]:
     return dict(zip(sorted(group), ((-0.6, 0.0), (0.6, 0.0)), strict=False))
 
 
-def _lines(graph: nx.Graph[int], places: dict[int, Point]) -> Iterator[str]:
-    for one, two, data in graph.edges(data=True):
-        (x1, y1), (x2, y2) = places[one], places[two]
-        kind = "kept" if data["kept"] else "gone"
-        width = 0.5 + 2.5 * data["strength"]
-        yield (
-            f'<line class="{kind}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" '
-            f'stroke-width="{width:.1f}"/>'
-        )
+def _line(places: Mapping[int, Point], line: Line) -> str:
+    (x1, y1), (x2, y2) = places[line.first], places[line.second]
+    return (
+        f'<line class="{"kept" if line.kept else "gone"}" x1="{x1}" y1="{y1}" '
+        f'x2="{x2}" y2="{y2}" stroke-width="{line.width}"/>'
+    )
 
 
 def _dots(
-    places: dict[int, Point], names: Sequence[str], *, named: bool
+    places: Mapping[int, Point], names: Sequence[str], *, named: bool
 ) -> Iterator[str]:
     for node, (x, y) in places.items():
         name = escape(names[node])
