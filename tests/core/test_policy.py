@@ -386,38 +386,3 @@ def test_guards_are_the_sections_that_stand_in_the_file():
         *("contradictions", "monitoring"),
     }
     assert set(Policy.read({name: {} for name in every}).guards) == every
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("constraints: [a]\n", []),
-        ("constraints: [", [(1, "")]),
-        ("- a\n", [(1, "")]),
-        (
-            "constraints:\n  - {id: a}\ndisclosur: {}\ndisclosure:\n  bind_top_n: 0\n",
-            [
-                (2, "constraints.0.text"),
-                (5, "disclosure.bind_top_n"),
-                (3, "disclosur"),
-            ],
-        ),
-    ],
-)
-def test_all_problems_are_told_to_an_editor(text, expected):
-    """Each with its line and key; `parse` raises the first of them."""
-    found = Policy.problems(text)
-
-    assert [(one.line, one.key) for one in found] == expected
-    if expected:
-        with pytest.raises(PolicyError) as raised:
-            Policy.parse(text)
-        assert str(raised.value).startswith(str(found[0]))
-
-
-def test_problems_quote_nothing():
-    """A constraint's words are confidential in an editor's messages too."""
-    found = Policy.problems(f"constraints:\n  - {{text: '{SECRET}', methd: redact}}\n")
-
-    assert len(found) == 1
-    assert SECRET not in str(found[0])

@@ -19,6 +19,7 @@ from sdrag.cli.mask import mask
 from sdrag.cli.preview import preview
 from sdrag.cli.scan import scan
 from sdrag.cli.schema import schema
+from sdrag.cli.workbench import workbench
 
 __all__ = ["app"]
 
@@ -35,6 +36,7 @@ for _command in (
     check,
     preview,
     explain,
+    workbench,
     bind,
     mask,
     scan,

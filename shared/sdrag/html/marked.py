@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from sdrag.vocabulary import Span
 
-__all__ = ["COLOURS", "Mark", "marked", "style"]
+__all__ = ["COLOURS", "Mark", "marked", "stretches", "style"]
 
 COLOURS = 8
 """The style sheet tells so many groups apart; the ninth is coloured like the first."""
@@ -53,20 +53,30 @@ def style() -> str:
     return files("sdrag.html").joinpath("marked.css").read_text(encoding="utf-8")
 
 
-def _pieces(text: str, marks: Sequence[Mark]) -> Iterator[str]:
-    """Yield the stretches between the ends of marks, each with what covers it."""
+def stretches(length: int, marks: Sequence[Mark]) -> Iterator[tuple[Span, list[Mark]]]:
+    """
+    Yield the stretches of a text between the ends of marks, each with what covers it.
+
+    Args:
+        length: Of the text.
+        marks: In any order; they may overlap.
+    """
     starting: dict[int, list[Mark]] = {}
-    ending: dict[int, list[Mark]] = {}
+    ends = {0, length}
     for mark in marks:
         starting.setdefault(mark.span.start, []).append(mark)
-        ending.setdefault(mark.span.end, []).append(mark)
+        ends |= {mark.span.start, mark.span.end}
     open_marks: list[Mark] = []
-    cuts = sorted({0, len(text), *starting, *ending})
-    for start, end in pairwise(cuts):
+    for start, end in pairwise(sorted(ends)):
         open_marks = [mark for mark in open_marks if mark.span.end > start]
         open_marks += starting.get(start, ())
-        piece = escape(text[start:end])
-        yield _mark(piece, open_marks) if open_marks else piece
+        yield Span(start, end), open_marks
+
+
+def _pieces(text: str, marks: Sequence[Mark]) -> Iterator[str]:
+    for span, covering in stretches(len(text), marks):
+        piece = escape(span.of(text))
+        yield _mark(piece, covering) if covering else piece
 
 
 def _mark(piece: str, marks: Sequence[Mark]) -> str:

@@ -120,25 +120,6 @@ class Policy(GuardSections):
             raise read
         return cls._checked(*read)
 
-    @classmethod
-    def problems(cls, text: str) -> tuple[PolicyError, ...]:
-        """
-        Return all that is wrong with the text of a YAML document, in its order.
-
-        For an editor; `parse` raises the first of them. Like every error of a policy
-        they quote nothing of it.
-        """
-        read = parsed(text)
-        if isinstance(read, PolicyError):
-            return (read,)
-        value, lines = read
-        try:
-            cls.model_validate(value)
-        except ValidationError as error:
-            problems = error.errors(include_input=False, include_url=False)
-            return tuple(explained([problem], lines, cls) for problem in problems)
-        return ()
-
     @cached_property
     def rules(self) -> tuple[Constraint, ...]:
         """The constraints, as the core works with them."""

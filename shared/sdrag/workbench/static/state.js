@@ -1,0 +1,36 @@
+// What the parts of the page share. Whoever changes something tells the others.
+
+export const state = {
+  policy: "", // the text in the editor
+  policyName: "policy.yaml",
+  examplesName: null, // null where there is no file to write next to
+  described: null, // what the server said of the policy
+  sensitivity: null, // of the slider, where it was moved
+  documents: [], // {number, name, characters}
+  shown: null, // the number of the document in view
+  pins: [], // {constraint, text, quote, kind}
+};
+
+const listeners = {};
+
+export function on(event, listener) {
+  (listeners[event] ??= []).push(listener);
+}
+
+export function tell(event) {
+  for (const listener of listeners[event] ?? []) listener();
+}
+
+/** The policy as it is looked at: what most requests hold. */
+export const viewed = () => ({ policy: state.policy, sensitivity: state.sensitivity });
+
+/** Whether the policy can be read. */
+export const readable = () => state.described?.problems.length === 0;
+
+export const rolesOf = (text) =>
+  text.split(",").map((role) => role.trim()).filter(Boolean);
+
+export function colourOf(constraint) {
+  const place = state.described?.constraints.findIndex((one) => one.id === constraint);
+  return `c${Math.max(0, place ?? 0) % 8}`;
+}

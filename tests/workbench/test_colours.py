@@ -1,0 +1,181 @@
+"""Documents in colour: the same spans as everywhere else, for each audience."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sdrag.documents import chunks_of, documents_in
+from sdrag.explanation import Explainer
+from sdrag.policy import Policy
+from sdrag.workbench import colouring
+
+POLICY = """\
+constraints:
+  - id: names
+    text: Remove names of witnesses
+    unless: {roles: [clerk]}
+  - id: dates
+    text: Hide exact dates of birth
+"""
+TEXT = (
+    "The witness Jonathan Meyers, born on 12 May 1981, saw <b>a</b> grey van. "
+    "Nobody else saw it.\nMeyers noted the plate. \U0001f690 Meyers left."
+)
+
+
+@pytest.fixture
+async def opened(drop):
+    return (await drop("a.txt", TEXT.encode())).json()["documents"][0]["number"]
+
+
+async def test_the_pieces_are_the_text_and_the_spans_those_of_an_explanation(
+    ask, opened
+):
+    """Every character is there once, as it is; the page puts it in as text."""
+    found = await ask("explain", policy=POLICY, document=opened)
+
+    pieces = [piece for chunk in found["chunks"] for piece in chunk["pieces"]]
+    assert "".join(piece["text"] for piece in pieces) == TEXT
+    chunks = [c for d in documents_in("a.txt", TEXT.encode()) for c in chunks_of(d)]
+    (expected,) = Explainer(Policy.parse(POLICY)).explain(chunks)
+    told = [
+        (span["start"], span["text"], span["constraint"])
+        for span in found["spans"]
+        if span["hidden"]
+    ]
+    assert told == [
+        (one.span.start, one.span.of(TEXT), one.constraint_id) for one in expected.spans
+    ]
+    assert {text for _, text, name in told if name == "names"} >= {
+        "Jonathan Meyers",
+        "Meyers",
+    }
+
+
+async def test_a_span_says_why(ask, opened):
+    """Its constraint in its author's words, who found it, and how sure."""
+    found = await ask("explain", policy=POLICY, document=opened)
+
+    first = next(s for s in found["spans"] if s["text"] == "Jonathan Meyers")
+    assert first["words"] == "Remove names of witnesses"
+    causes = [cause["why"] for cause in first["causes"]]
+    assert "a detector found a mention of the type PERSON" in causes
+    assert all(0 <= cause["confidence"] <= 1 for cause in first["causes"])
+
+
+@pytest.mark.parametrize(
+    ("roles", "expected"),
+    [([], True), (["clerk"], False), (["guest"], True), (["guest", "clerk"], False)],
+)
+async def test_each_audience_sees_what_binds_it(ask, opened, roles, expected):
+    found = await ask("explain", policy=POLICY, document=opened, roles=roles)
+
+    hidden = {span["constraint"] for span in found["spans"] if span["hidden"]}
+    assert ("names" in hidden) == expected
+    assert "dates" in hidden
+
+
+async def test_the_slider_changes_what_is_hidden(ask, drop):
+    """A lower sensitivity hides no more, and shows what it considered."""
+    text = (
+        "The safe was opened with a stolen key. The office was painted green. "
+        "The manager had left it on the desk before lunch."
+    )
+    (document,) = (await drop("b.txt", text.encode())).json()["documents"]
+    policy = "constraints:\n- Hide how the safe was opened\n"
+    shares, left = [], []
+    for number in (0.0, 0.5, 1.0):
+        found = await ask(
+            "explain", policy=policy, document=document["number"], sensitivity=number
+        )
+        shares.append(found["hidden_share"])
+        left.append(sum(not span["hidden"] for span in found["spans"]))
+
+    assert shares == sorted(shares)
+    assert shares[0] < shares[-1]
+    assert left[0] > left[-1] == 0
+
+
+async def test_what_is_not_enforced_is_said(ask, opened):
+    policy = POLICY + "  - {id: foreign, text: Nur das Urteil darf genannt werden}\n"
+
+    found = await ask("explain", policy=policy, document=opened)
+
+    assert list(found["refused"]) == ["foreign"]
+
+
+async def test_a_withheld_chunk_is_shown_as_one(ask, opened):
+    policy = "constraints:\n- {text: Remove names of witnesses, method: withhold}\n"
+
+    found = await ask("explain", policy=policy, document=opened)
+
+    assert [chunk["withheld"] for chunk in found["chunks"]] == [True]
+    assert found["hidden_share"] == 1.0
+
+
+async def test_a_second_look_costs_no_second_reading(ask, opened, monkeypatch):
+    """Also of another audience that the same constraints bind."""
+    await ask("explain", policy=POLICY, document=opened)
+
+    class NoExplainer(Explainer):
+        def explain(self, passages, principal=None):
+            raise AssertionError("It was read again.")
+
+    monkeypatch.setattr(colouring, "Explainer", NoExplainer)
+    again = await ask("explain", policy=POLICY, document=opened, roles=["guest"])
+
+    assert again["counts"]["names"]["spans"] == 3
+
+
+async def test_what_is_remembered_is_bounded(ask, drop, monkeypatch, bench):
+    monkeypatch.setattr(colouring, "_REMEMBERED", 2)
+    for number in range(4):
+        (made,) = (await drop(f"{number}.txt", b"Mara left.")).json()["documents"]
+        await ask("explain", policy=POLICY, document=made["number"])
+
+    assert len(bench.colouring._known) == 2
+
+
+async def test_a_document_is_shown_whole_or_not_at_all(client, opened, monkeypatch):
+    """A part would show less than what the other parts tell of a name."""
+    monkeypatch.setattr(colouring, "MAX_SHOWN_CHARACTERS", 20)
+
+    answer = await client.post(
+        "/api/explain", json={"policy": POLICY, "document": opened}
+    )
+
+    assert answer.status_code == 413
+    assert "Meyers" not in answer.text
+
+
+async def test_the_report_is_the_page_of_preview(ask, opened, drop):
+    """Of all documents; every value escaped, and nothing asked from outside."""
+    await drop("<i>.txt", b"Mara Whitlock, a witness, left.")
+
+    page = (await ask("report", policy=POLICY))["page"]
+
+    assert "<b>a</b>" not in page
+    assert "&lt;b&gt;a&lt;/b&gt;" in page
+    assert "<i>.txt" not in page
+    assert "<script" not in page
+    assert ">Jonathan Meyers</mark>" in page
+
+
+async def test_a_report_needs_a_document(client):
+    answer = await client.post("/api/report", json={"policy": POLICY})
+
+    assert answer.status_code == 422
+
+
+async def test_markup_in_a_document_stays_text(ask, drop):
+    """What is sent is JSON of texts; `<` is a character in it like others."""
+    text = "<script>alert(1)</script> <img src=x onerror=alert(1)> Mara Whitlock."
+    (made,) = (await drop("a.txt", text.encode())).json()["documents"]
+
+    found = await ask("explain", policy=POLICY, document=made["number"])
+
+    assert json.dumps(text)[1:-1] in json.dumps(
+        "".join(p["text"] for c in found["chunks"] for p in c["pieces"])
+    )

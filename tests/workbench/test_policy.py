@@ -1,0 +1,137 @@
+"""A policy as it is typed: problems, what is understood, and the slider's number."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.policy import Policy
+from sdrag.workbench import typed_policy
+from sdrag.workbench.requests import Viewing
+from sdrag.workbench.typed_policy import described, with_sensitivity
+
+POLICY = """\
+constraints:
+  - id: names
+    text: Remove names of witnesses
+    unless: {roles: [clerk]}
+  - Nur das Urteil darf genannt werden
+"""
+
+
+async def test_each_constraint_says_what_it_is_understood_as(ask):
+    """With its line, what limits it, and a warning where it needs a model."""
+    found = await ask("policy", policy=POLICY)
+
+    names, german = found["constraints"]
+    assert found["problems"] == []
+    assert (names["id"], names["line"], names["status"]) == ("names", 2, "understood")
+    assert names["understood"] == "asks for people (PERSON)"
+    assert names["limits"] == ["redact", "unless"]
+    assert (german["line"], german["status"]) == (5, "needs_model")
+    assert "refused without a model" in german["warning"]
+    assert found["roles"] == ["clerk"]
+    assert found["sensitivity"] == 1.0
+    assert found["settings"][0] == "guards: none"
+
+
+@pytest.mark.parametrize(
+    ("policy", "problems"),
+    [
+        ("", [(1, "")]),
+        ("constraints: [", [(None, "")]),
+        ("- a", [(1, "")]),
+        (
+            "disclosure:\n  bind_top_n: 0\nconstraints:\n  - {id: a}\n",
+            [(2, "disclosure.bind_top_n"), (4, "constraints.0.text")],
+        ),
+        ("disclosur: {}\n", [(1, "disclosur")]),
+        ("a: &a [*a]\n", None),
+        ("\0", None),
+    ],
+)
+async def test_a_wrong_policy_is_shown_and_not_refused(ask, policy, problems):
+    """All that is wrong is listed with line and key."""
+    found = await ask("policy", policy=policy)
+
+    told = [(one["line"], one["key"]) for one in found["problems"]]
+    if problems is None:
+        assert told
+    else:
+        wanted = [line for line, _ in problems if line]
+        assert [line for line, _ in told if line and line in wanted] == wanted
+        assert [key for _, key in told] == [key for _, key in problems]
+    assert found["constraints"] == []
+    assert found["problem_count"] == len(told)
+
+
+def test_what_is_told_of_a_large_policy_is_bounded(monkeypatch):
+    """A policy of thousands of entries is described in part, and counted."""
+    monkeypatch.setattr(typed_policy, "MAX_CONSTRAINTS", 3)
+    monkeypatch.setattr(typed_policy, "MAX_PROBLEMS", 2)
+
+    whole = described("constraints:\n" + "- Remove names\n" * 10)
+    wrong = described("constraints:\n" + "- {}\n" * 10)
+
+    assert (len(whole["constraints"]), whole["constraint_count"]) == (3, 10)
+    assert (len(wrong["problems"]), wrong["problem_count"]) == (2, 10)
+
+
+@pytest.mark.parametrize("request_name", ["explain", "ask", "link", "run", "report"])
+async def test_nothing_is_done_under_a_wrong_policy(client, request_name):
+    """The error names the line and the key."""
+    more = {"explain": {"document": 0}, "ask": {"question": "a"}, "run": {"pins": []}}
+    body = {"policy": "disclosur: {}\n", **more.get(request_name, {})}
+    await client.post("/api/open", json={"path": "a.txt"})
+
+    answer = await client.post(f"/api/{request_name}", json=body)
+
+    assert answer.status_code == 422
+    assert "line 1, key 'disclosur'" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "constraints: [a]\n",
+        "constraints: [a]",
+        "constraints: [a]\ndisclosure:\n  sensitivity: 1.0  # as measured\n",
+        "disclosure:\n    # more\n    bind_top_n: 5\nconstraints: [a]\n",
+        "disclosure:  # more\n  bind_top_n: 5\n  sensitivity: high\nmetadata: {}\n",
+        "constraints: [a]\ndisclosure:\n  sensitivity: 0.35\n",
+    ],
+)
+@pytest.mark.parametrize("number", [0.0, 0.35, 0.5, 1.0])
+def test_the_sliders_number_is_written_where_it_belongs(text, number):
+    """What else the file says stays, with its comments."""
+    changed = with_sensitivity(Viewing(policy=text, sensitivity=number))
+
+    before, after = Policy.parse(text), Policy.parse(changed)
+    assert after.disclosure.sensitivity == number
+    section = after.disclosure.model_copy(
+        update={"sensitivity": before.disclosure.sensitivity}
+    )
+    assert after.model_copy(update={"disclosure": section}).hash == before.hash
+    for line in text.splitlines():
+        if "sensitivity" not in line:
+            assert line in changed
+    assert ("# as measured" in text) == ("# as measured" in changed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["disclosure: {sensitivity: 1.0}\n", "{}\n", "disclosure: &d\n  bind_top_n: 5\n"],
+)
+async def test_where_it_cannot_be_placed_the_author_is_told(client, text):
+    """No text is written that means something else than the page shows."""
+    answer = await client.post(
+        "/api/sensitivity", json={"policy": text, "sensitivity": 0.5}
+    )
+
+    assert answer.status_code == 422
+    assert "yourself" in answer.json()["error"]
+
+
+async def test_a_number_is_needed_to_write_one(client):
+    answer = await client.post("/api/sensitivity", json={"policy": "{}"})
+
+    assert answer.status_code == 422

@@ -1,0 +1,141 @@
+"""What a hijacked model would receive, and what links documents."""
+
+from __future__ import annotations
+
+import pytest
+
+from sdrag.workbench import asking, linking
+
+POLICY = """\
+constraints:
+  - id: names
+    text: Remove names of witnesses
+    unless: {roles: [clerk]}
+"""
+DOCUMENTS = {
+    "gate.txt": "Jonathan Meyers came in at 06:40 with the van of Petra Olsen.",
+    "call.txt": "Petra Olsen called from +44 20 7946 0018 about Jonathan Meyers.",
+    "quay.txt": "The quay was closed for two days.",
+}
+
+
+@pytest.fixture
+async def opened(drop):
+    for name, text in DOCUMENTS.items():
+        assert (await drop(name, text.encode())).status_code == 200
+
+
+async def test_plain_it_receives_all_and_wrapped_what_may_leave(ask, opened):
+    found = await ask("ask", policy=POLICY, question="Who came in with the van?")
+
+    plain = " ".join(one["text"] for one in found["plain"])
+    wrapped = " ".join(one["text"] for one in found["wrapped"])
+    assert all(text in plain for text in DOCUMENTS.values())
+    assert "Meyers" not in wrapped
+    assert "[REDACTED] came in at 06:40" in wrapped
+    assert any(one["constraints"] == ["names"] for one in found["decisions"])
+
+
+async def test_the_askers_roles_count(ask, opened):
+    found = await ask(
+        "ask", policy=POLICY, question="Who came in with the van?", roles=["clerk"]
+    )
+
+    assert "Meyers" in " ".join(one["text"] for one in found["wrapped"])
+
+
+async def test_what_one_chunk_tells_of_a_name_holds_for_its_document(ask, drop):
+    """As on an index that was bound: the surname alone goes in a far chunk too."""
+    filler = "The quay was closed and the cranes stood still. " * 40
+    text = f"The witness Jonathan Quellwright spoke. {filler} Quellwright left by boat."
+    await drop("long.txt", text.encode())
+
+    found = await ask("ask", policy=POLICY, question="Who left by boat?")
+
+    assert "Quellwright" not in " ".join(one["text"] for one in found["wrapped"])
+
+
+async def test_guards_say_what_they_dropped(ask, opened):
+    """With what the reason's code means."""
+    policy = POLICY + "access: {}\n"
+
+    found = await ask("ask", policy=policy, question="Who came in?")
+
+    assert found["wrapped"] == []
+    assert found["decisions"]
+    assert all(one["means"] for one in found["decisions"])
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("constraints:\n- Nur das Urteil darf genannt werden\n", "without a model"),
+        ("constraints: 5\n", "cannot be read"),
+    ],
+)
+async def test_a_policy_that_a_wrapper_refuses_is_refused(client, opened, policy, said):
+    answer = await client.post("/api/ask", json={"policy": policy, "question": "Who?"})
+
+    assert answer.status_code == 422
+    assert said in answer.json()["error"]
+
+
+async def test_a_question_needs_a_document(client):
+    answer = await client.post("/api/ask", json={"policy": POLICY, "question": "Who?"})
+
+    assert answer.status_code == 422
+
+
+async def test_a_document_that_is_added_is_asked_too(ask, opened, drop):
+    await ask("ask", policy=POLICY, question="Who fed the parrot?")
+    await drop("parrot.txt", b"The parrot was fed by the cook.")
+
+    found = await ask("ask", policy=POLICY, question="Who fed the parrot?")
+
+    assert found["plain"][0]["id"].startswith("parrot.txt")
+
+
+async def test_links_are_found_and_broken(ask, opened):
+    """The graph with its links, and what masking takes out of the documents."""
+    found = await ask("link", policy=POLICY)
+
+    assert found["links_before"] > found["links_after"]
+    names = {node["name"] for node in found["graph"]["nodes"]}
+    assert names == {"gate.txt", "call.txt"}
+    assert len(found["graph"]["lines"]) == found["links_before"]
+    assert found["broken"][0]["forms"] == ["Jonathan Meyers"]
+    assert [risk["before"] >= risk["after"] for risk in found["risks"]] == [True] * 3
+    assert found["chains"]
+
+
+async def test_the_policys_linkage_section_counts(ask, opened):
+    strict = await ask("link", policy="linkage: {edge_threshold: 1.0}\n")
+
+    assert strict["links_before"] == 0
+    assert strict["graph"]["nodes"] == []
+
+
+async def test_documents_of_one_name_are_told_apart(ask, drop):
+    await drop("a.jsonl", b'{"id": "1", "text": "Mara Whitlock of Bergen."}')
+    await drop("a.jsonl#1", b"")
+    await drop("b.txt", b"Mara Whitlock of Bergen.")
+
+    assert (await ask("link", policy=POLICY))["documents"] == 2
+
+
+async def test_one_document_has_no_links(client, drop):
+    await drop("a.txt", b"Mara Whitlock.")
+
+    answer = await client.post("/api/link", json={"policy": POLICY})
+
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize(("module", "path"), [(asking, "ask"), (linking, "link")])
+async def test_too_much_text_is_refused(client, opened, monkeypatch, module, path):
+    monkeypatch.setattr(module, "MAX_ASKED_CHARACTERS", 10)
+    more = {"question": "Who?"} if path == "ask" else {}
+
+    answer = await client.post(f"/api/{path}", json={"policy": POLICY, **more})
+
+    assert answer.status_code == 413
