@@ -23,6 +23,7 @@ _FRAMEWORKS = {
     "langchain/test_middleware.py": ("langchain",),
     "langchain/test_redacting_tool.py": ("langchain",),
     "test_migration.py": ("langchain", "llama_index"),
+    "workbench": ("httpx", "starlette", "uvicorn"),
     "wire": ("langchain_openai", "llama_index.llms.openai_like"),
 }
 

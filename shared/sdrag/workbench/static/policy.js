@@ -56,6 +56,7 @@ function show() {
   byId("policy-state").className = count ? "bad" : "good";
   byId("problems").replaceChildren(...problems.map(problem));
   if (!count) {
+    state.order = constraints.map((one) => one.id);
     byId("understood").replaceChildren(...constraints.map(constraint));
     byId("settings").replaceChildren(...settings.map((line) => el("li", {}, line)));
     byId("roles").replaceChildren(

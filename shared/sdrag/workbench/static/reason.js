@@ -32,6 +32,7 @@ export function offerWords(number, text) {
 
 function open(number, words, start, constraint) {
   chosen = { document: number, quote: words, start };
+  byId("pinned").textContent = "";
   byId("pin-words").value = words;
   byId("pin-constraint").value = constraint;
   panel.hidden = false;
@@ -83,6 +84,7 @@ byId("pin-form").addEventListener("submit", async (event) => {
     });
     const { seconds, ...made } = pin;
     state.pins.push(made);
+    byId("pinned").textContent = `Example ${state.pins.length} pinned`;
     say("");
     run();
   } catch (error) {
@@ -102,7 +104,11 @@ const run = newest(async () => {
   list(pins.map(() => null));
   if (!pins.length || !readable()) return;
   const { outcomes } = await ask("/api/run", { ...viewed(), pins });
-  if (pins.length === state.pins.length) list(outcomes);
+  if (pins.length !== state.pins.length) return;
+  list(outcomes);
+  const last = outcomes.at(-1);
+  const pinned = byId("pinned");
+  if (pinned.textContent) pinned.textContent = `Example ${pins.length} pinned: ${last.holds ? "✓ holds" : `✗ ${last.why}`}`;
 });
 
 function list(outcomes) {

@@ -5,6 +5,7 @@ export const state = {
   policyName: "policy.yaml",
   examplesName: null, // null where there is no file to write next to
   described: null, // what the server said of the policy
+  order: [], // the constraints of the last policy that could be read, by their ids
   sensitivity: null, // of the slider, where it was moved
   documents: [], // {number, name, characters}
   shown: null, // the number of the document in view
@@ -30,7 +31,5 @@ export const readable = () => state.described?.problems.length === 0;
 export const rolesOf = (text) =>
   text.split(",").map((role) => role.trim()).filter(Boolean);
 
-export function colourOf(constraint) {
-  const place = state.described?.constraints.findIndex((one) => one.id === constraint);
-  return `c${Math.max(0, place ?? 0) % 8}`;
-}
+export const colourOf = (constraint) =>
+  `c${Math.max(0, state.order.indexOf(constraint)) % 8}`;
