@@ -66,4 +66,4 @@ def test_a_line_that_is_no_pair_is_named(tmp_path, line):
 @pytest.mark.skipif(not FEVER.exists(), reason="no development data")
 def test_the_rules_reach_their_figure():
     """On the development half of FEVER-Symmetric."""
-    assert measure_contradiction(read_pairs(FEVER), 0.5)["accuracy"] >= 0.62
+    assert measure_contradiction(read_pairs(FEVER), 0.5)["accuracy"] >= 0.69

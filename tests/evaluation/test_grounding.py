@@ -86,4 +86,4 @@ def test_a_line_that_is_no_case_is_named(tmp_path):
 @pytest.mark.skipif(not WICE.exists(), reason="no development data")
 def test_the_scorer_reaches_its_figure():
     """On the development half of WiCE."""
-    assert measure_grounding(read_cases(WICE), 0.5)["auc"] >= 0.80
+    assert measure_grounding(read_cases(WICE), 0.5)["auc"] >= 0.83

@@ -21,13 +21,29 @@ from sdrag.vocabulary import Passage
             "negation",
         ),
         ("The museum is open today.", "The museum is closed today.", "antonym"),
+        ("The gate is open.", "The gate is closed.", "antonym"),
+        ("Sales rose by 5 percent.", "Sales fell by 5 percent.", "antonym"),
+        ("Take two tablets at noon.", "Take eight tablets at noon.", "figures"),
+        ("Dr Grant heads the unit.", "Dr Hale heads the unit.", "name"),
+        (
+            "Alice Grant heads the cardiology unit.",
+            "The cardiology unit is headed by Robert Hale.",
+            "name",
+        ),
+        ("Dr Grant works in the unit.", "Dr Hale works in the unit.", ""),
+        ("Dr Grant heads the unit.", "Dr Hale heads the ward.", ""),
+        ("The boat fee is 20 pounds.", "The car fee is 30 pounds.", ""),
+        ("The fee is 20 pounds for a boat.", "The fee is 30 pounds for a car.", ""),
+        ("The north gate is open.", "The south gate is closed.", ""),
+        ("The ferry takes 40 minutes.", "The ferry takes 40 cars.", ""),
+        ("The shop is closed on Mondays.", "The shop is not open on Mondays.", ""),
         ("The dose is 5 mg daily.", "The dose is 5 mg daily, at noon.", ""),
         ("The dose is 5 mg daily.", "The train has 10 coaches.", ""),
         ("Profits were 1,000 pounds.", "Profits were 1000 pounds.", ""),
     ],
 )
 def test_sentences_about_the_same_are_opposed_by_signs(left, right, reason):
-    """Figures, dates, negations and antonyms; other subjects never clash."""
+    """Figures, denials, antonyms and names; two things are never compared."""
     assert opposed(read_sentence(left), read_sentence(right)) == reason
     assert opposed(read_sentence(right), read_sentence(left)) == reason
 

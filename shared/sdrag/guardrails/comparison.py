@@ -35,7 +35,7 @@ class Conflict:
     Args:
         left: The place of one.
         right: The place of the other, or of a claim of the answer.
-        reason: `figures`, `negation`, `antonym`, `model`, or `unchecked`.
+        reason: `figures`, `negation`, `antonym`, `name`, `model`, or `unchecked`.
     """
 
     left: int

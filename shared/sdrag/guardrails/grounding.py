@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sdrag.engine.steps import Failure, Steps, compute
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.errors import SdragError
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
@@ -107,21 +107,25 @@ def _locally(
     ]
     evidence = [sentence for _, sentence in cut]
 
-    def judge(claim: Claim) -> ClaimSupport:
-        from sdrag.guardrails.support import support  # noqa: PLC0415 -- numpy
+    def judge(claims: Sequence[Claim]) -> list[ClaimSupport]:
+        from sdrag.guardrails.support import support_each  # noqa: PLC0415 -- numpy
 
-        measured = support(claim.text, evidence)
-        ids = dict.fromkeys(cut[index][0] for index in measured.sentences)
-        return ClaimSupport(claim, measured.score, tuple(ids))
+        measured = support_each([claim.text for claim in claims], evidence)
+        return [
+            ClaimSupport(claim, one.score, _passages(one.sentences, cut))
+            for claim, one in zip(claims, measured, strict=True)
+        ]
 
     try:
-        outcomes = yield from compute(judge, found)
+        (outcome,) = yield from compute(judge, (tuple(found),))
+        return replied(outcome)
     except SdragError:
         return [ClaimSupport(claim, None) for claim in found]
-    return [
-        ClaimSupport(claim, None) if isinstance(outcome, Failure) else outcome.value
-        for claim, outcome in zip(found, outcomes, strict=True)
-    ]
+
+
+def _passages(places: Sequence[int], cut: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the ids of the passages that sentences are from, each once."""
+    return tuple(dict.fromkeys(cut[at][0] for at in places))
 
 
 def at_answer(work: AnswerWork, section: GroundingSection) -> Steps[Guarded | None]:

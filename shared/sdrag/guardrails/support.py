@@ -1,16 +1,18 @@
 """
 The local scorer: how far evidence supports a claim.
 
-No model here can infer; what can be measured is whether the evidence says the same
-things. Four measurements, each over the claim's content words: the share, weighted by
-rarity, that is in one neighbourhood of three sentences; the numbers and the names
-that stand anywhere; and how close each word piece of the claim is to the closest piece
-of the best sentences, in MiniLM's contextual embeddings (BERTScore recall, Zhang et
-al. 2020, section 3). A number that occurs nowhere weighs most, since it is the part of
-a claim that a paraphrase cannot carry. The weights are hand-set.
+Two questions are asked. Is the evidence about the same things? Five measurements, each
+over the claim's content words: the share, weighted by rarity, that is in one
+neighbourhood of three sentences; the numbers and the names that stand anywhere; and how
+close each word piece of the claim is to the closest piece of the best sentences, in
+MiniLM's contextual embeddings (BERTScore recall, Zhang et al. 2020, section 3). The
+weights are hand-set.
 
-A negation on one side alone halves the support: the words agree, and the claim is the
-opposite.
+And does everything that makes the claim true or false stand there, and the same way?
+That is asked of the sentences that the claim rests on, by the rules of `agreement`. A
+figure or a name that these lack is looked for in the rest of the evidence. Where one is
+missing, or something conflicts, the score stays below a half, however similar the texts
+are; it is scaled, so that claims keep their order.
 """
 
 from __future__ import annotations
@@ -24,20 +26,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdrag.guardrails.agreement import Evidence, agreement
 from sdrag.guardrails.comparable_words import (
     content_words,
     is_function_word,
-    negated,
     numbers,
     shares,
 )
-from sdrag.minilm import load_minilm
+from sdrag.minilm import embed_tokens
 
 if TYPE_CHECKING:
     Row = np.ndarray[tuple[int], np.dtype[np.float32]]
     Pieces = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-__all__ = ["Support", "support"]
+__all__ = ["Support", "support", "support_each"]
 
 Weights = Mapping[str, float]
 """The content words of a claim, with weights that sum to 1."""
@@ -47,8 +49,9 @@ _NEIGHBOURHOODS = 2
 _LONGEST = 800
 _MOST_CITED = 4
 _LEAST_GAIN = 0.12
-_SLOPE, _MIDDLE = 3.0, 3.05
-_PENALTY_OF_NEGATION = 0.5
+_SLOPE, _MIDDLE = 3.0, 2.75
+_MISSING, _CONFLICT = 0.25, 0.49
+"""What is left of the score of a claim that the evidence lacks a part of, or denies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,29 +75,55 @@ def support(claim: str, evidence: Sequence[str]) -> Support:
     Raises:
         MissingExtraError: The extra `local` is not installed.
     """
+    (found,) = support_each([claim], evidence)
+    return found
+
+
+def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support]:
+    """
+    Score claims against the same sentences; each of these is embedded once at most.
+
+    Raises:
+        MissingExtraError: The extra `local` is not installed.
+    """
     sets = [frozenset(content_words(sentence)) for sentence in evidence]
-    weights = _weigh(claim, sets)
-    if not weights or not evidence:
-        return Support(0.0, ())
-    covers = [_coverage(weights, words) for words in sets]
-    around = [
+    weights = [_weigh(claim, sets) for claim in claims]
+    near = [_nearest(one, sets) if one else [] for one in weights]
+    spoken, known = _embedded(claims, evidence, near)
+    read = Evidence(evidence)
+    return [
+        _scored(
+            claim,
+            one,
+            sets,
+            read,
+            _closeness(spoken[claim], [known[at] for at in places]),
+        )
+        if one and evidence
+        else Support(0.0, ())
+        for claim, one, places in zip(claims, weights, near, strict=True)
+    ]
+
+
+def _scored(
+    claim: str,
+    weights: Weights,
+    sets: Sequence[frozenset[str]],
+    evidence: Evidence,
+    closeness: Row,
+) -> Support:
+    value = max(
         _coverage(weights, frozenset().union(*sets[max(0, at - 1) : at + 2]))
         for at in range(len(sets))
-    ]
-    best = sorted(range(len(sets)), key=covers.__getitem__, reverse=True)
-    texts = [evidence[at][:_LONGEST] for at in best[:_CANDIDATES]]
-    texts += [
-        " ".join(evidence[max(0, at - 1) : at + 2])[:_LONGEST]
-        for at in best[:_NEIGHBOURHOODS]
-    ]
-    closeness = _closeness(claim, texts)
-    value = max(around) + 3.0 * closeness.mean() + 0.05 * np.log(closeness).sum()
-    value += _figures(claim, evidence) + 0.2 * _names(claim, sets)
+    )
+    value += 3.0 * closeness.mean() + 0.05 * np.log(closeness).sum()
+    value += _figures(claim, evidence.texts) + 0.2 * _names(claim, sets)
     score = 1.0 / (1.0 + math.exp(-_SLOPE * (float(value) - _MIDDLE)))
     cited = _cited(weights, sets)
-    if negated(claim) != any(negated(evidence[at]) for at in cited):
-        score *= _PENALTY_OF_NEGATION
-    return Support(score, cited)
+    found = agreement(claim, cited, evidence)
+    if found.missing:
+        return Support(score * _MISSING, cited)
+    return Support(score * _CONFLICT if found.conflicts else score, cited)
 
 
 def _weigh(claim: str, sets: Sequence[frozenset[str]]) -> Weights:
@@ -106,6 +135,18 @@ def _weigh(claim: str, sets: Sequence[frozenset[str]]) -> Weights:
     }
     whole = sum(rarity.values())
     return {word: weight / whole for word, weight in rarity.items()}
+
+
+def _nearest(weights: Weights, sets: Sequence[frozenset[str]]) -> list[int]:
+    """Return the places of the sentences to compare with, and of their neighbours."""
+    covers = [_coverage(weights, words) for words in sets]
+    best = sorted(range(len(sets)), key=covers.__getitem__, reverse=True)
+    around = [
+        near
+        for at in best[:_NEIGHBOURHOODS]
+        for near in range(max(0, at - 1), min(at + 2, len(sets)))
+    ]
+    return list(dict.fromkeys([*best[:_CANDIDATES], *around]))
 
 
 def _coverage(weights: Weights, words: frozenset[str]) -> float:
@@ -128,36 +169,33 @@ def _names(claim: str, sets: Sequence[frozenset[str]]) -> float:
     return sum(name in words for name in names) / len(names) if names else 1.0
 
 
-def _closeness(claim: str, texts: Sequence[str]) -> Row:
-    """Return, for each content piece of the claim, its closest piece of the texts."""
-    model = load_minilm()
-    embedded = model.encode(
-        [claim, *texts],
-        output_value="token_embeddings",
-        convert_to_numpy=False,
-        show_progress_bar=False,
-    )
-    claim_pieces, *others = [
-        _unit(np.asarray(item, dtype=np.float32)) for item in embedded
-    ]
-    ids = model.tokenizer(claim, truncation=True, max_length=256)["input_ids"]
-    names = model.tokenizer.convert_ids_to_tokens(ids)[: len(claim_pieces)]
-    kept = [
-        index
-        for index, name in enumerate(names)
-        if 0 < index < len(names) - 1
-        and re.search(r"\w", name)
-        and not is_function_word(name)
-    ]
-    if not kept:
+def _embedded(
+    claims: Sequence[str], evidence: Sequence[str], near: Sequence[Sequence[int]]
+) -> tuple[dict[str, Pieces], dict[int, Pieces]]:
+    """Embed the content pieces of the claims, and all of the sentences near them."""
+    places = sorted({at for some in near for at in some})
+    texts = [*dict.fromkeys(claims), *(evidence[at] for at in places)]
+    read = embed_tokens([text[:_LONGEST] for text in texts])
+    count = len(texts) - len(places)
+    spoken = {
+        text: rows[[at for at, span in enumerate(spans) if _carries(span.of(text))]]
+        for text, (rows, spans) in zip(texts[:count], read[:count], strict=True)
+    }
+    rows_of = (rows for rows, _ in read[count:])
+    return spoken, dict(zip(places, rows_of, strict=True))
+
+
+def _carries(piece: str) -> bool:
+    """Say whether a word piece carries a claim."""
+    return re.search(r"\w", piece) is not None and not is_function_word(piece.lower())
+
+
+def _closeness(claim: Pieces, others: Sequence[Pieces]) -> Row:
+    """Return, for each content piece of the claim, its closest piece of the others."""
+    if not len(claim) or not others:
         return np.full(1, 0.5, dtype=np.float32)
-    nearest = (claim_pieces[kept] @ np.vstack(others).T).max(axis=1)
+    nearest = (claim @ np.vstack(others).T).max(axis=1)
     return np.asarray(np.clip(nearest, 0.05, 1.0), dtype=np.float32)
-
-
-def _unit(pieces: Pieces) -> Pieces:
-    lengths = np.maximum(np.linalg.norm(pieces, axis=1, keepdims=True), 1e-9)
-    return np.asarray(pieces / lengths, dtype=np.float32)
 
 
 def _cited(weights: Weights, sets: Sequence[frozenset[str]]) -> tuple[int, ...]:

@@ -1,0 +1,349 @@
+"""
+Quantities: the numbers, dates and times of a text, with what they count.
+
+A number is compared with its unit, its bound (at least, at most) and its scale.
+Words of numbers and numerals are the same, and so are the notations of a date.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sdrag.guardrails.agreement.tokens import NUMBER_WORDS, TokenText, base_form
+from sdrag.guardrails.comparable_words import word_set
+from sdrag.vocabulary import Confidential
+
+__all__ = ["Quantity", "periods", "quantities"]
+
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+_SCALES |= {"bn": 1e9, "trillion": 1e12, "dozen": 12.0}
+_UNITS = {
+    name: spellings.split()[0]
+    for spellings in (
+        "kilogram kilograms kg kilo kilos",
+        "gram grams g",
+        "milligram milligrams mg",
+        "microgram micrograms mcg \u03bcg",
+        "tonne tonnes ton tons t",
+        "ounce ounces oz",
+        "kilometre kilometres kilometer kilometers km",
+        "metre metres meter meters m",
+        "centimetre centimetres centimeter centimeters cm",
+        "millimetre millimetres millimeter millimeters mm",
+        "mile miles mi",
+        "foot feet ft",
+        "inch inches in.",
+        "yard yards",
+        "hectare hectares ha",
+        "acre acres",
+        "litre litres liter liters l",
+        "millilitre millilitres milliliter milliliters ml",
+        "gallon gallons",
+        "second seconds sec secs s",
+        "millisecond milliseconds ms",
+        "minute minutes min mins",
+        "hour hours hr hrs h",
+        "day days",
+        "week weeks",
+        "month months",
+        "year years yr yrs",
+        "decade decades",
+        "euro euros eur \u20ac",
+        "dollar dollars usd $",
+        "pound pounds gbp lb lbs \u00a3",
+        "franc francs chf",
+        "percent % per-cent",
+        "point points",
+        "watt watts w",
+        "kilowatt kilowatts kw",
+        "megawatt megawatts mw",
+        "volt volts v",
+        "byte bytes",
+        "kilobyte kilobytes kb",
+        "megabyte megabytes mb",
+        "gigabyte gigabytes gb",
+        "celsius c",
+        "fahrenheit f",
+        "degree degrees \u00b0",
+        "km/h kmh kph",
+        "mph",
+    )
+    for name in spellings.split()
+}
+_LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isalpha())
+_BEFORE = frozenset("\u20ac$\u00a3") | word_set("eur usd gbp chf")
+_MONTHS = {
+    name: at
+    for at, names in enumerate(
+        (
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sept sep",
+            "october oct",
+            "november nov",
+            "december dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
+_DAYS = {
+    name: name[:3]
+    for name in word_set("monday tuesday wednesday thursday friday saturday sunday")
+} | {
+    f"{name}s": name[:3]
+    for name in word_set("monday tuesday wednesday thursday friday saturday sunday")
+}
+_ORDINALS = {
+    word: value
+    for value, word in enumerate(
+        (
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+        ),
+        start=1,
+    )
+}
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)")
+_PERIODS = {
+    "hourly": "hour",
+    "daily": "day",
+    "weekly": "week",
+    "fortnightly": "fortnight",
+    "monthly": "month",
+    "quarterly": "quarter",
+    "yearly": "year",
+    "annual": "year",
+    "annually": "year",
+    "nightly": "night",
+}
+_TIMES = frozenset(_PERIODS.values())
+_PER = word_set("per each every a an")
+_BOUNDS = (
+    ("least", "at least|no fewer than|not fewer than|no less than|not less than"),
+    ("least", "not below|a minimum of|minimum|or more"),
+    ("most", "at most|up to|no more than|not more than|not exceed|a maximum of"),
+    ("most", "maximum|or less|or fewer|not above|within"),
+    ("over", "more than|over|above|exceeds|exceeding|exceeded|in excess of"),
+    ("under", "less than|fewer than|under|below"),
+)
+_REACH = 4
+"""Words before a number in which its bound stands."""
+_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_SHORT_YEAR = re.compile(r"\d{2}")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
+_ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Quantity(Confidential):
+    """
+    A number, a part of a date, or a time.
+
+    Args:
+        kind: `number`, `ordinal`, `day` (of a month), `month`, `year`, `weekday`,
+            `time`.
+        value: Comparable: the number, or the month and the day.
+        unit: The measure's name; for things counted, the base form of their noun.
+        measured: The unit is a measure, and no thing.
+        bound: `least`, `most`, `over`, `under`, or nothing.
+        at: Where in the text it begins.
+        to: Where it ends.
+    """
+
+    kind: str
+    value: float | str | tuple[int, int]
+    unit: str
+    measured: bool
+    bound: str
+    at: int
+    to: int
+
+
+def quantities(tokens: TokenText) -> tuple[Quantity, ...]:
+    """Return the quantities of a text, in order."""
+    found: list[Quantity] = []
+    at = 0
+    while at < len(tokens):
+        read = _date(tokens, at) or _number(tokens, at)
+        found += read
+        at = max((one.to for one in read), default=at + 1)
+    return tuple(found)
+
+
+def periods(tokens: TokenText) -> frozenset[str]:
+    """Return how often: the units of *a month*, *per day*, *weekly*."""
+    words = [token.text for token in tokens]
+    named = {_PERIODS[word] for word in words if word in _PERIODS}
+    pairs = {
+        _UNITS.get(word, word)
+        for before, word in pairwise(words)
+        if before in _PER and _UNITS.get(word, word) in _TIMES
+    }
+    return frozenset(named | pairs)
+
+
+def _part(
+    kind: str, value: float | str | tuple[int, int], at: int, to: int
+) -> Quantity:
+    return Quantity(kind, value, "", measured=True, bound="", at=at, to=to)
+
+
+def _date(tokens: TokenText, at: int) -> list[Quantity]:
+    """Read a date, a time, a month, a day of the week or a year."""
+    word = tokens[at].text
+    if match := _ISO.fullmatch(word):
+        year, month, day = map(int, match.groups())
+        return [_part("year", year, at, at + 1), _part("day", (month, day), at, at + 1)]
+    if match := _CLOCK.fullmatch(word):
+        return [_part("time", f"{int(match[1])}:{match[2]}", at, at + 1)]
+    if word in _DAYS:
+        return [_part("weekday", _DAYS[word], at, at + 1)]
+    if _is_year(tokens, at):
+        return [_part("year", float(word), at, at + 1), *_span_end(tokens, at + 1)]
+    return _month_and_day(tokens, at)
+
+
+def _month_and_day(tokens: TokenText, at: int) -> list[Quantity]:
+    """Read *May*, *3 May*, *May 3* or *the 3rd of May*."""
+    if month := _month(tokens, at):
+        if day := _day(tokens, at + 1):
+            return [_part("day", (month, day), at, at + 2)]
+        return [_part("month", float(month), at, at + 1)]
+    day = _day(tokens, at)
+    after = at + 2 if _word(tokens, at + 1) == "of" else at + 1
+    if day and (month := _month(tokens, after)):
+        return [_part("day", (month, day), at, after + 1)]
+    return []
+
+
+def _span_end(tokens: TokenText, at: int) -> list[Quantity]:
+    """Read the 19 of 2018-19."""
+    at += _word(tokens, at) == "-"
+    word = _word(tokens, at)
+    if not (_SHORT_YEAR.fullmatch(word)):
+        return []
+    century = _word(tokens, at - 1) if _word(tokens, at - 1) != "-" else ""
+    century = century or _word(tokens, at - 2)
+    return [_part("year", float(century[:2] + word), at, at + 1)]
+
+
+def _word(tokens: TokenText, at: int) -> str:
+    return tokens[at].text if 0 <= at < len(tokens) else ""
+
+
+def _month(tokens: TokenText, at: int) -> int:
+    """Return the month; `may` and `march` only where they are written as names."""
+    word = _word(tokens, at)
+    if word not in _MONTHS:
+        return 0
+    written_small = not (tokens[at].name or tokens[at].first)
+    ambiguous = word in {"may", "march", "mar", "jan", "sep", "dec"}
+    return 0 if ambiguous and (written_small or tokens[at].first) else _MONTHS[word]
+
+
+def _day(tokens: TokenText, at: int) -> int:
+    digits = _ORDINAL.sub("", _word(tokens, at))
+    in_month = digits.isdigit() and 1 <= int(digits) <= 31
+    return int(digits) if in_month else 0
+
+
+def _is_year(tokens: TokenText, at: int) -> bool:
+    unit = _word(tokens, at + 1)
+    counted = unit in _UNITS or unit in _SCALES
+    return bool(_YEAR.fullmatch(_word(tokens, at))) and not counted
+
+
+def _number(tokens: TokenText, at: int) -> list[Quantity]:
+    """Read a number and what it counts."""
+    word = tokens[at].text
+    if word in _ORDINALS and word != "second":
+        return [_part("ordinal", float(_ORDINALS[word]), at, at + 1)]
+    value, to = _value(tokens, at)
+    if value is None:
+        return []
+    if _ORDINAL.fullmatch(_word(tokens, to)):
+        return [_part("ordinal", value, at, to + 1)]
+    unit, measured, end = _unit(tokens, at, to)
+    bound = _bound(tokens, at, to)
+    return [Quantity("number", value, unit, measured, bound, at, end)]
+
+
+def _value(tokens: TokenText, at: int) -> tuple[float | None, int]:
+    """Return a number's value and where it ends."""
+    value: float | None = None
+    to = at
+    for to in range(at, min(at + 6, len(tokens))):
+        word = tokens[to].text
+        part = _simple(word)
+        if word in _SCALES and (value is not None or _word(tokens, to - 1) in "a an"):
+            value = (1.0 if value is None else value) * _SCALES[word]
+        elif part is not None and value is None:
+            value = part
+        elif part is not None and word.isalpha() and value and value >= 20:
+            value += part
+        else:
+            return value, to
+    return value, to + 1
+
+
+def _simple(word: str) -> float | None:
+    if word in NUMBER_WORDS:
+        return float(NUMBER_WORDS[word])
+    digits = re.sub(r",(?=\d{3}\b)", "", word)
+    return float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else None
+
+
+def _unit(tokens: TokenText, at: int, to: int) -> tuple[str, bool, int]:
+    """Return the unit of a number, whether it is a measure, and where it ends."""
+    if _word(tokens, at - 1) in _BEFORE:
+        return _UNITS[_word(tokens, at - 1)], True, to
+    first, second = _word(tokens, to), _word(tokens, to + 1)
+    if measure := _pair_of_words(first, second):
+        return measure, True, to + 2
+    if first in _UNITS and not (first in _LETTERS and tokens[to].name):
+        return _UNITS[first], True, to + 1
+    if first.isalpha() and tokens[to].content:
+        return base_form(first), False, to
+    return "", False, to
+
+
+def _pair_of_words(first: str, second: str) -> str:
+    """Return the measure that two words name, if they do."""
+    if first.startswith("percentage") and second.startswith("point"):
+        return "point"
+    if second not in _UNITS:
+        return ""
+    if first in {"degree", "degrees", "\u00b0"}:
+        return _UNITS[second]
+    return f"{first} {_UNITS[second]}" if first in {"square", "cubic"} else ""
+
+
+def _bound(tokens: TokenText, at: int, to: int) -> str:
+    """Return whether a number is the least or the most, from the words around it."""
+    before = " ".join(token.text for token in tokens[max(0, at - _REACH) : at])
+    after = " ".join(token.text for token in tokens[to : to + 3])
+    for bound, cues in _BOUNDS:
+        for cue in cues.split("|"):
+            if cue.startswith("or "):
+                if re.search(rf"\b{cue}\b", after):
+                    return bound
+            elif before.endswith(cue):
+                return bound
+    return ""
