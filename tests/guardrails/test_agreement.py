@@ -59,6 +59,17 @@ TURNED = [
         "The hull is 9 metres long.",
         "The hull has a length of 30 metres.",
     ),
+    ("He has two sons and one daughter.", "He has two daughters.", "He has two sons."),
+    (
+        "The drug is more effective than the oil.",
+        "The oil is more effective than the drug.",
+        "The oil is less effective than the drug.",
+    ),
+    (
+        "Visitors older than 65 pay less.",
+        "Visitors younger than 65 pay less.",
+        "Visitors over 65 pay less.",
+    ),
 ]
 
 

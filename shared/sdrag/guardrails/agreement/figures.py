@@ -30,6 +30,8 @@ def figures_differ(claim: TokenText, evidence: TokenText) -> bool:
     stated, known = quantities(claim), quantities(evidence)
     if not _often_enough(claim, evidence):
         return True
+    if any(_counted_otherwise(one, known) for one in stated):
+        return True
     return any(_misplaced(claim, evidence, stated, known, kinds) for kinds in _KINDS)
 
 
@@ -38,6 +40,18 @@ def missing_figures(claim: TokenText, evidence: TokenText) -> frozenset[int]:
     known = quantities(evidence)
     return frozenset(
         one.at for one in quantities(claim) if not _stands(one, known, evidence)
+    )
+
+
+def _counted_otherwise(one: Quantity, known: Sequence[Quantity]) -> bool:
+    """Say whether the evidence counts the same things, and never so many."""
+    if one.kind != "number" or one.measured or not one.unit:
+        return False
+    counted = [
+        other for other in known if other.kind == "number" and not other.measured
+    ]
+    return any(other.unit == one.unit for other in counted) and not any(
+        other.value == one.value and other.unit in {one.unit, ""} for other in counted
     )
 
 
@@ -112,8 +126,6 @@ def _rivals(one: Quantity, other: Quantity) -> bool:
     """Say whether two numbers could be mistaken for each other."""
     if one.kind != "number":
         return one.kind == other.kind
-    return (
-        bool(one.unit)
-        and one.measured == other.measured
-        and (one.unit == other.unit or _equal(one, other))
-    )
+    if not one.unit or (one.measured != other.measured and other.unit):
+        return False
+    return other.unit in {one.unit, ""} or _equal(one, other)

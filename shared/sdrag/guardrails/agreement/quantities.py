@@ -140,6 +140,8 @@ _BOUNDS = (
     ("least", "not below|a minimum of|minimum|or more"),
     ("most", "at most|up to|no more than|not more than|not exceed|a maximum of"),
     ("most", "maximum|or less|or fewer|not above|within"),
+    ("over", "older than|longer than|larger than|later than|higher than|bigger than"),
+    ("under", "younger than|shorter than|smaller than|earlier than|lower than"),
     ("over", "more than|over|above|exceeds|exceeding|exceeded|in excess of"),
     ("under", "less than|fewer than|under|below"),
 )

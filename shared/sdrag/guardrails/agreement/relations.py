@@ -44,7 +44,7 @@ def _object(tokens: TokenText, at: int) -> frozenset[str]:
     for token in tokens[at + 1 : at + 1 + _REACH]:
         if token.text in _STOPS or token.clause != tokens[at].clause:
             break
-        if token.content or token.text.isdigit():
+        if token.content and token.text != "one":
             found.append(token.base)
     return frozenset(found)
 

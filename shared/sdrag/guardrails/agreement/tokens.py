@@ -39,6 +39,14 @@ _CONJUNCTIONS = word_set(
     " whose that when where"
 )
 _SIDING = word_set("vot argu speak rul decid campaign")
+_MEASURED = {
+    "width": "wide",
+    "length": "long",
+    "depth": "deep",
+    "height": "high",
+    "strength": "strong",
+}
+"""What is measured, and how it is."""
 _PREFIX = 5
 _LEAST = 3
 """Letters that stay when an ending goes."""
@@ -167,6 +175,7 @@ def base_form(word: str) -> str:
     """Return what is left of a folded word without its endings."""
     if not word.isalpha():
         return word
+    word = _MEASURED.get(word, word)
     word = _irregular().get(word, word)
     for ending, instead in (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("xes", "x")):
         if word.endswith(ending) and len(word) - len(ending) >= _LEAST - 1:
