@@ -164,6 +164,8 @@ def test_a_policy_is_written_checked_coloured_pinned_and_kept(page, place):
     _slider(page)
     _audiences(page)
     _pins(page, place)
+    _selected_words(page)
+    _added(page, place)
     _question(page)
     _links(page)
     _downloads(page, place)
@@ -236,6 +238,45 @@ def _pins(page, place):
     page.click("#save-confirmed")
     page.wait((place / "policy.examples.yaml").exists)
     page.wait(lambda: "Wrote 1 examples" in page.one("#message").text)
+
+
+def _selected_words(page):
+    """Words that have no colour are selected, and those that were meant are pinned."""
+    page.browser.execute_script(
+        "const text = document.querySelector('.document');"
+        "const plain = [...text.children].find((e) => e.textContent.includes(' left'));"
+        "const start = plain.textContent.indexOf('left');"
+        "getSelection().setBaseAndExtent("
+        "  plain.firstChild, start, plain.firstChild, start + 4);"
+        "text.dispatchEvent(new Event('mouseup', {bubbles: true}))"
+    )
+    page.wait(lambda: page.one("#pin-words").get_property("value") == "left")
+    page.click("#must-stay")
+    page.wait(lambda: "left must stay ✓ holds" in page.one("#pins").text)
+    page.browser.execute_script("getSelection().empty()")
+
+
+def _added(page, place):
+    """A pasted text and a chosen file are shown; a binary one is refused."""
+    page.click("#paste")
+    page.one("#pasted").send_keys("The witness Mara Whitlock sang.")
+    page.click("#add-pasted")
+    page.wait(lambda: "Mara Whitlock" in "".join(page.hidden()))
+    (place / "d.md").write_text("The witness Ida Halvorsen danced.")
+    page.one("#choose").send_keys(str(place / "d.md"))
+    page.wait(lambda: "Ida Halvorsen" in "".join(page.hidden()))
+    (place / "e.txt").write_bytes(b"\x89PNG\0")
+    page.one("#choose").send_keys(str(place / "e.txt"))
+    page.wait(lambda: "e.txt: The file is binary" in page.one("#message").text)
+    for _ in range(2):
+        count = len(page.all("#shown option"))
+        page.browser.execute_script(
+            "const shown = document.getElementById('shown');"
+            "shown.value = [...shown.options].at(-1).value;"
+            "shown.dispatchEvent(new Event('change'))"
+        )
+        page.click("#forget")
+        page.wait(lambda before=count: len(page.all("#shown option")) == before - 1)
 
 
 def _question(page):
