@@ -25,8 +25,8 @@ from sdrag.vocabulary import Passage
 PLACES = ("Arden", "Brook", "Corby", "Dale", "Elm", "Ford", "Glen", "Holt")
 TEXT = (
     "The harbour of {0} was built in 18{1}1 by the town council. Boats of up to {1}0"
-    " feet may stay for a week. The fee is {1}5 pounds, due on arrival, and half of it"
-    " is returned to members of the club. In winter the outer pier of {0} is closed, and"
+    " feet may stay a week. The fee is {1}5 pounds, due on arrival, and half of it is"
+    " returned to members of the club. In winter the outer pier of {0} is closed, and"
     " the ferry leaves from the market."
 )
 CLAIM = "The harbour of {0} was built in 18{1}1, and its fee is {1}5 pounds on arrival."
