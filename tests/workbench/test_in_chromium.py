@@ -129,7 +129,8 @@ class Page:
 
     def click(self, selector: str) -> None:
         """Click as a script does: where a thing is on the screen does not matter."""
-        self.browser.execute_script("arguments[0].click()", self.one(selector))
+        click = "arguments[0].click(); return true"
+        self.wait(lambda: self.browser.execute_script(click, self.one(selector)))
 
     def write(self, policy: str) -> None:
         """Put a text into the editor, as typing does."""
@@ -197,7 +198,7 @@ def _why(page):
 
 def _slider(page):
     """A lower sensitivity hides less, and can be written into the policy."""
-    before = len("".join(page.hidden()))
+    before = page.wait(lambda: len("".join(page.hidden())))
     page.browser.execute_script(
         "const s = document.getElementById('sensitivity'); s.value = 0;"
         "s.dispatchEvent(new Event('input'))"
@@ -220,7 +221,7 @@ def _audiences(page):
     page.wait(
         lambda: len(page.all(".view")) == 2 and "clerk" in page.one("#views").text
     )
-    first, second = (view.text for view in page.all(".view .legend"))
+    first, second = page.wait(lambda: [view.text for view in page.all(".view .legend")])
     assert "names" in first
     assert "names" not in second
     page.click("#compare")
@@ -284,7 +285,9 @@ def _question(page):
     page.click("#question-tab")
     page.one("#question").send_keys("Who saw the van?\n")
     page.wait(lambda: len(page.all("#answers .view")) == 2)
-    plain, wrapped = (view.text for view in page.all("#answers .view"))
+    plain, wrapped = page.wait(
+        lambda: [view.text for view in page.all("#answers .view")]
+    )
     assert "Meyers" in plain
     assert "Meyers" not in wrapped
 
