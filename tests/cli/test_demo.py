@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.tools.before_after import PICTURE, picture
 from sdrag.cli.app import app
 from sdrag.cli.demo import collection, command
 
@@ -56,3 +57,13 @@ def test_every_application_is_measured(printed):
 
     assert len(rows) == 8
     assert len({tuple(cell.strip() for cell in row) for row in rows}) == 8
+
+
+def test_the_picture_of_the_readme_is_what_the_demo_prints(printed):
+    """Run `python benchmarks/tools/before_after.py` when this fails."""
+    before, after = (
+        panel(printed, "plain retriever"),
+        panel(printed, "wrapped retriever"),
+    )
+
+    assert PICTURE.read_text(encoding="utf-8") == picture(before, after)

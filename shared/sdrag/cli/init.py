@@ -16,7 +16,8 @@ __all__ = ["init"]
 
 _NEXT = (
     ("sdrag check policy.yaml", "how each constraint is understood"),
-    ("sdrag preview policy.yaml documents", "what it hides, in colour"),
+    ("sdrag preview policy.yaml documents --html preview.html", "in colour"),
+    ("sdrag workbench policy.yaml --documents documents", "to try and tune it"),
     ("python with_langchain.py", "the same documents behind a retriever"),
     ("python with_llamaindex.py", "the same in LlamaIndex"),
 )
@@ -56,7 +57,7 @@ def init(
     if folder != Path():
         typer.echo(f"  cd {folder}")
     for command, meaning in _NEXT:
-        typer.echo(f"  {command:38}{meaning}")
+        typer.echo(f"  {command:58}{meaning}")
 
 
 def _starter(

@@ -9,7 +9,12 @@ from typing import Any
 
 import typer
 
-__all__ = ["show", "show_columns", "show_errors"]
+__all__ = ["counted", "show", "show_columns", "show_errors"]
+
+
+def counted(count: int, noun: str) -> str:
+    """Return how many there are, such as `1 chunk` or `2,000 chunks`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def show(result: Mapping[str, Any], *, as_json: bool) -> Mapping[str, Any]:

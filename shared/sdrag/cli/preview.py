@@ -14,6 +14,7 @@ import typer
 
 from sdrag.cli.models import complete_with
 from sdrag.cli.options import AsJson
+from sdrag.cli.output import counted
 from sdrag.cli.progress_bar import progress_bar
 from sdrag.cli.writing import check_writable, write_whole
 from sdrag.errors import UsageError
@@ -157,15 +158,17 @@ def _batches(unread: list[int], documents: list[list[Passage]]) -> Iterator[list
 
 def _lines(previewed: Preview, html: Path | None) -> Iterator[str]:
     yield (
-        f"{previewed.documents} documents, {len(previewed.explanations)} chunks: "
+        f"{counted(previewed.documents, 'document')}, "
+        f"{counted(len(previewed.explanations), 'chunk')}: "
         f"{previewed.hidden_share:.1%} of the text is hidden, "
-        f"{previewed.withheld} chunks are withheld."
+        f"{counted(previewed.withheld, 'chunk')} withheld."
     )
     for name, counts in previewed.by_constraint().items():
         if name in previewed.refused:
             yield f"  {name}: not enforced; {previewed.refused[name]}"
         else:
-            yield f"  {name}: {counts['spans']} spans in {counts['chunks']} chunks"
+            spans = counted(counts["spans"], "span")
+            yield f"  {name}: {spans} in {counted(counts['chunks'], 'chunk')}"
     for file in previewed.skipped:
         yield f"  not read: {file.path} {file.reason}"
     if html is not None:
