@@ -123,7 +123,6 @@ UNDATED = {
     ("docs/sd-rag.md", "Attacks the paper does not try"),
     ("docs/sd-rag.md", "Experiments"),
     ("docs/sd-rag.md", "How to read the ranking figures"),
-    ("docs/sd-rag.md", "Which constraints are enforced"),
 }
 """Sections with tables of figures that lack a command or a date; none may be added."""
 
