@@ -43,18 +43,23 @@ class Page(HTMLParser):
             self.links.add(given["href"])
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
-    built = subprocess.run(
+def build(root, folder):
+    """Build the site of a project; `--quiet` would hide warnings from `--strict`."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    return subprocess.run(
         [*command, "--site-dir", os.fspath(folder)],
         check=False,
-        cwd=ROOT,
+        cwd=root,
         capture_output=True,
         text=True,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
     )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    built = build(ROOT, folder)
     assert built.returncode == 0, built.stderr
     assert "WARNING" not in built.stderr
     return folder
@@ -138,6 +143,21 @@ def test_llms_txt_lists_every_page(site, built_pages):
 def test_links_that_leave_the_folder_of_the_docs(page, written, shown):
     """They lead to the page that shows the file, or name the file."""
     assert relinked(written, page) == shown
+
+
+def test_a_page_that_nobody_can_reach_stops_the_build(tmp_path):
+    """A page without a line in the navigation is a warning, and warnings are errors."""
+    small = {"INHERIT": os.fspath(ROOT / "mkdocs.yml"), "docs_dir": "docs"}
+    small |= {"nav": ["index.md"], "plugins": [], "hooks": [], "extra_css": []}
+    (tmp_path / "mkdocs.yml").write_text(yaml.safe_dump(small), encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    for page in ("index.md", "lost.md"):
+        (tmp_path / "docs" / page).write_text("# A page\n", encoding="utf-8")
+
+    built = build(tmp_path, tmp_path / "site")
+
+    assert built.returncode
+    assert "lost.md" in built.stderr
 
 
 def test_the_pictures_kept_are_small():
