@@ -120,7 +120,6 @@ UNDATED = {
     ("docs/linkage.md", "How risk is counted"),
     ("docs/linkage.md", "Links without a shared value"),
     ("docs/local-engine.md", "What no form gives away"),
-    ("docs/sd-rag.md", "Attacks the paper does not try"),
     ("docs/sd-rag.md", "Experiments"),
     ("docs/sd-rag.md", "How to read the ranking figures"),
 }
