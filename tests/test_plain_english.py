@@ -14,7 +14,6 @@ LONGEST, MEDIAN = 25, 15
 """Words a sentence: in the longest of a page, and in half of its sentences at most."""
 
 LONGER = {
-    "README.md": Figures(37, 15),
     "docs/guardrails.md": Figures(44, 17.5),
     "docs/highlight.md": Figures(44, 17),
     "docs/linkage.md": Figures(31, 18),
@@ -114,7 +113,6 @@ def test_what_a_sentence_is(page, expected):
 
 
 UNDATED = {
-    ("README.md", "Try it"),
     ("docs/highlight.md", "Cuts that turn their source around"),
     ("docs/highlight.md", "Figures"),
     ("docs/linkage.md", "How risk is counted"),

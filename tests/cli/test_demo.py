@@ -24,6 +24,7 @@ def printed() -> str:
 
 def panel(printed: str, title: str) -> str:
     _, _, after = printed.partition(f"─ {title} ─")
+    _, _, after = after.partition("\n")
     body, _, _ = after.partition("╰")
     return " ".join(body.replace("│", " ").split())
 
