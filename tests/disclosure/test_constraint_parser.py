@@ -260,6 +260,27 @@ def test_types_are_understood(text, kind, types) -> None:
     assert not parsed.reason
 
 
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Remove e-mail addresses", False),
+        ("Remove telephone numbers and E-Mail addresses", False),
+        ("Hide IP addresses", False),
+        ("Hide MAC addresses and wallet addresses", False),
+        ("Remove addresses", True),
+        ("Remove e-mail and home addresses", True),
+        ("Remove e-mail addresses and addresses", True),
+        ("Remove e-mail addresses of people and where they live", True),
+    ],
+)
+def test_an_address_of_a_machine_is_no_place(text, places):
+    """Unless the wording asks for places too."""
+    types = parse(Constraint("c", text)).types
+
+    assert ("LOCATION" in types) is places
+    assert ("ADDRESS" in types) is places
+
+
 @pytest.mark.parametrize("text", TRADES)
 def test_terms_of_a_trade_have_cues_or_types(text) -> None:
     """What an office writes every day says what to look for in a text."""
