@@ -143,9 +143,9 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             call.flush()
             if isinstance(output, WaitingForEvent):
                 return waiting_again(output, values.redact(asked(output)))
-            found = passages_of(_nodes_of_output(output, setup.policy))
-            key = setup.policy.metadata.evidence
-            released = nodes_of(values.disclose(found), key)
+            nodes = _nodes_of_output(output, setup.policy)
+            left = values.disclose(passages_of(nodes))
+            released = nodes_of(left, setup.policy.metadata.evidence, nodes)
             return self._output(output, released, _raw_input(args, kwargs))
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
             return _without_text(error)
@@ -164,9 +164,9 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             await call.aflush()
             if isinstance(output, WaitingForEvent):
                 return waiting_again(output, await values.aredact(asked(output)))
-            found = passages_of(_nodes_of_output(output, setup.policy))
-            key = setup.policy.metadata.evidence
-            released = nodes_of(await values.adisclose(found), key)
+            nodes = _nodes_of_output(output, setup.policy)
+            left = await values.adisclose(passages_of(nodes))
+            released = nodes_of(left, setup.policy.metadata.evidence, nodes)
             return self._output(output, released, _raw_input(args, kwargs))
         except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
             return _without_text(error)

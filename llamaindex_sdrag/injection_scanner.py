@@ -14,6 +14,7 @@ from llama_index.core.schema import BaseNode
 from pydantic import PrivateAttr
 
 from llamaindex_sdrag.convert import passage_of
+from llamaindex_sdrag.node_templates import DEFAULT_TEMPLATES
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.engine.calls import Limits
 from sdrag.engine.steps import Steps
@@ -90,9 +91,12 @@ class InjectionScanner(IngestWrapper[Screened]):
 
 def _stripped(node: BaseNode, passage: Passage) -> BaseNode:
     before = passage_of(node)
-    if (passage.text, passage.metadata) == (before.text, before.metadata):
+    if passage == before:
         return node
     copy = node.model_copy(deep=True)
+    if passage.frame != before.frame:
+        for name, template in DEFAULT_TEMPLATES.items():
+            setattr(copy, name, template)
     copy.metadata = dict(passage.metadata)
     copy.embedding = None
     if passage.text != before.text:

@@ -3,8 +3,9 @@ Ingest: an index of what one audience may read, so that its vectors tell no more
 
 Nodes keep their ids, unless those hold what is withheld; their source is known by an
 alias. Metadata is what may leave, with the keys that guards look at, which are kept out
-of vectors and prompts. Wrap the retriever over this index all the same: constraints
-come and go.
+of vectors and prompts. So are the keys that the host keeps out of them, and its
+templates stay where they may leave. Wrap the retriever over this index all the same:
+constraints come and go.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from llama_index.core.llms import LLM
 from llama_index.core.schema import (
     BaseNode,
     NodeRelationship,
+    NodeWithScore,
     RelatedNodeInfo,
-    TextNode,
 )
 from pydantic import PrivateAttr
 
-from llamaindex_sdrag.convert import passage_of
+from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.disclosure.audience_view import (
@@ -105,17 +106,17 @@ class RedactedView(IngestWrapper[AudienceView]):
         self, nodes: Sequence[BaseNode], found: AudienceView
     ) -> Sequence[BaseNode]:
         """Return new nodes, without vectors and those that are withheld whole."""
-        return [self._node(passage) for passage in found.passages]
+        hosts = [NodeWithScore(node=node) for node in nodes]
+        made = nodes_of(found.passages, None, hosts)
+        return [
+            self._node(scored.node, passage)
+            for scored, passage in zip(made, found.passages, strict=True)
+        ]
 
-    def _node(self, passage: Passage) -> TextNode:
+    def _node(self, node: BaseNode, passage: Passage) -> BaseNode:
         kept_out = [*control_keys(self._setup.policy), DOCUMENT_KEY]
-        node = TextNode(
-            id_=passage.id,
-            text=passage.text,
-            metadata=dict(passage.metadata),
-            excluded_llm_metadata_keys=kept_out,
-            excluded_embed_metadata_keys=kept_out,
-        )
+        node.excluded_llm_metadata_keys += kept_out
+        node.excluded_embed_metadata_keys += kept_out
         if passage.document_id is not None:
             source = RelatedNodeInfo(node_id=passage.document_id)
             node.relationships[NodeRelationship.SOURCE] = source

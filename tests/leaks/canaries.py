@@ -33,8 +33,19 @@ IDENTITY = canary("a name in an id")
 NEIGHBOUR = canary("a neighbour's metadata")
 WINDOW = canary("a sentence window")
 OBJECT = canary("the object behind an index node")
+TEMPLATE = canary("a name in a node's template")
 POLICY = canary("the words of a constraint")
-CANARIES = (TEXT, TITLE, META, IDENTITY, NEIGHBOUR, WINDOW, OBJECT, POLICY)
+CANARIES = (
+    TEXT,
+    TITLE,
+    META,
+    IDENTITY,
+    NEIGHBOUR,
+    WINDOW,
+    OBJECT,
+    TEMPLATE,
+    POLICY,
+)
 
 RAW = f"On the quay {TEXT} saw two men unload crates at dawn."
 CLEAN = "The harbour opens at six and closes at nine."
@@ -43,6 +54,7 @@ SETTINGS = {
     "constraints": [{"id": "names", "text": f"Remove {POLICY} names", "always": True}],
     "metadata": {"allow": ["source", "title"]},
 }
+_NAMES = (TEXT, TITLE, IDENTITY, OBJECT, TEMPLATE)
 _METADATA = {
     "source": "log.txt",
     "title": f"Seen by {TITLE}",
@@ -56,7 +68,7 @@ def reply(prompt: str) -> str:
     """Name every canary that stands in the prompt, as a good model would; loudly."""
     logging.getLogger("provider").debug("Request: %s", prompt, extra={"body": prompt})
     warnings.warn(f"Deprecated in {prompt}", stacklevel=2)
-    found = [name for name in (TEXT, TITLE, IDENTITY, OBJECT) if name in prompt]
+    found = [name for name in _NAMES if name in prompt]
     return json.dumps({"verdicts": [{"constraint": "names", "spans": found}]})
 
 
@@ -77,6 +89,9 @@ def planted_nodes() -> list[NodeWithScore]:
         text=f"{RAW} {IDENTITY}",
         metadata={**_METADATA},
         embedding=[0.25, 0.5],
+        text_template=f"Told by {TEMPLATE}\n{{metadata_str}}\n\n{{content}}",
+        metadata_template=f"{{key}} (by {TEMPLATE}): {{value}}",
+        metadata_separator=f"; {TEMPLATE}; ",
     )
     raw.relationships[NodeRelationship.NEXT] = RelatedNodeInfo(
         node_id="node-2", metadata={"author": NEIGHBOUR}, hash=NEIGHBOUR

@@ -6,11 +6,14 @@ import asyncio
 
 import pytest
 from llama_index.core import MockEmbedding, VectorStoreIndex
-from llama_index.core.schema import MetadataMode, TextNode
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+from llama_index.core.tools import RetrieverTool
 
 from llamaindex_sdrag import (
+    RedactedView,
     SelectiveDisclosurePostprocessor,
     SelectiveDisclosureRetriever,
+    guard_tool,
 )
 
 POLICY = {
@@ -46,13 +49,29 @@ def postprocessed(*, is_async):
     return hook.postprocess_nodes(nodes, query_str="who")
 
 
-@pytest.mark.parametrize("released", [wrapped, postprocessed])
+def found_by_a_tool(*, is_async):
+    tool = RetrieverTool.from_defaults(index().as_retriever(), name="search")
+    guarded = guard_tool(tool, policy=POLICY)
+    output = asyncio.run(guarded.acall("who")) if is_async else guarded.call("who")
+    (found,) = output.raw_output
+    assert output.content == found.node.get_content(MetadataMode.LLM)
+    return output.raw_output
+
+
+def viewed(*, is_async):
+    view = RedactedView(policy=POLICY)
+    nodes = [found.node for found in index().as_retriever().retrieve("who")]
+    made = asyncio.run(view.acall(nodes)) if is_async else view(nodes)
+    return [NodeWithScore(node=node) for node in made]
+
+
+@pytest.mark.parametrize("released", [wrapped, postprocessed, found_by_a_tool, viewed])
 @pytest.mark.parametrize("is_async", [False, True])
 def test_hidden_keys_stay_hidden(released, is_async):
     """They leave where the policy lets them, and are printed nowhere."""
     (found,) = released(is_async=is_async)
 
-    assert set(found.node.metadata) == {"page", "path", "rank", "sdrag"}
+    assert set(found.node.metadata) - {"sdrag"} == {"page", "path", "rank"}
     prompt = found.node.get_content(MetadataMode.LLM)
     assert prompt.startswith("page: 3\nrank: 7\n\n")
     embedded = found.node.get_content(MetadataMode.EMBED)

@@ -3,7 +3,8 @@ What becomes of each passage once it is known what is in it.
 
 A passage is withheld when a constraint that holds for it could not be decided, or when
 a constraint of the method `withhold` takes something out of it. A metadata value that
-cannot be decided is left out; its passage stays. All of it is a function of the
+cannot be decided is left out; its passage stays. A frame that would have to be changed
+is left out, too. All of it is a function of the
 passage, what is known of it and the constraints that are enforced.
 """
 
@@ -163,7 +164,8 @@ def release(enforcement: Enforcement, index: int) -> Redaction:
         if (score := enforcement.texts.passages[text_index].score) is not None
     ]
     best = max(scores) if scores else None
-    kept = Passage(public, own.text, metadata, best)
+    frame = _frame(enforcement, index)
+    kept = Passage(public, own.text, metadata, best, frame=frame)
     return Redaction(
         kept, ids, own.constraint_ids, own.spans, enforcement.why_hedged(index)
     )
@@ -209,6 +211,15 @@ def _metadata(enforcement: Enforcement, index: int) -> dict[str, Any]:
 
     read = rewritten(enforcement.texts.metadata[index], rewrite)
     return {**read, **enforcement.texts.verbatim[index]}
+
+
+def _frame(enforcement: Enforcement, index: int) -> str:
+    """Return the frame of the passage, where nothing is taken out of it."""
+    frame = enforcement.texts.passages[index].frame
+    text_index = enforcement.texts.string_indices[index].get(frame)
+    if text_index is None:
+        return ""
+    return frame if enforcement.string_of(index, text_index) == frame else ""
 
 
 def withheld(identity: str, reason: str) -> Redaction:

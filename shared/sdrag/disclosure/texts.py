@@ -2,7 +2,8 @@
 Texts to be read: passages, then the strings of their metadata.
 
 A title or an author is disclosed like any sentence, so the strings among the allowed
-metadata are read as texts of their own, next to the passages they belong to. A string
+metadata are read as texts of their own, next to the passages they belong to, and so is
+what the host's templates print around a passage. A string
 that several passages of one document share under the same constraints is one text. What
 is no text but may hold a form, an id or a number, is a leaf.
 """
@@ -129,7 +130,8 @@ class Texts(Confidential):
             tuple(self.all), self.metadata, tuple(self.applied), strict=True
         ):
             own: dict[str, int] = {}
-            for value in filter(_is_text, leaves(metadata)):
+            frame = (passage.frame,) if passage.frame else ()
+            for value in (*filter(_is_text, leaves(metadata)), *frame):
                 group = (passage.document_id, value, applied)
                 if group not in shared:
                     shared[group] = len(self.all)

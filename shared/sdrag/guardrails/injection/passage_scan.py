@@ -2,7 +2,7 @@
 Scanning the passages of one request: their windows are embedded together, in one batch.
 
 The strings of the metadata are read too, by the patterns: a title goes into the prompt
-of many a host.
+of many a host. So is what the host's templates print around a text.
 """
 
 from __future__ import annotations
@@ -44,10 +44,12 @@ class Scanned:
     Args:
         text: In its text.
         metadata: The pattern that was found in the metadata, by key.
+        frame: The pattern that was found in its frame; empty for none.
     """
 
     text: Scan
     metadata: Mapping[str, str]
+    frame: str = ""
 
 
 def scanned(
@@ -68,8 +70,8 @@ def scanned(
     """
     try:
         scans = yield from _scans(passages, section)
-        metadata = yield from compute(
-            lambda passage: _in_metadata(passage, metadata_keys, section), passages
+        around = yield from compute(
+            lambda passage: _around(passage, metadata_keys, section), passages
         )
     except SdragError as error:
         return [Failure(error.sealed())] * len(passages)
@@ -80,8 +82,8 @@ def scanned(
             for ours, their in zip(scans, theirs, strict=True)
         ]
     return [
-        _combined(text, keys, Scanned)
-        for text, keys in zip(scans, metadata, strict=True)
+        _combined(text, found, lambda own, other: Scanned(own, *other))
+        for text, found in zip(scans, around, strict=True)
     ]
 
 
@@ -193,20 +195,33 @@ def _joined(ours: Scan, theirs: Scan) -> Scan:
     return Scan(suspicions, whole=ours.whole or theirs.whole)
 
 
-def _in_metadata(
+def _around(
     passage: Passage, keys: Sequence[str] | None, section: InjectionSection
+) -> tuple[dict[str, str], str]:
+    """Return what gives orders in the metadata, by key, and in the frame."""
+    patterns = section.model_copy(update={"local_classifier": False})
+    found = _in_metadata(passage, keys, patterns)
+    return found, _in_string(passage.frame, patterns) if passage.frame else ""
+
+
+def _in_metadata(
+    passage: Passage, keys: Sequence[str] | None, patterns: InjectionSection
 ) -> dict[str, str]:
     """Return the keys of the metadata whose values give orders, and by what pattern."""
-    plain = section.model_copy(update={"local_classifier": False})
     found: dict[str, str] = {}
     for key, value in passage.metadata.items():
         if keys is not None and key not in keys:
             continue
         for said in _strings(value):
-            suspicions = scan_patterns(said, plain).found.suspicions
-            if suspicions:
-                found.setdefault(key, suspicions[0].reason)
+            if reason := _in_string(said, patterns):
+                found.setdefault(key, reason)
     return found
+
+
+def _in_string(said: str, patterns: InjectionSection) -> str:
+    """Return the pattern by which a string gives orders; empty for none."""
+    suspicions = scan_patterns(said, patterns).found.suspicions
+    return suspicions[0].reason if suspicions else ""
 
 
 def _strings(value: Any) -> list[str]:

@@ -81,8 +81,12 @@ def screen(
     decisions: list[Decision] = []
     for index, (passage, item) in enumerate(zip(passages, found, strict=True)):
         passed, decision = _decide(passage, item, stripped.get(index), section)
-        kept += [passed] if passed else []
         decisions += [decision] if decision else []
+        if passed and isinstance(item, Reply) and item.value.frame:
+            passed = replace(passed, frame="")
+            reason = f"template:{item.value.frame}"
+            decisions.append(Decision(passed.id, "redacted", RULE, reason))
+        kept += [passed] if passed else []
     return Screened(tuple(kept), tuple(decisions))
 
 
