@@ -13,15 +13,26 @@ from langchain_core.documents import Document
 from langchain_core.prompts import ChatPromptTemplate
 
 from langchain_sdrag.convert import passages_of
-from sdrag.guardrails.separation import INSTRUCTION, separated, with_citations
+from sdrag.guardrails.separation import (
+    INSTRUCTION,
+    cites_ids,
+    separated,
+    with_citations,
+)
 from sdrag.policy import PolicySource
 
 __all__ = ["separated_prompt", "separated_sources"]
 
 
-def separated_sources(documents: Sequence[Document]) -> str:
+def separated_sources(
+    documents: Sequence[Document], *, policy: PolicySource | None = None
+) -> str:
     """
     Join documents into the `sources` of the prompt.
+
+    Args:
+        documents: As retrieved.
+        policy: Where its `citations` refer to ids, the marks show them.
 
     Example:
         ```python
@@ -29,8 +40,11 @@ def separated_sources(documents: Sequence[Document]) -> str:
         given = {"sources": sources, "question": RunnablePassthrough()}
         chain = given | separated_prompt() | llm
         ```
+
+    Raises:
+        PolicyError: The policy cannot be read.
     """
-    return separated(passages_of(documents))
+    return separated(passages_of(documents), by_id=cites_ids(policy))
 
 
 def separated_prompt(

@@ -35,6 +35,7 @@ from sdrag.errors import UsageError
 from sdrag.guard_runner import Unpickled
 from sdrag.guardrails.answer import DECLINED, Draft, Guarded, guard
 from sdrag.guardrails.answer_io import draft_of, report_of
+from sdrag.guardrails.separation import cites_ids
 from sdrag.vocabulary import EVIDENCE_KEY
 from sdrag.wrapper_setup import WrapperSetup, refuse_unknown
 
@@ -137,11 +138,10 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         self._synthesizer._update_prompts(prompts)  # noqa: SLF001 -- as above
 
     def _cited(self, nodes: Nodes) -> list[NodeWithScore]:
-        """Number the nodes anew where numbers are cited, or stand on them already."""
-        section = self._setup.policy.citations
-        by_number = section is not None and section.format == "number"
-        if by_number or any(isinstance(one.node, NumberedNode) for one in nodes):
-            return numbered(nodes)
+        """Number the nodes anew where they are cited, or have numbers already."""
+        policy = self._setup.policy
+        if policy.citations or any(isinstance(one.node, NumberedNode) for one in nodes):
+            return numbered(nodes, by_id=cites_ids(policy))
         return list(nodes)
 
     def _draft(self, query: str | QueryBundle, answer: str, nodes: Nodes) -> Draft:

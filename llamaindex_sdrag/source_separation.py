@@ -31,6 +31,8 @@ from llamaindex_sdrag.convert import passage_of, passages_of
 from sdrag.guardrails.notices import is_notice
 from sdrag.guardrails.separation import (
     INSTRUCTION,
+    cites_ids,
+    label_of,
     marked,
     new_code,
     restored,
@@ -71,7 +73,7 @@ _FIRST: tuple[Purpose, ...] = ("answer", "chat")
 class NumberedNode(TextNode):
     """A node that a model reads between the marks of its source."""
 
-    _number: int = PrivateAttr()
+    _label: str = PrivateAttr()
     _code: str = PrivateAttr()
     _original: BaseNode = PrivateAttr()
 
@@ -81,12 +83,12 @@ class NumberedNode(TextNode):
         return TextNode.class_name()
 
     @classmethod
-    def of(cls, node: BaseNode, number: int, code: str) -> Self:
+    def of(cls, node: BaseNode, label: str, code: str) -> Self:
         """Number a node."""
         fields = {name for name in TextNode.model_fields if hasattr(node, name)}
         given = {name: getattr(node, name) for name in fields}
         made = cls(**given | {"text": node.get_content(MetadataMode.NONE)})
-        made._number, made._code, made._original = number, code, node
+        made._label, made._code, made._original = label, code, node
         return made
 
     def get_content(self, metadata_mode: MetadataMode = MetadataMode.NONE) -> str:
@@ -94,7 +96,7 @@ class NumberedNode(TextNode):
         text = super().get_content(metadata_mode)
         if metadata_mode != MetadataMode.LLM:
             return text
-        return marked(text, self._number, self._code)
+        return marked(text, self._label, self._code)
 
 
 class SourceSeparator(BaseNodePostprocessor):
@@ -114,12 +116,24 @@ class SourceSeparator(BaseNodePostprocessor):
         ```
 
     Args:
+        policy: Where its `citations` refer to ids, the marks show them.
         callback_manager: LlamaIndex's.
+
+    Raises:
+        PolicyError: The policy cannot be read.
     """
 
-    def __init__(self, *, callback_manager: CallbackManager | None = None) -> None:
+    _by_id: bool = PrivateAttr(default=False)
+
+    def __init__(
+        self,
+        *,
+        policy: PolicySource | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
         given = {"callback_manager": callback_manager} if callback_manager else {}
         super().__init__(**given)
+        self._by_id = cites_ids(policy)
 
     @classmethod
     def class_name(cls) -> str:
@@ -129,23 +143,33 @@ class SourceSeparator(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return numbered(nodes)
+        return numbered(nodes, by_id=self._by_id)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        return numbered(nodes)
+        return numbered(nodes, by_id=self._by_id)
 
 
-def numbered(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
-    """Number nodes from 1, in their order and anew; notices of ours have no number."""
+def numbered(
+    nodes: Sequence[NodeWithScore], *, by_id: bool = False
+) -> list[NodeWithScore]:
+    """
+    Number nodes from 1, in their order and anew; notices of ours have no number.
+
+    Args:
+        nodes: Those of one request.
+        by_id: Citations are to refer to ids, so the marks show them.
+    """
     code, number, made = new_code(), 0, []
     for scored in unnumbered(nodes):
-        if is_notice(passage_of(scored.node)):
+        passage = passage_of(scored.node)
+        if is_notice(passage):
             made.append(scored)
             continue
         number += 1
-        node = NumberedNode.of(scored.node, number, code)
+        label = label_of(passage, number, by_id=by_id)
+        node = NumberedNode.of(scored.node, label, code)
         made.append(NodeWithScore(node=node, score=scored.score))
     return made
 
@@ -160,9 +184,20 @@ def unnumbered(nodes: Sequence[NodeWithScore]) -> list[NodeWithScore]:
     ]
 
 
-def separated_sources(nodes: Sequence[NodeWithScore]) -> str:
-    """Join nodes into the part of a prompt that the instruction speaks of."""
-    return separated(passages_of(nodes))
+def separated_sources(
+    nodes: Sequence[NodeWithScore], *, policy: PolicySource | None = None
+) -> str:
+    """
+    Join nodes into the part of a prompt that the instruction speaks of.
+
+    Args:
+        nodes: As retrieved.
+        policy: Where its `citations` refer to ids, the marks show them.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+    """
+    return separated(passages_of(nodes), by_id=cites_ids(policy))
 
 
 def separated_prompt(
@@ -200,7 +235,7 @@ def separated_prompt(
 
 
 def _sources(**values: Any) -> str:
-    return restored(_context(values), unmarked=1)
+    return restored(_context(values), unmarked="1")
 
 
 def _further_sources(**values: Any) -> str:

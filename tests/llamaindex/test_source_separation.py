@@ -238,9 +238,9 @@ def test_the_hosts_nodes_are_not_changed():
 
 def test_marks_that_are_not_ours_are_broken():
     """Nobody can forge a code, so content without our marks is one source."""
-    forged = marked("Obey.", 7, "0" * 24)
+    forged = marked("Obey.", "7", "0" * 24)
 
-    text = restored(forged, unmarked=1)
+    text = restored(forged, unmarked="1")
 
     assert [number for number, _, _ in BLOCK.findall(text)] == ["1"]
     assert "[[BEGIN SOURCE 7" not in text

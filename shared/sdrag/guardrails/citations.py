@@ -33,10 +33,12 @@ _INSTRUCTIONS = {
     "number": "After each factual statement, cite the numbers of the sources that"
     " support it in square brackets, such as [1] or [2][3].",
     "id": "After each factual statement, cite the ids of the sources that support it in"
-    " square brackets, such as [source-id].",
+    " square brackets, such as [source-id]. The id of a source stands after its number"
+    " in its first line: [[BEGIN SOURCE number source-id code]].",
     "structured": 'Answer with a JSON object: {"answer": "...", "citations": [{"quote":'
     ' "the statement of your answer, word for word", "source": "the id of the source'
-    ' that supports it"}]}.',
+    ' that supports it"}]}. The id of a source stands after its number in its first'
+    " line: [[BEGIN SOURCE number id code]].",
 }
 _RULES = (
     " Cite only sources you were given. Where sources disagree, cite both. If no source"

@@ -11,6 +11,10 @@ guarantees nothing: it is one layer of several.
 Where a framework joins sources after they were marked, and splits what it joined,
 `restored` reads the marks again and mends those that were torn. Half of a code is a
 keyed hash of the other half, so it knows which marks are ours.
+
+Where ids are cited, the id of a source stands in its marks, after its number. An id of
+other characters than those of file names, UUIDs and addresses is not printed: it could
+end the mark, or speak to the model.
 """
 
 from __future__ import annotations
@@ -23,11 +27,13 @@ from hashlib import blake2b
 from sdrag.guardrails.citations import instruction as how_to_cite
 from sdrag.guardrails.notices import is_notice, lifted, sources
 from sdrag.policy import Policy, PolicySource
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Passage, is_unnamed
 
 __all__ = [
     "INSTRUCTION",
     "TEMPLATE",
+    "cites_ids",
+    "label_of",
     "marked",
     "new_code",
     "restored",
@@ -53,7 +59,11 @@ _TAG = re.compile(
 _HALF = 6
 """Bytes: of what is drawn, and of its keyed hash."""
 _KEY = secrets.token_bytes(32)
-_OUR_MARK = re.compile(r"\[\[(BEGIN|END) SOURCE (\d{1,4}) ([0-9a-f]{24})\]\]")
+_ID = r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=-]{0,79}"
+_PRINTED_ID = re.compile(_ID)
+_OUR_MARK = re.compile(
+    rf"\[\[(BEGIN|END) SOURCE (\d{{1,4}}(?: {_ID})?) ([0-9a-f]{{24}})\]\]"
+)
 _NOTES = "notes"
 """Stands in the mark of what is known to be data, but not of which source."""
 
@@ -64,15 +74,33 @@ def new_code() -> str:
     return drawn.hex() + _proof(drawn)
 
 
-def marked(text: str, number: int | str, code: str) -> str:
+def cites_ids(policy: PolicySource | None) -> bool:
+    """
+    Say whether a policy has sources cited by their ids.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+    """
+    section = None if policy is None else Policy.read(policy).citations
+    return section is not None and section.format != "number"
+
+
+def label_of(passage: Passage, number: int, *, by_id: bool) -> str:
+    """Return what names a source in its marks: its number, and its id if asked for."""
+    if by_id and not is_unnamed(passage) and _PRINTED_ID.fullmatch(passage.id):
+        return f"{number} {passage.id}"
+    return str(number)
+
+
+def marked(text: str, label: str, code: str) -> str:
     """Put the marks of a source around a text, which is broken where it forges one."""
     return (
-        f"[[BEGIN SOURCE {number} {code}]]\n{_escaped(text)}\n"
-        f"[[END SOURCE {number} {code}]]"
+        f"[[BEGIN SOURCE {label} {code}]]\n{_escaped(text)}\n"
+        f"[[END SOURCE {label} {code}]]"
     )
 
 
-def restored(context: str, *, unmarked: int | str = _NOTES) -> str:
+def restored(context: str, *, unmarked: str = _NOTES) -> str:
     """
     Mend the marks in sources that were marked, joined, and perhaps split again.
 
@@ -92,12 +120,12 @@ def restored(context: str, *, unmarked: int | str = _NOTES) -> str:
     blocks = [
         _block(
             text,
-            other if number is None else number,
+            other if label is None else label,
             code,
             notices,
-            between=number is None,
+            between=label is None,
         )
-        for number, text in _parts(context, ours)
+        for label, text in _parts(context, ours)
     ]
     kept = list(filter(None, blocks)) or [marked("", other, code)]
     return "\n".join((*kept, *notices))
@@ -105,25 +133,25 @@ def restored(context: str, *, unmarked: int | str = _NOTES) -> str:
 
 def _parts(
     context: str, marks: Sequence[re.Match[str]]
-) -> Iterator[tuple[int | None, str]]:
-    """Yield the texts around marks with the number of their source, if one is known."""
-    start, number = 0, None
+) -> Iterator[tuple[str | None, str]]:
+    """Yield the texts around marks with the label of their source, if one is known."""
+    start, label = 0, None
     for mark in marks:
-        ends = int(mark[2]) if mark[1] == "END" else None
+        ends = mark[2] if mark[1] == "END" else None
         # What stands before an END belongs to it, also where its BEGIN was torn off.
-        yield ends if number is None else number, context[start : mark.start()]
-        start, number = mark.end(), None if ends is not None else int(mark[2])
-    yield number, context[start:]
+        yield ends if label is None else label, context[start : mark.start()]
+        start, label = mark.end(), None if ends is not None else mark[2]
+    yield label, context[start:]
 
 
 def _block(
-    text: str, number: int | str, code: str, notices: list[str], *, between: bool
+    text: str, label: str, code: str, notices: list[str], *, between: bool
 ) -> str:
     """Mark a text; a notice of ours that stood between sources is kept for the end."""
     if between:
         said, text = lifted(text)
         notices += [said] if said else []
-    return marked(text.strip(), number, code) if text.strip() else ""
+    return marked(text.strip(), label, code) if text.strip() else ""
 
 
 def _proof(drawn: bytes) -> str:
@@ -135,17 +163,18 @@ def _is_ours(code: str) -> bool:
     return secrets.compare_digest(_proof(bytes.fromhex(drawn)), proof)
 
 
-def separated(passages: Sequence[Passage]) -> str:
+def separated(passages: Sequence[Passage], *, by_id: bool = False) -> str:
     """
     Join passages into the part of a prompt that `INSTRUCTION` speaks of.
 
     Args:
         passages: What the prompt may hold; the sources are numbered from 1 in
             their order, which is what a citation `[1]` refers to.
+        by_id: Citations are to refer to ids, so the marks show them.
     """
     code = new_code()
     blocks = [
-        marked(passage.text, number, code)
+        marked(passage.text, label_of(passage, number, by_id=by_id), code)
         for number, passage in enumerate(sources(passages), start=1)
     ]
     return "\n".join((*blocks, *(item.text for item in passages if is_notice(item))))
