@@ -90,5 +90,17 @@ def _printed(script, monkeypatch, capsys):
     return capsys.readouterr().out
 
 
+def test_a_chat_over_an_index_looks_as_its_host_made_it(monkeypatch, capsys):
+    """The layout and the hidden keys of the host's nodes are kept."""
+    script = EXAMPLES / "llamaindex" / "chat_over_index.py"
+
+    printed = _printed(script, monkeypatch, capsys)
+
+    assert "[source=log.txt]\nThe witness" in printed
+    assert "[source=hours.txt]\nThe harbour opens" in printed
+    assert "shelf" not in printed
+    assert "B-1" not in printed
+
+
 def test_there_are_examples():
     assert len(SCRIPTS) > 15
