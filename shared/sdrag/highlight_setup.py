@@ -15,6 +15,7 @@ from sdrag.guardrails.notices import sources
 from sdrag.highlight.exchange import Asked, Settings
 from sdrag.highlight.highlighters import highlighter_named
 from sdrag.highlight.protocol import Highlighter
+from sdrag.local_extra import check_local_highlighter
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
@@ -35,8 +36,11 @@ def settings_of(
 
     Raises:
         UsageError: The highlighter needs a model and there is none.
+        MissingExtraError: The local one needs the extra `local`.
     """
     chosen = highlighter or ("structured" if has_model else "local")
+    if chosen == "local":
+        check_local_highlighter()
     if isinstance(chosen, str):
         if chosen != "local" and not has_model:
             raise UsageError(f"The highlighter {chosen!r} needs `llm=`.")

@@ -97,6 +97,7 @@ class Engine:
         policy: PolicySource,
         *,
         has_model: bool = False,
+        has_embeddings: bool = True,
         model_id: str = "",
         state: StateSource = None,
         locator: Locator | None = None,
@@ -112,6 +113,7 @@ class Engine:
         Args:
             policy: A path, a mapping or a `Policy`.
             has_model: Whether the runner can complete prompts.
+            has_embeddings: Whether it can embed texts. If not, nothing is bound.
             model_id: Names the model in cache keys.
             state: What is remembered, or its path; in memory when missing.
             locator: In place of the local engine.
@@ -135,6 +137,7 @@ class Engine:
             state=open_state(state),
             locator=locator or _local(read, detector),
             has_model=has_model,
+            has_embeddings=has_embeddings,
             model_id=model_id,
             suspects=partial(_suspects, policy=read),
         )

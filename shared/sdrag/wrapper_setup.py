@@ -30,6 +30,7 @@ from sdrag.engine.tokens import Completion
 from sdrag.errors import InternalError, SdragError, UsageError
 from sdrag.guard_runner import Audit, GuardRunner, Unpickled, audit_sinks, keyed_hash
 from sdrag.judges import Judges, check_judges, scoring
+from sdrag.local_extra import check_local_extra, embeds
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicyFile, PolicySource, ReloadingPolicy
 from sdrag.privacy.audit import AuditEvent
@@ -180,6 +181,7 @@ class WrapperSetup:
         PolicyError: The policy cannot be read, or a constraint is not understood.
         UsageError: An argument is not what it must be, or the policy asks for a model
             that was not handed in.
+        MissingExtraError: It asks for what the extra `local` brings.
     """
 
     framework: Framework
@@ -207,6 +209,10 @@ class WrapperSetup:
         guarded = _GUARDED.get(self.stage, ())
         has_model = self.llm is not None
         check_judges(self.policy, guarded, self.judges or {}, has_model=has_model)
+        has_embeddings = embeds(self.embeddings)
+        check_local_extra(
+            self.policy, self.stage, guarded, has_embeddings=has_embeddings
+        )
         state = None
         if self.stage in _RELEASING or self.state is not None:
             state = open_state(self.state)
@@ -326,6 +332,7 @@ class WrapperSetup:
         return Engine.build(
             self.policy,
             has_model=self.llm is not None,
+            has_embeddings=embeds(self.embeddings),
             model_id=self.framework.model_name(self.llm),
             state=state,
             detector=self.detector,

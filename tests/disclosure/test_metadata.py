@@ -291,7 +291,7 @@ def found(word: str, reason: str, value: str, text: str = "It rained.") -> Any:
         ("chunk-12", "chunk"),
     ],
 )
-@pytest.mark.parametrize("reason", ["scored", "cue", "similar", "type"])
+@pytest.mark.parametrize("reason", ["scored", "cue", "type"])
 def test_what_is_found_by_chance_takes_nothing_of_a_technical_value(
     reason, value, word
 ):
@@ -299,7 +299,7 @@ def test_what_is_found_by_chance_takes_nothing_of_a_technical_value(
     assert found(word, reason, value) == value
 
 
-@pytest.mark.parametrize("reason", ["scored", "cue", "similar", "type", "checked"])
+@pytest.mark.parametrize("reason", ["scored", "cue", "type", "checked"])
 def test_everything_counts_in_prose(reason):
     """A title is judged as a text is."""
     assert found("crowbar", reason, "With a crowbar") == "With a [REDACTED]"

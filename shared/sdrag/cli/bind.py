@@ -72,11 +72,13 @@ def _bound(
     from sdrag.engine.batches import batched
     from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
     from sdrag.engine.steps import run
+    from sdrag.minilm import installed
     from sdrag.pipeline import Engine
     from sdrag.pipeline import bind as bind_passages
     from sdrag.wrapper_setup import local_embeddings
 
     asked, complete = _model(llm)
+    asked["has_embeddings"] = installed()
     engine = Engine.build(rules, state=state, releasing=False, **asked)
     runner = CountingRunner(
         PortRunner(Ports(complete=complete, embed=local_embeddings()))

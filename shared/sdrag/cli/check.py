@@ -85,6 +85,7 @@ class _Found:
     ) -> Iterator[str]:
         """Note what a policy does, and yield it line by line."""
         from sdrag.disclosure.constraint_parser import parse
+        from sdrag.disclosure.understood import why_not
         from sdrag.evaluation.examples import run_examples
         from sdrag.explanation.understood_as import (
             limits_of,
@@ -98,7 +99,7 @@ class _Found:
         for parsed in map(parse, policy.rules):
             rule = parsed.constraint
             self.constraints.append(_entry(path, parsed))
-            self.refused += refusing and parsed.status == "needs_model"
+            self.refused += refusing and bool(why_not(parsed))
             yield f"{rule.id}: {' '.join(limits_of(rule))}"
             yield f"  {understood_as(parsed)}"
             if said := without_model(parsed, policy, has_model=has_model):
@@ -129,14 +130,17 @@ class _Found:
 
 
 def _entry(path: Path, parsed: ParsedConstraint) -> dict[str, Any]:
+    from sdrag.disclosure.understood import why_not
+
+    reason = why_not(parsed)
     return {
         "file": str(path),
         "id": parsed.constraint.id,
         "kind": parsed.kind,
         "types": sorted(parsed.types),
         "people": parsed.people,
-        "status": parsed.status,
-        "reason": parsed.reason,
+        "status": "needs_model" if reason else "understood",
+        "reason": reason,
     }
 
 

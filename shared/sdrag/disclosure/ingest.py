@@ -89,6 +89,13 @@ def ingest(
     Raises:
         SdragError: The embeddings or the state failed.
     """
+    if setup.has_embeddings:
+        yield from _bound(passages, setup)
+    return (yield from locate(passages, setup, progress))
+
+
+def _bound(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
+    """Bind the constraints to the passages that are not bound yet."""
     rules = setup.policy.rules
     asked = [rule for rule in rules if not rule.always]
     (answer,) = yield from compute(
@@ -97,7 +104,6 @@ def ingest(
     known = replied(answer)
     new = [p for p, bound in zip(passages, known, strict=True) if bound is None]
     yield from bind(new, rules, setup.state, setup.policy.disclosure)
-    return (yield from locate(passages, setup, progress))
 
 
 def locate(

@@ -28,7 +28,7 @@ from sdrag.vocabulary import Constraint, Finding, Span
 
 __all__ = ["IN_PLACE", "add_entries", "surfaces"]
 
-IN_PLACE = frozenset({"scored", "cue", "similar"})
+IN_PLACE = frozenset({"scored", "cue"})
 """Who finds words for what they mean where they are."""
 
 _RARE = 4000

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
+from sdrag.disclosure.understood import why_not
 from sdrag.engine.steps import Outcome, Steps
 from sdrag.policy import Policy
 from sdrag.state import State
@@ -42,9 +43,7 @@ def closed_rules(
 def _reason(parsed: ParsedConstraint, *, understands: bool) -> str:
     if parsed.kind == "everything":
         return "everything"
-    if parsed.status == "needs_model" and not understands:
-        return "not-understood"
-    return ""
+    return "not-understood" if not understands and why_not(parsed) else ""
 
 
 class Locator(Protocol):
@@ -81,6 +80,8 @@ class DisclosureSetup:
         state: Everything that is remembered; taken with a memory of vectors of its own.
         locator: The local engine.
         has_model: Whether a model is asked too.
+        has_embeddings: Whether texts can be embedded. If not, no constraint is bound to
+            chunks, and a model is asked about every constraint.
         model_id: Names the model in cache keys.
         suspects: Says which texts speak to a model rather than to a reader: of what
             is in them no model is asked.
@@ -90,6 +91,7 @@ class DisclosureSetup:
     state: State
     locator: Locator
     has_model: bool = False
+    has_embeddings: bool = True
     model_id: str = ""
     suspects: Suspects = _nobody
     key: bytes = field(init=False, repr=False)

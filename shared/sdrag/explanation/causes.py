@@ -17,7 +17,6 @@ FOUND_BY: Mapping[str, str] = MappingProxyType(
         "cue": "its sentence speaks of what the constraint asks for",
         "scored": "the scorer gave it {confidence:.2f} of 1",
         "encoded": "decoded, it is what was asked for",
-        "similar": "its sentence is close to the constraint in meaning",
         "model": "the model quoted it",
         "doubt": "no verdict of the model could be read, so its sentence is hidden",
         "register": "the same was found elsewhere in the document",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint
+from sdrag.disclosure.understood import why_not
 from sdrag.policy import Policy
 from sdrag.vocabulary import Constraint
 
@@ -50,7 +51,8 @@ def without_model(parsed: ParsedConstraint, policy: Policy, *, has_model: bool) 
         policy: For its `when_not_understood`.
         has_model: Whether there is one.
     """
-    if parsed.status != "needs_model":
+    reason = why_not(parsed)
+    if not reason:
         return ""
     if policy.when_not_understood == "withhold":
         end = "Without a model, all it holds for is withheld."
@@ -58,7 +60,7 @@ def without_model(parsed: ParsedConstraint, policy: Policy, *, has_model: bool) 
         end = "The model decides."
     else:
         end = "The wrapper is refused without a model."
-    return f"needs a model: {parsed.reason} {end}"
+    return f"needs a model: {reason} {end}"
 
 
 def settings_of(policy: Policy) -> Iterator[str]:

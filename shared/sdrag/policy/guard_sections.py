@@ -140,6 +140,11 @@ class RelevanceSection(GuardSection):
         """How it judges."""
         return "nli" if self.rerank else "local"
 
+    @property
+    def measures(self) -> bool:
+        """Whether it may have to embed passages to score them."""
+        return not self.rerank and self.scores in {"auto", "measured"}
+
 
 class InjectionSection(GuardSection):
     """

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sdrag.detectors import tagger
-from sdrag.disclosure import local
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
-from sdrag.engine.steps import Failure, Reply, run
+from sdrag.engine.steps import Reply, run
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
 
@@ -192,24 +191,6 @@ def test_what_must_be_understood_goes_by_meaning() -> None:
     assert "stethoscope" not in first
     assert second == texts[1]
     assert "stethoscope" not in _left(texts, asked)[0]
-
-
-def test_a_failed_embedding_withholds(monkeypatch) -> None:
-    """Where meaning cannot be judged, no passage is vouched for."""
-    monkeypatch.setattr(local, "available", lambda: False)
-
-    def broken(_texts):
-        raise OSError("no model")
-
-    outcomes = run(
-        LocalLocator().locate(
-            [Passage("a", "Some text here.")],
-            [Constraint("c", "Keep back how it was done")],
-        ),
-        Scripted(embed=broken),
-    )
-
-    assert all(isinstance(outcome, Failure) for outcome in outcomes)
 
 
 @pytest.mark.parametrize(

@@ -227,15 +227,6 @@ def test_a_scorer_that_fails_withholds(monkeypatch) -> None:
     assert _withheld([SAFE], "Keep back how the safe was opened") == []
 
 
-def test_without_the_extra_sentences_close_in_meaning_go(monkeypatch) -> None:
-    """The network may not be installed: there is still something that withholds."""
-    monkeypatch.setattr(local, "available", lambda: False)
-
-    (withheld,) = _withheld(["The dial was turned."], "Hide the dial was turned")
-
-    assert isinstance(withheld, set)
-
-
 def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
     """A file that does not fit is no scorer."""
     from safetensors.torch import save_file  # noqa: PLC0415 -- with the extra only

@@ -43,7 +43,7 @@ _NETWORK = PackagedNetwork(
     "The tagger",
     files(__package__).joinpath("weights.safetensors"),
     _network_class,
-    without="What identifies people is found by rules alone.",
+    without="What identifies people is found by rules and the model alone.",
 )
 available = _NETWORK.available
 _loaded = _NETWORK.loaded

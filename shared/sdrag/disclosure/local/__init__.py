@@ -5,8 +5,9 @@ Documents are read one by one, and within each nothing that is found is taken aw
 `document_mentions` and `scored`. Types named in a constraint are looked up among the
 mentions a detector found; where it asks for whatever identifies somebody, the tagger
 finds what has no type. What a document says of a known concept goes by the sentence.
-What needs understanding is marked by the trained scorer, or without it by sentences
-close in meaning. The question is never seen.
+What needs understanding is marked by the trained scorer. Without the scorer it is left
+to the model, and without either it is refused: see `sdrag.disclosure.understood`. The
+question is never seen.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.public_officials import spared, titled_officials
 from sdrag.disclosure.local.scorer import available
 from sdrag.disclosure.local.scorer_locator import Thresholds, scored
-from sdrag.disclosure.local.similarity_locator import similar
 from sdrag.disclosure.local.type_locator import typed
 from sdrag.engine.deadlines import check_time
 from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied
 from sdrag.errors import UsageError
+from sdrag.minilm import installed
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Constraint, Finding, Mention, Passage
 
@@ -37,7 +38,7 @@ __all__ = ["LocalLocator", "networks"]
 
 FindingsOutcome = Outcome[tuple[Finding, ...]]
 
-_VERSION = 3
+_VERSION = 4
 """Raised with every change of what is found, so that corpora are located anew."""
 
 
@@ -108,6 +109,8 @@ class LocalLocator:
 
 def networks() -> str:
     """Name the networks that are installed: what is found depends on them."""
+    if not installed():
+        return ""
     names = {"scorer": available(), "tagger": tagger.available()}
     return ",".join(name for name, there in names.items() if there)
 
@@ -128,7 +131,7 @@ def _meant(
     """Find what types do not tell."""
     if available():
         return (yield from scored(documents, asked, thresholds))
-    return (yield from similar(documents, [p for p in asked if p.meaning]))
+    return [Reply(()) for _ in documents]
 
 
 def _divided(

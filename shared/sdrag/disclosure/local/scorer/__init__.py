@@ -5,7 +5,7 @@ Late interaction: the packaged MiniLM reads a text once for all constraints, and
 constraint once. Its upper layers and a small head were trained for it (what SD-RAG,
 section V, leaves as fine-tuned redaction), and only their weights come with the
 package. Without the extra `local` there is no scorer: the logger `sdrag` says so, and
-sentences close in meaning are withheld instead. A missing file of weights is an error.
+what must be understood rests on the model. A missing file of weights is an error.
 Texts, training script and limits: benchmarks/scorer/.
 """
 

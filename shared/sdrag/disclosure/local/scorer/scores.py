@@ -55,7 +55,7 @@ _NETWORK = PackagedNetwork(
     "The trained scorer",
     files(__package__).joinpath("weights.safetensors"),
     _network_class,
-    without="What constraints mean is found by similar sentences instead.",
+    without="What must be understood rests on the model alone.",
 )
 available = _NETWORK.available
 _loaded = _NETWORK.loaded
