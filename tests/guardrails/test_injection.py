@@ -266,6 +266,12 @@ SLOW = {
     "system": ". system",
     "show": "show your the all ",
     "accents": "é",
+    "send": "send the conversation ",
+    "add": "add before every ",
+    "someone": "if someone asks ",
+    "assistants": "to the ai assistant ",
+    "readers": "whoever reads this ",
+    "users": "tell the user's ",
 }
 
 
