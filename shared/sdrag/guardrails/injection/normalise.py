@@ -2,13 +2,14 @@
 Undoing disguises: every reading of a text that a model might take.
 
 A model reads through zero-width characters, lookalike letters from other scripts, tag
-characters that no screen shows, HTML comments, and base64. So the scan looks at views:
-the folded text with lookalikes made plain, and whatever hidden or encoded stretches
-turn out to say, each encoding undone within the last, to a depth. A view knows which
-characters of the original it came from, so that a finding can be cut out.
+characters that no screen shows, HTML comments, base64 and shifted letters. So the scan
+looks at views: the folded text with lookalikes made plain, and whatever hidden or
+encoded stretches turn out to say, each encoding undone within the last, to a depth.
+A view knows which characters of the original it came from, so that a finding can be
+cut out.
 
 Bounded: each level decodes disjoint stretches into fewer characters than they have, so
-all views of a text together are at most `depth` + 2 times as long as the text.
+all views of a text together are at most a few times as long as the text.
 """
 
 from __future__ import annotations
@@ -19,12 +20,19 @@ import urllib.parse
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sdrag.text.decoding.encodings import from_base64, from_escapes, from_hex, from_tags
+from sdrag.guardrails.injection.shifted import unshifted
+from sdrag.text.decoding.encodings import (
+    from_base64,
+    from_binary,
+    from_escapes,
+    from_hex,
+    from_tags,
+)
 from sdrag.text.decoding.lookalikes import LOOKALIKES
 from sdrag.text.folding import fold
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["TextView", "plain", "views"]
+__all__ = ["CIPHERS", "TextView", "plain", "views"]
 
 _LOOKALIKES = str.maketrans(LOOKALIKES)
 _TAGS = re.compile("[\U000e0020-\U000e007e]{4,}")
@@ -36,6 +44,7 @@ _HIDDEN = re.compile(
 )
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}")
 _HEX = re.compile(r"(?:(?:0x|\\x)?[0-9A-Fa-f]{2}[ ,:]?){12,}+")
+_BINARY = re.compile(r"(?<![\w.])[01]{8}(?:[ ,]{0,2}[01]{8}){7,}+(?!\w)")
 _PERCENT = re.compile(
     r"(?<![\w.~+-])[\w.~+-]{0,60}+(?:%[0-9A-Fa-f]{2}[\w.~+-]{0,60}+){3,}+"
 )
@@ -86,6 +95,8 @@ def _disguised(
     for disguise, pattern in _CONCEALED:
         for match in pattern.finditer(text):
             yield _view(match["said"], _shifted(locate, match.start("said")), disguise)
+    for span, said in unshifted(text):
+        yield _view(said, _shifted(locate, span.start), "shifted")
     for disguise, pattern, decode in _ENCODED:
         for match in pattern.finditer(text):
             said = decode(match.group())
@@ -124,6 +135,9 @@ def _is_text(said: str) -> bool:
     return len(said) >= _LEAST and printed >= 0.95 * len(said)
 
 
+CIPHERS = frozenset({"tags", "base64", "hex", "binary", "shifted"})
+"""Disguises that nobody reads at sight: whoever hides a request so has a reason."""
+
 _CONCEALED = (("comment", _COMMENT), ("invisible", _HIDDEN))
 """Written as it is, where nobody looks; the group `said` is the text there."""
 
@@ -131,6 +145,7 @@ _ENCODED: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("tags", _TAGS, from_tags),
     ("base64", _BASE64, from_base64),
     ("hex", _HEX, from_hex),
+    ("binary", _BINARY, from_binary),
     ("url", _PERCENT, urllib.parse.unquote_plus),
     ("entities", _ENTITIES, html.unescape),
     ("escapes", _ESCAPES, from_escapes),

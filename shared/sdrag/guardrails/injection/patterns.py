@@ -20,33 +20,37 @@ from sdrag.engine.deadlines import check_time
 __all__ = ["PATTERNS", "find"]
 
 
-def _compiled(table: dict[str, Any]) -> dict[str, re.Pattern[str]]:
-    """Compile the patterns of a table, with its parts in place of their names."""
-    parts: dict[str, str] = table["parts"]
+def _compiled(
+    patterns: dict[str, list[str]], parts: dict[str, str]
+) -> dict[str, re.Pattern[str]]:
+    """Compile patterns by name, with parts in place of their names."""
     return {
         name: re.compile(
             re.sub(r"@(\w+)@", lambda match: parts[match[1]], "|".join(listed))
         )
-        for name, listed in table["patterns"].items()
+        for name, listed in patterns.items()
     }
 
 
-PATTERNS = _compiled(
-    tomllib.loads(
-        files("sdrag.guardrails.injection").joinpath("patterns.toml").read_text("utf-8")
-    )
+_TABLE: dict[str, Any] = tomllib.loads(
+    files("sdrag.guardrails.injection").joinpath("patterns.toml").read_text("utf-8")
 )
+_PLAIN = _compiled(_TABLE["patterns"], _TABLE["parts"])
+_CIPHERED = _compiled(_TABLE["ciphered"], _TABLE["parts"])
+PATTERNS = _PLAIN | _CIPHERED
 """The patterns by the name that a reason has for them."""
 
 
-def find(text: str) -> Iterator[tuple[str, int, int]]:
+def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]:
     """
     Yield the name, start and end of every phrase that speaks to a model.
 
     Args:
         text: Folded, as `normalise.views` gives it.
+        ciphered: It was written in a code that nobody reads at sight, where any order
+            to act is one to a model.
     """
-    for name, pattern in PATTERNS.items():
+    for name, pattern in (PATTERNS if ciphered else _PLAIN).items():
         check_time()
         for match in pattern.finditer(text):
             yield name, match.start(), match.end()

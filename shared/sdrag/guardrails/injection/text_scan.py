@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdrag.guardrails.injection import patterns
-from sdrag.guardrails.injection.normalise import TextView, views
+from sdrag.guardrails.injection.normalise import CIPHERS, TextView, views
 from sdrag.policy import InjectionSection
 from sdrag.vocabulary import Span
 
@@ -148,7 +148,8 @@ def with_suspected(
 
 def _by_pattern(readings: Sequence[TextView]) -> Iterator[Suspicion]:
     for view in readings:
-        for name, start, end in patterns.find(view.text):
+        ciphered = view.disguise in CIPHERS
+        for name, start, end in patterns.find(view.text, ciphered=ciphered):
             reason = f"{view.disguise}:{name}" if view.disguise else name
             yield Suspicion(view.locate(start, end), reason)
 

@@ -16,7 +16,15 @@ import urllib.parse
 
 from sdrag.text.decoding.mapped import MappedText, Piece, Reader, rewrite
 
-__all__ = ["from_base64", "from_escapes", "from_hex", "from_tags", "is_text", "undone"]
+__all__ = [
+    "from_base64",
+    "from_binary",
+    "from_escapes",
+    "from_hex",
+    "from_tags",
+    "is_text",
+    "undone",
+]
 
 _LEAST = 3
 _ZEROS = 0.4
@@ -108,6 +116,12 @@ def from_hex(run: str) -> str:
         return ""
 
 
+def from_binary(run: str) -> str:
+    """Read binary digits, eight a byte, together or apart."""
+    bits = "".join(item for item in run if item in "01")
+    return _text_of(bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8)))
+
+
 def from_escapes(run: str) -> str:
     r"""Read code points: `\u004d`, `\u{4d}`, `\U0000004d`, `%u004d`, `U+004D`."""
     codes = (int(match[1], 16) for match in _CODE.finditer(run))
@@ -178,12 +192,6 @@ def _from_base32(match: re.Match[str]) -> str | None:
     return _if_text(_text_of(raw))
 
 
-def _from_binary(match: re.Match[str]) -> str | None:
-    bits = "".join(item for item in match.group() if item in "01")
-    raw = bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8))
-    return _if_text(_text_of(raw))
-
-
 def _from_decimal(match: re.Match[str]) -> str | None:
     codes = [int(number) for number in _NUMBER.findall(match.group())]
     said = "".join(map(chr, codes)) if max(codes) < 0x7F else ""
@@ -208,7 +216,7 @@ _ENCODINGS: tuple[tuple[re.Pattern[str], Reader], ...] = (
     (_BASE64, _from_base64),
     (_BASE32, _from_base32),
     (_HEX, lambda match: _if_text(from_hex(match.group()))),
-    (_BINARY, _from_binary),
+    (_BINARY, lambda match: _if_text(from_binary(match.group()))),
     (_DECIMAL, _from_decimal),
 )
 """What finds each encoding, and how it is read; undone in this order."""
