@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from sdrag.engine.deadlines import check_time
+from sdrag.guardrails.injection.languages import rules
 
 __all__ = ["PATTERNS", "find"]
 
@@ -35,7 +36,7 @@ def _compiled(
 _TABLE: dict[str, Any] = tomllib.loads(
     files("sdrag.guardrails.injection").joinpath("patterns.toml").read_text("utf-8")
 )
-_PLAIN = _compiled(_TABLE["patterns"], _TABLE["parts"])
+_PLAIN = _compiled(rules(_TABLE["patterns"]), _TABLE["parts"])
 _CIPHERED = _compiled(_TABLE["ciphered"], _TABLE["parts"])
 PATTERNS = _PLAIN | _CIPHERED
 """The patterns by the name that a reason has for them."""

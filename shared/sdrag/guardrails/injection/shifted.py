@@ -33,7 +33,7 @@ _SENTENCE = re.compile(r"[^\n.!?]+[.!?]*+")
 _WORD = re.compile(r"(?<![^\W_])[a-z]{3,}+(?![^\W_])", re.IGNORECASE)
 
 
-def _turned(by: int) -> dict[int, str]:
+def _turned(by: int) -> dict[int, int]:
     """Return the table that moves each letter back by so many places."""
     back = _LETTERS[-by:] + _LETTERS[:-by]
     return str.maketrans(_LETTERS + _LETTERS.upper(), back + back.upper())
