@@ -16,7 +16,8 @@ index is handed the question with its vector, made once by the index's own model
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -53,6 +54,7 @@ __all__ = [
     "HostRetriever",
     "RetrieverFactory",
     "filters_of",
+    "forgotten_on_error",
     "searching",
 ]
 
@@ -77,6 +79,16 @@ class FilteredRetriever:
 
 HostRetriever = BaseRetriever | FilteredRetriever
 _REFUSALS = (ValueError, NotImplementedError)
+
+
+@contextmanager
+def forgotten_on_error(nodes: list[NodeWithScore]) -> Iterator[None]:
+    """Empty the nodes of a request that fails: its error holds the frames it passed."""
+    try:
+        yield
+    except BaseException:
+        nodes.clear()
+        raise
 
 
 def searching(

@@ -18,7 +18,12 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of
 from llamaindex_sdrag.principals import principal_of
-from llamaindex_sdrag.searching import FilteredRetriever, HostRetriever, searching
+from llamaindex_sdrag.searching import (
+    FilteredRetriever,
+    HostRetriever,
+    forgotten_on_error,
+    searching,
+)
 from llamaindex_sdrag.vector_search import VectorSearch
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
 from sdrag.engine.host_search import HostSearch
@@ -90,20 +95,22 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         setup, seen = self.in_force(), list[NodeWithScore]()
-        disclosure, event = setup.perform(
-            retrieve(self._request(query_bundle), setup.engine),
-            search=self._searching(query_bundle, setup, seen),
-        )
+        with forgotten_on_error(seen):
+            disclosure, event = setup.perform(
+                retrieve(self._request(query_bundle), setup.engine),
+                search=self._searching(query_bundle, setup, seen),
+            )
         announce(event)
         key = setup.policy.metadata.evidence
         return nodes_of(disclosure.passages, key, seen)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         setup, seen = await self.ain_force(), list[NodeWithScore]()
-        disclosure, event = await setup.aperform(
-            retrieve(self._request(query_bundle), setup.engine),
-            search=self._searching(query_bundle, setup, seen),
-        )
+        with forgotten_on_error(seen):
+            disclosure, event = await setup.aperform(
+                retrieve(self._request(query_bundle), setup.engine),
+                search=self._searching(query_bundle, setup, seen),
+            )
         announce(event)
         key = setup.policy.metadata.evidence
         return nodes_of(disclosure.passages, key, seen)

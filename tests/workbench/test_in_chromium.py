@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from sdrag.cli.app import app as command
 
 CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-SECONDS = 60
+SECONDS = 240
 COMMAND = "from sdrag.cli import main; main()"
 TEXT = (
     "The witness Jonathan Meyers saw a grey van. <img src='http://192.0.2.1/x'>\n"
