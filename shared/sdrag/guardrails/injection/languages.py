@@ -69,22 +69,30 @@ def rules(patterns: dict[str, list[str]]) -> dict[str, list[str]]:
 
 
 def _any_of(words: Sequence[str]) -> str:
-    """Return a pattern of words as the scan reads them: folded."""
-    return f"(?:{'|'.join(map(_pattern_of, words))})"
+    """
+    Return a pattern of words as the scan reads them: folded.
+
+    One look says of most characters that no word begins there.
+    """
+    spaced = [_ended(word) for word in words if not _JOINED.match(word)]
+    joined = [_ended(word) for word in words if _JOINED.match(word)]
+    patterns = [rf"(?<!\w)(?=\w)(?:{'|'.join(spaced)})"]
+    if joined:
+        patterns.append(rf"(?=[^\x00-\x7f])(?:{'|'.join(joined)})")
+    return f"(?:{'|'.join(patterns)})"
 
 
-def _pattern_of(word: str) -> str:
-    """Match a word at its boundaries, where its script has any."""
+def _ended(word: str) -> str:
+    """Match a folded word up to its boundary, where its script has any."""
     stem = word.rstrip("*")
-    before = "" if _JOINED.match(stem) else r"(?<!\w)"
-    after = "" if _JOINED.match(stem[-1]) else r"(?!\w)"
     ending = r"\w{0,12}+" if stem != word else ""
-    return f"{before}{re.escape(plain(stem))}{ending}{after}"
+    after = "" if _JOINED.match(stem[-1]) else r"(?!\w)"
+    return f"{re.escape(plain(stem))}{ending}{after}"
 
 
 def _not_denied(pattern: str) -> str:
     """Leave out "do not forget the instructions"."""
-    before = "".join(f"(?<!{_folded(word)})" for word in _NEGATED)
+    before = r"(?=\w)" + "".join(f"(?<!{_folded(word)})" for word in _NEGATED)
     after = "|".join(_folded(word) for word in _NEGATED_AFTER)
     return f"{before}{pattern}(?! ?(?:{after}))"
 
