@@ -95,6 +95,15 @@ def test_a_log_survives_a_pickle(tmp_path):
     assert summed(tmp_path / "audit.jsonl").stages.total() == 1
 
 
+def test_a_line_that_is_cut_off_is_an_error(tmp_path, monkeypatch):
+    """A full disk can take the beginning of a line."""
+    log = AuditLog(tmp_path / "audit.jsonl")
+    monkeypatch.setattr("os.write", lambda _, data: len(data) - 1)
+
+    with pytest.raises(UsageError, match="cannot be written"):
+        log(EVENT)
+
+
 def test_a_log_that_cannot_be_written_is_an_error_at_the_start(tmp_path):
     """Not at the first request."""
     with pytest.raises(UsageError, match="cannot be written"):

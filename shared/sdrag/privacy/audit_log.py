@@ -67,7 +67,8 @@ class AuditLog:
         try:
             file = os.open(self._path, _APPEND, _OWNER_ONLY)
             try:
-                os.write(file, data)
+                if os.write(file, data) < len(data):
+                    raise OSError("cut off")
             finally:
                 os.close(file)
         except OSError as error:
