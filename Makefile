@@ -10,14 +10,16 @@ export TRANSFORMERS_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo test test-lowest check bench docs release clean
 
 help:
 	@echo "make demo   install and run the demo; ARGS='--top-k 4' are its options"
 	@echo "make test   install and run every check"
 	@echo "make check  ... without the tests"
+	@echo "make test-lowest  run the tests of the adapters on the oldest versions"
 	@echo "make bench  run the slow tests and the benchmarks"
 	@echo "make docs   build the documentation site into the folder site"
+	@echo "make release  build a release into dist, check it and try it"
 	@echo "make clean  remove what was installed"
 
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -46,5 +48,26 @@ docs: $(VENV)/ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "open site/index.html"
 
+# The oldest releases that the extras allow. `agents` is left out: it asks for a newer
+# langchain-core than the adapter does.
+LOWEST := .venv-lowest
+$(LOWEST)/ready: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) --constraint constraints-lowest.txt torch
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable ".[chroma,cli,documents,langchain,linkage,llamaindex,local,otel,tests,workbench]"
+	@touch $@
+
+test-lowest: $(LOWEST)/ready
+	$(LOWEST)/bin/pytest tests/contract tests/core tests/langchain tests/llamaindex tests/wire
+
+# RELEASE_PYTHONS="python3.11 python3.12 python3.13" tries the wheel in each of them.
+RELEASE_PYTHONS ?= $(PYTHON)
+release: $(VENV)/ready
+	rm -rf dist
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt ".[release]"
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python benchmarks/tools/try_wheel.py dist/*.whl $(RELEASE_PYTHONS)
+
 clean:
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(LOWEST) site dist .mypy_cache .ruff_cache .pytest_cache

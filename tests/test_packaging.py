@@ -9,8 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
+from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent
 
@@ -102,7 +104,7 @@ def test_the_source_distribution_holds_what_it_names(sdist: set[str]) -> None:
     roots = {name.split("/")[0] for name in sdist}
 
     assert {"shared", "tests", "examples", "docs", "Makefile", "LICENSE"} <= roots
-    assert "THIRD_PARTY_NOTICES.md" in sdist
+    assert {"THIRD_PARTY_NOTICES.md", "constraints-lowest.txt"} <= sdist
     assert ".venv" not in roots
 
 
@@ -110,6 +112,35 @@ def test_the_source_distribution_holds_no_training_texts(sdist: set[str]) -> Non
     """What the scorer learned from stays in the repository."""
     assert "benchmarks/scorer/train.py" in sdist
     assert not [name for name in sdist if name.startswith("benchmarks/scorer/passages")]
+
+
+def test_the_version_is_written_once_and_repeated_rightly() -> None:
+    """`pyproject.toml` has it; the program and the wrappers read it from there."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
+
+    assert cited == version
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_oldest_versions_are_those_of_the_extras() -> None:
+    """`make test-lowest` tries what the metadata promises, and nothing newer."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pins = dict(
+        line.lower().replace("_", "-").split("==")
+        for line in (ROOT / "constraints-lowest.txt").read_text().splitlines()
+        if "==" in line
+    )
+    extras = ("langchain", "llamaindex", "chroma", "cli", "linkage", "local")
+    groups = [project["optional-dependencies"][extra] for extra in extras]
+    bounds = [name for group in [project["dependencies"], *groups] for name in group]
+
+    for bound in bounds:
+        name, _, least = bound.partition(">=")
+        pin = pins.get(name.lower().replace("_", "-"))
+        if least and pin:
+            oldest = Version(least.split(",")[0])
+            assert Version(pin).release[:2] == (oldest.major, oldest.minor), bound
 
 
 def test_torch_is_pinned_beside_the_metadata() -> None:
