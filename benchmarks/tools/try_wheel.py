@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = "langchain,llamaindex,agents,chroma,cli,documents,linkage,local,workbench"
+EXTRAS = "demo"
 Step = tuple[str, list[str]]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 
 import pytest
 from typer.testing import CliRunner
 
+import sdrag.cli.demo
 from benchmarks.tools.before_after import PICTURE, picture
+from sdrag.cli import main
 from sdrag.cli.app import app
 from sdrag.cli.demo import collection, command
 
@@ -68,3 +71,20 @@ def test_the_picture_of_the_readme_is_what_the_demo_prints(printed):
     )
 
     assert PICTURE.read_text(encoding="utf-8") == picture(before, after)
+
+
+def test_what_is_missing_is_told_before_anything_is_shown(monkeypatch, capsys):
+    """Also what only the second framework needs."""
+    for name in ("in_langchain", "in_llamaindex"):
+        monkeypatch.delitem(sys.modules, f"sdrag.cli.demo.{name}", raising=False)
+        monkeypatch.delattr(sdrag.cli.demo, name, raising=False)
+    monkeypatch.setitem(sys.modules, "llama_index.vector_stores.chroma", None)
+    monkeypatch.setattr(sys, "argv", ["sdrag", "demo"])
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    told = capsys.readouterr()
+    assert ended.value.code == 2
+    assert told.out == ""
+    assert 'pip install "sdrag[demo]"' in told.err

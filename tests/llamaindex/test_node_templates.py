@@ -112,10 +112,10 @@ def test_templates_are_kept(released, is_async):
 
 @both_faces
 def test_each_node_keeps_its_own(is_async):
-    """Also where two print the same words in another order."""
+    """Also where two print their parts in another order."""
     first = node("a", text_template="{metadata_str} <> {content}")
-    second = node("b", text_template="{content} <> {metadata_str}")
-    third = node("c")
+    second = node("b", f"{TEXT} Both.", text_template="{content} <> {metadata_str}")
+    third = node("c", f"{TEXT} All.")
 
     found = retrieved([first, second, third], POLICY, is_async=is_async)
 

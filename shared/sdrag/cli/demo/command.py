@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Annotated
 
 import typer
@@ -42,9 +43,7 @@ def demo(
 
 def _tell_story(console: Console, folder: Path) -> None:
     """Show one question about one document, through LangChain."""
-    with require_extra("all", "The demo"):
-        from sdrag.cli.demo import in_langchain
-
+    in_langchain, _ = _hosts()
     told = story()
     (question,) = told.questions
     with progress_bar("Reading a document", 1):
@@ -100,8 +99,7 @@ def _applications(
     advance: Advance,
     llm: str | None,
 ) -> Iterator[tuple[str, Ask, Ask]]:
-    from sdrag.cli.demo import in_langchain, in_llamaindex
-
+    in_langchain, in_llamaindex = _hosts()
     model = None
     if llm is not None:
         from sdrag.cli.models import chat_model
@@ -118,6 +116,13 @@ def _applications(
             "LlamaIndex",
             *in_llamaindex.applications(collection, place, top_k, audit, advance),
         )
+
+
+def _hosts() -> tuple[ModuleType, ModuleType]:
+    """Import both applications, LangChain's first: what they need is one extra."""
+    with require_extra("demo", "The demo"):
+        from sdrag.cli.demo import in_langchain, in_llamaindex
+    return in_langchain, in_llamaindex
 
 
 def _measured(
