@@ -1,5 +1,5 @@
 """
-What a question costs that nobody asked before: a wrapped retriever beside the bare one.
+What a new question costs: a wrapped retriever next to the bare one.
 
     python benchmarks/cold.py
 

@@ -1,5 +1,5 @@
 """
-Characters a second: the local detector beside Presidio's pattern recognisers.
+Characters a second: the local detector next to Presidio's pattern recognisers.
 
 Runs on text made here, on one core, without embeddings. Presidio is measured where it
 is installed, with its pattern recognisers alone, which is the quickest it can be.

@@ -7,7 +7,7 @@ Measure Highlight & Summarize: without a hosted model, and with one if given.
     python benchmarks/highlight.py judged --data FILE [--engine PROVIDER:MODEL]
 
 `speed` compares verification with rapidfuzz alone. `paper` sets the tables of the paper
-that need no judge beside the paper's own (`highlight_paper.py`). `hijack` is the
+that need no judge next to the paper's own (`highlight_paper.py`). `hijack` is the
 simulated tool call of section 5.2, with a model that obeys whatever it reads, or with
 the one of `--engine`. `judged` answers with a model through LangChain, plainly and by
 each highlighter, and lets the same model judge: Tables 3, 5, 7 and 9, Figures 4, 5, 7

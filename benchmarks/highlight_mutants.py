@@ -49,7 +49,7 @@ class Mutant:
         path = ROOT / "shared" / "sdrag" / "highlight" / f"{self.module}.py"
         text = path.read_text(encoding="utf-8")
         if text.count(self.line) != 1:
-            raise SystemExit(f"{self.rule}: the line does not stand there once.")
+            raise SystemExit(f"{self.rule}: the line is not there exactly once.")
         return text.replace(self.line, self.instead)
 
 

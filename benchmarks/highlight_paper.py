@@ -1,10 +1,10 @@
 """
-The tables of Highlight & Summarize that need no judge, beside the paper's own.
+The tables of Highlight & Summarize that need no judge, next to the paper's own.
 
 What is measured here is the local highlighter, and the others with a model that returns
 the gold passage after a fixed time: its replies are ideal, so what they cost can be
 told, and how good they are cannot. The paper measured RepliQA with hosted models; the
-numbers beside each other are not of the same test.
+numbers next to each other are not of the same test.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-The same surfaces, over the peers that can be installed beside us.
+The same surfaces, over the peers that can be installed next to us.
 
     python benchmarks/leak_matrix.py            # the table of peers
     python benchmarks/leak_matrix.py --write    # our own table, into the documentation
@@ -8,7 +8,7 @@ A peer is used as its documentation shows, on an email address, which all of the
 made for. What each lets through, by surface, is printed; nothing is asserted.
 
 `llama-index-postprocessor-presidio` is not among the packages of `make test`: install
-it beside them to have it in the table. It downloads a language model of 400 MB at its
+it next to them to have it in the table. It downloads a language model of 400 MB at its
 first node. Without that model, and without a network, it is given an empty English
 pipeline: it finds no names then, and addresses, which it knows by a pattern, as ever.
 """
@@ -59,7 +59,7 @@ Case = Callable[[Path], dict[str, list[Any]]]
 
 
 class Nodes(BaseRetriever):
-    """One node, with the usual things beside its text."""
+    """One node, with the usual things next to its text."""
 
     def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:  # noqa: ARG002
         metadata = {"window": TEXT, "original_text": TEXT}
@@ -168,7 +168,7 @@ CASES: dict[str, Case] = {
 
 
 def shows(values: list[Any]) -> bool:
-    """Say whether the address stands anywhere in what was seen."""
+    """Say whether the address is anywhere in what was seen."""
     return EMAIL in repr(values) or EMAIL in "\n".join(map(str, values))
 
 

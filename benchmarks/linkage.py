@@ -7,7 +7,7 @@ CLAM measured: links, the frontier of leakage against masks, growth, and speed.
                                              thresholds, optimal, attacker, update,
                                              growth, literal or text
 
-Where the thesis tabulates the same thing its figure stands beside ours. Its clusters
+Where the thesis tabulates the same thing its figure is next to ours. Its clusters
 are not public and its extractor is a model: ours are the packaged and the generated
 ones, with entities given, so figures compare in direction and not in size. Times are
 of the process, on one core.

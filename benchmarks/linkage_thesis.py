@@ -9,7 +9,7 @@ Where a model is to take part, the functions of `linkage_experiments` take any c
 `retrieval.over` for the application, `attacks.attack(judge=...)` for the judge,
 `tuning.filter_curve(read=...)` for the extractor, `generation.ClusterWriter` for the
 generator. The thesis's clusters are not public; these are the packaged ones and those
-beside them.
+next to them.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Kilobytes a second: locating what constraints withhold, as at ingest.
 
 Documents of five chunks of 1,000 characters are cut from the packaged articles and
 from those of benchmarks/articles; the constraints are those of the packaged ones.
-Beside the speed stands where the time goes: to detectors, to the scorer, to the rest.
+It also prints where the time goes: to detectors, to the scorer, to the rest.
 Speed is that of the machine as it is busy; the shares tell more.
 """
 

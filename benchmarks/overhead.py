@@ -1,5 +1,5 @@
 """
-What the wrapper costs: a wrapped retriever beside the bare one, over Chroma.
+What the wrapper costs: a wrapped retriever next to the bare one, over Chroma.
 
     python benchmarks/overhead.py
 
@@ -8,7 +8,7 @@ after a first round that warms the caches. Printed are the medians of the pairs,
 with MiniLM, whose embedding of the question is most of the bare time, and once with
 embeddings that cost nothing. Every question is embedded anew, as a host's own model
 would: the vectors that `sdrag.minilm` remembers would spare the second of a pair its
-embedding. Beside wall time stands the CPU time of the calling thread, which a busy
+embedding. Next to wall time it prints the CPU time of the calling thread, which a busy
 machine disturbs less.
 """
 

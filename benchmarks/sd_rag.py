@@ -1,13 +1,13 @@
 """
-Rerun the experiments of SD-RAG as far as an engine allows, beside the paper's figures.
+Rerun the experiments of SD-RAG as far as an engine allows, next to the paper's figures.
 
     python benchmarks/sd_rag.py --out sd-rag.md
     python benchmarks/sd_rag.py --quick
     python benchmarks/sd_rag.py --only table1 --engine langchain:PROVIDER:MODEL \
         --generator PROVIDER:MODEL --judge PROVIDER:MODEL
 
-Writes a Markdown file with tables, and plots beside it: Table I, figures 4 to 8, figure
-9, Table II, and the attacks that the paper does not try. Without an engine, the local
+Writes a Markdown file with tables, and plots next to it: Table I, figures 4 to 9,
+Table II, and the attacks that the paper does not try. Without an engine, the local
 one and a scripted model that returns exactly the right spans redact, and the generator
 repeats all it is given: the worst a hijacked model can do. `--quick` takes few articles
 and a faster model, to see that everything runs.
@@ -352,7 +352,7 @@ def _count(articles: Sequence[Article]) -> str:
 
 
 def _plot(asked: Run, title: str, curves: Mapping[str, Sequence[float]]) -> str:
-    """Draw curves: into a file beside the report, or into what is printed."""
+    """Draw curves: into a file next to the report, or into what is printed."""
     drawn, report = draw_curves(title, curves), asked.options.out
     if report is None:
         return drawn

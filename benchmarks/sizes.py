@@ -329,7 +329,7 @@ def _divided(text: str) -> Call:
 
 
 def words_of(text: str) -> Sequence[Span]:
-    """Return every other word, so that spans stand all over the text."""
+    """Return every other word, so that spans are all over the text."""
     return words(text)[::2]
 
 

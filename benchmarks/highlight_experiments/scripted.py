@@ -4,7 +4,7 @@ A model and a judge that count words in common: what fills the tables without a 
 The model answers with the sentence that shares most words with the question, and
 declines where it shares none. The judge prefers the answer that shares more words with
 the question. So every table can be filled, and the code that fills them be tested; what
-stands in them says nothing about language models.
+is in them says nothing about language models.
 """
 
 from __future__ import annotations

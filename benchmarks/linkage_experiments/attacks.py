@@ -1,10 +1,10 @@
 """
 The attacks and the utility of CLAM, sections 5.4 and 5.5, over any RAG callable.
 
-Membership inference asks twice of every entity whether it stands in the context.
+Membership inference asks twice of every entity whether it is in the context.
 Targeted attacks ask for what is linked to an entity; the value asked about earns no
 credit when it is echoed, so what one prompt leaks is what else of the person it says.
-An answer leaks an entity when a form of it stands in it, under the same resolution of
+An answer leaks an entity when it contains a form of it, under the same resolution of
 forms that masking uses; a judge, where one is given, adds what is implied.
 """
 

@@ -211,7 +211,7 @@ class _Writer:
         }
 
     def _listed(self, documents: list[dict[str, Any]]) -> list[list[str]]:
-        """Return each attribute that stands in a document, under its first form."""
+        """Return each attribute that is in a document, under its first form."""
         seen: dict[str, str] = {}
         for document in documents:
             for form, _, type_, _ in document["entities"]:

@@ -1,8 +1,8 @@
 """
 Model calls of the linkage experiments: the thesis's prompts, filled and read.
 
-The prompts are those of Appendix B, kept as text beside this file; what the thesis left
-out of print (the steps of SAGE, rules for its assessment) is written in its manner. A
+The prompts are those of Appendix B, kept as text next to this file. What the thesis did
+not print (the steps of SAGE, rules for its assessment) is written in its manner. A
 model is any callable from a system and a user message to a reply; `from_langchain` and
 `from_llamaindex` make one of a chat model.
 """

@@ -99,7 +99,7 @@ def read_others(data: Path, draw: random.Random) -> list[str]:
 def insert(
     text: str, attack: str, position: str, separator: str, draw: random.Random
 ) -> tuple[str, Span]:
-    """Put an attack into a text, between sentences, and say where it stands."""
+    """Put an attack into a text, between sentences, and say where it is."""
     place = 0
     if position == "end":
         place = len(text)

@@ -1,4 +1,4 @@
-"""Ingest: bind the constraints once, beside the store."""
+"""Ingest: bind the constraints once, next to the store."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""An `IngestionPipeline` that binds the constraints, beside the store."""
+"""An `IngestionPipeline` that binds the constraints, next to the store."""
 
 import tempfile
 from pathlib import Path

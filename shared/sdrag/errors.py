@@ -162,7 +162,7 @@ class InputTooLargeError(UsageError):
 
 
 class PromptSanitizationError(UsageError):
-    """A prompt mixes what must never stand in one prompt; no model was called."""
+    """A prompt mixes what must never be in one prompt; no model was called."""
 
 
 class HostError(SdragError):
@@ -190,7 +190,7 @@ class LocalLimitError(SdragError):
 
 
 class WithheldError(SdragError):
-    """Something was withheld, and the host asked to be told by an error."""
+    """Something was withheld, and the host asked for an error."""
 
 
 class InternalError(SdragError):

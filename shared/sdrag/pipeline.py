@@ -66,7 +66,7 @@ class Request(Confidential):
     Args:
         query: The asker's words.
         principal: On whose behalf; `None` when nobody said.
-        limit: How many passages are wanted, where the host was told.
+        limit: How many passages are wanted, where the host knows.
         now: When it is asked, with its time zone.
     """
 
@@ -340,7 +340,7 @@ def _raised(
 
 
 def _judged(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str, str]:
-    """Return what each id is told as; an alias wins where an id occurs twice."""
+    """Return what each id is reported as; an alias wins where an id occurs twice."""
     names: dict[str, str] = {}
     for passage, redaction in zip(passages, disclosed.redactions, strict=True):
         own = redaction.passage_ids[0]

@@ -144,7 +144,7 @@ class Constraint:
 
     Args:
         id: Names the constraint in audits; never derived from its text.
-        text: The words. Confidential, so they stand in no repr.
+        text: The words. Confidential, so they are in no repr.
         method: How it is enforced.
         where: Metadata keys and the values for which it holds; all must match.
         unless: Attributes of principals that it does not bind; any lifts it.

@@ -104,15 +104,15 @@ BROKEN: dict[str, tuple[Callable[[Article], object], str]] = {
     ),
     "a word that is not in the article": (
         lambda a: words(a, 2).__setitem__(0, "Nowhere"),
-        "constraint 2, word 0: does not stand in the article",
+        "constraint 2, word 0: is not in the article",
     ),
     "a word in another case than in the article": (
         lambda a: words(a, 0).__setitem__(0, words(a, 0)[0].upper()),
-        "constraint 0, word 0: does not stand in the article",
+        "constraint 0, word 0: is not in the article",
     ),
     "a word that is part of a longer one": (
         lambda a: words(a, 0).__setitem__(1, words(a, 0)[1][:-1]),
-        "constraint 0, word 1: does not stand in the article",
+        "constraint 0, word 1: is not in the article",
     ),
     "a word of two constraints": (
         lambda a: words(a, 1).append(words(a, 0)[0]),
@@ -227,8 +227,8 @@ class TestRefused:
         words(article, 5)[0] = "Nobody"
 
         assert check_article(article) == [
-            "constraint 0, word 0: does not stand in the article",
-            "constraint 5, word 0: does not stand in the article",
+            "constraint 0, word 0: is not in the article",
+            "constraint 5, word 0: is not in the article",
         ]
 
     def test_raw_texts_are_optional(self) -> None:

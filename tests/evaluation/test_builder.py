@@ -147,9 +147,9 @@ def test_refuses_what_the_checks_refuse(tmp_path):
 
     assert built.paths == ()
     assert [topic.title for topic in built.refused] == [a["title"] for a in SHIPPED[:2]]
-    assert "does not stand in the article" in built.refused[0].problems[0]
+    assert "is not in the article" in built.refused[0].problems[0]
     assert "earlier attempt was refused" not in first
-    assert "does not stand in the article" in second
+    assert "is not in the article" in second
     assert len(author.asked("Write an article")) == 4
     assert not list(tmp_path.glob("*.json"))
 

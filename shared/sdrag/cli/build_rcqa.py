@@ -41,6 +41,6 @@ def build_rcqa(
         ).invoke(folder)
     for topic in built.refused:
         typer.echo(f"refused: {topic.title}: {'; '.join(topic.problems)}", err=True)
-    typer.echo(f"{len(built.paths)} of {count} articles stand in {folder}")
+    typer.echo(f"{len(built.paths)} of {count} articles are in {folder}")
     if built.refused:
         raise typer.Exit(1)

@@ -1,7 +1,7 @@
 """
 What a preview has read so far, so that one that was stopped goes on where it was.
 
-The journal is a file beside the page that is written, for its owner alone. It holds
+The journal is a file next to the page that is written, for its owner alone. It holds
 offsets, causes and what leaves, under keyed hashes of what was read; no text that is
 hidden. The preview removes it when its page is there.
 """

@@ -48,7 +48,7 @@ def check_writable(path: Path) -> None:
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """
-    Write a file through another one beside it, so that it is never half written.
+    Write a file through another one next to it, so that it is never half written.
 
     Raises:
         UsageError: It cannot be written.

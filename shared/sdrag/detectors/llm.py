@@ -2,7 +2,7 @@
 The host's language model as a detector.
 
 The model quotes what identifies; code finds the quotations in the text, every
-occurrence of each. A reply that cannot be read, or that quotes what does not stand in
+occurrence of each. A reply that cannot be read, or that quotes what is not in
 the text, is a failure: what the model meant is then not known.
 """
 

@@ -2,7 +2,7 @@
 What is to be known again, made of what was located.
 
 Names, codes and whatever else was found by its form or by a model go wherever they
-stand in their document, with the other forms of names. A word that was hidden for what
+are in their document, with the other forms of names. A word that was hidden for what
 it means there goes wherever the same words are next to it; only where it is so rare
 that it means the same everywhere does it go everywhere.
 """

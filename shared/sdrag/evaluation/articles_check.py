@@ -169,7 +169,7 @@ def _witness_words(article: Mapping[str, Any]) -> Iterator[str]:
         for place, word in enumerate(words):
             where = f"constraint {index}, word {place}"
             if not _stands_in(word, article["article_text"], case=True):
-                yield f"{where}: does not stand in the article"
+                yield f"{where}: is not in the article"
             if word.casefold() in owners:
                 yield f"{where}: also a word of constraint {owners[word.casefold()]}"
             owners.setdefault(word.casefold(), index)

@@ -60,13 +60,13 @@ def tokens(text: str) -> list[str]:
 
 
 def k_precision(response: str, gold: str) -> float:
-    """Give the share of the response's tokens that stand in the gold passage."""
+    """Give the share of the response's tokens that are in the gold passage."""
     said, known = tokens(response), set(tokens(gold))
     return sum(token in known for token in said) / len(said) if said else 0.0
 
 
 def recall(response: str, reference: str) -> float:
-    """Give the share of the reference's tokens that stand in the response."""
+    """Give the share of the reference's tokens that are in the response."""
     wanted, said = tokens(reference), set(tokens(response))
     return sum(token in said for token in wanted) / len(wanted) if wanted else 0.0
 

@@ -3,7 +3,7 @@
 
 Model-free. What leaks is what the `verbatim` generator would say: an entity of the
 hidden person leaks if any of its forms still is in the cluster's masked documents.
-An answer is kept if all its content words stand in its masked sources. The linkage
+An answer is kept if all its content words are in its masked sources. The linkage
 attacker runs the resolver on the masked corpus, over what is still there to be read.
 """
 

@@ -182,7 +182,7 @@ def policy_of(
     """
     Return the policy that a privacy officer would write for these articles.
 
-    Indefinite phrases stand in the place of what is cut out: completeness compares
+    Indefinite phrases replace what is cut out: completeness compares
     sentences, and a mark in capitals is far from every one.
     """
     method = defense if defense in {"redact", "rephrase", "withhold"} else "redact"

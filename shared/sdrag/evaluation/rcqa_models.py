@@ -74,7 +74,7 @@ def scripted_model(
     Args:
         name: `exact`, `stumbling` or `hijacked`.
         articles: As in the paper's listing; the model knows their witness words.
-        planting: The orders that stand in them; none when missing.
+        planting: The orders that are in them; none when missing.
 
     Raises:
         UsageError: There is none of that name.

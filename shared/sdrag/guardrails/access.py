@@ -9,8 +9,8 @@ the host's own authorizer, because "indexing metadata is stale or incorrect".
 
 The rule. Each tag a passage carries must admit the principal; the tenant's must equal
 the principal's own, also where one of them is missing. A passage that carries no tag
-at all is nobody's, unless the policy makes untagged passages public. A tag of the
-wrong type admits nobody. Tags that the policy requires must be there, and those alone
+at all is seen by no principal, unless the policy makes untagged passages public. A tag
+of the wrong type admits nobody. Tags that the policy requires must be there. Only these
 can be pushed into the store, since no store can be asked for "missing or equal".
 """
 

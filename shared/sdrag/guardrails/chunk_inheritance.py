@@ -5,7 +5,7 @@ Handing down to chunks what their documents say of themselves, at ingest.
 first: the document that it names is looked up, and the chunk's text in it. Where a
 framework says at which character a chunk begins, the document is looked at there. A
 text that is in the document once alone is found without that. A chunk that cannot be
-placed may be of any section, so it is nobody's: it is stored, and seen by no principal.
+placed may be of any section, so it is stored, and seen by no principal.
 """
 
 from __future__ import annotations

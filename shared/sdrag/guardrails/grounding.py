@@ -3,7 +3,7 @@ Groundedness: each claim of an answer against the passages it was made from.
 
 A claim that is not supported is a hallucination until shown otherwise. The evidence is
 kept with each claim: which passages, which sentences, how sure. A claim that could not
-be checked counts as unsupported, and is told apart from one that failed.
+be checked counts as unsupported, with a code of its own.
 """
 
 from __future__ import annotations

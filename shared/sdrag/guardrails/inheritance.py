@@ -81,7 +81,7 @@ def inherited(
 def _closed(
     layers: Sequence[Mapping[str, Any]], section: AccessSection
 ) -> dict[str, Any]:
-    """Close a chunk where something it touches is nobody's, or another tenant's."""
+    """Close a chunk where something it touches has no tenant, or another."""
     if section.without_principal == "public":
         return {}
     names = (section.tenant_key, section.roles_key, section.level_key, section.uses_key)

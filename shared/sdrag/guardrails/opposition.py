@@ -162,7 +162,7 @@ def _about_the_same(
 
 
 def _places(facts: SentenceFacts, words: frozenset[str]) -> set[int]:
-    """Return where words stand that modify the noun after them."""
+    """Return where words are that modify the noun after them."""
     return {at for at in _apart(facts, words) if _modifies(facts.tokens, at)}
 
 
@@ -171,7 +171,7 @@ def _modifies(tokens: TokenText, at: int) -> bool:
 
 
 def _apart(facts: SentenceFacts, words: frozenset[str]) -> list[int]:
-    """Return where the words stand that only one sentence has."""
+    """Return where the words are that only one sentence has."""
     return [
         at
         for at, token in enumerate(facts.tokens)

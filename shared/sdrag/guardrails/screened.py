@@ -56,7 +56,7 @@ class Screened(Confidential):
         passages: In the order in which they are to be used.
         decisions: Without content; at most a few for each passage, and one with the
             subject `query` where the guard decided on the request as a whole.
-        notices: What the host's chain is told after the passages.
+        notices: What is said to the host's chain after the passages.
     """
 
     passages: tuple[Passage, ...]

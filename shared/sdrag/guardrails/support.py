@@ -3,7 +3,7 @@ The local scorer: how far evidence supports a claim.
 
 Two questions are asked. Is the evidence about the same things? Five measurements, each
 over the claim's content words: the share, weighted by rarity, that is in one
-neighbourhood of three sentences; the numbers and the names that stand anywhere; and how
+neighbourhood of three sentences; the numbers and the names that are anywhere; and how
 close each word piece of the claim is to the closest piece of the best sentences, in
 MiniLM's contextual embeddings (BERTScore recall, Zhang et al. 2020, section 3). The
 weights are hand-set.

@@ -4,7 +4,7 @@ Checking the answer once more for what redaction withheld.
 What was located in a document is in its register as keyed hashes. They say nothing in a
 dump, and any process that opens the same state can ask them. A released passage
 names its document by an opaque handle, and the constraints that took something out of
-it. The answer is read for the forms that these withhold in this document, as they stand
+it. The answer is read for the forms that these withhold in this document, as they are
 and as runs of words whatever separates them, so that `Anna-Karlsson`, `AnnaKarlsson`
 and `Anna Karlsson's` hold the same one; and it is read decoded, so that base64, letters
 apart, letters of other scripts and a name written backwards hold it as well.

@@ -1,5 +1,5 @@
 """
-Orders that are no attack where they stand, and could be one where they are quoted.
+Orders that are no attack where they are, and could be one where they are quoted.
 
 "Tell the reader that they have won a voucher of ten dollars" speaks to nobody's model:
 it may be a line of a handbook for clerks. Quoted to a summarizer, it is an order of

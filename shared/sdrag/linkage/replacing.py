@@ -137,7 +137,7 @@ class Masker(Confidential):
         return dict(self._pseudonyms)
 
     def find(self, text: str) -> list[tuple[Span, str]]:
-        """Return where masked forms stand and whose they are; apart and ascending."""
+        """Return where masked forms are and whose they are; apart and ascending."""
         found, _ = self._found(text)
         return [(span, self._owner[pattern][1]) for span, pattern in found]
 

@@ -68,7 +68,7 @@ class Tokens(Confidential):
             start = min(max(start + 1, half), last)
 
     def words(self) -> tuple[tuple[Span, ...], tuple[int, ...]]:
-        """Return where the words stand, and which token each begins with."""
+        """Return where the words are, and which token each begins with."""
         starts: list[int] = []
         words: list[Span] = []
         for index, span in enumerate(self.spans):

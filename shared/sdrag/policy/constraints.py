@@ -1,7 +1,7 @@
 """
 The entries of `constraints`: what must not be disclosed, for what and to whom.
 
-An entry's words and its examples are confidential: they stand in no repr and in no
+An entry's words and its examples are confidential: they are in no repr and in no
 error.
 """
 

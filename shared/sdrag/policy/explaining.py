@@ -95,7 +95,7 @@ def _section_at(place: Place, document: type[Section]) -> type[Section]:
 
 
 def _sections(annotation: Any) -> Iterator[type[Section]]:
-    """Yield the sections that stand in an annotation, such as `Section | None`."""
+    """Yield the sections that are in an annotation, such as `Section | None`."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         yield annotation
     for inner in get_args(annotation):

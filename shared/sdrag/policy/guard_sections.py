@@ -60,7 +60,8 @@ class AccessSection(GuardSection):
         level_key: Holds the clearance that is needed.
         uses_key: Holds what a licence allows the passage to be used for; a principal
             says its own use in its attribute `use`.
-        required: Tags without which a passage is nobody's; they are pushed down.
+        required: Tags without which no principal sees a passage; the store filters by
+            them.
         listed: Tags that may hold a list in the store; asking for one is not in every
             store's language.
         without_principal: `public` shows untagged passages to everybody.
@@ -170,7 +171,7 @@ class MonitoringSection(GuardSection):
     Whether an answer carries what only an injection would put there.
 
     Args:
-        look_for: Links, e-mail addresses and calls to action that stand in passages
+        look_for: Links, e-mail addresses and calls to action that are in passages
             and not in the question.
         action: Note it, take out the sentence, or decline the answer.
         allow_domains: Domains that an answer may always name.

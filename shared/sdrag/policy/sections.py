@@ -247,7 +247,7 @@ class LinkageSection(Section):
         risk_thresholds: From which risk on a chain is in a category.
         select: How the entities to mask are chosen: in each `document` alone,
             `greedy`, by a `knapsack`, or `optimal` with a solver.
-        replace: What stands for a masked entity: a `label` with a number, `redact`, a
+        replace: What replaces a masked entity: a `label` with a number, `redact`, a
             `pseudonym`, or `rewrite`, which asks a model for new sentences.
         weights: The weight of each type; replaces Table 4.1 for another domain.
         roles: How values of each type are compared; a type of no role is a

@@ -33,7 +33,7 @@ class OpenTelemetrySink:
     A sink that makes a span and counts of each event.
 
     The span is a child of the span in whose context the wrapper was called. It begins
-    when the request did, and ends when its event is told.
+    when the request did, and ends when its event is emitted.
 
     Counters: `sdrag.decisions` by action, rule and reason; `sdrag.model.calls`;
     `sdrag.tokens` by `gen_ai.token.type`. The histogram `sdrag.duration` is in seconds.

@@ -1,7 +1,7 @@
 """
 Which constraints are bound to which passages, and what summaries were made from.
 
-Bindings never stand in the host's metadata: stores take flat values only, and the top
+Bindings are never in the host's metadata: stores take flat values only, and the top
 N over a shard is not the top N over the corpus. A passage is known by its id and a
 keyed fingerprint of its text, so an edited passage counts as never bound. A constraint
 is known by its id and a keyed fingerprint of its words, so one that was reworded is

@@ -1,7 +1,7 @@
 """
 Keyed fingerprints: what everything in a state file is known by.
 
-Documents, texts and constraints stand in the file as hashes under a key that lies in a
+Documents, texts and constraints are in the file as hashes under a key that lies in a
 file of its own, so the state alone, in a backup say, lets nobody try texts against it.
 Whoever has both can: a short name is guessed, hashed and looked up.
 """

@@ -9,7 +9,7 @@ begin some form are looked at further, so a chunk costs one hash a word.
 A word that a constraint on meaning hides ("lamp") is no form: elsewhere it is harmless.
 It is known again by the words next to it, so that the same sentence, split elsewhere,
 in a parent or in a window, hides it as well. For that no word more than its two
-neighbours has to stand in the text, and at an edge of the text one of them.
+neighbours has to be in the text, and at an edge of the text one of them.
 """
 
 from __future__ import annotations

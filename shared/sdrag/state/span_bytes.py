@@ -1,7 +1,7 @@
 """
 Closed spans as bytes: what rules cut out of a text, by themselves and together.
 
-Seventeen constraints on names cut the same names. So spans stand in groups: the rules
+Seventeen constraints on names cut the same names. So spans are in groups: the rules
 that cut them, and the spans, each as a gap and a length. All numbers are written seven
 bits a byte, the last byte below 128. A group without spans hides the text whole. What
 all rules cut together is in front, ready to be spliced: most questions are asked by

@@ -3,7 +3,7 @@ Fakes for tests of applications that use sdrag: a product, not a by-product.
 
 `Scripted` answers effects from plain functions. The models are handed what constraints
 protect, and answer the prompts of redaction by it: one is right, one stumbles over the
-form of its replies, and one obeys orders that stand in what it reads.
+form of its replies, and one obeys orders that are in what it reads.
 """
 
 from sdrag.testing.exact import ExactModel

@@ -149,7 +149,7 @@ def _is_harmless(
 
 
 def _marked(sentence: str, marked: str) -> Iterator[Span]:
-    """Yield where marked words stand; nothing if a part of them stands nowhere."""
+    """Yield where marked words are; nothing if a part of them is not found."""
     folded = fold(sentence)
     places = [list(folded.find(fold_text(part))) for part in marked.split(_GAP)]
     if all(places):

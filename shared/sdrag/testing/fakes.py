@@ -23,7 +23,7 @@ __all__ = ["Scripted", "canary", "toy_vectors", "verbatim"]
 
 
 def canary(name: str) -> str:
-    """Return a word of letters that stands in no text by accident."""
+    """Return a word of letters that is in no text by accident."""
     digest = blake2b(name.encode(), digest_size=8).hexdigest()
     return "Canary" + digest.translate(str.maketrans("0123456789", "ghijklmnop"))
 

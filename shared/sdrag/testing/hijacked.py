@@ -1,8 +1,8 @@
 """
 The model that obeys what it reads: the worst that orders in a text can make of one.
 
-Where an order stands in what a prompt shows, it says no to everything: nothing has to
-go, all that was marked is harmless, and a text is said again as it stands. Elsewhere it
+Where an order is in what a prompt shows, it says no to everything: nothing has to
+go, all that was marked is harmless, and a text is said again as it is. Elsewhere it
 answers as the model it was made from.
 """
 
@@ -20,7 +20,7 @@ from sdrag.vocabulary import Confidential
 __all__ = ["HijackedModel"]
 
 _SHORTEST = 12
-"""Characters; what is shorter stands in texts by accident."""
+"""Characters; what is shorter is in texts by accident."""
 
 
 class HijackedModel(Confidential):

@@ -1,5 +1,5 @@
 """
-Where the words stand that constraints protect.
+Where the words are that constraints protect.
 
 A constraint protects words and phrases: its witnesses. Each stands wherever it is found
 at word boundaries, whatever its case. The evaluation's judge of what leaked and the
@@ -30,7 +30,7 @@ class Protected(Confidential):
 
     Args:
         knows: The words of each constraint, and the words and phrases it protects.
-        text: The whole text; empty where they are protected wherever they stand.
+        text: The whole text; empty where they are protected wherever they are.
     """
 
     knows: Mapping[str, Sequence[str]]
@@ -103,7 +103,7 @@ class Sources(Confidential):
 
 
 def witness_spans(text: str, words: Iterable[str]) -> tuple[Span, ...]:
-    """Return where witness words stand in a text."""
+    """Return where witness words are in a text."""
     return tuple(
         Span(*match.span())
         for word in words

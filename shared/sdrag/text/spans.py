@@ -144,7 +144,7 @@ def widened(text: str, spans: Iterable[Span]) -> Iterator[Span]:
 
 
 def _seen_words(text: str) -> list[tuple[int, int]]:
-    """Return where words stand as a reader sees them: nothing unseen parts them."""
+    """Return where words are as a reader sees them: nothing unseen parts them."""
     words: list[tuple[int, int]] = []
     for match in _WORD.finditer(text):
         start, end = match.span()

@@ -10,7 +10,7 @@ machine can knock. So a request is refused unless
 - it brings the token, for all but the page's own files, which hold no data.
 
 The token is in the fragment of the address that is printed. A fragment is sent to no
-server and stands in no `Referer`. The page takes it out of the address, keeps it for
+server and is in no `Referer`. The page takes it out of the address, keeps it for
 its tab and sends it in `Authorization`. It is no cookie, since browsers send cookies of
 one port of a host to every other port, and so to other users' servers. And a request
 that another page forges has no such header.

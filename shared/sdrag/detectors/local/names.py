@@ -127,7 +127,7 @@ def _end_of(run: Run) -> int:
 
 
 def _seated(run: Run) -> bool:
-    """Say whether what is no name by itself is told apart by its place."""
+    """Say whether what is no name by itself is recognized by its place."""
     if run.words[-1] not in ORGANISATION_HEADS:
         return False
     seat = _SEAT.match(run.tokens.text, run.last_character)

@@ -1,5 +1,5 @@
 """
-Agreement: does everything that a claim says stand in the evidence, and the same way?
+Agreement: is everything that a claim says in the evidence, and said the same way?
 
 Similarity passes *200 mg* for *20 mg*. So each part of a claim that makes it true or
 false is compared by a rule of its own: figures (numbers, units, dates), bounds, names,

@@ -82,7 +82,7 @@ def misplaced(
 def _comparable(
     tokens: TokenText, words: Sequence[str], wanted: Item, rival: Item
 ) -> bool:
-    """Say whether two things stand in one sentence, or both in statements."""
+    """Say whether two things are in one sentence, or both in statements."""
     part = tokens[wanted.at].hard
     if part == tokens[rival.at].hard:
         return True

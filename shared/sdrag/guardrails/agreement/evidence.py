@@ -1,7 +1,7 @@
 """
 The sentences that a claim rests on: those that have its words, figures and names.
 
-Sentences chosen by the words of a claim may lack a figure or a name that stands next to
+Sentences chosen by the words of a claim may lack a figure or a name that is next to
 them, in a heading or a date line. Each that holds what is lacking is added, the nearest
 first.
 """
@@ -103,7 +103,7 @@ def rest_on(claim: TokenText, cited: Sequence[int], evidence: Evidence) -> Rests
 
 
 def _lacking(claim: TokenText, evidence: TokenText) -> frozenset[int]:
-    """Return where in the claim figures and names stand that the evidence lacks."""
+    """Return where in the claim the figures and names are that the evidence lacks."""
     return missing_figures(claim, evidence) | missing_names(claim, evidence)
 
 

@@ -1,4 +1,4 @@
-"""Do the numbers, units, dates and times of a claim stand in the evidence?"""
+"""Are the numbers, units, dates and times of a claim in the evidence?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def figures_differ(claim: TokenText, evidence: TokenText) -> bool:
 
 
 def missing_figures(claim: TokenText, evidence: TokenText) -> frozenset[int]:
-    """Return where in the claim figures stand that the evidence lacks."""
+    """Return where in the claim the figures are that the evidence lacks."""
     known = quantities(evidence)
     return frozenset(
         one.at for one in quantities(claim) if not _stands(one, known, evidence)
@@ -56,7 +56,7 @@ def _counted_otherwise(one: Quantity, known: Sequence[Quantity]) -> bool:
 
 
 def _often_enough(claim: TokenText, evidence: TokenText) -> bool:
-    """Say whether what the claim says of how often stands in the evidence."""
+    """Say whether what the claim says about frequency is in the evidence."""
     stated, known = periods(claim), periods(evidence)
     return not known or stated <= known
 

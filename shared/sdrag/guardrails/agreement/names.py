@@ -1,4 +1,4 @@
-"""Do the names of a claim stand in the evidence, where its other words do?"""
+"""Are the names of a claim in the evidence, where its other words are?"""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _agrees(clause: Clause, other: Clause) -> bool:
 
 
 def _opposite(clause: Clause, other: Clause) -> bool:
-    """Say whether an odd number of words stand against each other."""
+    """Say whether an odd number of words are antonyms."""
     mine = clause.words
     theirs = other.words
     only_mine = {word for word in mine if not any(same(word, one) for one in theirs)}

@@ -55,7 +55,7 @@ def _class(tokens: TokenText, at: int) -> str:
 
 
 def _is_idiom(tokens: TokenText, at: int) -> bool:
-    """Say whether a word is no quantifier where it stands."""
+    """Say whether a word is no quantifier where it is."""
     word = tokens[at].text
     before = tokens[at - 1].text if at else ""
     after = tokens[at + 1] if at + 1 < len(tokens) else None

@@ -1,5 +1,5 @@
 """
-Do before and after, from and to, and more than stand the same way round?
+Do before and after, from and to, and more than have the same order?
 
 What follows such a word is compared. With the same thing after it, the word must be the
 same; with the other side's thing after it, the word must be the opposite.

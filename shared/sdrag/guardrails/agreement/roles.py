@@ -1,7 +1,7 @@
 """
 Who did it, and to whom?
 
-Where a verb stands in both texts, what is before it and after it is compared: in the
+Where a verb is in both texts, what is before it and after it is compared: in the
 active the doer is before, in the passive it follows *by*. Where the verbs differ, two
 parties that have changed places are a conflict, unless the verbs are a pair such as
 *lend* and *borrow*.

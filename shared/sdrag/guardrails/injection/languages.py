@@ -3,7 +3,7 @@ Orders to a model in other languages than English, by the words of one small tab
 
 An order is two things near each other in one sentence, such as a verb that tells
 somebody to forget and a word for instructions. Which comes first differs between
-languages, so either may. A word of a language that writes no spaces may stand anywhere.
+languages, so either may. A word of a language that writes no spaces may be anywhere.
 """
 
 from __future__ import annotations

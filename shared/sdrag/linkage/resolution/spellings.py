@@ -139,6 +139,6 @@ def _words(form: str) -> Words:
 
 
 def _within(short: Words, long: Words) -> bool:
-    """Say whether the words of one stand in the other, in order."""
+    """Say whether the words of one are in the other, in order."""
     rest = iter(long)
     return all(word in rest for word in short)
