@@ -1,8 +1,9 @@
 """
 What the site does with links that leave the folder `docs`; a hook of mkdocs.
 
-Some files of the project's root are pages of the site. A link to any other file of the
-project becomes the path of that file, since the site does not show source code.
+The notebooks and some files of the project's root are pages of the site. A link to any
+other file of the project becomes the path of that file, since the site does not show
+source code.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
+from benchmarks.tools.site_notebooks import as_markdown
+
 __all__ = ["PUBLISHED", "on_files", "on_page_markdown", "relinked", "text_of"]
 
 ROOT = Path(__file__).parents[2]
@@ -22,8 +25,11 @@ PUBLISHED = {
     "CONTRIBUTING.md": "contributing.md",
     "README.md": "index.md",
     "SECURITY.md": "security/promises.md",
+} | {
+    f"examples/notebooks/{path.name}": f"notebooks/{path.stem}.md"
+    for path in sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 }
-"""Where a file of the project's root is on the site."""
+"""Where a file that is not in `docs` is on the site."""
 
 _LINK = re.compile(r"\[([^\[\]]*)\]\((?!\w+:)([^()#\s]+)(#[^()\s]*)?\)")
 _FILE = re.compile(r"[\w./-]+\.md")
@@ -32,10 +38,9 @@ _SOURCES = {page: source for source, page in PUBLISHED.items() if page != "index
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the files of the root that are pages."""
-    for page, source in _SOURCES.items():
-        content = (ROOT / source).read_text(encoding="utf-8")
-        files.append(File.generated(config, page, content=content))
+    """Add the pages that are not in `docs`."""
+    for page in _SOURCES:
+        files.append(File.generated(config, page, content=text_of(page)))
     return files
 
 
@@ -46,7 +51,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 def text_of(page: str) -> str:
     """Return the Markdown of a page of the site."""
-    return (ROOT / _SOURCES.get(page, f"docs/{page}")).read_text(encoding="utf-8")
+    path = ROOT / _SOURCES.get(page, f"docs/{page}")
+    text = path.read_text(encoding="utf-8")
+    return as_markdown(text) if path.suffix == ".ipynb" else text
 
 
 def title_of(page: str) -> str:
