@@ -26,6 +26,10 @@ _UNTRUE = {
     "keeps": "number {quoted} of its keeps is withheld",
     "refused": "not run, since the constraint is not understood",
 }
+_TO_DO = (
+    "Constraints are refused without a model. Reword them, pass a model (`llm=`), or "
+    "set `when_not_understood: withhold`."
+)
 
 
 def check(
@@ -53,6 +57,8 @@ def check(
         typer.echo(f"{path}: a valid policy")
         for line in found.lines(path, policy, complete):
             typer.echo(f"  {line}")
+    if found.refused:
+        typer.echo(_TO_DO)
     if as_json:
         typer.echo(json.dumps(found.result()))
     raise typer.Exit(found.status())
