@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ import yaml
 
 from benchmarks.tools.reference_of_api import PACKAGES
 from benchmarks.tools.site_links import relinked
+from benchmarks.tools.site_notebooks import as_markdown
 
 ROOT = Path(__file__).parents[1]
 LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("link", "href")}
@@ -143,6 +145,24 @@ def test_llms_txt_lists_every_page(site, built_pages):
 def test_links_that_leave_the_folder_of_the_docs(page, written, shown):
     """They lead to the page that shows the file, or name the file."""
     assert relinked(written, page) == shown
+
+
+def test_a_notebook_is_a_page():
+    """Its prose, its code, and what each cell printed or showed."""
+    shown = {"data": {"text/html": ["<b>x</b>\n", "\n", "y"], "text/plain": ["z"]}}
+    cells = [
+        {"cell_type": "markdown", "source": ["# A title\n", "Words."]},
+        {"cell_type": "code", "source": ["print(1)"], "outputs": [{"text": ["1\n"]}]},
+        {"cell_type": "code", "source": ["show()"], "outputs": [shown]},
+    ]
+
+    assert as_markdown(json.dumps({"cells": cells})).split("\n\n") == [
+        "# A title\nWords.",
+        "```python\nprint(1)\n```",
+        "```text\n1\n```",
+        "```python\nshow()\n```",
+        '<div class="output"><b>x</b>\ny</div>\n',
+    ]
 
 
 def test_a_page_that_nobody_can_reach_stops_the_build(tmp_path):
