@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import socket
+from uuid import uuid4
 
 import pytest
+
+from .support.postgres_server import missing, postgres_server
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -61,3 +64,18 @@ def _no_names_are_resolved():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket, "getaddrinfo", getaddrinfo)
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A server of the tests' own, started when the first test asks for it."""
+    if reason := missing():
+        pytest.skip(reason)
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres, tmp_path):
+    """The URL of a new state, with its key in the test's folder."""
+    return postgres.url(f"s{uuid4().hex}", tmp_path / "state.key")

@@ -11,7 +11,7 @@ from multiprocessing import get_context
 import pytest
 
 from sdrag.errors import HostError
-from sdrag.state.sqlite import MEMORY, Database
+from sdrag.state.sqlite import MEMORY, SqliteDatabase
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS entry (value TEXT PRIMARY KEY);"
 SECRET = "Anna Karlsson"
@@ -20,7 +20,7 @@ SECRET = "Anna Karlsson"
 @pytest.fixture(params=["memory", "file"])
 def database(request, tmp_path):
     where = MEMORY if request.param == "memory" else tmp_path / "own.db"
-    return Database(where, SCHEMA, name="state")
+    return SqliteDatabase(where, SCHEMA, name="state")
 
 
 def put(database, value):
@@ -60,9 +60,9 @@ def test_threads_lose_nothing(database):
 def test_another_file_in_its_place_is_another_database(tmp_path):
     """A connection is kept for the file that it was opened to, and for no other."""
     path, other = tmp_path / "own.db", tmp_path / "other.db"
-    database = Database(path, SCHEMA, name="state")
+    database = SqliteDatabase(path, SCHEMA, name="state")
     put(database, "a")
-    put(Database(other, SCHEMA, name="state"), "b")
+    put(SqliteDatabase(other, SCHEMA, name="state"), "b")
 
     for end in ("-wal", "-shm"):
         path.with_name(path.name + end).unlink(missing_ok=True)
@@ -73,7 +73,7 @@ def test_another_file_in_its_place_is_another_database(tmp_path):
 
 def test_a_transaction_within_another_has_a_connection_of_its_own(tmp_path):
     """The inner one is kept, though the outer one is undone."""
-    database = Database(tmp_path / "own.db", SCHEMA, name="state")
+    database = SqliteDatabase(tmp_path / "own.db", SCHEMA, name="state")
     with suppress(ZeroDivisionError), database.transaction() as connection:
         list(connection.execute("SELECT value FROM entry"))
         put(database, "inner")
@@ -85,7 +85,7 @@ def test_a_transaction_within_another_has_a_connection_of_its_own(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_opens_connections_of_its_own(tmp_path):
     """What the parent has open is its own; both write, and both are read."""
-    database = Database(tmp_path / "own.db", SCHEMA, name="state")
+    database = SqliteDatabase(tmp_path / "own.db", SCHEMA, name="state")
     put(database, "parent")
     child = get_context("fork").Process(target=put, args=(database, "child"))
     child.start()
@@ -111,10 +111,10 @@ def test_a_failure_names_the_database_and_nothing_in_it(database):
 
 def test_a_file_is_its_owners_alone(tmp_path):
     path = tmp_path / "own.db"
-    put(Database(path, SCHEMA, name="state"), "a")
+    put(SqliteDatabase(path, SCHEMA, name="state"), "a")
 
     assert path.stat().st_mode & 0o077 == 0
-    assert held(Database(str(path), SCHEMA, name="state")) == ["a"]
+    assert held(SqliteDatabase(str(path), SCHEMA, name="state")) == ["a"]
 
 
 def test_what_sqlite_cannot_read_is_the_hosts_fault(tmp_path):
@@ -122,23 +122,23 @@ def test_what_sqlite_cannot_read_is_the_hosts_fault(tmp_path):
     path.write_bytes(b"no database, but long enough to be looked at" * 40)
 
     with pytest.raises(HostError):
-        Database(path, SCHEMA, name="state")
+        SqliteDatabase(path, SCHEMA, name="state")
 
 
 @pytest.mark.parametrize(("version", "left"), [(1, ["a"]), (2, [])])
 def test_a_file_of_another_version_starts_anew(version, left, tmp_path):
     """What it holds is not known to be what it seems."""
     path = tmp_path / "own.db"
-    put(Database(path, SCHEMA, name="state", version=1), "a")
+    put(SqliteDatabase(path, SCHEMA, name="state", version=1), "a")
 
-    assert held(Database(path, SCHEMA, name="state", version=version)) == left
+    assert held(SqliteDatabase(path, SCHEMA, name="state", version=version)) == left
 
 
 def test_many_may_open_a_file_at_once(tmp_path):
     """Whoever comes first lays it out, and nobody empties it again."""
 
     def opened(number):
-        database = Database(tmp_path / "own.db", SCHEMA, name="state", version=1)
+        database = SqliteDatabase(tmp_path / "own.db", SCHEMA, name="state", version=1)
         put(database, str(number))
         return database
 
@@ -151,7 +151,7 @@ def test_many_may_open_a_file_at_once(tmp_path):
 def test_waiting_for_another_writer_ends(tmp_path):
     """After the patience it was given, with an error, never with half a write."""
     path = tmp_path / "own.db"
-    database = Database(path, SCHEMA, name="state", patience=0.05)
+    database = SqliteDatabase(path, SCHEMA, name="state", patience=0.05)
     other = sqlite3.connect(path)
     other.execute("BEGIN EXCLUSIVE")
 

@@ -17,9 +17,7 @@ from sdrag.state.findings import Located
 from sdrag.state.keys import Keys
 from sdrag.state.register import Entries, Hashes, Register
 from sdrag.state.releases import Replies
-from sdrag.state.schema import SCHEMA
 from sdrag.state.span_bytes import ClosedSpans, by_rule
-from sdrag.state.sqlite import MEMORY, Database
 from sdrag.text.folding import fold
 from sdrag.text.spans import merge
 from sdrag.vocabulary import Constraint, Span
@@ -34,8 +32,10 @@ DOCUMENT = KEYS.document(None, "d")
 TEXT, OTHER = (DOCUMENT + bytes([n]) * 12 for n in range(2))
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["memory", "file", "postgres"])
 def state(request, tmp_path):
+    if request.param == "postgres":
+        return open_state(request.getfixturevalue("postgres_url"))
     return open_state(None if request.param == "memory" else tmp_path / "state.db")
 
 
@@ -282,10 +282,9 @@ class TestEnforced:
 
 
 class TestReplies:
-    @pytest.fixture(params=["memory", "file"])
-    def replies(self, request, tmp_path):
-        where = MEMORY if request.param == "memory" else tmp_path / "own.db"
-        return Replies(Database(where, SCHEMA, name="state"), KEYS, 3)
+    @pytest.fixture
+    def replies(self, state):
+        return Replies(state.database, KEYS, 3)
 
     def test_remembers(self, replies):
         """What was put is there; what was not is not."""

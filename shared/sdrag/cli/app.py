@@ -19,6 +19,7 @@ from sdrag.cli.mask import mask
 from sdrag.cli.preview import preview
 from sdrag.cli.scan import scan
 from sdrag.cli.schema import schema
+from sdrag.cli.state import state
 from sdrag.cli.workbench import workbench
 
 __all__ = ["app"]
@@ -30,6 +31,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.add_typer(evaluate, name="eval")
+app.add_typer(state, name="state")
 for _command in (
     demo,
     init,

@@ -12,7 +12,7 @@ import typer
 
 from sdrag.cli.chunks import chunks_in
 from sdrag.cli.models import LOCAL, chat_model
-from sdrag.cli.options import AsJson
+from sdrag.cli.options import AsJson, KeyFile
 from sdrag.cli.progress_bar import progress_bar
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
@@ -31,8 +31,12 @@ def bind(
     chroma: Annotated[Path | None, typer.Option(help="A folder of Chroma.")] = None,
     collection: Annotated[str, typer.Option(help="Of the folder.")] = "langchain",
     state: Annotated[
-        Path | None, typer.Option(help="The file that the retriever is given too.")
+        str | None,
+        typer.Option(
+            help="The file, or postgresql://..., that the retriever is given."
+        ),
     ] = None,
+    key: KeyFile = None,
     llm: Annotated[
         str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
     ] = "local",
@@ -51,8 +55,6 @@ def bind(
     rules = Policy.read(policy)
     if (chroma is None) == (not paths):
         raise UsageError("Give files of chunks, or --chroma and --collection.")
-    if state is None and not dry_run:
-        raise UsageError("--state names the file that is written.")
     source = chunks_in(paths or (), chroma, collection)
     if not source.count:
         raise UsageError("There is no chunk to bind.", hint="See `--help`.")
@@ -62,11 +64,13 @@ def bind(
         estimated = estimate(rules, source, has_model=llm != LOCAL)
         _print(estimated, as_json=as_json, notes="" if llm == LOCAL else NOTES)
         return
-    _print(_bound(rules, source, state, llm), as_json=as_json)
+    if state is None:
+        raise UsageError("--state names what is written.")
+    _print(_bound(rules, source, (state, key), llm), as_json=as_json)
 
 
 def _bound(
-    rules: Policy, source: Any, state: Path | None, llm: str
+    rules: Policy, source: Any, state: tuple[str, Path | None], llm: str
 ) -> dict[str, float | int]:
     from sdrag.disclosure import Ingested
     from sdrag.engine.batches import batched
@@ -75,11 +79,14 @@ def _bound(
     from sdrag.minilm import installed
     from sdrag.pipeline import Engine
     from sdrag.pipeline import bind as bind_passages
+    from sdrag.state import open_state
     from sdrag.wrapper_setup import local_embeddings
 
     asked, complete = _model(llm)
     asked["has_embeddings"] = installed()
-    engine = Engine.build(rules, state=state, releasing=False, **asked)
+    where, key = state
+    opened = open_state(where, key=key)
+    engine = Engine.build(rules, state=opened, releasing=False, **asked)
     runner = CountingRunner(
         PortRunner(Ports(complete=complete, embed=local_embeddings()))
     )

@@ -7,13 +7,19 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Articles", "AsJson", "Errors", "Limit", "TopK"]
+__all__ = ["Articles", "AsJson", "Errors", "KeyFile", "Limit", "TopK"]
 
 Articles = Annotated[
     Path | None, typer.Option(help="Articles; the shipped ones when missing.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 Errors = Annotated[int, typer.Option(min=0, help="Show so many errors of each kind.")]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--key", help="The key of the state; by default next to it, or as its URL says."
+    ),
+]
 Limit = Annotated[
     int | None, typer.Option(min=1, help="How many articles; all when missing.")
 ]

@@ -1,14 +1,17 @@
 """
-Everything that is remembered: one SQLite schema, one way to open it.
+Everything that is remembered: one schema, one way to open it.
 
 In reading order: `stores` says what each store can do; `opening` makes a `State` of
-them. `keys` holds the hashes that texts are known by, `sqlite` and `schema` the
-database, `rulesets` its lists of rules. `bindings` and `affinities` know constraints
+them, and `merging` one state of several. `keys` holds the hashes that texts are known
+by. `database` says what a database can do, `sqlite` and `postgres` are the two, and
+`address` is where the second one is. `schema` holds its tables, `rulesets` its lists of
+rules. `bindings` and `affinities` know constraints
 and chunks; `register`, `span_bytes` and `findings` what was located; `releases` what
 was released.
 """
 
 from sdrag.minilm.vectors import Vectors
+from sdrag.state.merging import merge_states
 from sdrag.state.opening import State, StateSource, open_state
 from sdrag.state.stores import (
     AffinityStore,
@@ -31,5 +34,6 @@ __all__ = [
     "State",
     "StateSource",
     "Vectors",
+    "merge_states",
     "open_state",
 ]

@@ -14,18 +14,20 @@ nothing is known. A row holds similarities, never the vector of a text.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 
+from sdrag.state.database import Connection, Database, replacing
 from sdrag.state.keys import Keys
 from sdrag.state.rulesets import Rulesets
-from sdrag.state.sqlite import Database
 from sdrag.state.stores import Closeness
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["DocumentAffinities", "forget_chunks"]
 
 _BEST = 5
+_WRITE = replacing(
+    "affinity", "passage", "document, fingerprint, ruleset, joined, dense"
+)
 
 
 class DocumentAffinities:
@@ -54,7 +56,7 @@ class DocumentAffinities:
         with self._database.writing() as connection:
             ruleset = self._rulesets.write(connection, rules)
             connection.executemany(
-                "INSERT OR REPLACE INTO affinity VALUES (?, ?, ?, ?, ?, ?)",
+                _WRITE,
                 [
                     (
                         passage.id,
@@ -129,7 +131,7 @@ class DocumentAffinities:
         return self._keys.of("near", constraint.id, constraint.text)
 
 
-def forget_chunks(connection: sqlite3.Connection, passage_ids: Sequence[str]) -> None:
+def forget_chunks(connection: Connection, passage_ids: Sequence[str]) -> None:
     """Forget chunks that left the index or read differently today."""
     connection.executemany(
         "DELETE FROM affinity WHERE passage = ?",

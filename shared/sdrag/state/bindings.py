@@ -21,20 +21,22 @@ never bound leaves the summary in doubt, and every constraint holds for it.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sdrag.state.affinities import forget_chunks
+from sdrag.state.database import Connection, Database, replacing
 from sdrag.state.keys import Keys
 from sdrag.state.rulesets import Rulesets
-from sdrag.state.sqlite import Database
 from sdrag.state.stores import Link
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["Lineage", "SqliteBindings"]
+__all__ = ["Bindings", "Lineage", "keep_best"]
+
+_BIND = replacing("binding", "rule, passage", "score")
+_KNOW = replacing("passage", "id", "fingerprint, ruleset")
 
 
-class SqliteBindings:
+class Bindings:
     """
     A `BindingStore` in the database of a state.
 
@@ -67,16 +69,8 @@ class SqliteBindings:
         with self._database.writing() as connection:
             for passage in passages:
                 self._note(connection, passage, frozenset(rules.values()))
-            connection.executemany(
-                "INSERT OR REPLACE INTO binding VALUES (?, ?, ?)", rows
-            )
-            for rule in rules.values():
-                connection.execute(
-                    "DELETE FROM binding WHERE rule = ? AND score < ?"
-                    " AND passage NOT IN (SELECT passage FROM binding WHERE rule = ?"
-                    "  ORDER BY score DESC, passage LIMIT ?)",
-                    (rule, floor, rule, top_n),
-                )
+            connection.executemany(_BIND, rows)
+            keep_best(connection, rules.values(), top_n=top_n, floor=floor)
 
     def read(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
@@ -108,7 +102,7 @@ class SqliteBindings:
                 passage.id for passage in nearest if self._is_fresh(connection, passage)
             }
             connection.executemany(
-                "INSERT OR REPLACE INTO binding VALUES (?, ?, ?)",
+                _BIND,
                 [
                     (rule, b.passage_id, b.score)
                     for b in bindings
@@ -139,7 +133,7 @@ class SqliteBindings:
 
     def _read_one(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         passage: Passage,
         rules: Mapping[bytes, str],
     ) -> dict[str, float] | None:
@@ -158,7 +152,7 @@ class SqliteBindings:
 
     def _bound(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         identity: tuple[str, bytes],
         rules: Mapping[bytes, str],
     ) -> dict[str, float] | None:
@@ -180,7 +174,7 @@ class SqliteBindings:
 
     def _note(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         passage: Passage,
         rules: frozenset[bytes],
     ) -> None:
@@ -195,13 +189,13 @@ class SqliteBindings:
             connection.execute("DELETE FROM binding WHERE passage = ?", (passage.id,))
             forget_chunks(connection, [passage.id])
         connection.execute(
-            "INSERT OR REPLACE INTO passage VALUES (?, ?, ?)",
+            _KNOW,
             (passage.id, fingerprint, self._rulesets.write(connection, sorted(rules))),
         )
 
     def _recompare(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         change: Callable[[frozenset[bytes]], frozenset[bytes]],
     ) -> None:
         """
@@ -227,7 +221,7 @@ class SqliteBindings:
             "UPDATE passage SET ruleset = ? WHERE ruleset = ?", moves
         )
 
-    def _is_fresh(self, connection: sqlite3.Connection, passage: Passage) -> bool:
+    def _is_fresh(self, connection: Connection, passage: Passage) -> bool:
         known = connection.execute(
             "SELECT fingerprint FROM passage WHERE id = ?", (passage.id,)
         ).fetchone()
@@ -239,6 +233,19 @@ class SqliteBindings:
         if words not in self._rules:
             self._rules[words] = self._keys.of("bound rule", *words)
         return self._rules[words]
+
+
+def keep_best(
+    connection: Connection, rules: Iterable[bytes], *, top_n: int, floor: float
+) -> None:
+    """Forget bindings below the floor that are not among a rule's best."""
+    for rule in rules:
+        connection.execute(
+            "DELETE FROM binding WHERE rule = ? AND score < ?"
+            " AND passage NOT IN (SELECT passage FROM binding WHERE rule = ?"
+            "  ORDER BY score DESC, passage LIMIT ?)",
+            (rule, floor, rule, top_n),
+        )
 
 
 class Lineage:
@@ -262,7 +269,7 @@ class Lineage:
                     "DELETE FROM source WHERE summary = ?", (summary.id,)
                 )
                 connection.executemany(
-                    "INSERT OR IGNORE INTO source VALUES (?, ?, ?)",
+                    "INSERT INTO source VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                     [
                         (summary.id, source.id, self._keys.passage(source.text))
                         for source in sources

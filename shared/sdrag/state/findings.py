@@ -9,16 +9,15 @@ met at a question is bounded, and gives way to what a binder locates.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sdrag.state.keys import DOCUMENT_BYTES, Keys
+from sdrag.state.database import Connection, Database, replacing
+from sdrag.state.keys import DOCUMENT_BYTES, TEXT_BYTES, Keys
 from sdrag.state.register import Entries, Hashes, Register
 from sdrag.state.rulesets import Rulesets
 from sdrag.state.span_bytes import ClosedSpans, Groups, Lists
-from sdrag.state.sqlite import Database
 
 __all__ = ["LOCAL", "MODEL", "Findings", "Known", "Located"]
 
@@ -35,6 +34,8 @@ _READ = (
     "SELECT text, engine, ruleset, version, spans FROM bound WHERE text IN",
     "SELECT text, engine, ruleset, version, spans FROM met WHERE text IN",
 )
+_BIND = replacing("bound", "text, engine, ruleset", "version, spans")
+_REGISTER = replacing("register", "document", "version, forms")
 _CATCH_UP = tuple(
     f"UPDATE {table} SET version = ?, spans = ? WHERE text = ? AND engine = ?"  # noqa: S608 -- the names stand here
     " AND ruleset = ? AND version < ?"
@@ -148,9 +149,7 @@ class Findings:
         with self._database.writing() as connection:
             given = [self._row(connection, row) for row in rows]
             if whole:
-                connection.executemany(
-                    "INSERT OR REPLACE INTO bound VALUES (?, ?, ?, ?, ?)", given
-                )
+                connection.executemany(_BIND, given)
                 connection.executemany(
                     "DELETE FROM met WHERE text = ? AND engine = ?",
                     [row[:2] for row in given],
@@ -161,10 +160,14 @@ class Findings:
                     [(*row[:2], LOCAL) for row in given if row[1].startswith(LOCAL)],
                 )
                 return
+            last = {row[:3]: row for row in given}
             connection.executemany(
-                "INSERT OR REPLACE INTO met (text, engine, ruleset, version, spans)"
+                "DELETE FROM met WHERE text = ? AND engine = ? AND ruleset = ?", last
+            )
+            connection.executemany(
+                "INSERT INTO met (text, engine, ruleset, version, spans)"
                 " VALUES (?, ?, ?, ?, ?)",
-                given,
+                last.values(),
             )
             connection.execute(
                 "DELETE FROM met WHERE place <= (SELECT max(place) FROM met) - ?",
@@ -195,8 +198,7 @@ class Findings:
                 after = before.united(more)
                 if after is not before:
                     connection.execute(
-                        "INSERT OR REPLACE INTO register VALUES (?, ?, ?)",
-                        (document, after.version, after.written()),
+                        _REGISTER, (document, after.version, after.written())
                     )
                     grown[document] = after
         return grown
@@ -205,7 +207,10 @@ class Findings:
         """Forget documents; see `FindingStore.forget`."""
         with self._database.writing() as connection:
             for document in documents:
-                first, last = document + b"\0" * 12, document + b"\xff" * 12
+                first, last = (
+                    document + b"\0" * TEXT_BYTES,
+                    document + b"\xff" * TEXT_BYTES,
+                )
                 for statement in _FORGET_DOCUMENT:
                     connection.execute(statement, (first, last))
                 connection.execute(
@@ -213,7 +218,7 @@ class Findings:
                 )
 
     def _registers(
-        self, connection: sqlite3.Connection, documents: Sequence[bytes]
+        self, connection: Connection, documents: Sequence[bytes]
     ) -> dict[bytes, Register]:
         empty = Register(Entries(), self._hashes)
         found = dict.fromkeys(documents, empty)
@@ -227,7 +232,7 @@ class Findings:
 
     def _located(
         self,
-        connection: sqlite3.Connection,
+        connection: Connection,
         row: _Row,
     ) -> Located:
         text, engine, ruleset, version, spans = row
@@ -240,7 +245,7 @@ class Findings:
             version,
         )
 
-    def _row(self, connection: sqlite3.Connection, row: Located) -> _Row:
+    def _row(self, connection: Connection, row: Located) -> _Row:
         ruleset = self._rulesets.write(connection, row.rules)
         spans = row.spans.written(row.rules)
         return row.text, row.engine, ruleset, row.version, spans
@@ -254,7 +259,7 @@ class Findings:
 
 
 def _among(
-    connection: sqlite3.Connection, statement: str, values: Sequence[bytes]
+    connection: Connection, statement: str, values: Sequence[bytes]
 ) -> Iterable[Any]:
     """Run a statement that ends in IN for the values, some at a time."""
     for start in range(0, len(values), _BATCH):

@@ -13,12 +13,14 @@ from hashlib import blake2b
 
 from sdrag.vocabulary import Constraint
 
-__all__ = ["DOCUMENT_BYTES", "Keys"]
+__all__ = ["DOCUMENT_BYTES", "TEXT_BYTES", "Keys"]
 
 DOCUMENT_BYTES = 8
 """A text's key begins with so many bytes that are its document's."""
 
-_TEXT_BYTES = 12
+TEXT_BYTES = 12
+"""And so many are its own."""
+
 _KNOWN = 10_000
 
 
@@ -60,7 +62,7 @@ class Keys:
             kind: A text, a value of metadata, or a leaf.
             text: Its words.
         """
-        return document + self.of(kind, document.hex(), text, size=_TEXT_BYTES)
+        return document + self.of(kind, document.hex(), text, size=TEXT_BYTES)
 
     def passage(self, text: str) -> bytes:
         """Return the fingerprint by which a store knows that a passage was edited."""

@@ -1,8 +1,9 @@
 """
-One file for everything that is remembered, and how it is opened.
+One place for everything that is remembered, and how it is opened.
 
-`open_state` takes a path, a state, or nothing: then the state is in memory and goes
-with the wrapper. The key of its fingerprints is in a file next to it.
+`open_state` takes a path, the URL of a PostgreSQL database, a state, or nothing: then
+the state is in memory and goes with the wrapper. The key of its fingerprints is in a
+file of its own: next to the path, or where the URL says.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from typing import Any, Self
 
 from sdrag.errors import UsageError
 from sdrag.minilm.vectors import Vectors
+from sdrag.state.address import PostgresAddress, is_postgres
 from sdrag.state.affinities import DocumentAffinities
-from sdrag.state.bindings import Lineage, SqliteBindings
+from sdrag.state.bindings import Bindings, Lineage
+from sdrag.state.database import Database
 from sdrag.state.findings import Findings
 from sdrag.state.keys import Keys
+from sdrag.state.postgres import PostgresDatabase
 from sdrag.state.register import Hashes
 from sdrag.state.releases import Enforced, Replies
 from sdrag.state.schema import SCHEMA, VERSION
-from sdrag.state.sqlite import MEMORY, Database
+from sdrag.state.sqlite import MEMORY, SqliteDatabase
 from sdrag.state.stores import (
     AffinityStore,
     BindingStore,
@@ -61,7 +65,9 @@ class State:
         lineage: What summaries were made from.
         replies: What was rephrased.
         enforced: What was taken out before, where a top K chooses.
-        path: The file, or `:memory:`.
+        path: The file, the URL without a password, or `:memory:`.
+        key_path: The file of the key; None in memory.
+        database: Where the stores keep it all; None where a host brought its own.
         vectors: In memory alone, and none unless a wrapper took the state as its own.
 
     Raises:
@@ -77,6 +83,8 @@ class State:
     replies: ReplyStore
     enforced: EnforcedStore
     path: str = MEMORY
+    key_path: str | None = None
+    database: Database | None = field(default=None, compare=False)
     vectors: Vectors = field(default_factory=lambda: Vectors(0), compare=False)
 
     def __post_init__(self) -> None:
@@ -105,7 +113,9 @@ class State:
         return replace(self, vectors=Vectors())
 
     def __repr__(self) -> str:
-        return "State(in memory)" if self.path == MEMORY else "State(in a file)"
+        if self.path == MEMORY:
+            return "State(in memory)"
+        return f"State(in {'PostgreSQL' if is_postgres(self.path) else 'a file'})"
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Pickle as the path: every process opens its own connections."""
@@ -114,28 +124,32 @@ class State:
                 "A state in memory cannot be shared with another process.",
                 hint="Pass the path of one.",
             )
-        return open_state, (self.path,)
+        return _opened_again, (self.path, self.key_path)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
 
 StateSource = State | str | Path | None
-"""A state, the path of one, or nothing: then it is in memory."""
+"""A state, its path or its URL, or nothing: then it is in memory."""
 
 
-def open_state(where: StateSource = None) -> State:
+def open_state(where: StateSource = None, *, key: str | Path | None = None) -> State:
     """
     Open a state.
 
     Args:
-        where: A path; made when it is missing, readable by its owner only. A state is
-            returned as it is; without either, a new one is in memory.
+        where: A path; made when it is missing, readable by its owner only. Or a URL,
+            `postgresql://user@host/database?schema=sdrag&key=FILE`. A state is returned
+            as it is; without any, a new one is in memory.
+        key: The file of the key; made when it is missing and the state is new. By
+            default it is next to the path, or what the URL says.
 
     Raises:
-        UsageError: It is none of these, its folder is missing, or the key next to the
-            file is not its key.
-        HostError: The file is no state, or cannot be written.
+        UsageError: It is none of these, its folder is missing, or the key is not its
+            key.
+        HostError: The file is no state, the server is away, or nothing can be written.
+        MissingExtraError: The extra `postgres` is not installed.
     """
     if isinstance(where, State):
         return where
@@ -145,26 +159,61 @@ def open_state(where: StateSource = None) -> State:
             hint="Pass the path of a file, or what `open_state` returned.",
         )
     path = MEMORY if where is None else str(where)
-    if path != MEMORY:
-        _check_place(Path(path))
-    database = Database(path, SCHEMA, name="state", version=VERSION)
-    secret = (
-        secrets.token_bytes(_SECRET_BYTES)
-        if path == MEMORY
-        else _secret_at(Path(f"{path}.key"))
-    )
+    if path == MEMORY:
+        secret = secrets.token_bytes(_SECRET_BYTES)
+        return _state(_in_sqlite(path), secret)
+    if is_postgres(path):
+        return _in_postgres(path, key)
+    _check_place(Path(path))
+    database = _in_sqlite(path)
+    key_path = Path(key or f"{path}.key")
+    return _state(database, _secret_at(key_path), path, str(key_path))
+
+
+def _opened_again(path: str, key: str | None) -> State:
+    return open_state(path, key=key)
+
+
+def _in_sqlite(path: str) -> Database:
+    return SqliteDatabase(path, SCHEMA, name="state", version=VERSION)
+
+
+def _in_postgres(url: str, key: str | Path | None) -> State:
+    address = PostgresAddress.read(url)
+    key = key or address.key
+    if not key:
+        raise UsageError(
+            "A state in PostgreSQL needs the file of its key, which is never in the"
+            " database.",
+            hint="Add `key=FILE` to the URL, or pass `key=`.",
+        )
+    database = PostgresDatabase(address, SCHEMA, name="state", version=VERSION)
+    if not Path(key).exists() and _seal(database) is not None:
+        raise UsageError(
+            "The state exists, and the file of its key is missing on this host.",
+            hint="Copy the file that the state was made with.",
+        )
+    return _state(database, _secret_at(Path(key)), address.shown, str(key))
+
+
+def _state(
+    database: Database, secret: bytes, path: str = MEMORY, key_path: str | None = None
+) -> State:
+    """Make the stores, once it is known that the key is the database's."""
     keys, hashes = Keys(secret), Hashes(secret)
     _check_seal(database, keys)
     return State(
         keys=keys,
         hashes=hashes,
-        bindings=SqliteBindings(database, keys),
+        bindings=Bindings(database, keys),
         findings=Findings(database, keys, hashes),
         affinities=DocumentAffinities(database, keys),
         lineage=Lineage(database, keys),
         replies=Replies(database, keys),
         enforced=Enforced(database),
         path=path,
+        key_path=key_path,
+        database=database,
     )
 
 
@@ -178,16 +227,23 @@ def _check_place(path: Path) -> None:
 def _check_seal(database: Database, keys: Keys) -> None:
     """Refuse a key that is not the file's: nothing would be found under it."""
     mark = keys.of("seal")
-    with database.writing() as connection:
-        connection.execute(
-            "INSERT INTO seal SELECT ? WHERE NOT EXISTS (SELECT 1 FROM seal)", (mark,)
-        )
-        (found,) = connection.execute("SELECT mark FROM seal").fetchone()
-    if found != mark:
+    if _seal(database) is None:
+        with database.writing() as connection:
+            connection.execute(
+                "INSERT INTO seal SELECT ? WHERE NOT EXISTS (SELECT 1 FROM seal)",
+                (mark,),
+            )
+    if _seal(database) != mark:
         raise UsageError(
-            "The key next to the state is not the one that the state was made with.",
+            "The key of the state is not the one that the state was made with.",
             hint="Put its own key file back, or begin with a new state.",
         )
+
+
+def _seal(database: Database) -> bytes | None:
+    with database.reading() as connection:
+        row = connection.execute("SELECT mark FROM seal").fetchone()
+    return bytes(row[0]) if row else None
 
 
 def _secret_at(path: Path) -> bytes:

@@ -17,10 +17,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
+from sdrag.state.database import Database, replacing
 from sdrag.state.keys import Keys
-from sdrag.state.sqlite import Database
 
 __all__ = ["Enforced", "Replies"]
+
+_PUT = replacing("reply", "key", "value, used")
+_ALL = 2**62
+"""As a limit, none: in front of an offset, PostgreSQL takes no other number."""
 
 
 class Enforced:
@@ -40,7 +44,7 @@ class Enforced:
         """Keep, and return all; see `EnforcedStore.add`."""
         with self._database.writing() as connection:
             connection.executemany(
-                "INSERT OR IGNORE INTO enforced VALUES (?, ?, ?)",
+                "INSERT INTO enforced VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 [
                     (audience, text, rule)
                     for text, rules in taken.items()
@@ -90,12 +94,9 @@ class Replies:
     def put(self, key: bytes, value: str) -> None:
         """Remember a value; the entries unused for longest are removed."""
         with self._database.writing() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO reply VALUES (?, ?, ?)",
-                (key, value, time.time()),
-            )
+            connection.execute(_PUT, (key, value, time.time()))
             connection.execute(
                 "DELETE FROM reply WHERE key IN (SELECT key FROM reply"
-                " ORDER BY used DESC LIMIT -1 OFFSET ?)",
-                (self._entries,),
+                " ORDER BY used DESC LIMIT ? OFFSET ?)",
+                (_ALL, self._entries),
             )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
+from sdrag.state.database import Connection
 from sdrag.state.keys import Keys
 
 __all__ = ["RULE_BYTES", "Rulesets"]
@@ -24,16 +24,17 @@ class Rulesets:
         self._keys = keys
         self._known: dict[bytes, tuple[bytes, ...]] = {}
 
-    def write(self, connection: sqlite3.Connection, rules: Sequence[bytes]) -> bytes:
+    def write(self, connection: Connection, rules: Sequence[bytes]) -> bytes:
         """Keep a list in its order, and return its key."""
         key = self._keys.ruleset(rules)
         if key not in self._known:
             connection.execute(
-                "INSERT OR IGNORE INTO ruleset VALUES (?, ?)", (key, b"".join(rules))
+                "INSERT INTO ruleset VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (key, b"".join(rules)),
             )
         return key
 
-    def read(self, connection: sqlite3.Connection, key: bytes) -> tuple[bytes, ...]:
+    def read(self, connection: Connection, key: bytes) -> tuple[bytes, ...]:
         """Return the list behind a key; it never changes, for the key is its hash."""
         if key not in self._known:
             (joined,) = connection.execute(

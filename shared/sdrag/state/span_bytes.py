@@ -96,6 +96,14 @@ class ClosedSpans:
         together = Together(_listed(listed, rules, lists), _spans(numbers))
         return cls(together, None, given[at:], rules, lists)
 
+    def united(self, other: ClosedSpans) -> Self:
+        """Return what either cuts."""
+        groups = _grouped(by_rule((*self.groups, *other.groups)))
+        rules = tuple(sorted({rule for hiding, _ in groups for rule in hiding}))
+        hides = any(not own for _, own in groups)
+        every = (*self.together.spans, *other.together.spans)
+        return type(self)(Together(rules, () if hides else merge(every)), groups)
+
     @property
     def groups(self) -> Groups:
         """What each list of rules cuts."""

@@ -19,7 +19,7 @@ from time import monotonic, sleep
 
 from sdrag.errors import HostError
 
-__all__ = ["MEMORY", "Database"]
+__all__ = ["MEMORY", "SqliteDatabase"]
 
 MEMORY = ":memory:"
 """The path of a database that lives as long as the object."""
@@ -29,7 +29,7 @@ _ABANDONED: list[sqlite3.Connection] = []
 """Open in the process that this one was forked from, so not to be closed here."""
 
 
-class Database:
+class SqliteDatabase:
     """
     An SQLite database, safe with several threads and processes.
 
@@ -125,7 +125,7 @@ class Database:
         return os.getpid(), file.st_dev, file.st_ino
 
     def __repr__(self) -> str:
-        return f"Database({self._name!r})"
+        return f"SqliteDatabase({self._name!r})"
 
 
 class _Idle(local):

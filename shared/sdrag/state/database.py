@@ -1,0 +1,71 @@
+"""
+What the stores ask of a database, whichever it is.
+
+One SQL serves both: standard upserts, `?` for a value, tables made from one schema.
+SQLite and PostgreSQL differ only in how a transaction is opened and in the names of a
+few column types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+__all__ = ["Connection", "Database", "Rows", "replacing"]
+
+
+class Rows(Protocol):
+    """What a statement found."""
+
+    def fetchone(self) -> Any:
+        """Return the next row, or None."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return all rows."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Connection(Protocol):
+    """One transaction."""
+
+    def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Rows:
+        """Run a statement."""
+        ...
+
+    def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> Any:
+        """Run a statement for each row."""
+        ...
+
+
+class Database(Protocol):
+    """Where a state is kept; safe with several threads and processes."""
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Open a transaction in which everything is read as of one moment."""
+        ...
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """Open a transaction to write: of two writers one waits, and none fails."""
+        ...
+
+
+def replacing(table: str, key: str, rest: str) -> str:
+    """
+    Write the statement that puts a row in the place of one with the same key.
+
+    Args:
+        table: Its name.
+        key: The columns of its primary key, with commas.
+        rest: The other columns, with commas.
+    """
+    columns = f"{key}, {rest}".split(", ")
+    changes = ", ".join(f"{column} = excluded.{column}" for column in rest.split(", "))
+    marks = ", ".join("?" * len(columns))
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608 -- the callers' own names
+        f" ON CONFLICT ({key}) DO UPDATE SET {changes}"
+    )

@@ -1,0 +1,280 @@
+"""A state in PostgreSQL: private, whole, shared by hosts, and it tells nothing."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
+
+import psycopg
+import pytest
+
+from sdrag.errors import HostError, MissingExtraError, UsageError
+from sdrag.state import open_state
+from sdrag.state.address import PostgresAddress
+from sdrag.state.postgres import PostgresDatabase
+from sdrag.state.schema import SCHEMA, VERSION
+
+SECRET = "Anna Karlsson"
+PASSWORD = "korrekthorse"
+AWAY = f"postgresql://ada:{PASSWORD}@127.0.0.1:1/notes?connect_timeout=2&key=/k"
+COUNT = "SELECT count(*) FROM source"
+
+
+@pytest.fixture
+def database(postgres_url):
+    return opened(postgres_url)
+
+
+def opened(url, patience=30.0, version=VERSION):
+    address = PostgresAddress.read(url)
+    return PostgresDatabase(
+        address, SCHEMA, name="state", version=version, patience=patience
+    )
+
+
+def put(database, value):
+    with database.writing() as connection:
+        connection.execute("INSERT INTO source VALUES (?, ?, ?)", (value, "p", b"f"))
+
+
+def held(database):
+    with database.reading() as connection:
+        rows = connection.execute("SELECT summary FROM source ORDER BY summary")
+        return [value for (value,) in rows]
+
+
+def ended(url):
+    """Have the server end every other connection to it."""
+    with psycopg.connect(PostgresAddress.read(url).conninfo) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE pid <> pg_backend_pid() AND application_name = 'sdrag'"
+        )
+    time.sleep(0.05)
+
+
+def interrupted(database, url):
+    with database.writing() as connection:
+        connection.execute("INSERT INTO source VALUES ('c', 'p', '')")
+        ended(url)
+        connection.execute(COUNT)
+
+
+def test_a_transaction_is_undone_when_its_block_raises(database):
+    """Whatever was raised; a later one works."""
+    with suppress(ZeroDivisionError), database.writing() as connection:
+        connection.execute("INSERT INTO source VALUES ('a', 'p', '')")
+        raise ZeroDivisionError
+
+    put(database, "b")
+    assert held(database) == ["b"]
+
+
+def test_a_reader_sees_one_moment(database):
+    """What is written while it reads is not there, and it stops no writer."""
+    with database.reading() as connection:
+        before = connection.execute(COUNT).fetchone()
+        put(database, "a")
+        after = connection.execute(COUNT).fetchone()
+
+    assert before == after == (0,)
+    assert held(database) == ["a"]
+
+
+def test_a_reader_cannot_write(database):
+    with pytest.raises(HostError), database.reading() as connection:
+        connection.execute("INSERT INTO source VALUES ('a', 'p', '')")
+
+    assert held(database) == []
+
+
+def test_of_two_writers_one_waits_and_sees_what_the_other_wrote(database):
+    """Each adds one to what it has read, and none is lost."""
+
+    def grow(_):
+        with database.writing() as connection:
+            (count,) = connection.execute(COUNT).fetchone()
+            row = (str(count), "p", b"f")
+            connection.execute("INSERT INTO source VALUES (?, ?, ?)", row)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(grow, range(24)))
+
+    assert held(database) == sorted(map(str, range(24)))
+
+
+def test_waiting_for_another_writer_ends(postgres_url):
+    """After the patience it was given, with an error, never with half a write."""
+    patient, hasty = opened(postgres_url), opened(postgres_url, patience=0.1)
+
+    with patient.writing(), pytest.raises(HostError, match="Another writer"):
+        put(hasty, "a")
+
+    put(hasty, "b")
+    assert held(patient) == ["b"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_opens_connections_of_its_own(database):
+    """What the parent has open is its own; both write, and both are read."""
+    put(database, "parent")
+    child = get_context("fork").Process(target=put, args=(database, "child"))
+    child.start()
+    child.join()
+
+    assert child.exitcode == 0
+    put(database, "parent again")
+    assert held(database) == ["child", "parent", "parent again"]
+
+
+def test_a_connection_that_the_server_ended_is_replaced(database, postgres_url):
+    """The next transaction works; the one that was interrupted is undone."""
+    put(database, "a")
+    ended(postgres_url)
+
+    put(database, "b")
+    with pytest.raises(HostError):
+        interrupted(database, postgres_url)
+
+    assert held(database) == ["a", "b"]
+
+
+def test_many_may_open_it_first(postgres_url):
+    """Whoever comes first lays it out and makes the key; there is one of both."""
+    with ThreadPoolExecutor(8) as pool:
+        names = set(pool.map(lambda _: open_state(postgres_url).name, range(8)))
+
+    assert len(names) == 1
+
+
+def test_a_server_that_is_away_is_the_hosts_fault():
+    """The error says what to do, and holds neither user, host nor password."""
+    with pytest.raises(HostError, match="Is the server up") as caught:
+        open_state(AWAY)
+
+    for part in (PASSWORD, "ada", "127.0.0.1", "notes"):
+        assert part not in f"{caught.value} {caught.value!r}"
+    assert caught.value.__cause__ is None
+
+
+def test_a_failure_names_the_database_and_nothing_in_it(database):
+    """Neither the statement, the row nor the address is quoted."""
+    put(database, SECRET)
+
+    with pytest.raises(HostError, match="state's database") as caught:
+        put(database, SECRET)
+
+    assert SECRET not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_tables_of_another_version_are_left_alone(database, postgres_url):
+    """A server holds more than ours, so nothing is emptied there."""
+    put(database, "a")
+
+    with pytest.raises(UsageError, match="another schema"):
+        opened(postgres_url, version=VERSION + 1)
+
+    assert held(database) == ["a"]
+
+
+def test_another_key_is_refused(postgres_url, tmp_path):
+    """As is a missing one, where the state exists already: none is made then."""
+    open_state(postgres_url)
+    (tmp_path / "other.key").write_bytes(b"o" * 32)
+
+    with pytest.raises(UsageError, match="not the one"):
+        open_state(postgres_url, key=tmp_path / "other.key")
+    with pytest.raises(UsageError, match="missing on this host"):
+        open_state(postgres_url, key=tmp_path / "none.key")
+    assert not (tmp_path / "none.key").exists()
+
+
+def test_a_role_that_may_only_write_rows_is_enough(postgres, postgres_url):
+    """Whoever runs the service makes no tables; without a right the hint says which."""
+    open_state(postgres_url)
+    address = PostgresAddress.read(postgres_url)
+    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS service")
+        connection.execute("CREATE ROLE service LOGIN")
+        connection.execute(f"GRANT USAGE ON SCHEMA {address.schema} TO service")
+        connection.execute(
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES"
+            f" IN SCHEMA {address.schema} TO service"
+        )
+    theirs = postgres_url.replace("tester@", "service@")
+
+    state = open_state(theirs)
+    state.replies.put(b"key", "value")
+
+    assert state.replies.get(b"key") == "value"
+    with pytest.raises(HostError, match="needs SELECT"):
+        open_state(theirs.replace(address.schema, "elsewhere"))
+
+
+def test_a_state_travels_without_its_password(postgres_url):
+    """A pickle, a repr and what is shown hold none; the same state is opened again."""
+    url = postgres_url.replace("tester@", f"tester:{PASSWORD}@")
+    state = open_state(url)
+    pickled = pickle.dumps(state)
+
+    assert PASSWORD.encode() not in pickled
+    assert PASSWORD not in f"{state!r} {state.path} {state.database!r}"
+    assert pickle.loads(pickled).name == state.name  # noqa: S301 -- made above
+
+
+@pytest.mark.parametrize(
+    ("url", "shown", "schema", "key"),
+    [
+        ("postgresql://h/d", "postgresql://h/d", "sdrag", None),
+        ("postgres://u:p@h:5/d", "postgresql://u@h:5/d", "sdrag", None),
+        (
+            "postgresql://u@a,b/d?password=p&schema=two&key=/k%20k",
+            "postgresql://u@a,b/d?schema=two&key=%2Fk%20k",
+            "two",
+            "/k k",
+        ),
+        ("postgresql:///d?host=/run", "postgresql:///d?host=%2Frun", "sdrag", None),
+    ],
+)
+def test_the_url_of_a_state(url, shown, schema, key):
+    """Ours are two parameters; the rest is libpq's, and the password is not shown."""
+    address = PostgresAddress.read(url)
+
+    assert (address.shown, address.schema, address.key) == (shown, schema, key)
+    assert "schema" not in address.conninfo
+    assert ":p@" not in repr(address)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        (f"postgresql://u:{PASSWORD}@h/d", "needs the file of its key"),
+        (f"postgresql://u:{PASSWORD}@h/d?schema=A;B&key=/k", "no plain name"),
+        (f"postgresql:/u:{PASSWORD}@h/d", "lost a slash"),
+        (f"postgresql://u:{PASSWORD}@[h/d?key=/k", "cannot be read"),
+    ],
+)
+def test_a_url_that_cannot_be_meant_is_refused(url, said):
+    with pytest.raises(UsageError, match=said) as caught:
+        open_state(url)
+
+    assert PASSWORD not in f"{caught.value!r}"
+
+
+def test_what_libpq_does_not_know_is_refused_without_a_word_of_it():
+    with pytest.raises(HostError) as caught:
+        open_state(f"{AWAY}&passwrd={PASSWORD}")
+
+    assert PASSWORD not in f"{caught.value!r}"
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+
+    with pytest.raises(MissingExtraError, match=r"sdrag\[postgres\]"):
+        open_state(AWAY)
