@@ -158,7 +158,10 @@ def policy(count: int) -> dict[str, Any]:
 
 
 def located(
-    documents: Sequence[Document], rules: dict[str, Any], path: Path, embed: EmbedPort
+    documents: Sequence[Document],
+    rules: dict[str, Any],
+    path: Path | str,
+    embed: EmbedPort,
 ) -> State:
     """Put findings into a state, as a binder does."""
     state = open_state(path)
@@ -198,6 +201,7 @@ def main() -> None:
     parser.add_argument("--constraints", type=int, default=100)
     parser.add_argument("--pairs", type=int, default=100)
     parser.add_argument("--unbound-pairs", type=int, default=10)
+    parser.add_argument("--state", help="the URL of a new state in PostgreSQL")
     parser.add_argument("--size", type=int, default=0, help="chunks to weigh")
     given = parser.parse_args()
     documents = chunks(given.chunks, given.characters)
@@ -207,9 +211,10 @@ def main() -> None:
         for start in range(0, len(documents), 2000):
             store.add_documents(documents[start : start + 2000])
         bare = store.as_retriever(search_kwargs={"k": 10})
-        path = Path(folder, "state.sqlite")
+        path = given.state or Path(folder, "state.sqlite")
         state = located(documents, rules, path, embedding(embeddings))
-        told(folder, "state.sqlite", len(documents))
+        if not given.state:
+            told(folder, "state.sqlite", len(documents))
 
         def wrapped(**setup: Any) -> Any:
             return langchain_sdrag.SelectiveDisclosureRetriever(

@@ -30,6 +30,7 @@ EXTRAS = (
     "workbench",
     "chroma",
     "otel",
+    "postgres",
     "presidio",
 )
 NAMED = ("torch", "langchain-core", "llama-index-core", "sentence-transformers")

@@ -32,10 +32,21 @@ def write_at(path, passages):
     write(open_state(path).bindings, passages)
 
 
-@pytest.fixture(params=["memory", "file"])
+@pytest.fixture(params=["file", "postgres"])
+def path(request, tmp_path):
+    """What several processes may open."""
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres_url")
+    return tmp_path / "state.db"
+
+
+@pytest.fixture(params=["memory", "file", "postgres"])
 def store(request, tmp_path):
-    path = None if request.param == "memory" else tmp_path / "state.db"
-    return open_state(path).bindings
+    if request.param == "memory":
+        return open_state().bindings
+    if request.param == "postgres":
+        return open_state(request.getfixturevalue("postgres_url")).bindings
+    return open_state(tmp_path / "state.db").bindings
 
 
 def whole(top_n=5, floor=1.0):
@@ -63,9 +74,8 @@ def test_several_threads_write_at_once(store):
     assert store.all(RULES) == whole()
 
 
-def test_two_processes_write_at_once(tmp_path):
+def test_two_processes_write_at_once(path):
     """They wait for one another, and share the key of the fingerprints."""
-    path = tmp_path / "state.db"
     halves = [CORPUS[::2], CORPUS[1::2]]
     context = get_context("fork")
     writers = [context.Process(target=write_at, args=(path, half)) for half in halves]

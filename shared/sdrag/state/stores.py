@@ -1,7 +1,7 @@
 """
 What each store of a state can do, whoever keeps it.
 
-A state of sdrag keeps all of them in one SQLite file. A host may bring a store of its
+A state of sdrag keeps all of them in one database. A host may bring a store of its
 own: `dataclasses.replace(open_state(), bindings=...)`. A store that lacks a method is
 refused there.
 """

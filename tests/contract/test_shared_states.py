@@ -1,0 +1,196 @@
+"""A state in PostgreSQL releases what one in a file does, and holds no text either."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from multiprocessing import get_context
+
+import numpy as np
+import psycopg
+import pytest
+
+import langchain_sdrag
+from sdrag.engine.calls import Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
+from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.state import merge_states, open_state
+from sdrag.state.address import PostgresAddress
+from sdrag.vocabulary import Passage
+
+from ..support.faces import Documents, Scenario, of_documents
+from .test_located_corpora import HOSTS, chunks_of, policy_on, questions_on
+
+POLICY = {
+    "constraints": ["Remove names of witnesses", "Hide amounts of money"],
+    "disclosure": {"bind_top_n": 3, "similarity_floor": 0.9},
+}
+NAMES = ["Karlsson", "Okafor", "Lindqvist", "Petrov"]
+CORPUS = [
+    Passage(f"{name}-{index}", text, document_id=name)
+    for name in NAMES
+    for index, text in enumerate(
+        (
+            f"The witness was Jonathan {name}.",
+            f"{name} forgets.",
+            f"The crew was paid {len(name)},200 crowns in cash.",
+        )
+    )
+]
+QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
+
+
+def embed(effect):
+    """Embed by the letters, which costs nothing."""
+    counts = [[1.0 + text.count(one) for one in "aeiourst"] for text in effect.items]
+    rows = np.array(counts, np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+RUNNER = PortRunner(Ports(embed=Port(embed)))
+
+
+def worker(path, passages, key=None):
+    """Bind a part of the corpus, as a process of its own does."""
+    engine = Engine.build(POLICY, state=open_state(path, key=key))
+    run(bind(passages, engine), RUNNER)
+
+
+def told(path, key=None):
+    """Return all bindings, and what is released of every chunk."""
+    state = open_state(path, key=key)
+    engine = Engine.build(POLICY, state=state)
+    released = [
+        run(disclose([one], Request("Who?"), engine), RUNNER).passages for one in CORPUS
+    ]
+    texts = [one.text for (one,) in released]
+    return state.bindings.all(engine.policy.rules), texts
+
+
+def at_once(*tasks):
+    context = get_context("fork")
+    workers = [context.Process(target=worker, args=task) for task in tasks]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join(120)
+    assert [one.exitcode for one in workers] == [0] * len(workers)
+
+
+@pytest.fixture
+def alone(tmp_path):
+    worker(tmp_path / "alone.db", CORPUS)
+    return told(tmp_path / "alone.db")
+
+
+@pytest.fixture(params=["file", "postgres"])
+def place(request, tmp_path):
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres_url")
+    return tmp_path / "both.db"
+
+
+def test_two_processes_bind_a_corpus_as_one_does(place, alone):
+    """Each half of every document, at the same time."""
+    at_once((place, CORPUS[::2]), (place, CORPUS[1::2]))
+
+    assert told(place) == alone
+    assert not [t for t in alone[1] if any(name in t for name in NAMES)]
+
+
+def test_shards_are_merged_to_what_one_process_binds(place, alone, tmp_path):
+    """Whichever chunk of a document was in which shard."""
+    key = tmp_path / "state.key"
+    shards = [tmp_path / "one.db", tmp_path / "two.db"]
+    open_state(place, key=key)
+    at_once(*((path, CORPUS[n::2], key) for n, path in enumerate(shards)))
+
+    opened = [open_state(path, key=key) for path in shards]
+    merge_states(open_state(place, key=key), opened, top_n=3, floor=0.9)
+
+    assert told(place, key) == alone
+
+
+@pytest.mark.parametrize(
+    "size", [3, pytest.param(40, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_both_release_the_same(size, postgres_url, tmp_path):
+    """Byte for byte, in both frameworks, bound or met; a key makes the same handles."""
+    chunks, asked = chunks_of(0)[:size], questions_on(0)
+    asked = {
+        question: [chunk for chunk in found if chunk in chunks]
+        for question, found in asked.items()
+    }
+    states = [tmp_path / "state.db", postgres_url]
+    states = [open_state(where, key=tmp_path / "state.key") for where in states]
+    for first, host in zip((True, False), HOSTS, strict=True):
+        seen = []
+        for state in states:
+            shared = {"policy": policy_on(0), "state": state}
+            if first:
+                host.bind(chunks[::2], **shared)
+            seen.append(json.dumps(host.ask(asked, **shared)))
+        assert seen[0] == seen[1]
+
+
+def retriever(state):
+    scenario = Scenario("quay", [Passage("p", QUAY, {"source": "log"})])
+    return langchain_sdrag.SelectiveDisclosureRetriever(
+        base_retriever=Documents(scenario=scenario), policy=POLICY, state=state
+    )
+
+
+def test_many_questions_at_once_on_one_loop(postgres_url):
+    """None waits for ever, none fails, and all are shown the same."""
+    asked = retriever(postgres_url)
+
+    async def ask():
+        return await asyncio.gather(*(asked.ainvoke(f"Who {n}?") for n in range(16)))
+
+    seen = {json.dumps(of_documents(found)) for found in asyncio.run(ask())}
+
+    assert len(seen) == 1
+    assert "Karlsson" not in seen.pop()
+
+
+def test_nothing_is_released_while_the_server_is_away(postgres, postgres_url):
+    """Not even what it knew before; when it is back, so is the service."""
+    asked = retriever(postgres_url)
+    before = of_documents(asked.invoke("Who?"))
+
+    postgres.stop()
+    try:
+        away = asked.invoke("Who?")
+    finally:
+        postgres.start()
+
+    assert away == []
+    assert of_documents(asked.invoke("Who?")) == before != []
+
+
+def test_no_table_and_no_log_of_the_server_holds_text(postgres, postgres_url):
+    """Neither of a chunk nor of a constraint; its log holds statements."""
+    worker(postgres_url, CORPUS)
+    retriever(postgres_url).invoke("Who?")
+
+    address = PostgresAddress.read(postgres_url)
+    held = ""
+    with psycopg.connect(address.conninfo) as connection:
+        tables = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = %s", (address.schema,)
+        ).fetchall()
+        for (table,) in tables:
+            for row in connection.execute(f"SELECT * FROM {address.schema}.{table}"):  # noqa: S608 -- a name of ours
+                held += " ".join(
+                    one.decode("latin-1") if isinstance(one, bytes) else str(one)
+                    for one in row
+                )
+    logged = postgres.logged()
+
+    assert len(tables) > 10
+    assert CORPUS[0].id in held  # ids of the store are kept as they are
+    assert "INSERT INTO bound" in logged
+    for text in ("witness", "Jonathan", "forgets", "crowns", "quay", "amounts"):
+        assert text not in held
+        assert text not in logged
