@@ -28,6 +28,14 @@ _FRAMEWORKS = {
     "langchain/test_middleware.py": ("langchain",),
     "langchain/test_redacting_tool.py": ("langchain",),
     "test_migration.py": ("langchain", "llama_index"),
+    "service": (
+        "chromadb",
+        "fastapi",
+        "jwt",
+        "langchain_openai",
+        "llama_index.llms.openai_like",
+        "prometheus_client",
+    ),
     "workbench": ("httpx", "starlette", "uvicorn"),
     "wire": ("langchain_openai", "llama_index.llms.openai_like"),
 }

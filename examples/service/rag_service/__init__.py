@@ -1,0 +1,1 @@
+"""A RAG service that never shows what its policy forbids."""
