@@ -112,7 +112,7 @@ def test_every_code_in_the_source_is_explained() -> None:
         set(get_args(RefusalReason)),
         set(get_args(citations.Fault)),
         {f"{fault}-unchecked" for fault in get_args(citations.Fault)},
-        set(patterns.PATTERNS),
+        set(patterns.listed_patterns(ciphered=True)),
         {
             f"{kind}:{origin}"
             for kind in get_args(monitoring.Kind)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sdrag.extras import require_extra
+from ahocorasick_rs import AhoCorasick, MatchKind
+
 from sdrag.text.folding import is_boundary
 
 __all__ = ["FormSearch"]
@@ -25,16 +26,11 @@ class FormSearch:
 
     Args:
         forms: Folded, none of them empty.
-
-    Raises:
-        MissingExtraError: The extra `linkage` is not installed.
     """
 
     __slots__ = ("_automaton",)
 
     def __init__(self, forms: Sequence[str]) -> None:
-        with require_extra("linkage", "Searching for what is known"):
-            from ahocorasick_rs import AhoCorasick, MatchKind  # noqa: PLC0415 -- an extra
         whole = [_LONE.sub("\ufffd", form) for form in forms]
         self._automaton = (
             AhoCorasick(whole, matchkind=MatchKind.Standard) if whole else None

@@ -84,7 +84,6 @@ class Masker(Confidential):
 
     Raises:
         UsageError: Pseudonyms were asked for without a key.
-        MissingExtraError: The extra `linkage` is not installed.
     """
 
     __slots__ = (

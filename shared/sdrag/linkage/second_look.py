@@ -44,9 +44,6 @@ def look_again(
     Args:
         texts: The whole corpus.
         found: For each text, what a detector found in it.
-
-    Raises:
-        MissingExtraError: The extra `linkage` is not installed.
     """
     forms, codes = _known(texts, found)
     result: list[tuple[Mention, ...]] = []
@@ -66,9 +63,6 @@ def found_elsewhere(
     Args:
         texts: The whole corpus.
         found: For each text, what a model found in it.
-
-    Raises:
-        MissingExtraError: The extra `linkage` is not installed.
     """
     best: dict[str, Found] = {}
     for item in sorted(

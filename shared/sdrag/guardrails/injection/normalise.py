@@ -97,8 +97,8 @@ def _disguised(
             yield _view(match["said"], _shifted(locate, match.start("said")), disguise)
     for span, said in unshifted(text):
         yield _view(said, _shifted(locate, span.start), "shifted")
-    for disguise, pattern, decode in _ENCODED:
-        for match in pattern.finditer(text):
+    for disguise, mark, pattern, decode in _ENCODED:
+        for match in pattern.finditer(text) if mark in text else ():
             said = decode(match.group())
             if _is_text(said):
                 inner = _fixed(locate(*match.span()))
@@ -141,12 +141,13 @@ CIPHERS = frozenset({"tags", "base64", "hex", "binary", "shifted"})
 _CONCEALED = (("comment", _COMMENT), ("invisible", _HIDDEN))
 """Written as it is, where nobody looks; the group `said` is the text there."""
 
-_ENCODED: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
-    ("tags", _TAGS, from_tags),
-    ("base64", _BASE64, from_base64),
-    ("hex", _HEX, from_hex),
-    ("binary", _BINARY, from_binary),
-    ("url", _PERCENT, urllib.parse.unquote_plus),
-    ("entities", _ENTITIES, html.unescape),
-    ("escapes", _ESCAPES, from_escapes),
+_ENCODED: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("tags", "", _TAGS, from_tags),
+    ("base64", "", _BASE64, from_base64),
+    ("hex", "", _HEX, from_hex),
+    ("binary", "", _BINARY, from_binary),
+    ("url", "%", _PERCENT, urllib.parse.unquote_plus),
+    ("entities", "&", _ENTITIES, html.unescape),
+    ("escapes", "\\u", _ESCAPES, from_escapes),
 )
+"""The name of an encoding, a mark that every match has, what it is, and its undoing."""

@@ -1,0 +1,115 @@
+"""Leaving out patterns that cannot match changes nothing that the scan finds."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sdrag.guardrails.injection import patterns
+from sdrag.guardrails.injection.normalise import views
+from sdrag.text.pattern_index import PatternIndex
+from sdrag.text.required_words import required_words
+
+ROOT = Path(__file__).parents[2]
+Found = list[tuple[str, int, int]]
+LISTED = patterns.listed_patterns(ciphered=True)
+ALL = [pattern for listed in LISTED.values() for pattern in listed]
+INDEX = PatternIndex(ALL)
+WORDS = sorted(
+    {word for pattern in ALL for words in required_words(pattern) for word in words}
+)
+
+
+@cache
+def alternations(*, ciphered: bool) -> dict[str, re.Pattern[str]]:
+    listed = patterns.listed_patterns(ciphered=ciphered)
+    return {name: re.compile("|".join(some)) for name, some in listed.items()}
+
+
+def by_every_pattern(text: str, *, ciphered: bool) -> Found:
+    """Find phrases with all patterns of a name as one, tried everywhere."""
+    return [
+        (name, *match.span())
+        for name, pattern in alternations(ciphered=ciphered).items()
+        for match in pattern.finditer(text)
+    ]
+
+
+def by_index(text: str, *, ciphered: bool) -> Found:
+    return list(patterns.find(text, ciphered=ciphered))
+
+
+def rows(name: str) -> list[str]:
+    path = ROOT / "benchmarks" / "injection" / f"{name}.jsonl"
+    return [json.loads(row)["text"] for row in path.read_text("utf-8").splitlines()]
+
+
+def differing(texts: Iterable[str]) -> list[str]:
+    """Return the readings of texts of which the index makes something else."""
+    readings = (view.text for text in texts for view in views(text))
+    return [
+        text
+        for text in readings
+        if by_every_pattern(text, ciphered=True) != by_index(text, ciphered=True)
+    ]
+
+
+@pytest.mark.parametrize("name", ["attacks", "harmless"])
+def test_texts_are_found_suspicious_as_by_every_pattern(name: str) -> None:
+    """Texts one by one, and a text in which many orders follow each other."""
+    texts = rows(name)
+
+    assert not differing([*texts[::5], "\n".join(texts[:40])])
+
+
+@pytest.mark.slow
+def test_every_text_that_ships_is_found_suspicious_as_by_every_pattern() -> None:
+    """All 662 texts, and the documentation."""
+    pages = [path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")]
+
+    assert not differing([*rows("attacks"), *rows("harmless"), *pages])
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    text=st.lists(
+        st.sampled_from(WORDS)
+        | st.sampled_from((". ", ", ", ": ", " all ", " your ", '"', "\n", "\ud800"))
+        | st.text(max_size=3),
+        max_size=25,
+    ).map("".join),
+    ciphered=st.booleans(),
+)
+def test_words_of_patterns_in_any_order(text: str, *, ciphered: bool) -> None:
+    """Texts made of nothing but what patterns ask for."""
+    expected = by_every_pattern(text, ciphered=ciphered)
+
+    assert expected == by_index(text, ciphered=ciphered)
+
+
+@pytest.mark.parametrize("pattern", ALL)
+def test_every_pattern_can_be_left_out(pattern: str) -> None:
+    """A pattern without a required word would be tried on every text."""
+    assert required_words(pattern)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_what_a_pattern_matches_leaves_it_possible(data: st.DataObject) -> None:
+    """Texts that are made from the patterns themselves."""
+    number = data.draw(st.integers(0, len(ALL) - 1))
+    text = data.draw(st.from_regex(ALL[number]))
+
+    assert number in INDEX.possible(text)
+
+
+def test_a_text_of_no_such_words_leaves_no_pattern() -> None:
+    """Ordinary prose costs one search for words."""
+    assert not list(INDEX.possible("the harbour was built in 1871 by two brothers."))
