@@ -10,14 +10,15 @@ export TRANSFORMERS_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lowest check bench docs release clean
+.PHONY: help demo test test-lowest check slow bench docs release clean
 
 help:
 	@echo "make demo   install and run the demo; ARGS='--top-k 4' are its options"
 	@echo "make test   install and run every check"
 	@echo "make check  ... without the tests"
 	@echo "make test-lowest  run the tests of the adapters on the oldest versions"
-	@echo "make bench  run the slow tests and the benchmarks"
+	@echo "make slow   run the slow tests"
+	@echo "make bench  measure, and write the figures of the documentation; ARGS='--quick'"
 	@echo "make docs   build the documentation site into the folder site"
 	@echo "make release  build a release into dist, check it and try it"
 	@echo "make clean  remove what was installed"
@@ -40,9 +41,11 @@ check: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/ready
+slow: $(VENV)/ready
 	$(BIN)/pytest -m slow
-	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+bench: $(VENV)/ready
+	$(BIN)/python -m benchmarks.page $(ARGS)
 
 docs: $(VENV)/ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -23,9 +23,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from sd_rag_scripted import every_second, nothing_found, right_spans
-
 from benchmarks.curves import draw_curves
+from benchmarks.sd_rag_scripted import every_second, nothing_found, right_spans
 from sdrag.cli.models import complete_with, generator_of, judge_of
 from sdrag.disclosure.hierarchy import add_summaries, in_layers
 from sdrag.engine.calls import Limits, Port
@@ -199,19 +198,15 @@ def ranking(asked: Run) -> str:
 
 def latency(asked: Run) -> str:
     """Redact 10 documents under 12 constraints: side by side, and one by one."""
-    articles = (list(asked.articles) * 10)[:10]
-    sources = load_articles(asked.options.data)[:2]
-    rules = [rule for a in sources for rule in a["constraint_to_witness_words"]][:12]
-    passages = [
-        Passage(f"p{n}", str(a["article_text"])[:600], {}, None, f"d{n}")
-        for n, a in enumerate(articles)
-    ]
+    passages, rules = ten_documents(asked.articles, load_articles(asked.options.data))
     rows = []
     for method in ("redact", "rephrase"):
         policy = {"constraints": [{"text": rule, "method": method} for rule in rules]}
-        _timed(passages, policy, 32, 0.0)  # models load before the clock starts
+        redaction_time(passages, policy, 32, 0.0)  # models load before the clock starts
         for concurrency in (32, 1):
-            wall, busy, calls = _timed(passages, policy, concurrency, asked.latency)
+            wall, busy, calls = redaction_time(
+                passages, policy, concurrency, asked.latency
+            )
             share = f"{wall / asked.latency:.2f}"
             rows.append(
                 (method, concurrency, calls, f"{wall:.2f}", share, f"{busy:.2f}")
@@ -290,7 +285,19 @@ PARTS: Mapping[str, Callable[[Run], str]] = {
 }
 
 
-def _timed(
+def ten_documents(
+    articles: Sequence[Article], sources: Sequence[Article]
+) -> tuple[list[Passage], list[str]]:
+    """Return ten passages of articles, and twelve constraints of two sources."""
+    passages = [
+        Passage(f"p{n}", str(a["article_text"])[:600], {}, None, f"d{n}")
+        for n, a in enumerate((list(articles) * 10)[:10])
+    ]
+    rules = [r for a in sources[:2] for r in a["constraint_to_witness_words"]]
+    return passages, rules[:12]
+
+
+def redaction_time(
     passages: Sequence[Passage],
     policy: Mapping[str, Any],
     concurrency: int,

@@ -361,7 +361,7 @@ def test_settings_are_checked(wrong):
 
 
 # The next two need the extra `hierarchy`, which `dev` leaves out: it brings numba and
-# llvmlite, and compiling takes a minute. With the extra installed, `make bench` and
+# llvmlite, and compiling takes a minute. With the extra installed, `make slow` and
 # `pytest -m slow tests/disclosure/test_hierarchy.py` run them.
 @pytest.mark.slow
 def test_clusters_follow_meaning():

@@ -1,26 +1,17 @@
-"""
-How long a warm answer takes to check, next to the time to embed the same sentences.
-
-Seven claims are checked against eight passages by `grounding` and `contradictions`. No
-check that embeds can be faster than the embedding, so the ratio says what is left.
-
-Run: python benchmarks/answers.py
-"""
+"""An answer of seven claims over eight passages, to be checked."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.guardrails.answer import Draft, guard
-from sdrag.minilm import embed_tokens
 from sdrag.policy import Policy
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
+
+__all__ = ["check", "sentences_of_all"]
 
 PLACES = ("Arden", "Brook", "Corby", "Dale", "Elm", "Ford", "Glen", "Holt")
 TEXT = (
@@ -38,35 +29,16 @@ POLICY = Policy.read({"grounding": {}, "contradictions": {}})
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 
 
-def seconds(work: Callable[[], object], times: int = 7) -> float:
-    """Return the median time of a call, after one that warms up."""
-    work()
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
-
-
 def check() -> None:
     """Check the answer once."""
     draft = Draft("", ANSWER, PASSAGES)
     run(guard(draft, POLICY, now=NOW), PortRunner(Ports()))
 
 
-def main() -> None:
-    """Print both times and their ratio."""
-    texts = [
+def sentences_of_all() -> list[str]:
+    """Return the sentences of the answer and of the passages."""
+    return [
         span.of(text)
         for text in (ANSWER, *(passage.text for passage in PASSAGES))
         for span in sentences(text)
     ]
-    checked, embedded = seconds(check), seconds(lambda: embed_tokens(texts))
-    print(f"checking 7 claims against 8 passages  {checked * 1000:7.0f} ms")
-    print(f"embedding the same {len(texts)} sentences     {embedded * 1000:7.0f} ms")
-    print(f"ratio                                 {checked / embedded:7.2f}")
-
-
-if __name__ == "__main__":
-    main()
