@@ -7,7 +7,8 @@ A model that answers with all it was given, the service, and the clients are pro
 of their own, on loopback. Each client of two tenants asks, reads the whole answer and
 asks again. The policy is swapped every few seconds for one that hides another canary.
 Printed are throughput, latencies, memory, and what leaked. `--bare` then puts the same
-load for some seconds on the same service without sdrag. An interrupt ends a load early.
+load for some seconds on the same service without sdrag. An interrupt ends a load
+early.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from prometheus_client import (
 )
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from sdrag.privacy.audit import AuditEvent
+from sdrag import AuditEvent
 
 REQUESTS = Counter("rag_requests", "Requests that ended.", ["path", "outcome"])
 SECONDS = Histogram("rag_request_seconds", "How long they took.", ["path"])

@@ -10,6 +10,7 @@ off.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -86,7 +87,10 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.answerer = await asyncio.to_thread(opened, settings)
+        gc.collect()
+        gc.freeze()  # what lives as long as the process is not looked at again
         yield
+        gc.unfreeze()
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.settings = settings
