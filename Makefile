@@ -32,8 +32,10 @@ $(VENV)/ready: pyproject.toml constraints.txt
 demo: $(VENV)/ready
 	@$(BIN)/sdrag demo $(ARGS)
 
+# The files of tests are shared out among so many processes, each with one thread.
+WORKERS ?= 2
 test: check
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile
 
 check: $(VENV)/ready
 	$(BIN)/ruff check .

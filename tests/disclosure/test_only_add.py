@@ -13,6 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from importlib.resources import files
 
@@ -122,8 +123,13 @@ def _uncovered(
         Passage(f"q{number}", text, {"title": text[:40]}, document_id=document)
         for number, text in enumerate([*planted, *planted])
     ]
-    alone = _shown([constraint], own, bound=bound)
+    alone = _shown_alone(constraint, own, bound=bound)
     return _shown([constraint], own, others, bound=bound) - alone
+
+
+@cache
+def _shown_alone(constraint: str, own: str, *, bound: bool) -> Counter[str]:
+    return _shown([constraint], own, bound=bound)
 
 
 @pytest.mark.parametrize(("constraint", "own"), CASES)
