@@ -6,7 +6,8 @@ upper layers, and whatever a network adds to them, come with the package.
 
 It is trained on texts that are padded to one length. It reads without padding: all but
 attention is done token by token, so the tokens of all texts are in one matrix, and
-texts of one length attend each within itself in one go.
+texts of one length attend each within itself in one go. Products of its layers are of
+whole numbers then: see `int8_linear`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from sdrag.errors import InternalError
 from sdrag.minilm import load_minilm
+from sdrag.minilm.int8_linear import put_int8
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Trained", "load_trained"]
 
 _MASKED = -3e4
+_AT_ONCE = 256
+"""So many tokens are widened at once: they stay near the processor."""
 _FEWEST = 16
 """A product of fewer rows is computed, and so rounded, another way."""
 
@@ -105,7 +109,12 @@ class Trained(Module):
             attended = layer.attention.output(
                 _attended(layer.attention.self, states, lengths), states
             )
-            states = layer.output(layer.intermediate(attended), attended)
+            states = torch.cat(
+                [
+                    layer.output(layer.intermediate(some), some)
+                    for some in attended.split(_AT_ONCE)
+                ]
+            )
         return states[:total]
 
 
@@ -128,6 +137,9 @@ def load_trained(kind: type[T], path: Traversable) -> tuple[T, Any]:
         raise InternalError(f"The weights are not those of {kind.__name__}.")
     network.load_state_dict(weights, strict=False)
     network.merge()
+    network.lower = copy.deepcopy(network.lower)  # the embedding model keeps its own
+    for layers in (network.lower, network.upper):
+        put_int8(layers)
     # A copy of its own: a tokenizer keeps padding as state, and threads share it.
     return network.eval(), copy.deepcopy(transformer.tokenizer)
 

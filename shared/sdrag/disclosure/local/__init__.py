@@ -38,7 +38,7 @@ __all__ = ["LocalLocator", "networks"]
 
 FindingsOutcome = Outcome[tuple[Finding, ...]]
 
-_VERSION = 4
+_VERSION = 5
 """Raised with every change of what is found, so that corpora are located anew."""
 
 
