@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sdrag.privacy.open_telemetry import OpenTelemetrySink
     from sdrag.state import State, open_state
     from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Span
+    from sdrag.warming import warm_up
 
 __all__ = [
     "AuditEvent",
@@ -76,6 +77,7 @@ __all__ = [
     "on_contradiction",
     "open_state",
     "stream_as",
+    "warm_up",
 ]
 
 _MODULES = {
@@ -100,6 +102,7 @@ _MODULES = {
     "on_contradiction": "sdrag.guardrails.contradictions",
     "open_state": "sdrag.state",
     "stream_as": "sdrag.principals",
+    "warm_up": "sdrag.warming",
 }
 """The module of each public name; the other public names are errors."""
 
