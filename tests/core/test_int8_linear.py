@@ -6,7 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sdrag.minilm import int8_linear, load_minilm  # noqa: E402 -- torch comes first
+from sdrag.detectors.tagger import tagging  # noqa: E402 -- torch comes first
+from sdrag.minilm import int8_linear, load_minilm  # noqa: E402
 from sdrag.minilm.int8_linear import Int8Linear, put_int8  # noqa: E402
 
 SHAPES = [(384, 384), (384, 1536), (1536, 384), (10, 3)]
@@ -53,7 +54,7 @@ def test_the_largest_numbers_are_added_without_an_error():
 
 
 def test_a_large_row_takes_nothing_from_a_small_one():
-    """Each row has a scale of its own: nobody's text makes another's coarse."""
+    """Each row has a scale of its own: no text makes another's coarse."""
     layer = Int8Linear(_linear(384, 384))
     small, large = torch.randn(3, 384), 1e4 * torch.randn(3, 384)
 
@@ -89,3 +90,10 @@ def test_the_embedding_model_keeps_its_own_layers():
 
     assert any(isinstance(part, Int8Linear) for part in network.lower.modules())
     assert not any(isinstance(part, Int8Linear) for part in load_minilm().modules())
+
+
+def test_the_tagger_is_read_as_it_was_trained():
+    """In whole numbers its precision falls by a hundredth."""
+    network, _ = tagging._NETWORK.loaded()
+
+    assert not any(isinstance(part, Int8Linear) for part in network.modules())

@@ -118,7 +118,7 @@ def test_what_the_response_reports_is_handed_on(place, reply_format, text, is_as
         {"raw": {"usage": {"prompt_tokens": "many"}}},
         {"raw": object()},
     ],
-    ids=str,
+    ids=["nothing", "empty", "zero", "words", "object"],
 )
 def test_what_reports_nothing_is_handed_on_without_counts(usage):
     assert replied(Counting(**usage)) == Completion("fine")

@@ -51,7 +51,7 @@ class Int8Linear(Module):
         numbers, scale = _whole(states.flatten(0, -2))
         sums = _product(numbers, self.weight)
         read = torch.addcmul(self.bias, sums.mul_(scale), self.scale)
-        return read.unflatten(0, states.shape[:-1])
+        return read.view(*states.shape[:-1], -1)
 
 
 def put_int8(module: Module) -> None:
@@ -73,13 +73,14 @@ def _product(numbers: Tensor, weight: Tensor) -> Tensor:
     """Multiply exactly, and round once: both ways give the same."""
     if weight.dtype == torch.int8:
         return torch._int_mm(numbers.to(torch.int8), weight).float()  # noqa: SLF001
-    parts = zip(numbers.split(_EXACT, 1), weight.split(_EXACT), strict=True)
-    first, *others = [part @ rows for part, rows in parts]
-    return sum(others, start=first)
+    starts = range(0, len(weight), _EXACT)
+    parts = [numbers[:, at : at + _EXACT] @ weight[at : at + _EXACT] for at in starts]
+    return torch.stack(parts).sum(0)
 
 
 @lru_cache(maxsize=1)
 def _is_fast() -> bool:
     """Say whether this processor adds such products without a wider detour."""
-    able = torch.cpu.get_capabilities()
+    capabilities = getattr(torch.cpu, "get_capabilities", dict)  # since torch 2.6
+    able: dict[str, bool] = capabilities()
     return any(able.get(name) for name in _INSTRUCTIONS)

@@ -6,8 +6,8 @@ upper layers, and whatever a network adds to them, come with the package.
 
 It is trained on texts that are padded to one length. It reads without padding: all but
 attention is done token by token, so the tokens of all texts are in one matrix, and
-texts of one length attend each within itself in one go. Products of its layers are of
-whole numbers then: see `int8_linear`.
+texts of one length attend each within itself in one go. A network whose figures allow
+it multiplies whole numbers then: see `int8_linear`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import as_file
 from importlib.resources.abc import Traversable
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import torch
 from safetensors.torch import load_file
@@ -48,6 +48,9 @@ class Trained(Module):
         bert: The transformer of the packaged MiniLM; not changed.
         layers: How many are trained.
     """
+
+    in_int8: ClassVar[bool] = False
+    """Whether it is read in whole numbers of eight bits."""
 
     def __init__(self, bert: Any, layers: int) -> None:
         super().__init__()
@@ -109,12 +112,10 @@ class Trained(Module):
             attended = layer.attention.output(
                 _attended(layer.attention.self, states, lengths), states
             )
-            states = torch.cat(
-                [
-                    layer.output(layer.intermediate(some), some)
-                    for some in attended.split(_AT_ONCE)
-                ]
-            )
+            # Rows of whole numbers are the same in any company; others are rounded.
+            parts = attended.split(_AT_ONCE if self.in_int8 else len(attended))
+            wide = [layer.output(layer.intermediate(part), part) for part in parts]
+            states = torch.cat(wide)
         return states[:total]
 
 
@@ -137,9 +138,10 @@ def load_trained(kind: type[T], path: Traversable) -> tuple[T, Any]:
         raise InternalError(f"The weights are not those of {kind.__name__}.")
     network.load_state_dict(weights, strict=False)
     network.merge()
-    network.lower = copy.deepcopy(network.lower)  # the embedding model keeps its own
-    for layers in (network.lower, network.upper):
-        put_int8(layers)
+    if network.in_int8:
+        network.lower = copy.deepcopy(network.lower)  # the embedding model's own stay
+        put_int8(network.lower)
+        put_int8(network.upper)
     # A copy of its own: a tokenizer keeps padding as state, and threads share it.
     return network.eval(), copy.deepcopy(transformer.tokenizer)
 

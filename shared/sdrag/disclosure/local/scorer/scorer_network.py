@@ -54,6 +54,8 @@ class LateInteraction(Trained):
         bert: The transformer of the packaged MiniLM; left as it is.
     """
 
+    in_int8 = True
+
     def __init__(self, bert: Any) -> None:
         super().__init__(bert, _LAYERS)
         width = bert.config.hidden_size
