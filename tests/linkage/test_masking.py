@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,8 @@ from sdrag.errors import ModelError, UsageError
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.checkpoint import detect_all
 from sdrag.linkage.masking import Masked, mask_corpus_steps
+from sdrag.linkage.placement import HERE
 from sdrag.linkage.replacing import Masker
-from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection
 from sdrag.testing import Scripted, canary
 from sdrag.text.folding import fold, fold_text
@@ -284,9 +285,8 @@ def test_detection_resumes_from_a_checkpoint(tmp_path: Path) -> None:
     first, second, third = Counting(), Counting(), Counting()
 
     def scan(detector: Counting, stamp: str, part: list[Passage]) -> int:
-        found = detect_all(
-            part, detector, local_runner(), checkpoint, stamp, steps.append
-        )
+        detect = partial(HERE.detected, detector=detector)
+        found = detect_all(part, detect, checkpoint, stamp, steps.append)
         return len(found)
 
     assert scan(first, "one", documents[:70]) == 70
@@ -303,9 +303,8 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     checkpoint, again = tmp_path / "progress", Counting()
 
     def scan(detector: Counting) -> int:
-        found = detect_all(
-            documents, detector, local_runner(), checkpoint, "one", lambda _: None
-        )
+        detect = partial(HERE.detected, detector=detector)
+        found = detect_all(documents, detect, checkpoint, "one", lambda _: None)
         return len(found)
 
     scan(Counting())

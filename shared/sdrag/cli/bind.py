@@ -10,10 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from sdrag.cli.chunks import chunks_in
+from sdrag.cli.chunks import Chunks, chunks_in
 from sdrag.cli.models import LOCAL, chat_model
-from sdrag.cli.options import AsJson, KeyFile
+from sdrag.cli.options import AsJson, KeyFile, RunOn, SpillFolder
 from sdrag.cli.progress_bar import progress_bar
+from sdrag.cli.ray_engine import check_engine
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 
@@ -43,6 +44,8 @@ def bind(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Estimate, and write nothing.")
     ] = False,
+    engine: RunOn = "local",
+    ray_spill: SpillFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -52,6 +55,7 @@ def bind(
 
     Example: sdrag bind policy.yaml --chroma ./chroma --state sdrag.sqlite
     """
+    check_engine(engine, llm)
     rules = Policy.read(policy)
     if (chroma is None) == (not paths):
         raise UsageError("Give files of chunks, or --chroma and --collection.")
@@ -66,7 +70,11 @@ def bind(
         return
     if state is None:
         raise UsageError("--state names what is written.")
-    _print(_bound(rules, source, (state, key), llm), as_json=as_json)
+    if engine == LOCAL:
+        found = _bound(rules, source, (state, key), llm)
+    else:
+        found = _bound_on_ray(rules, source, (state, key), ray_spill)
+    _print(found, as_json=as_json)
 
 
 def _bound(
@@ -108,6 +116,30 @@ def _bound(
         "calls": runner.meter.calls,
         "tokens_in": runner.meter.tokens_in,
         "tokens_out": runner.meter.tokens_out,
+        "seconds": round(perf_counter() - started, 3),
+    }
+
+
+def _bound_on_ray(
+    rules: Policy, source: Chunks, state: tuple[str, Path | None], spill: Path | None
+) -> dict[str, float | int]:
+    from sdrag.distributed import RayOptions, bind_corpus
+    from sdrag.state import open_state
+
+    where, key = state
+    opened = open_state(where, key=key)
+    started, options = perf_counter(), RayOptions(spill=spill)
+    with progress_bar("Binding", source.count) as tell:
+        done = bind_corpus(
+            source.passages, rules, opened, options=options, progress=tell
+        )
+    return {
+        "chunks": done.passages,
+        "located": done.located,
+        "read": done.read,
+        "calls": 0,
+        "tokens_in": 0,
+        "tokens_out": 0,
         "seconds": round(perf_counter() - started, 3),
     }
 

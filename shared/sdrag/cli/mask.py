@@ -13,7 +13,8 @@ import typer
 
 from sdrag.cli.mask_target import Target
 from sdrag.cli.models import LOCAL
-from sdrag.cli.options import AsJson
+from sdrag.cli.options import AsJson, RunOn, SpillFolder
+from sdrag.cli.ray_engine import check_engine, placement_of
 from sdrag.cli.writing import check_creatable, write_whole
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
@@ -21,6 +22,7 @@ from sdrag.policy import Policy
 if TYPE_CHECKING:
     from sdrag.cli.mask_corpus import Corpus, Findings
     from sdrag.linkage.fitting import Fitted
+    from sdrag.linkage.placement import Placement
     from sdrag.linkage.plan_file import Saved
     from sdrag.vocabulary import Passage
 
@@ -57,6 +59,8 @@ def mask(
     given: Annotated[
         bool, typer.Option("--given", help="Use the entities that the input brings.")
     ] = False,
+    engine: RunOn = "local",
+    ray_spill: SpillFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -70,6 +74,7 @@ def mask(
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """
     started = perf_counter()
+    check_engine(engine, llm)
     rules = Policy() if policy is None else Policy.read(policy)
     place = Target(target)
     if not source.exists():
@@ -85,9 +90,10 @@ def mask(
     wrote: dict[str, list[str]] = dict(saved.notes["wrote"]) if saved else {}
     place.check_free(ours=place.name in wrote or place.progress.exists())
 
-    fitted, corpus, findings = _fitted(
-        rules, llm, source, place, kept_at, saved, key, given=given
-    )
+    with placement_of(engine, ray_spill) as placement:
+        fitted, corpus, findings = _fitted(
+            rules, llm, source, place, kept_at, saved, key, placement, given=given
+        )
     contents = place.contents(_by_file(corpus, fitted))
     before = wrote.get(place.name, [])
     if kept_at is not None and key is not None:
@@ -180,6 +186,7 @@ def _fitted(
     kept_at: Path | None,
     saved: Saved | None,
     key: bytes | None,
+    placement: Placement,
     *,
     given: bool,
 ) -> tuple[Fitted, Corpus, Findings]:
@@ -190,8 +197,9 @@ def _fitted(
     corpus = read_corpus(source, key, given=given)
     place.path.parent.mkdir(parents=True, exist_ok=True)
     progress = place.progress, stamp(source, kept_at, settings)
-    findings = find(corpus, settings, engine, saved, progress)
-    return fit_plan(findings, settings, engine, saved, key), corpus, findings
+    findings = find(corpus, settings, engine, saved, progress, placement)
+    fitted = fit_plan(findings, settings, engine, saved, key, placement)
+    return fitted, corpus, findings
 
 
 def _by_file(corpus: Corpus, fitted: Fitted) -> dict[str, list[Passage]]:

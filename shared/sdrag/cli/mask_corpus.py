@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,9 @@ from sdrag.linkage.fitting import Fitted, PlanInput
 from sdrag.linkage.masking import detected
 from sdrag.linkage.mentions import Found, found_in
 from sdrag.linkage.model_extractor import ModelExtractor
+from sdrag.linkage.placement import HERE, Placement
 from sdrag.linkage.plan_file import Saved
-from sdrag.linkage.second_look import found_elsewhere, look_again
+from sdrag.linkage.second_look import found_elsewhere
 from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection, Policy
 from sdrag.vocabulary import Confidential, Mention, Passage
@@ -184,6 +186,7 @@ def find(
     engine: Engine,
     saved: Saved | None,
     progress: tuple[Path, str],
+    placement: Placement = HERE,
 ) -> Findings:
     """
     Find entities in every document; what the plan knows is not read again.
@@ -194,6 +197,7 @@ def find(
         engine: Who finds them.
         saved: The plan that was kept.
         progress: A file that is resumed from, and what names this very run.
+        placement: Where a detector works.
 
     Raises:
         UsageError: Two documents have one id.
@@ -208,7 +212,7 @@ def find(
         return Findings(documents, dict(zip(documents, rows, strict=True)))
     if engine.port is not None:
         return _by_model(documents, settings, engine, saved)
-    return _by_detector(documents, settings, saved, progress)
+    return _by_detector(documents, settings, saved, progress, placement)
 
 
 def _by_detector(
@@ -216,6 +220,7 @@ def _by_detector(
     settings: LinkageSection,
     saved: Saved | None,
     progress: tuple[Path, str],
+    placement: Placement,
 ) -> Findings:
     known = _known(saved, documents)
     new = [document for id_, document in documents.items() if id_ not in known]
@@ -227,15 +232,16 @@ def _by_detector(
             done += more
             update(done, len(new))
 
-        found = detect_all(new, LocalDetector(), local_runner(), *progress, advance)
+        detect = partial(placement.detected, detector=LocalDetector())
+        found = detect_all(new, detect, *progress, advance)
     fresh = {
         one.id: row for one, row in zip(new, found, strict=True) if row is not None
     }
     mentions = {k: (known | fresh)[k] for k in documents if k in known or k in fresh}
     kept = {id_: documents[id_] for id_ in mentions}
-    texts = [document.text for document in kept.values()]
-    again = look_again(texts, list(mentions.values()))
-    rows = found_in(list(kept.values()), again, weights_of(settings))
+    rows = placement.looked_again(
+        list(kept.values()), list(mentions.values()), weights_of(settings)
+    )
     return Findings(kept, dict(zip(kept, rows, strict=True)), mentions)
 
 
@@ -282,6 +288,7 @@ def fit_plan(
     engine: Engine,
     saved: Saved | None,
     key: bytes | None,
+    placement: Placement = HERE,
 ) -> Fitted:
     """
     Fit a plan that keeps what an earlier one masked.
@@ -292,6 +299,7 @@ def fit_plan(
         engine: Rewrites, where the policy asks for it.
         saved: The plan that was kept.
         key: For ids and pseudonyms.
+        placement: Where the documents are masked, and their links are found.
     """
     plan = PlanInput(
         settings, findings.documents, findings.found, findings.mentions, key
@@ -301,7 +309,7 @@ def fit_plan(
     rewrites = settings.replace == "rewrite"
     asked = engine if rewrites else Engine()
     with asked.runner("Rewriting", len(findings.documents)) as runner:
-        return run(plan.fitted(carried, vectors), runner)
+        return run(plan.fitted(carried, vectors, placement), runner)
 
 
 def stamp(source: Path, plan: Path | None, settings: LinkageSection) -> str:

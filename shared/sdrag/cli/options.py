@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-__all__ = ["Articles", "AsJson", "Errors", "KeyFile", "Limit", "TopK"]
+__all__ = [
+    "Articles",
+    "AsJson",
+    "Errors",
+    "KeyFile",
+    "Limit",
+    "RunOn",
+    "SpillFolder",
+    "TopK",
+]
 
 Articles = Annotated[
     Path | None, typer.Option(help="Articles; the shipped ones when missing.")
@@ -22,5 +31,12 @@ KeyFile = Annotated[
 ]
 Limit = Annotated[
     int | None, typer.Option(min=1, help="How many articles; all when missing.")
+]
+RunOn = Annotated[
+    Literal["local", "ray"], typer.Option("--engine", help="Where the work is done.")
+]
+SpillFolder = Annotated[
+    Path | None,
+    typer.Option("--ray-spill", help="Where Ray puts what memory does not hold."),
 ]
 TopK = Annotated[int, typer.Option(min=1, help="Chunks retrieved.")]

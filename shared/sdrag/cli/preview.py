@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdrag.cli.models import complete_with
-from sdrag.cli.options import AsJson
+from sdrag.cli.models import LOCAL, complete_with
+from sdrag.cli.options import AsJson, RunOn, SpillFolder
 from sdrag.cli.output import counted
 from sdrag.cli.progress_bar import progress_bar
+from sdrag.cli.ray_engine import check_engine
 from sdrag.cli.writing import check_writable, write_whole
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
@@ -23,12 +24,13 @@ from sdrag.policy import Policy
 if TYPE_CHECKING:
     from sdrag.cli.preview_journal import PreviewJournal
     from sdrag.documents import Skipped
-    from sdrag.explanation import Explainer
+    from sdrag.explanation import Explainer, Explanation
     from sdrag.reports.preview_report import Preview
     from sdrag.vocabulary import Passage, Principal
 
 __all__ = ["preview"]
 
+Explain = Callable[[Sequence[Sequence["Passage"]]], Iterable[Sequence["Explanation"]]]
 _AT_ONCE = 20
 """So many chunks are read between two steps of the bar."""
 
@@ -43,6 +45,8 @@ def preview(
     llm: Annotated[
         str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
     ] = "local",
+    engine: RunOn = "local",
+    ray_spill: SpillFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -55,8 +59,10 @@ def preview(
     Example: sdrag preview policy.yaml documents --html preview.html
     """
     from sdrag.explanation import Explainer
+    from sdrag.reports.preview_report import Preview
     from sdrag.vocabulary import Principal
 
+    check_engine(engine, llm)
     read = Policy.read(policy)
     explainer = Explainer(read, complete=complete_with(llm, "--llm"))
     if html is not None:
@@ -70,7 +76,18 @@ def preview(
 
         about = (read.model_dump_json(), llm, *sorted(role or ()), version("sdrag"))
         journal = PreviewJournal(html, about)
-    previewed = _previewed(documents, skipped, read, explainer, asker, journal)
+    if engine == LOCAL:
+        explain = _here(explainer, asker)
+    else:
+        explain = _on_ray(read, asker, ray_spill)
+    explained = _explained(documents, read, explain, journal)
+    previewed = Preview(
+        {rule.id: rule.text for rule in read.rules},
+        explainer.refused,
+        explained,
+        skipped,
+        len(documents),
+    )
     if html is not None and journal is not None:
         from sdrag.reports.preview_report import render_preview
 
@@ -110,36 +127,43 @@ def _read(paths: list[Path]) -> tuple[list[list[Passage]], list[Skipped]]:
     return documents, skipped
 
 
-def _previewed(
-    documents: list[list[Passage]],
-    skipped: list[Skipped],
-    policy: Policy,
-    explainer: Explainer,
-    asker: Principal | None,
-    journal: PreviewJournal | None,
-) -> Preview:
-    """Explain the documents, some at a time; those of the journal are known."""
-    from sdrag.reports.preview_report import Preview
+def _here(explainer: Explainer, asker: Principal | None) -> Explain:
+    return lambda batches: (explainer.explain(some, asker) for some in batches)
 
+
+def _on_ray(policy: Policy, asker: Principal | None, spill: Path | None) -> Explain:
+    from sdrag.distributed import RayOptions, preview_corpus
+
+    options = RayOptions(spill=spill)
+    return lambda batches: preview_corpus(batches, policy, asker, options=options)
+
+
+def _explained(
+    documents: list[list[Passage]],
+    policy: Policy,
+    explain: Explain,
+    journal: PreviewJournal | None,
+) -> list[Explanation]:
+    """Explain the documents, some at a time; those of the journal are known."""
     words = {rule.id: rule.text for rule in policy.rules}
     found = [journal.get(chunks, words) if journal else None for chunks in documents]
     total = sum(map(len, documents))
     done = sum(len(known) for known in found if known)
     unread = [index for index, known in enumerate(found) if known is None]
+    some = list(_batches(unread, documents))
+    batches = [[chunk for index in one for chunk in documents[index]] for one in some]
     with progress_bar("Reading", total) as update:
         update(done, total)
-        for some in _batches(unread, documents):
-            chunks = [chunk for index in some for chunk in documents[index]]
-            explained = iter(explainer.explain(chunks, asker))
-            for index in some:
+        for indices, answers in zip(some, explain(batches), strict=True):
+            explained = iter(answers)
+            for index in indices:
                 made = list(islice(explained, len(documents[index])))
                 found[index] = made
                 done += len(made)
                 if journal:
                     journal.put(documents[index], made)
             update(done, total)
-    explanations = [one for known in found for one in known or ()]
-    return Preview(words, explainer.refused, explanations, skipped, len(documents))
+    return [one for known in found for one in known or ()]
 
 
 def _batches(unread: list[int], documents: list[list[Passage]]) -> Iterator[list[int]]:

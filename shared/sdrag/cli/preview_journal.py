@@ -17,16 +17,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from sdrag.errors import UsageError
 from sdrag.explanation import Explanation
-from sdrag.explanation.explanations import ExplainedSpan
+from sdrag.explanation.stored import opened, stored
 from sdrag.vocabulary import Passage
 
 __all__ = ["PreviewJournal"]
 
-_SPANS = TypeAdapter(tuple[ExplainedSpan, ...])
 _OWNER_ONLY = 0o600
 
 
@@ -61,13 +58,13 @@ class PreviewJournal:
         self, chunks: Sequence[Passage], constraints: Mapping[str, str]
     ) -> list[Explanation] | None:
         """Return what was found in a document, or None if it was not read yet."""
-        stored = self._known.get(self._name(chunks))
-        if stored is None:
+        known = self._known.get(self._name(chunks))
+        if known is None:
             return None
         try:
             return [
-                _opened(chunk, said, constraints)
-                for chunk, said in zip(chunks, stored, strict=True)
+                opened(chunk, said, constraints)
+                for chunk, said in zip(chunks, known, strict=True)
             ]
         except (ValueError, TypeError, KeyError):
             return None  # another hand wrote it: it is read again
@@ -76,7 +73,7 @@ class PreviewJournal:
         self, chunks: Sequence[Passage], explanations: Sequence[Explanation]
     ) -> None:
         """Remember what was found in a document."""
-        said = [_stored(explanation) for explanation in explanations]
+        said = [stored(explanation) for explanation in explanations]
         self._write([{"document": self._name(chunks), "chunks": said}], os.O_APPEND)
 
     def remove(self) -> None:
@@ -106,8 +103,8 @@ class PreviewJournal:
         text = "".join(json.dumps(line) + "\n" for line in lines)
         try:
             file = os.open(self._path, os.O_WRONLY | os.O_CREAT | how, _OWNER_ONLY)
-            with os.fdopen(file, "wb") as opened:
-                opened.write(text.encode())
+            with os.fdopen(file, "wb") as journal:
+                journal.write(text.encode())
         except OSError as error:
             raise UsageError(
                 f"{self._path} cannot be written ({type(error).__name__})."
@@ -119,27 +116,3 @@ def _bytes(said: object) -> bytes:
         return bytes.fromhex(str(said))
     except ValueError:
         return b""
-
-
-def _stored(explanation: Explanation) -> dict[str, Any]:
-    return {
-        "constraints": list(explanation.constraints),
-        "spans": _SPANS.dump_python(explanation.spans, mode="json"),
-        "left": _SPANS.dump_python(explanation.left, mode="json"),
-        "released": explanation.released,
-        "reason": explanation.reason,
-    }
-
-
-def _opened(
-    chunk: Passage, said: Mapping[str, Any], constraints: Mapping[str, str]
-) -> Explanation:
-    return Explanation(
-        id=chunk.id,
-        text=chunk.text,
-        constraints={name: constraints[name] for name in said["constraints"]},
-        spans=_SPANS.validate_python(said["spans"]),
-        left=_SPANS.validate_python(said["left"]),
-        released=said["released"],
-        reason=said["reason"],
-    )

@@ -28,6 +28,7 @@ from sdrag.disclosure.candidates import ConstraintChoice
 from sdrag.disclosure.documents import by_document, with_documents
 from sdrag.disclosure.locating import located
 from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.stored_findings import Lookup
 from sdrag.disclosure.texts import Texts
 from sdrag.engine.progress import Progress
 from sdrag.engine.steps import Steps, compute, replied, search
@@ -42,6 +43,7 @@ __all__ = [
     "forget_constraint",
     "forget_document",
     "ingest",
+    "is_ingested",
     "locate",
     "named",
 ]
@@ -104,6 +106,35 @@ def _bound(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
     known = replied(answer)
     new = [p for p, bound in zip(passages, known, strict=True) if bound is None]
     yield from bind(new, rules, setup.state, setup.policy.disclosure)
+
+
+def is_ingested(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[bool]:
+    """
+    Say whether `ingest` would find nothing to embed or to read in these passages.
+
+    Args:
+        passages: As `ingest` takes them.
+        setup: The engine.
+
+    Raises:
+        HostError: The state failed.
+    """
+    named = with_documents(passages, setup.policy.disclosure.document_keys)
+    rules = setup.policy.rules
+    asked = [rule for rule in rules if not rule.always]
+    if setup.has_embeddings:
+        (answer,) = yield from compute(
+            lambda all_: setup.state.bindings.read(all_, asked), [named]
+        )
+        if None in replied(answer):
+            return False
+    unlimited = replace(setup, policy=setup.policy.without_limits())
+    lookup = Lookup(Texts(named, rules, setup.policy.metadata), unlimited)
+    (found,) = yield from compute(
+        lambda keys: setup.state.findings.read(keys, lookup.local), [lookup.keys()]
+    )
+    lookup.known, lookup.versions = replied(found)
+    return not any(lookup.missing(whole=True))
 
 
 def locate(

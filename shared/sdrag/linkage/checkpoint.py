@@ -9,33 +9,33 @@ and one policy; a changed one begins anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from sdrag.detectors import Detector
-from sdrag.engine.steps import EffectRunner, Failure, run
+from sdrag.engine.batches import batched
 from sdrag.vocabulary import Mention, Passage, Span
 
 __all__ = ["detect_all"]
 
 _BATCH = 64
 
+Row = tuple[Mention, ...] | None
+"""What was found in a text; `None` where it could not be read."""
+
 
 def detect_all(
     documents: Sequence[Passage],
-    detector: Detector,
-    runner: EffectRunner,
+    detect: Callable[[Sequence[str]], Iterator[Row]],
     checkpoint: Path,
     stamp: str,
     advance: Callable[[int], None],
-) -> list[tuple[Mention, ...] | None]:
+) -> list[Row]:
     """
     Find the mentions in every document, resuming where a run was interrupted.
 
     Args:
         documents: The corpus.
-        detector: Finds mentions.
-        runner: Answers its effects.
+        detect: Yields what is found in each text, in order.
         checkpoint: Where progress is kept; the caller removes it when done.
         stamp: Names the input and the policy.
         advance: Called with the number of documents that are done in addition.
@@ -48,12 +48,8 @@ def detect_all(
     with checkpoint.open("a" if found else "w", encoding="utf-8") as file:
         if not found:
             file.write(json.dumps({"stamp": stamp}) + "\n")
-        for start in range(len(found), len(documents), _BATCH):
-            texts = [document.text for document in documents[start : start + _BATCH]]
-            outcomes = run(detector.detect(texts), runner)
-            rows = [
-                None if isinstance(o, Failure) else tuple(o.value) for o in outcomes
-            ]
+        left = [document.text for document in documents[len(found) :]]
+        for rows in batched(detect(left), _BATCH):
             file.writelines(json.dumps(_plain(row)) + "\n" for row in rows)
             file.flush()
             found += rows
@@ -61,15 +57,13 @@ def detect_all(
     return found
 
 
-def _plain(row: tuple[Mention, ...] | None) -> list[list[object]] | None:
+def _plain(row: Row) -> list[list[object]] | None:
     if row is None:
         return None
     return [[m.span.start, m.span.end, m.type, m.confidence] for m in row]
 
 
-def _resumed(
-    checkpoint: Path, stamp: str, documents: Sequence[Passage]
-) -> list[tuple[Mention, ...] | None]:
+def _resumed(checkpoint: Path, stamp: str, documents: Sequence[Passage]) -> list[Row]:
     """Return what was found before; a line torn by the interruption is cut off."""
     try:
         lines = checkpoint.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -77,7 +71,7 @@ def _resumed(
             return []
     except (OSError, ValueError):
         return []
-    found: list[tuple[Mention, ...] | None] = []
+    found: list[Row] = []
     for line in lines[1 : len(documents) + 1]:
         try:
             found.append(_read(json.loads(line)))
@@ -87,7 +81,7 @@ def _resumed(
     return found
 
 
-def _read(row: list[tuple[int, int, str, float]] | None) -> tuple[Mention, ...] | None:
+def _read(row: list[tuple[int, int, str, float]] | None) -> Row:
     if row is None:
         return None
     return tuple(Mention(Span(low, high), kind, sure) for low, high, kind, sure in row)

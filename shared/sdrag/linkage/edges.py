@@ -27,7 +27,7 @@ from sdrag.linkage.linked_pairs import (
     ranked,
 )
 
-__all__ = ["MOST_EDGES", "Edges", "Links", "find_edges", "joined"]
+__all__ = ["MOST_EDGES", "Edges", "Links", "blocks_of", "find_edges", "joined"]
 
 _TOLERANCE = 1e-12
 MOST_EDGES = 100_000_000
@@ -105,12 +105,7 @@ class Links:
 
     def blocks(self) -> Iterator[Edges]:
         """Yield the edges in blocks of no order, each edge in one of them."""
-        shared = ranked(self.corpus)
-        need = float(neglog(np.array([self.threshold]))[0]) - SLACK
-        for pairs in candidates(shared, need):
-            found = _checked(shared, pairs, self.threshold)
-            if len(found):
-                yield found
+        yield from blocks_of(ranked(self.corpus), self.threshold)
 
     @cached_property
     def count(self) -> int:
@@ -135,6 +130,17 @@ class Links:
                     hint="Raise `linkage.edge_threshold`.",
                 )
         return joined(parts)
+
+
+def blocks_of(
+    shared: Shared, threshold: float, part: tuple[int, int] = (0, 1)
+) -> Iterator[Edges]:
+    """Yield the edges in blocks; of one part, as `candidates` says."""
+    need = float(neglog(np.array([threshold]))[0]) - SLACK
+    for pairs in candidates(shared, need, part):
+        found = _checked(shared, pairs, threshold)
+        if len(found):
+            yield found
 
 
 def find_edges(corpus: Incidence, threshold: float) -> Edges:

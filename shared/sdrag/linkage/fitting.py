@@ -30,6 +30,7 @@ from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.masking import Masked, detected, mask_found
 from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.model_extractor import Extractor
+from sdrag.linkage.placement import HERE, Placement
 from sdrag.linkage.replacing import check_style
 from sdrag.linkage.resolution import Vectors
 from sdrag.linkage.rewriting import rewrite
@@ -317,7 +318,10 @@ class PlanInput(Confidential):
     name: str = ""
 
     def fitted(
-        self, carried: Carried = _NOTHING, vectors: Vectors | None = None
+        self,
+        carried: Carried = _NOTHING,
+        vectors: Vectors | None = None,
+        placement: Placement = HERE,
     ) -> Steps[Fitted]:
         """
         Fit a plan.
@@ -325,6 +329,7 @@ class PlanInput(Confidential):
         Args:
             carried: What an earlier plan masked.
             vectors: Of forms that were embedded before.
+            placement: Where the documents are masked, and their links are found.
         """
         masked = yield from mask_found(
             list(self.documents.values()),
@@ -333,6 +338,7 @@ class PlanInput(Confidential):
             self.key,
             carried,
             vectors,
+            placement=placement,
         )
         return Fitted(
             self.settings,

@@ -99,9 +99,20 @@ def ranked(corpus: Incidence) -> Shared:
     return Shared(starts, rank, value, top, rest, document, order)
 
 
-def candidates(shared: Shared, need: float) -> Iterator[Pairs]:
-    """Yield pairs among which every passing one occurs exactly once as its own."""
+def candidates(
+    shared: Shared, need: float, part: tuple[int, int] = (0, 1)
+) -> Iterator[Pairs]:
+    """
+    Yield pairs among which every passing one occurs exactly once as its own.
+
+    Args:
+        shared: The rows.
+        need: What the sum of a pair has to reach.
+        part: Which part of how many: pairs whose first entity is of that part. All
+            parts together give every pair.
+    """
     start = np.flatnonzero(shared.rest + SLACK >= need)
+    start = start[shared.rank[start] % part[1] == part[0]]
     order = np.argsort(shared.rank[start], kind="stable")
     row = start[order]
     stack = [_Rows(row, shared.rank[row], shared.top[shared.rank[row]], 1)]

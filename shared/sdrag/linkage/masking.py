@@ -8,7 +8,7 @@ read to its end is withheld, not passed on. What was masked is returned apart, i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,6 +24,7 @@ from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.model_extractor import Extractor, InformedExtractor
 from sdrag.linkage.originals import Originals
+from sdrag.linkage.placement import HERE, Cleaned, Placement, cleaned_by
 from sdrag.linkage.planning import Plan, plan_masking
 from sdrag.linkage.replacing import Masker, check_style
 from sdrag.linkage.resolution import Vectors
@@ -83,8 +84,7 @@ class Masked(Confidential):
 
     def cleaned(self, document: Passage) -> Passage:
         """Apply the plan to a document, its metadata and its ids."""
-        text = self.masker.replace(document.text).text
-        return _cleaned(document, text, self.masker)
+        return cleaned_by(self.masker, document)[0]
 
     def __repr__(self) -> str:
         count = int(self.plan.masked.sum())
@@ -149,6 +149,8 @@ def mask_found(
     key: bytes | None = None,
     carried: Carried = _NOTHING,
     known: Vectors | None = None,
+    *,
+    placement: Placement = HERE,
 ) -> Steps[Masked]:
     """
     Mask documents in which everything was found.
@@ -160,11 +162,12 @@ def mask_found(
         key: For ids and pseudonyms.
         carried: What an earlier plan masked, and stays masked.
         known: Vectors of forms that were embedded before, by the same model.
+        placement: Where the documents are masked, and their links are found.
     """
     check_style(settings.replace, key)
     assessment = yield from assess_steps(documents, found, settings, key, known)
     already = _numbers(assessment, carried.forms)
-    plan = plan_masking(assessment.corpus, settings, already)
+    plan = plan_masking(assessment.corpus, settings, already, placement.links)
     entities = with_carried(
         masked_entities(assessment, plan), carried, plan.corpus.entity_ids
     )
@@ -176,7 +179,7 @@ def mask_found(
         secret=carried.secret,
         order=[document.id for document in documents],
     )
-    clean, decisions = _replaced(documents, masker)
+    clean, decisions = _decided(placement.cleaned(documents, masker))
     rewritten: Mapping[str, str] = {}
     if settings.replace == "rewrite":
         clean, rewritten = yield from rewrite(
@@ -267,27 +270,13 @@ def _numbers(assessment: Assessment, forms: AbstractSet[str]) -> list[int]:
     ]
 
 
-def _replaced(
-    documents: Sequence[Passage], masker: Masker
+def _decided(
+    cleaned: Iterable[Cleaned],
 ) -> tuple[list[Passage], tuple[Decision, ...]]:
     clean: list[Passage] = []
     decisions: list[Decision] = []
-    for document in documents:
-        result = masker.replace(document.text)
-        clean.append(_cleaned(document, result.text, masker))
-        action: Action = "redacted" if result.spans else "released"
-        id_, spans = clean[-1].id, len(result.spans)
-        decisions.append(Decision(id_, action, "linkage", spans=spans))
+    for document, spans in cleaned:
+        clean.append(document)
+        action: Action = "redacted" if spans else "released"
+        decisions.append(Decision(document.id, action, "linkage", spans=spans))
     return clean, tuple(decisions)
-
-
-def _cleaned(document: Passage, text: str, masker: Masker) -> Passage:
-    """Return a document with nothing masked in its text, metadata or ids."""
-    parent = document.document_id
-    return replace(
-        document,
-        id=masker.alias(document.id),
-        text=text,
-        metadata=masker.clean(dict(document.metadata)),
-        document_id=parent and masker.alias(parent),
-    )

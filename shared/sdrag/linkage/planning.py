@@ -9,7 +9,7 @@ ceilings the policy's own unmaskable types make impossible.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -119,7 +119,10 @@ class Plan:
 
 
 def plan_masking(
-    corpus: Incidence, settings: LinkageSection, already: Sequence[int] = ()
+    corpus: Incidence,
+    settings: LinkageSection,
+    already: Sequence[int] = (),
+    links_of: Callable[[Incidence, float], Links] = Links,
 ) -> Plan:
     """
     Choose what to mask.
@@ -128,8 +131,9 @@ def plan_masking(
         corpus: The documents and their entities.
         settings: The ceilings and the strategy; `document` stops after the first stage.
         already: Entities that are masked in any case.
+        links_of: Returns the links of a corpus at or above a threshold.
     """
-    links = Links(corpus, settings.edge_threshold)
+    links = links_of(corpus, settings.edge_threshold)
     selection = document_level(corpus, settings.max_document_risk, already)
     if settings.select == "optimal":
         return _optimal(links, selection, settings, already)

@@ -34,7 +34,7 @@ from sdrag.text.folding import fold_text
 from sdrag.text.readings import readings
 from sdrag.vocabulary import Confidential, Entity, Span
 
-__all__ = ["Masker", "Replaced", "Style", "check_style"]
+__all__ = ["Masker", "MaskerRecipe", "Replaced", "Style", "check_style"]
 
 Style = Literal["label", "redact", "pseudonym"]
 
@@ -45,6 +45,11 @@ _DEPTH = 32
 _JOINTS = re.compile(r"[_.+-]+")
 """What is between words where no space can be."""
 _NONE: Mapping[str, str] = MappingProxyType({})
+
+MaskerRecipe = tuple[
+    tuple[Entity, ...], Style, bytes | None, dict[str, str], tuple[str, ...], bytes
+]
+"""What a `Masker` takes, in the order of its arguments, and its secret at the end."""
 
 _Match = tuple[int, int, int, int, bool]
 """Start, end, the form's length, its number, and whether the text was decoded."""
@@ -87,6 +92,7 @@ class Masker(Confidential):
     """
 
     __slots__ = (
+        "_given",
         "_order",
         "_owner",
         "_plain",
@@ -107,6 +113,7 @@ class Masker(Confidential):
         order: Sequence[str] = (),
     ) -> None:
         check_style(style, key)
+        self._given = (tuple(entities), style, key, dict(given), tuple(order))
         owners: dict[str, Entity] = {}
         for entity in entities:
             for form in entity.forms:
@@ -129,6 +136,17 @@ class Masker(Confidential):
     def secret(self) -> bytes:
         """What aliases are made with."""
         return self._secret
+
+    @property
+    def recipe(self) -> MaskerRecipe:
+        """What the same masker is made of in another process."""
+        return (*self._given, self._secret)
+
+    @classmethod
+    def of_recipe(cls, recipe: MaskerRecipe) -> Masker:
+        """Make the masker again."""
+        entities, style, key, given, order, secret = recipe
+        return cls(entities, style, key, given=given, secret=secret, order=order)
 
     @property
     def pseudonyms(self) -> dict[str, str]:

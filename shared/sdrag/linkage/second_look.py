@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sdrag.linkage.form_search import FormSearch
 from sdrag.linkage.mentions import Found, longest
 from sdrag.text.folding import fold, fold_text
-from sdrag.vocabulary import Mention, Span
+from sdrag.vocabulary import Confidential, Mention, Span
 
-__all__ = ["look_again"]
+__all__ = ["KnownForms", "found_elsewhere", "look_again"]
 
 _SURE = 0.5
 _SHORTEST = 5
@@ -35,6 +35,36 @@ Known = Mapping[str, tuple[str, float]]
 """A form to its type, and how sure a detector was of it."""
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class KnownForms(Confidential):
+    """
+    What a detector was sure of anywhere in a corpus.
+
+    Args:
+        forms: By folded form, its type and how sure the detector was.
+        codes: The same by identifier, without punctuation.
+    """
+
+    forms: Known
+    codes: Known
+
+    @classmethod
+    def of(cls, texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> KnownForms:
+        """Collect it from what was found in each text."""
+        return cls(*_known(texts, found))
+
+    def look(
+        self, texts: Sequence[str], found: Sequence[Sequence[Mention]]
+    ) -> list[tuple[Mention, ...]]:
+        """Return what was found in some texts, and what else is written in them."""
+        result: list[tuple[Mention, ...]] = []
+        hits = _written(texts, self.forms)
+        for text, mentions, spans in zip(texts, found, hits, strict=True):
+            again = [Mention(span, *self.forms[form], _SOURCE) for span, form in spans]
+            result.append(longest((*mentions, *again, *_codes(text, self.codes))))
+        return result
+
+
 def look_again(
     texts: Sequence[str], found: Sequence[Sequence[Mention]]
 ) -> list[tuple[Mention, ...]]:
@@ -45,13 +75,7 @@ def look_again(
         texts: The whole corpus.
         found: For each text, what a detector found in it.
     """
-    forms, codes = _known(texts, found)
-    result: list[tuple[Mention, ...]] = []
-    hits = _written(texts, forms)
-    for text, mentions, spans in zip(texts, found, hits, strict=True):
-        again = [Mention(span, *forms[form], _SOURCE) for span, form in spans]
-        result.append(longest((*mentions, *again, *_codes(text, codes))))
-    return result
+    return KnownForms.of(texts, found).look(texts, found)
 
 
 def found_elsewhere(

@@ -1,0 +1,62 @@
+"""Previewing documents on Ray: each worker explains some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sdrag.distributed.plain import as_passages, plain_passages
+from sdrag.distributed.session import RayOptions, ray_session
+from sdrag.distributed.workers import Work, placed
+from sdrag.explanation import Explainer, Explanation
+from sdrag.explanation.stored import opened, stored
+from sdrag.policy import Policy, PolicySource
+from sdrag.vocabulary import Passage, Principal
+
+__all__ = ["preview_corpus"]
+
+
+def preview_corpus(
+    batches: Sequence[Sequence[Passage]],
+    policy: PolicySource,
+    principal: Principal | None = None,
+    *,
+    options: RayOptions | None = None,
+) -> Iterator[list[Explanation]]:
+    """
+    Yield what a policy does with each batch of chunks, in order.
+
+    Args:
+        batches: Chunks of whole documents; what is read together is explained
+            together.
+        policy: A path, a mapping or a `Policy`.
+        principal: Who asks.
+        options: How Ray is used.
+
+    Raises:
+        MissingExtraError: The extra `ray` is not installed.
+        PolicyError: The policy cannot be read.
+        HostError: Ray or a worker failed.
+    """
+    rules = Policy.read(policy)
+    roles = None if principal is None else (principal.id, sorted(principal.roles))
+    used = options or RayOptions()
+    words = {rule.id: rule.text for rule in rules.rules}
+    with ray_session(used):
+        parcels = map(plain_passages, batches)
+        answers = placed(_explaining, (rules, roles), parcels, len(batches), used)
+        for chunks, said in zip(batches, answers, strict=True):
+            yield [
+                opened(chunk, one, words)
+                for chunk, one in zip(chunks, said, strict=True)
+            ]
+
+
+def _explaining(rules: Policy, asker: tuple[str, list[str]] | None) -> Work:
+    explainer = Explainer(rules)
+    principal = asker and Principal(asker[0], roles=frozenset(asker[1]))
+
+    def explained(rows: Sequence[Any]) -> list[dict[str, Any]]:
+        return [stored(one) for one in explainer.explain(as_passages(rows), principal)]
+
+    return explained

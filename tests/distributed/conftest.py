@@ -1,0 +1,17 @@
+"""One Ray for all tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from sdrag.distributed import RayOptions, ray_session
+
+
+@pytest.fixture(scope="session")
+def ray_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    pytest.importorskip("ray")
+    spill = tmp_path_factory.mktemp("spill")
+    with ray_session(RayOptions(workers=2, spill=spill, memory=200 * 2**20)):
+        yield

@@ -1,0 +1,145 @@
+"""What workers do, without Ray: the same as one process, however it is divided."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from benchmarks.linkage_experiments.generated import zipf_corpus
+from sdrag.cli.app import app
+from sdrag.detectors.local import LocalDetector
+from sdrag.distributed import RayOptions, RayPlacement, linking, masking
+from sdrag.distributed.binding import _binding, _engine, _local, _Replaying
+from sdrag.distributed.linking import links_in_part
+from sdrag.distributed.previewing import _explaining
+from sdrag.distributed.workers import _opened, _Worker
+from sdrag.engine.steps import run
+from sdrag.errors import HostError, UsageError
+from sdrag.explanation import Explainer
+from sdrag.explanation.stored import opened
+from sdrag.linkage import mask_corpus as mask_here
+from sdrag.linkage.edges import Edges, find_edges, joined
+from sdrag.linkage.linked_pairs import ranked
+from sdrag.pipeline import bind
+from sdrag.policy import Policy
+from sdrag.vocabulary import Passage
+from tests.distributed.corpora import KEY, corpus
+
+RULES = {"constraints": [{"text": "Hide telephone numbers", "always": True}]}
+
+
+def through_pickle(data: Any) -> Any:
+    return pickle.loads(pickle.dumps(data))  # noqa: S301 -- made on this very line
+
+
+@pytest.fixture
+def pickled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have parcels worked on here, through the pickles that Ray would carry."""
+
+    def carried(make: Any, common: Any, parcels: Any, count: int, _: Any) -> Any:
+        made, given = through_pickle((make, tuple(common)))
+        work = made(*given)
+        sent = list(map(through_pickle, parcels))
+        assert len(sent) == count
+        return (through_pickle(work(parcel)) for parcel in sent)
+
+    for module in (masking, linking):
+        monkeypatch.setattr(module, "placed", carried)
+
+
+def said(masked: Any) -> Any:
+    rows = [(d.id, d.text, dict(d.metadata), d.document_id) for d in masked.documents]
+    return rows, masked.decisions, masked.plan.masked.tolist()
+
+
+@pytest.mark.parametrize("parts", [1, 3, 7])
+def test_parts_hold_every_link_once(parts: int) -> None:
+    """However the entities are dealt out, the links are those of one process."""
+    columns = zipf_corpus(300)
+    shared, whole = ranked(columns), find_edges(columns, 0.5)
+    found = [Edges(*links_in_part(shared, 0.5, (part, parts))) for part in range(parts)]
+    together = joined([one for one in found if len(one)])
+    for name in ("first", "second", "log", "via_edge", "via_entity", "via_log"):
+        assert np.array_equal(getattr(whole, name), getattr(together, name))
+
+
+def test_masking_through_parcels_is_masking(pickled: None) -> None:
+    """What workers are sent suffices for the same masked documents."""
+    documents = corpus()
+    placement = RayPlacement(RayOptions(blocks=3))
+    section = masking.read_settings(None)
+    rows = list(placement.detected([d.text for d in documents], LocalDetector()))
+    found = placement.looked_again(documents, rows, masking.weights_of(section))
+    steps = masking.mask_found(documents, found, section, KEY, placement=placement)
+    there = run(steps, masking.local_runner())
+    here = mask_here(documents, None, LocalDetector(), key=KEY)
+    assert said(here) == said(there)
+    assert here.plan.links_before == there.plan.links_before
+
+
+def test_a_worker_tells_the_type_of_an_error_and_nothing_else() -> None:
+    """The message of an error may quote a text, so it stays where it is."""
+    worker = _Worker.__new__(_Worker)
+    worker._fault, worker._work = "", _failing
+    with pytest.raises(HostError, match="failed with ValueError") as caught:
+        _opened(worker._answer(pickle.dumps("canary text")))
+    assert "canary" not in repr(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def _failing(text: str) -> None:
+    raise ValueError(text)
+
+
+def test_what_a_worker_found_is_written_as_if_found_here(tmp_path: Path) -> None:
+    """Replaying asks the local engine for nothing, and the state is the same."""
+    rules = Policy.read(RULES)
+    chunks = [
+        Passage(f"c{n}", f"Call 0171 555{n:04d} at noon.", {"source": f"d{n // 2}"})
+        for n in range(8)
+    ]
+    recording = _binding(rules, KEY)(masking.plain_passages(chunks))
+    assert recording
+    replaying = _Replaying.of(_engine(rules, tmp_path / "a.sqlite"), KEY)
+    replaying.locator.locator = _Refusing(replaying.locator.identity)
+    done = replaying.bound(lambda: chunks, [False], iter([recording]), None)
+    alone = run(bind(chunks, _engine(rules, tmp_path / "b.sqlite")), _local())
+    assert done == alone
+
+
+class _Refusing:
+    def __init__(self, identity: str) -> None:
+        self.identity = identity
+
+    def locate(self, *_: Any) -> Any:
+        raise AssertionError
+
+
+def test_explanations_come_back_whole() -> None:
+    """A worker's answer is what the explainer says here."""
+    rules = Policy.read(RULES)
+    chunks = [Passage("c", "Call 0171 5550101 at noon.", {})]
+    (answer,) = _explaining(rules, None)(masking.plain_passages(chunks))
+    (here,) = Explainer(rules).explain(chunks)
+    words = {rule.id: rule.text for rule in rules.rules}
+    there = opened(chunks[0], answer, words)
+    assert (here.spans, here.released) == (there.spans, there.released)
+
+
+@pytest.mark.parametrize("name", ["workers", "blocks", "memory"])
+def test_a_number_below_one_is_refused(name: str) -> None:
+    """An option says which number is wrong."""
+    with pytest.raises(UsageError, match=name):
+        RayOptions(**{name: 0})
+
+
+def test_a_model_is_not_asked_from_workers(tmp_path: Path) -> None:
+    """With a model, the engine is refused before anything is read."""
+    given = ["mask", str(tmp_path), str(tmp_path / "o"), "--engine", "ray"]
+    result = CliRunner().invoke(app, [*given, "--llm", "langchain:openai:x"])
+    assert isinstance(result.exception, UsageError)
