@@ -43,6 +43,9 @@ FORMS_ONLY = {
 }
 _PATTERN = re.compile(r"(?P<NAME>Person[A-Z]{4})|(?P<ID>KV-\d{7})")
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_REST = (
+    "What was agreed on is in the minutes of that day, with all that was handed over."
+)
 _AT_ONCE = 1000
 
 
@@ -63,7 +66,7 @@ def _found(text: str) -> tuple[Mention, ...]:
 
 
 def corpus(count: int, seed: int = 1) -> list[Passage]:
-    """Make documents of one line: two people, a code, a number and an address."""
+    """Make documents of 200 characters: two people, a code, a number, an address."""
     draw = random.Random(seed)
     people = ["Person" + "".join(draw.choices(_LETTERS, k=4)) for _ in range(count)]
     return [
@@ -71,7 +74,7 @@ def corpus(count: int, seed: int = 1) -> list[Passage]:
             f"d{number}",
             f"{draw.choice(people)} met {draw.choice(people)} about "
             f"KV-{draw.randrange(count):07d}; call 0171 {draw.randrange(10**7):07d} "
-            f"or write to box{draw.randrange(count)}@example.org.",
+            f"or write to box{draw.randrange(count)}@example.org. {_REST}",
             {"source": f"file{number // 4}"},
         )
         for number in range(count)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import chain
@@ -130,7 +133,31 @@ def found_in(register, text):
 WORDS = st.sampled_from(["Ann", "Lee", "O.F.", "山田", "Müller", "555-0142", "o'neil"])
 
 
+WRITTEN = """
+from sdrag.state.register import Entries, Hashes, Register
+rules = [bytes([n]) * 16 for n in range(6)]
+contexts = {n: {rule for m, rule in enumerate(rules) if n >> m & 1} for n in range(64)}
+print(Register(Entries(contexts=contexts), Hashes(b"k" * 32)).written().hex())
+"""
+
+
+def written_with(seed: str) -> str:
+    """Write one register in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", WRITTEN],
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
 class TestRegister:
+    def test_bytes_are_the_same_in_every_process(self):
+        """What is written does not depend on the order in which a set is read."""
+        assert len({written_with(seed) for seed in ("1", "2")}) == 1
+
     @given(
         st.dictionaries(st.sampled_from(RULES), st.lists(WORDS, max_size=3)),
         st.lists(WORDS, max_size=6),

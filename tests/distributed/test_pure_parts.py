@@ -15,7 +15,7 @@ from sdrag.cli.app import app
 from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, RayPlacement, linking, masking
 from sdrag.distributed.binding import _binding, _engine, _local, _Replaying
-from sdrag.distributed.linking import links_in_part
+from sdrag.distributed.linking import RayLinks, links_in_part
 from sdrag.distributed.previewing import _explaining
 from sdrag.distributed.workers import _opened, _Worker
 from sdrag.engine.steps import run
@@ -50,6 +50,7 @@ def pickled(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module in (masking, linking):
         monkeypatch.setattr(module, "placed", carried)
+    monkeypatch.setattr(linking, "is_running", lambda: True)
 
 
 def said(masked: Any) -> Any:
@@ -66,6 +67,13 @@ def test_parts_hold_every_link_once(parts: int) -> None:
     together = joined([one for one in found if len(one)])
     for name in ("first", "second", "log", "via_edge", "via_entity", "via_log"):
         assert np.array_equal(getattr(whole, name), getattr(together, name))
+
+
+def test_when_ray_has_ended_links_are_found_here() -> None:
+    """A report of a plan is drawn after the work is done."""
+    columns = zipf_corpus(300)
+    there = RayLinks(columns, 0.5, RayOptions())
+    assert np.array_equal(find_edges(columns, 0.5).first, there.expanded().first)
 
 
 def test_masking_through_parcels_is_masking(pickled: None) -> None:
@@ -107,7 +115,9 @@ def test_what_a_worker_found_is_written_as_if_found_here(tmp_path: Path) -> None
     assert recording
     replaying = _Replaying.of(_engine(rules, tmp_path / "a.sqlite"), KEY)
     replaying.locator.locator = _Refusing(replaying.locator.identity)
-    done = replaying.bound(lambda: chunks, [False], iter([recording]), None)
+    told: list[int] = []
+    done = replaying.bound(lambda: chunks, [False], iter([recording]), told.append)
+    assert told == [len(chunks)]
     alone = run(bind(chunks, _engine(rules, tmp_path / "b.sqlite")), _local())
     assert done == alone
 

@@ -1,8 +1,8 @@
 """
 Binding a corpus on Ray: workers embed and locate, and the caller writes the state.
 
-There is one writer, so the state is the one file that it always is, and a run that was
-interrupted goes on from it. Batches that the state knows are not sent to workers.
+There is one writer, so the state is the one file that it always is. Batches that the
+state knows are not sent to workers, so the next run goes on after them.
 """
 
 from __future__ import annotations
@@ -74,19 +74,25 @@ def bind_corpus(
     key = secrets.token_bytes(_KEY_BYTES)
     engine = _engine(rules, state)
     replaying = _Replaying.of(engine, key)
-    known = [
-        run(is_ingested(some, engine.disclosure), replaying.runner)
-        for some in batched(read(), _AT_ONCE)
-    ]
+    known: list[bool] = []
+    count = 0
+    for some in batched(read(), _AT_ONCE):
+        known.append(run(is_ingested(some, engine.disclosure), replaying.runner))
+        count += len(some)
     parcels = (
         plain_passages(some)
         for some, done in zip(batched(read(), _AT_ONCE), known, strict=True)
         if not done
     )
     opened = options or RayOptions()
+
+    def counted(done: int) -> None:
+        if progress is not None:
+            progress(done, count)
+
     with ray_session(opened):
         recordings = placed(_binding, (rules, key), parcels, known.count(False), opened)
-        return replaying.bound(read, known, recordings, progress)
+        return replaying.bound(read, known, recordings, counted)
 
 
 @dataclass(slots=True)
@@ -110,15 +116,14 @@ class _Replaying:
         read: Read,
         known: Sequence[bool],
         recordings: Iterator[Recording],
-        progress: Progress | None,
+        progress: Callable[[int], None],
     ) -> Ingested:
         """Bind batch after batch; those that are known take no recording."""
         for some, is_known in zip(batched(read(), _AT_ONCE), known, strict=True):
             recording = {} if is_known else next(recordings)
             self.locator.recording = self.runner.recording = recording
             self.done += run(bind(some, self.engine), self.runner)
-            if progress is not None:
-                progress(self.done.passages, len(known) * _AT_ONCE)
+            progress(self.done.passages)
         return self.done
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from sdrag.distributed.session import RayOptions
+from sdrag.distributed.session import RayOptions, is_running
 from sdrag.distributed.workers import Work, placed
 from sdrag.linkage.edges import Edges, Links, blocks_of, joined
 from sdrag.linkage.incidence import Incidence
@@ -25,7 +25,7 @@ _PARTS = 16
 
 class RayLinks(Links):
     """
-    All edges at or above a threshold, found on Ray, which is running.
+    All edges at or above a threshold, found on Ray while it runs, and here after that.
 
     Args:
         corpus: The documents and their entities.
@@ -41,6 +41,9 @@ class RayLinks(Links):
 
     def blocks(self) -> Iterator[Edges]:
         """Yield the edges in blocks of no order, each edge in one of them."""
+        if not is_running():
+            yield from super().blocks()
+            return
         shared = ranked(self.corpus)
         common = ([getattr(shared, one.name) for one in fields(shared)], self.threshold)
         parts = self._options.blocks or _PARTS

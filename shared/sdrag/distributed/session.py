@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any
 from sdrag.errors import HostError, UsageError
 from sdrag.extras import require_extra
 
-__all__ = ["RayOptions", "ray_session"]
+__all__ = ["RayOptions", "is_running", "ray_session"]
 
 _LOOPBACK = "127.0.0.1"
 _QUIET = {
@@ -95,6 +96,12 @@ def ray_session(options: RayOptions | None = None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def is_running() -> bool:
+    """Say whether this process has joined Ray; Ray is not loaded to find out."""
+    ray: Any = sys.modules.get("ray")
+    return ray is not None and bool(ray.is_initialized())
 
 
 def _at(address: str) -> dict[str, Any]:

@@ -309,7 +309,8 @@ class Register(Confidential):
         for context, hiding in self.entries.contexts.items():
             contexts.setdefault(frozenset(hiding), []).append(context)
         parts = [_COUNT.pack(len(rules)), *rules]
-        for shared in forms.keys() | contexts.keys():
+        # In an order that is the same in every process; that of a set is not.
+        for shared in sorted(forms.keys() | contexts.keys(), key=sorted):
             own, known = forms.get(shared, []), contexts.get(shared, [])
             parts.append(_HEAD.pack(len(shared), len(own), len(known)))
             parts.append(array("H", sorted(indices[rule] for rule in shared)).tobytes())
