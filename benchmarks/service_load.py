@@ -228,6 +228,7 @@ def _service(
     app: str, given: argparse.Namespace, folder: Path, model: str
 ) -> Iterator[tuple[str, psutil.Process, Path]]:
     options = ["--factory", "--workers", str(given.workers)]
+    options += ["--timeout-keep-alive", "30"]
     log = folder / f"{app.partition(':')[0]}.log"
     settings = {
         "SERVICE_KEY": KEY,

@@ -23,7 +23,7 @@ from sdrag.evaluation.linkage_clusters import (
     packaged_clusters,
     read_clusters,
 )
-from sdrag.linkage import checkpoint, mask_corpus
+from sdrag.linkage import checkpoint, mask_corpus, placement
 from sdrag.linkage.document_files import document_id, read_documents
 from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.policy import LinkageSection, ResolutionSection
@@ -193,7 +193,8 @@ class TestCommands:
             detected.extend(batch)
             return (yield from detect(self, batch))
 
-        monkeypatch.setattr(checkpoint, "_BATCH", 1)
+        for module in (checkpoint, placement):
+            monkeypatch.setattr(module, "_BATCH", 1)
         with monkeypatch.context() as patch:
             patch.setattr(LocalDetector, "detect", interrupted)
             result = CliRunner().invoke(app, ["mask", str(source), str(out)])
