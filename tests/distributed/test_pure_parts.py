@@ -16,7 +16,7 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, RayPlacement, linking, masking
 from sdrag.distributed.binding import _binding, _engine, _local, _Replaying
 from sdrag.distributed.linking import RayLinks, links_in_part
-from sdrag.distributed.previewing import _explaining
+from sdrag.distributed.previewing import _explaining, _plain
 from sdrag.distributed.workers import _opened, _Worker
 from sdrag.engine.steps import run
 from sdrag.errors import HostError, UsageError
@@ -27,7 +27,7 @@ from sdrag.linkage.edges import Edges, find_edges, joined
 from sdrag.linkage.linked_pairs import ranked
 from sdrag.pipeline import bind
 from sdrag.policy import Policy
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Passage, Principal
 from tests.distributed.corpora import KEY, corpus
 
 RULES = {"constraints": [{"text": "Hide telephone numbers", "always": True}]}
@@ -139,6 +139,13 @@ def test_explanations_come_back_whole() -> None:
     words = {rule.id: rule.text for rule in rules.rules}
     there = opened(chunks[0], answer, words)
     assert (here.spans, here.released) == (there.spans, there.released)
+
+
+def test_a_worker_knows_all_of_who_asks() -> None:
+    """Rules may look at a tenant, a level or an attribute, and not at roles alone."""
+    asker = Principal("clerk-7", "harbour", frozenset({"clerk"}), 3, {"desk": "north"})
+
+    assert Principal(**through_pickle(_plain(asker))) == asker
 
 
 @pytest.mark.parametrize("name", ["workers", "blocks", "memory"])

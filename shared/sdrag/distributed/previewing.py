@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import Any
 
 from sdrag.distributed.plain import as_passages, plain_passages
@@ -39,12 +40,12 @@ def preview_corpus(
         HostError: Ray or a worker failed.
     """
     rules = Policy.read(policy)
-    roles = None if principal is None else (principal.id, sorted(principal.roles))
+    asker = None if principal is None else _plain(principal)
     used = options or RayOptions()
     words = {rule.id: rule.text for rule in rules.rules}
     with ray_session(used):
         parcels = map(plain_passages, batches)
-        answers = placed(_explaining, (rules, roles), parcels, len(batches), used)
+        answers = placed(_explaining, (rules, asker), parcels, len(batches), used)
         for chunks, said in zip(batches, answers, strict=True):
             yield [
                 opened(chunk, one, words)
@@ -52,9 +53,15 @@ def preview_corpus(
             ]
 
 
-def _explaining(rules: Policy, asker: tuple[str, list[str]] | None) -> Work:
+def _plain(principal: Principal) -> dict[str, Any]:
+    """Return all that a principal holds; rules may look at any of it."""
+    held = {one.name: getattr(principal, one.name) for one in fields(principal)}
+    return {**held, "attributes": dict(principal.attributes)}
+
+
+def _explaining(rules: Policy, asker: dict[str, Any] | None) -> Work:
     explainer = Explainer(rules)
-    principal = asker and Principal(asker[0], roles=frozenset(asker[1]))
+    principal = None if asker is None else Principal(**asker)
 
     def explained(rows: Sequence[Any]) -> list[dict[str, Any]]:
         return [stored(one) for one in explainer.explain(as_passages(rows), principal)]
