@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sdrag.cli import main
 from sdrag.errors import UsageError
 from sdrag.state import Closeness, merge_states, open_state
 from sdrag.state.findings import Located
@@ -235,3 +236,20 @@ def test_files_are_merged_into_postgres(folder, postgres):
     expected = told(merged(new(folder), *shards))
     assert told(elsewhere) == expected
     assert told(merged(new(folder), elsewhere)) == expected
+
+
+def test_a_mistyped_url_is_not_repeated(tmp_path, monkeypatch, capsys):
+    """It holds a password, and is taken for a path."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("constraints: [Remove names]", encoding="utf-8")
+    wrong = "postgress://clerk:hunter2@host/database"
+    command = ["sdrag", "state", "merge", str(policy), str(tmp_path / "all"), wrong]
+    monkeypatch.setattr("sys.argv", command)
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    told = capsys.readouterr()
+    assert ended.value.code == 2
+    assert "There is no state 1." in told.err
+    assert "hunter2" not in told.out + told.err

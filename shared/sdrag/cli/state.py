@@ -39,9 +39,10 @@ def merge(
     from sdrag.state.address import is_postgres
 
     section = Policy.read(policy).disclosure
-    for shard in shards:
+    for number, shard in enumerate(shards, start=1):
         if not is_postgres(shard) and not Path(shard).is_file():
-            raise UsageError(f"There is no state {shard}.", hint="Bind it first.")
+            # Not quoted: a mistyped URL holds a password.
+            raise UsageError(f"There is no state {number}.", hint="Bind it first.")
     opened = [open_state(shard, key=key) for shard in shards]
     merge_states(
         open_state(into, key=key),
