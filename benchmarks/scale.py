@@ -8,7 +8,7 @@ What a billion documents and ten thousand questions a second would take.
 Constants are measured here, on one core, with the code that would run: reading with
 rules and with the networks, planning on generated corpora of several sizes, applying a
 plan, what a state weighs, and what a wrapper adds to a question. The rest is
-multiplication, which is printed beside the constants. Nothing is assumed about a
+multiplication, which is printed after the constants. Nothing is assumed about a
 cluster but that work is spread evenly: read the figures as lower bounds.
 """
 

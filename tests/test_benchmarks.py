@@ -55,7 +55,7 @@ def test_every_marker_names_a_figure_that_there_is():
 
 
 def test_no_time_is_told_without_a_ratio():
-    """A row with a time stands in a table that compares it."""
+    """A row with a time is in a table that compares it."""
     for stored in read_results().values():
         for name, rows in stored["tables"].items():
             heads = {head for row in rows for head in row}

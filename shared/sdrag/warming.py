@@ -60,7 +60,7 @@ def _started() -> Future[None]:
 def _warm(done: Future[None]) -> None:
     try:
         _load()
-    except BaseException as error:  # noqa: BLE001 -- whoever waits is told
+    except BaseException as error:  # noqa: BLE001 -- raised where it is waited for
         done.set_exception(error)
     else:
         done.set_result(None)

@@ -20,7 +20,7 @@ __all__ = ["Words", "required_words"]
 
 Words = frozenset[str]
 _MOST = 64
-"""So many words are told apart; of more, their ends and beginnings are."""
+"""The most spellings of a part that are kept as whole words."""
 _REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
 _NOTHING: Words = frozenset({""})
 
