@@ -66,17 +66,20 @@ def implied_rows(
 
 def _places(named: Sequence[Named], schema: Schema) -> Iterator[tuple[Named, str]]:
     """Yield a form, and an entity whose proper name is a part of it."""
-    by_first: dict[str, dict[tuple[str, ...], str]] = {}
+    entities: dict[tuple[str, ...], str] = {}
+    sizes: dict[str, set[int]] = {}
     for one in named:
         proper = one.form[:1].isupper() and len(one.form) >= _SHORTEST
         words = _words(one.form)
         if words and proper and schema.role(one.type) in _PROPER:
-            by_first.setdefault(words[0], {})[words] = one.entity
+            entities[words] = one.entity
+            sizes.setdefault(words[0], set()).add(len(words))
     for one in named:
         words = _words(one.form) if schema.role(one.type) in _SAYING else ()
         for start, word in enumerate(words):
-            for name, entity in by_first.get(word, {}).items():
-                if words[start : start + len(name)] == name and entity != one.entity:
+            for size in sorted(sizes.get(word, ())):
+                entity = entities.get(words[start : start + size], one.entity)
+                if entity != one.entity:
                     yield one, entity
 
 

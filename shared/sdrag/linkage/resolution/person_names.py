@@ -9,8 +9,9 @@ left alone, for guessing would link two people.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product, zip_longest
 
 from sdrag.text.folding import fold_text
 
@@ -32,67 +33,97 @@ class _Name:
     given: tuple[str, ...]
 
 
+_Forms = dict[_Name, list[int]]
+"""The forms that are read as one name."""
+
+
 def name_pairs(forms: Sequence[str], *, always: bool) -> Iterator[tuple[int, int]]:
     """
-    Yield pairs of forms that name one person.
+    Yield pairs of forms that name one person; they connect all forms of that person.
 
     Args:
         forms: The distinct forms.
         always: Read every form as a person; else only one with a title, or as
             "Family, G.".
     """
-    names = [_parsed(form, always=always) for form in forms]
-    by_family: dict[str, list[int]] = {}
-    for number, name in enumerate(names):
-        if name is not None:
-            by_family.setdefault(name.family, []).append(number)
-    lone = _given_only(names)
-    for members in by_family.values():
-        full = [names[number] for number in members]
-        for index, number in enumerate(members):
-            yield from (
-                (number, members[other])
-                for other in _fits(index, [name for name in full if name])
-            )
-    yield from lone
-
-
-def _fits(index: int, names: Sequence[_Name]) -> Iterator[int]:
-    """Yield the fuller names that one name represents, if it can only be them."""
-    shorter = names[index]
-    fuller = [
-        other
-        for other, name in enumerate(names)
-        if other != index
-        and _compatible(shorter, name)
-        and _fullness(name) >= _fullness(shorter)
-    ]
-    if all(
-        _compatible(names[left], names[right])
-        for left in fuller
-        for right in fuller
-        if left < right
-    ):
-        yield from fuller
-
-
-def _given_only(names: Sequence[_Name | None]) -> Iterator[tuple[int, int]]:
-    """Pair a lone first name with the one full name that begins with it."""
-    for number, name in enumerate(names):
-        if name is None or name.given:
+    numbers: _Forms = {}
+    families: dict[str, list[_Name]] = {}
+    for number, form in enumerate(forms):
+        name = _parsed(form, always=always)
+        if name is None:
             continue
-        full = [
-            other
-            for other, whole in enumerate(names)
-            if whole is not None and whole.given and whole.given[0] == name.family
-        ]
-        families = {whole.family for o in full if (whole := names[o]) is not None}
-        taken = any(
-            other is not None and other.given and other.family == name.family
-            for other in names
-        )
-        if len(families) == 1 and not taken:
-            yield from ((number, other) for other in full)
+        if name not in numbers:
+            families.setdefault(name.family, []).append(name)
+        numbers.setdefault(name, []).append(number)
+    for members in families.values():
+        by_given = _by_given(members)
+        for name in members:
+            fuller = _fuller(name, by_given)
+            if _agree(fuller):
+                yield from _connected(name, fuller, numbers)
+    yield from _given_only(numbers)
+
+
+def _connected(
+    name: _Name, fuller: Sequence[_Name], numbers: _Forms
+) -> Iterator[tuple[int, int]]:
+    """Yield pairs that connect the forms of a name, and those of fuller names to it."""
+    first = numbers[name][0]
+    for other in fuller:
+        yield from ((first, number) for number in numbers[other] if number != first)
+
+
+def _by_given(names: Sequence[_Name]) -> dict[tuple[str, ...], list[_Name]]:
+    """
+    Return the names of a family by every way to begin their given names.
+
+    A given name stands for itself, and for all that begin with its letter: "j*".
+    """
+    found: dict[tuple[str, ...], list[_Name]] = {(): list(names)}
+    for name in names:
+        ways = [tuple(dict.fromkeys((one, f"{one[0]}*"))) for one in name.given]
+        for size in range(1, len(ways) + 1):
+            for key in product(*ways[:size]):
+                found.setdefault(key, []).append(name)
+    return found
+
+
+def _fuller(
+    name: _Name, by_given: Mapping[tuple[str, ...], Sequence[_Name]]
+) -> list[_Name]:
+    """Return the names that one name can represent, itself among them."""
+    ways = [(one, one[0]) if len(one) > 1 else (f"{one}*",) for one in name.given]
+    return [
+        other
+        for key in product(*ways)
+        for other in by_given.get(key, ())
+        if _fullness(other) >= _fullness(name)
+    ]
+
+
+def _agree(names: Sequence[_Name]) -> bool:
+    """Say whether names of one family can all be one person's."""
+    for tokens in zip_longest(*(name.given for name in names)):
+        given = {token for token in tokens if token}
+        spelled_out = sum(len(token) > 1 for token in given)
+        if spelled_out > 1 or len({token[0] for token in given}) > 1:
+            return False
+    return True
+
+
+def _given_only(numbers: _Forms) -> Iterator[tuple[int, int]]:
+    """Pair a lone first name with the one full name that begins with it."""
+    full = [name for name in numbers if name.given]
+    taken = {name.family for name in full}
+    by_first: dict[str, list[_Name]] = {}
+    for name in full:
+        by_first.setdefault(name.given[0], []).append(name)
+    for lone in numbers:
+        if lone.given or lone.family in taken:
+            continue
+        whole = by_first.get(lone.family, [])
+        if len({name.family for name in whole}) == 1:
+            yield from _connected(lone, [lone, *whole], numbers)
 
 
 def _parsed(form: str, *, always: bool) -> _Name | None:
@@ -114,13 +145,3 @@ def _parsed(form: str, *, always: bool) -> _Name | None:
 
 def _fullness(name: _Name) -> tuple[int, int]:
     return len(name.given), sum(map(len, name.given))
-
-
-def _compatible(left: _Name, right: _Name) -> bool:
-    """Say whether two names of one family can be one person's."""
-    if left.family != right.family:
-        return False
-    return all(
-        first == second or (min(len(first), len(second)) == 1 and first[0] == second[0])
-        for first, second in zip(left.given, right.given, strict=False)
-    )

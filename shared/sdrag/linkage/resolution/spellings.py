@@ -115,23 +115,27 @@ def shortened_pairs(folded: Sequence[str]) -> Iterator[tuple[int, int]]:
     """
     words = [_words(form) for form in folded]
     heads = [_words(form.partition(",")[0]) for form in folded]
-    by_first: dict[str, list[int]] = {}
+    headed: dict[Words, list[int]] = {}
+    holding: dict[tuple[str, str], list[int]] = {}
     for number, word_list in enumerate(words):
-        if word_list:
-            by_first.setdefault(word_list[0], []).append(number)
-    for members in by_first.values():
-        for short in members:
-            longer = [
-                number
-                for number in members
-                if len(words[number]) > len(words[short])
-                and (len(words[short]) > 1 or heads[number] == words[short])
-                and _within(words[short], words[number])
-            ]
-            longer.sort(key=lambda number: (len(words[number]), number))
-            nested = pairwise(longer)
-            if all(_within(words[left], words[right]) for left, right in nested):
-                yield from ((short, number) for number in longer[:1])
+        headed.setdefault(heads[number], []).append(number)
+        for word in set(word_list[1:]):
+            holding.setdefault((word_list[0], word), []).append(number)
+    for short, word_list in enumerate(words):
+        if not word_list:
+            continue
+        # Only forms that hold the rarest of its words can hold all of them.
+        rest = [holding[word_list[0], word] for word in word_list[1:]]
+        near = min(rest, key=len) if rest else headed.get(word_list, [])
+        longer = [
+            number
+            for number in near
+            if len(words[number]) > len(word_list) and _within(word_list, words[number])
+        ]
+        longer.sort(key=lambda number: (len(words[number]), number))
+        nested = pairwise(longer)
+        if all(_within(words[left], words[right]) for left, right in nested):
+            yield from ((short, number) for number in longer[:1])
 
 
 def _words(form: str) -> Words:
