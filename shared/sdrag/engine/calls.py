@@ -23,10 +23,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from queue import Empty, SimpleQueue
-from threading import Lock, Thread
+from threading import Lock
 from time import monotonic, sleep
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
+from sdrag.engine.daemon_threads import daemon_threads
 from sdrag.engine.interrupts import Held, bare_interrupt, hold, release
 from sdrag.engine.retrying import Retrying, refusal
 from sdrag.engine.steps import Failure, Outcome, Reply
@@ -275,7 +276,7 @@ def start_thread(
         state.finish()
         deliver(result, error)
 
-    Thread(target=work, name="sdrag-call", daemon=True).start()
+    daemon_threads.do(work)
     return state
 
 
