@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 
 import chromadb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from chromadb.config import Settings
 from typer.testing import CliRunner
@@ -101,6 +104,42 @@ def test_a_collection_of_chroma_is_located_once(policy, chroma, tmp_path):
 
 def test_files_of_chunks(policy, lines, tmp_path):
     assert told(policy, lines, "--state", tmp_path / "s")["located"] == 3
+
+
+@pytest.mark.parametrize("name", ["text", "content", "page_content"])
+def test_a_parquet_file_of_chunks(name, policy, lines, tmp_path):
+    """A row is a chunk, as a line is; several files are read one after another."""
+    table = pa.table({"id": [1, 2, 3], name: [*TEXTS.values()], "source": ["log"] * 3})
+    pq.write_table(table, tmp_path / "chunks.parquet", row_group_size=2)
+
+    found = told(policy, tmp_path / "chunks.parquet", lines, "--state", tmp_path / "s")
+
+    assert found["chunks"] == 6
+    assert found["read"] > 0
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ({"id": ["a"], "text": pa.array([None], pa.string())}, "row 1: no chunk"),
+        ({"id": [None], "text": ["Crane"]}, "row 1: no chunk"),
+        ({"text": ["Crane"]}, "row 1: no chunk"),
+        ({"id": ["a"], "text": ["Crane"], "metadata": ["Crane"]}, "row 1 has metadata"),
+        (None, "is no valid Parquet file"),
+    ],
+)
+def test_a_parquet_file_without_chunks_is_refused(table, reason, policy, tmp_path):
+    """The error names the row, and quotes nothing."""
+    path = tmp_path / "c.parquet"
+    if table is None:
+        path.write_bytes(b"Crane")
+    else:
+        pq.write_table(pa.table(table), path)
+
+    said = refused(policy, path, "--state", tmp_path / "s")
+
+    assert re.search(rf"c\.parquet.*{reason}", said)
+    assert "Crane" not in said
 
 
 def test_a_dry_run_writes_nothing(policy, lines, tmp_path):

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from typer.testing import CliRunner
@@ -17,6 +19,7 @@ from typer.testing import CliRunner
 from sdrag.cli import main, mask_corpus, models
 from sdrag.cli.app import app
 from sdrag.detectors.local import LocalDetector
+from sdrag.documents import parquet_rows
 from sdrag.engine.steps import Failure, compute
 from sdrag.errors import UsageError
 from sdrag.linkage import Originals
@@ -115,6 +118,44 @@ def test_a_folder_becomes_lines(folder: Path) -> None:
     assert rows[0]["id"] == "a.txt"
     assert rows[-1]["id"] == "sub/b.md"
     assert "rastev" not in text
+
+
+def test_a_folder_becomes_a_parquet_file(folder: Path) -> None:
+    """With the rows of JSON lines."""
+    call(folder, folder / "in", folder / "out.jsonl")
+    call(folder, folder / "in", folder / "out.parquet")
+    data = (folder / "out.parquet").read_bytes()
+    lines = (folder / "out.jsonl").read_text().splitlines()
+    assert list(parquet_rows(data)) == [json.loads(line) for line in lines]
+    assert not list(folder.glob("*.partial"))
+
+
+def test_a_parquet_file_is_masked_as_lines_are(folder: Path) -> None:
+    """The texts that are written are the same."""
+    rows = [{"id": "1", "text": TEXT}, {"id": "2", "text": f"{WHO} wrote again."}]
+    pq.write_table(pa.Table.from_pylist(rows), folder / "rows.parquet")
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    texts = []
+    for suffix in ("jsonl", "parquet"):
+        out = folder / f"{suffix}.jsonl"
+        call(folder, folder / f"rows.{suffix}", out)
+        lines = map(json.loads, out.read_text().splitlines())
+        texts.append([line["content"] for line in lines])
+    assert texts[0] == texts[1]
+    assert "rastev" not in str(texts)
+
+
+def test_a_parquet_file_keeps_its_name(folder: Path) -> None:
+    """In a folder; a column with a name in it is masked as metadata are."""
+    table = pa.table({"text": [TEXT, "Quiet."], "who": [WHO, ""]})
+    pq.write_table(table, folder / "in" / "table.parquet")
+    call(folder, folder / "in", folder / "out")
+    data = (folder / "out" / "table.parquet").read_bytes()
+    one, two = parquet_rows(data)
+    assert one["id"] == "table.parquet#1"
+    assert one["metadata"] == {"source": "table.parquet", "who": "[NAME]"}
+    assert two["metadata"] == {"source": "table.parquet", "who": ""}
+    assert b"rastev" not in data
 
 
 def test_a_file_becomes_a_folder(folder: Path) -> None:

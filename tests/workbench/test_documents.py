@@ -144,6 +144,7 @@ async def test_what_is_no_text_is_refused_with_a_clear_message(drop, name, data,
         ("a.json", b"{", "no valid JSON"),
         ("a.pdf", b"text", "no valid PDF"),
         ("a.docx", b"text", "no valid Word"),
+        ("a.parquet", b"text", "no valid Parquet"),
         ("a.json", b'{"text": "\\ud800"}', "halves of characters"),
     ],
 )

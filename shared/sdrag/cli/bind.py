@@ -27,7 +27,7 @@ def bind(
     policy: Annotated[Path, typer.Argument(help="A policy file.")],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Chunks as .jsonl: id, text, metadata."),
+        typer.Argument(help="Chunks, .jsonl or .parquet: id, text, metadata."),
     ] = None,
     chroma: Annotated[Path | None, typer.Option(help="A folder of Chroma.")] = None,
     collection: Annotated[str, typer.Option(help="Of the folder.")] = "langchain",

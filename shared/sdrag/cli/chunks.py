@@ -1,13 +1,17 @@
-"""Where `sdrag bind` finds chunks: files of JSON lines, or a Chroma collection."""
+"""Where `sdrag bind` finds chunks: JSON lines, Parquet, or a Chroma collection."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
+from os import SEEK_END
 from pathlib import Path
 from typing import Any, Protocol
 
+from sdrag.documents import UnreadableError, parquet_rows, row_count
 from sdrag.errors import HostError, UsageError
 from sdrag.extras import require_extra
 from sdrag.vocabulary import Passage
@@ -16,6 +20,7 @@ __all__ = ["Chunks", "chunks_in"]
 
 _PAGE = 1000
 _DATABASE = "chroma.sqlite3"
+_TEXT_KEYS = ("text", "content", "page_content")
 _DOCUMENT_KEYS = ("document_id", "source", "doc_id", "ref_doc_id")
 
 
@@ -42,16 +47,33 @@ def chunks_in(paths: Sequence[Path], chroma: Path | None, collection: str) -> Ch
     if chroma is not None:
         return _Chroma.opened(chroma, collection)
     for path in paths:
-        if path.suffix != ".jsonl" or not path.is_file():
-            raise UsageError(f"{path.name} is no .jsonl file.")
-    return _Lines(tuple(paths))
+        if path.suffix not in _FILES or not path.is_file():
+            raise UsageError(f"{path.name} is no .jsonl or .parquet file.")
+    return _Files(tuple(_FILES[path.suffix](path) for path in paths))
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Files with a chunk a row: `id`, `text` (or `content`), `metadata`."""
+
+    files: tuple[Chunks, ...]
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return sum(file.count for file in self.files)
+
+    def passages(self) -> Iterator[Passage]:
+        """Yield a passage for each row."""
+        for file in self.files:
+            yield from file.passages()
 
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Files with a chunk a line: `id`, `text` (or `content`), `metadata`."""
+    """A file of JSON lines."""
 
-    paths: tuple[Path, ...]
+    path: Path
 
     @property
     def count(self) -> int:
@@ -60,25 +82,61 @@ class _Lines:
 
     def passages(self) -> Iterator[Passage]:
         """Yield a passage for each line."""
-        for path, number, line in self._lines():
+        for number, line in self._lines():
             try:
-                held = json.loads(line)
-                written = held["text"] if "text" in held else held["content"]
-                identity, text = str(held["id"]), str(written)
-                metadata = dict(held.get("metadata") or {})
+                passage = _chunk(json.loads(line))
             except (ValueError, KeyError, TypeError):
                 raise UsageError(
-                    f"{path.name}, line {number}: no chunk.",
+                    f"{self.path.name}, line {number}: no chunk.",
                     hint="A line is a JSON object with an id and a text.",
                 ) from None
-            yield _passage(identity, text, metadata)
+            yield passage
 
-    def _lines(self) -> Iterator[tuple[Path, int, str]]:
-        for path in self.paths:
-            with path.open(encoding="utf-8") as file:
-                for number, line in enumerate(file, start=1):
-                    if line.strip():
-                        yield path, number, line
+    def _lines(self) -> Iterator[tuple[int, str]]:
+        with self.path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, line
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A file of Parquet; a row group of it is held at once."""
+
+    path: Path
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        with self._mapped() as data:
+            return row_count(data)
+
+    def passages(self) -> Iterator[Passage]:
+        """Yield a passage for each row."""
+        with self._mapped() as data:
+            rows = parquet_rows(data, whole=False)
+            for number, row in enumerate(rows, start=1):
+                try:
+                    passage = _chunk(row)
+                except (ValueError, KeyError, TypeError):
+                    raise UsageError(
+                        f"{self.path.name}, row {number}: no chunk.",
+                        hint="A row has an id and a text.",
+                    ) from None
+                yield passage
+
+    @contextmanager
+    def _mapped(self) -> Iterator[bytes | mmap]:
+        """Yield the file, of which only what is read is in memory."""
+        try:
+            with self.path.open("rb") as file:
+                size = file.seek(0, SEEK_END)
+                yield mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
+        except UnreadableError as error:
+            raise UsageError(f"{self.path.name} {error}.") from None
+
+
+_FILES: Mapping[str, Callable[[Path], Chunks]] = {".jsonl": _Lines, ".parquet": _Table}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +189,21 @@ class _Chroma:
 
 def _names(client: Any) -> list[str]:
     return [str(getattr(one, "name", one)) for one in client.list_collections()]
+
+
+def _chunk(row: Mapping[str, Any]) -> Passage:
+    """
+    Read a chunk.
+
+    Raises:
+        ValueError: It has no id or no text, or it is no object.
+        KeyError: The same.
+        TypeError: The same.
+    """
+    text = next((row[key] for key in _TEXT_KEYS if key in row), None)
+    if text is None or row["id"] is None:
+        raise ValueError
+    return _passage(str(row["id"]), str(text), dict(row.get("metadata") or {}))
 
 
 def _passage(identity: str, text: str, metadata: dict[str, Any]) -> Passage:

@@ -30,11 +30,10 @@ __all__ = ["mask"]
 
 
 def mask(
-    source: Annotated[
-        Path, typer.Argument(metavar="IN", help="A folder, a file, or JSON lines.")
-    ],
+    source: Annotated[Path, typer.Argument(metavar="IN", help="A folder or a file.")],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A folder, or a .jsonl file.")
+        Path,
+        typer.Argument(metavar="OUT", help="A folder, or a file: .jsonl or .parquet."),
     ],
     policy: Annotated[
         Path | None, typer.Option(help="A policy, for its linkage section.")
@@ -66,10 +65,10 @@ def mask(
     """
     Mask a corpus; run again to resume what was interrupted, or to follow the corpus.
 
-    Reads .txt .md .html .json .jsonl .csv .pdf .docx. In a folder, the first two and
-    JSON keep their names; of every other format the text is written, to NAME.txt. With
-    a key file the plan is kept, sealed: run again with more documents, what was masked
-    stays masked, and pseudonyms stay what they are.
+    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. In a folder, .txt, .md,
+    JSON and Parquet keep their names; of every other format the text is written, to
+    NAME.txt. With a key file the plan is kept, sealed: run again with more documents,
+    what was masked stays masked, and pseudonyms stay what they are.
 
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """
@@ -146,9 +145,10 @@ def _check(
             "`linkage.replace: rewrite` needs a model.",
             hint="Give one: --llm langchain:PROVIDER:MODEL.",
         )
-    if given and not place.is_lines:
+    if given and not place.is_file:
         raise UsageError(
-            "With --given, OUT is a .jsonl file.", hint="Name one, or leave it out."
+            "With --given, OUT is a .jsonl or .parquet file.",
+            hint="Name one, or leave it out.",
         )
     place.check(source)
 

@@ -1,5 +1,5 @@
 """
-Where `sdrag mask` writes: a folder, or a file of JSON lines.
+Where `sdrag mask` writes: a folder, or a file of JSON lines or Parquet.
 
 A file is written under another name and renamed, a new folder as a whole. What is
 there already is replaced only where the plan knows that it was written by it. Then
@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sdrag.cli.writing import check_creatable, write_whole
-from sdrag.documents import SUFFIXES, as_line, files_of
+from sdrag.documents import SUFFIXES, file_of, files_of
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Passage
 
 __all__ = ["Target"]
+
+_ONE_FILE = frozenset({".jsonl", ".parquet"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +29,15 @@ class Target:
     The OUT of a call.
 
     Args:
-        path: A folder, or a file that ends in `.jsonl`.
+        path: A folder, or a file that ends in `.jsonl` or `.parquet`.
     """
 
     path: Path
 
     @property
-    def is_lines(self) -> bool:
-        """Whether it is one file of JSON lines."""
-        return self.path.suffix.lower() == ".jsonl"
+    def is_file(self) -> bool:
+        """Whether it is one file for all documents."""
+        return self.path.suffix.lower() in _ONE_FILE
 
     @property
     def name(self) -> str:
@@ -58,10 +60,10 @@ class Target:
             UsageError: It cannot.
         """
         suffix = self.path.suffix.lower()
-        if not self.is_lines and suffix in SUFFIXES:
+        if not self.is_file and suffix in SUFFIXES:
             raise UsageError(
-                f"{self.path} is neither a folder nor a .jsonl file.",
-                hint="OUT is one of these two.",
+                f"{self.path} is neither a folder nor a .jsonl or .parquet file.",
+                hint="OUT is one of these three.",
             )
         read, made = source.resolve(), self.path.resolve()
         if made == read or (source.is_dir() and made.is_relative_to(read)):
@@ -69,8 +71,8 @@ class Target:
                 f"{self.path} is in {source}, which is read.",
                 hint="Name an OUT that is not in IN.",
             )
-        if self.path.exists() and self.path.is_dir() == self.is_lines:
-            kind = "a folder" if self.is_lines else "a file"
+        if self.path.exists() and self.path.is_dir() == self.is_file:
+            kind = "a folder" if self.is_file else "a file"
             raise UsageError(f"{self.path} is {kind}.", hint="Name another OUT.")
         check_creatable(self.path)
 
@@ -94,14 +96,16 @@ class Target:
             hint="Name another OUT, or give the key file that it was made with.",
         )
 
-    def contents(self, documents: Mapping[str, Sequence[Passage]]) -> dict[str, str]:
-        """Return what is written, by path within OUT; one nameless file for lines."""
-        if self.is_lines:
-            rows = (as_line(one) for found in documents.values() for one in found)
-            return {"": "".join(rows)}
+    def contents(
+        self, documents: Mapping[str, Sequence[Passage]]
+    ) -> dict[str, str | bytes]:
+        """Return what is written, by path within OUT; one file has no name in it."""
+        if self.is_file:
+            rows = (one for found in documents.values() for one in found)
+            return {"": file_of(self.path.name, rows)}
         return files_of(documents)
 
-    def write(self, contents: Mapping[str, str], before: Sequence[str]) -> None:
+    def write(self, contents: Mapping[str, str | bytes], before: Sequence[str]) -> None:
         """
         Write it.
 
@@ -114,7 +118,7 @@ class Target:
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.is_lines:
+            if self.is_file:
                 write_whole(self.path, contents[""])
             elif self.path.exists() and any(self.path.iterdir()):
                 _fill(self.path, contents)
@@ -126,7 +130,7 @@ class Target:
                 f"{self.path} cannot be written ({type(error).__name__})."
             ) from None
 
-    def _make(self, contents: Mapping[str, str]) -> None:
+    def _make(self, contents: Mapping[str, str | bytes]) -> None:
         """Make the folder as a whole."""
         partial = self.path.with_name(f".{self.path.name}.sdrag-partial")
         shutil.rmtree(partial, ignore_errors=True)  # of a run that was killed
@@ -135,11 +139,11 @@ class Target:
         partial.replace(self.path)
 
 
-def _fill(folder: Path, contents: Mapping[str, str]) -> None:
-    for name, text in contents.items():
+def _fill(folder: Path, contents: Mapping[str, str | bytes]) -> None:
+    for name, content in contents.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, text)
+        write_whole(path, content)
 
 
 def _remove(folder: Path, names: set[str]) -> None:

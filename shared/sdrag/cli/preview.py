@@ -52,9 +52,9 @@ def preview(
     """
     Show what a policy withholds from documents, by which constraint, and why.
 
-    Reads .txt .md .html .json .jsonl .csv .pdf .docx. The page holds the documents
-    themselves: keep it where they may be kept. A preview with a page can be stopped:
-    the same command goes on where it was.
+    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. The page holds the
+    documents themselves: keep it where they may be kept. A preview with a page can be
+    stopped: the same command goes on where it was.
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """

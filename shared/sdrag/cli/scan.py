@@ -45,7 +45,8 @@ def scan(
     """
     Find what a summarizer could take as an order; no list of attacks is needed.
 
-    Reads .txt .md .html .json .jsonl .csv .pdf .docx. Exit code 1 if there is an alarm.
+    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. Exit code 1 if there is
+    an alarm.
 
     Example: sdrag scan documents --policy policy.yaml --quote
     """

@@ -3,13 +3,15 @@ Documents from files and folders, as text, and as files again.
 
 `read_documents` gives a passage for each document and a `Skipped` for each file that
 could not be read, with the reason. `documents_in` reads bytes. Formats are one function
-each, in `formats`. `files_of` says what to write of documents whose text was changed.
+each, in `formats`; that of Parquet is in `parquet_rows`. `files_of` says what to write
+of documents whose text was changed.
 """
 
 from __future__ import annotations
 
 from sdrag.documents.chunking import chunks_of
-from sdrag.documents.formats import SUFFIXES, UnreadableError
+from sdrag.documents.formats import SUFFIXES
+from sdrag.documents.parquet_rows import parquet_rows, row_count
 from sdrag.documents.reading import (
     ReadFile,
     Skipped,
@@ -17,7 +19,8 @@ from sdrag.documents.reading import (
     read_documents,
     read_files,
 )
-from sdrag.documents.writing_back import as_line, files_of
+from sdrag.documents.records import UnreadableError
+from sdrag.documents.writing_back import as_line, file_of, files_of
 
 __all__ = [
     "SUFFIXES",
@@ -27,7 +30,10 @@ __all__ = [
     "as_line",
     "chunks_of",
     "documents_in",
+    "file_of",
     "files_of",
+    "parquet_rows",
     "read_documents",
     "read_files",
+    "row_count",
 ]

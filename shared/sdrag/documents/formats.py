@@ -2,7 +2,8 @@
 The formats of documents: for each suffix, how its bytes become texts.
 
 A reader gets all bytes of a file and yields records. Where a library is needed, it is
-the format's own: pypdf, python-docx, Beautiful Soup, from the extra `documents`.
+the format's own: pypdf, python-docx, Beautiful Soup, from the extra `documents`, and
+pyarrow, from the extra `parquet`.
 """
 
 from __future__ import annotations
@@ -12,41 +13,14 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from sdrag.documents.encodings import decoded
+from sdrag.documents.parquet_rows import parquet_rows
+from sdrag.documents.records import MAX_UNPACKED, Record, UnreadableError, record_of
 from sdrag.extras import require_extra
-from sdrag.vocabulary import Confidential
 
-__all__ = ["READERS", "SUFFIXES", "Reader", "Record", "UnreadableError"]
-
-MAX_UNPACKED = 200_000_000
-"""The most bytes that a compressed file may unpack to."""
-
-_TEXT_KEYS = ("text", "content", "page_content")
-_ID_KEYS = ("id", "doc_id", "id_")
-
-
-class UnreadableError(Exception):
-    """A file cannot be read; the message says why, without any of its text."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Record(Confidential):
-    """
-    A document of a file.
-
-    Args:
-        text: All of it.
-        id: As the file names it; empty where it does not.
-        metadata: As the file gives it.
-    """
-
-    text: str
-    id: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-
+__all__ = ["READERS", "SUFFIXES", "Reader"]
 
 Reader = Callable[[bytes], Iterator[Record]]
 
@@ -76,7 +50,7 @@ def _json(data: bytes) -> Iterator[Record]:
     if isinstance(value, dict) and isinstance(value.get("documents"), list):
         value = value["documents"]
     for row in value if isinstance(value, list) else [value]:
-        yield _record(row)
+        yield record_of(row)
 
 
 def _jsonl(data: bytes) -> Iterator[Record]:
@@ -86,7 +60,11 @@ def _jsonl(data: bytes) -> Iterator[Record]:
                 row = json.loads(line)
             except ValueError:
                 raise UnreadableError(f"line {number} is no valid JSON") from None
-            yield _record(row)
+            yield record_of(row)
+
+
+def _parquet(data: bytes) -> Iterator[Record]:
+    return map(record_of, parquet_rows(data))
 
 
 def _csv(data: bytes) -> Iterator[Record]:
@@ -152,22 +130,6 @@ def _plain(data: bytes) -> str:
         raise UnreadableError("is no text") from None
 
 
-def _record(row: object) -> Record:
-    """Read one document of JSON: by its text, else as JSON again."""
-    if not isinstance(row, dict):
-        return Record(row if isinstance(row, str) else _as_json(row))
-    text = next((row[key] for key in _TEXT_KEYS if isinstance(row.get(key), str)), None)
-    if text is None:
-        return Record(_as_json(row))
-    named = next((row[key] for key in _ID_KEYS if row.get(key) is not None), "")
-    metadata = row.get("metadata")
-    return Record(text, str(named), metadata if isinstance(metadata, dict) else {})
-
-
-def _as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1)
-
-
 READERS: Mapping[str, Reader] = {
     ".txt": _text,
     ".md": _text,
@@ -176,6 +138,7 @@ READERS: Mapping[str, Reader] = {
     ".json": _json,
     ".jsonl": _jsonl,
     ".csv": _csv,
+    ".parquet": _parquet,
     ".pdf": _pdf,
     ".docx": _docx,
 }

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sdrag.documents.formats import READERS, Record, UnreadableError
+from sdrag.documents.formats import READERS
+from sdrag.documents.records import Record, UnreadableError
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Confidential, Passage
 
@@ -66,7 +67,7 @@ def read_documents(paths: Iterable[str | Path]) -> Iterator[Passage | Skipped]:
 
     Raises:
         UsageError: A path does not exist.
-        MissingExtraError: A format needs the extra `documents`.
+        MissingExtraError: A format needs the extra `documents` or `parquet`.
     """
     for found in read_files(paths):
         if isinstance(found, Skipped):
@@ -89,7 +90,7 @@ def read_files(paths: Iterable[str | Path]) -> Iterator[ReadFile | Skipped]:
 
     Raises:
         UsageError: A path does not exist.
-        MissingExtraError: A format needs the extra `documents`.
+        MissingExtraError: A format needs the extra `documents` or `parquet`.
     """
     roots = [Path(path) for path in paths]
     for root in roots:
@@ -134,7 +135,7 @@ def documents_in(name: str, data: bytes) -> tuple[Passage, ...]:
 
     Raises:
         UnreadableError: It cannot be read; the message says why in no word of it.
-        MissingExtraError: The format needs the extra `documents`.
+        MissingExtraError: The format needs the extra `documents` or `parquet`.
     """
     reader = READERS.get(Path(name).suffix.lower())
     if reader is None:

@@ -1,10 +1,10 @@
 """
 Documents as files again, after something was taken out of their text.
 
-Plain text goes back as it came. JSON becomes rows of id, content and metadata, so keys
-that nobody reads are left out. Of every other format only the text is left, and its
-file ends in `.txt`: the pictures, comments and hidden parts of a page or of a Word
-document would hold what was taken out of its text.
+Plain text goes back as it came. JSON and Parquet become rows of id, content and
+metadata, so keys that nobody reads are left out. Of every other format only the text is
+left, and its file ends in `.txt`: the pictures, comments and hidden parts of a page or
+of a Word document would hold what was taken out of its text.
 """
 
 from __future__ import annotations
@@ -13,23 +13,38 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from sdrag.documents.parquet_writing import as_parquet
 from sdrag.vocabulary import Passage
 
-__all__ = ["AS_THEY_ARE", "as_line", "files_of"]
+__all__ = ["AS_THEY_ARE", "as_line", "file_of", "files_of"]
 
-AS_THEY_ARE = frozenset({".txt", ".md", ".json", ".jsonl"})
+AS_THEY_ARE = frozenset({".txt", ".md", ".json", ".jsonl", ".parquet"})
 """The suffixes of files that keep their names."""
 
 
-def files_of(documents: Mapping[str, Sequence[Passage]]) -> dict[str, str]:
+def files_of(documents: Mapping[str, Sequence[Passage]]) -> dict[str, str | bytes]:
     """
-    Return what to write: by path, relative to a folder, the text of the file.
+    Return what to write: by path, relative to a folder, what is in the file.
 
     Args:
         documents: By the path of the file that they are of, in order.
     """
     names = _named(documents)
-    return {names[name]: _text(name, found) for name, found in documents.items()}
+    return {names[name]: file_of(name, found) for name, found in documents.items()}
+
+
+def file_of(name: str, documents: Iterable[Passage]) -> str | bytes:
+    """Return what is in a file of documents, by its suffix."""
+    match _suffix(name):
+        case ".parquet":
+            return as_parquet(json.loads(as_line(one)) for one in documents)
+        case ".jsonl":
+            return "".join(map(as_line, documents))
+        case ".json":
+            rows = ",\n".join(as_line(one).rstrip("\n") for one in documents)
+            return f"[\n{rows}\n]\n"
+        case _:
+            return _whole("\n\n".join(one.text for one in documents))
 
 
 def as_line(document: Passage) -> str:
@@ -65,15 +80,6 @@ def _texts(name: str) -> Iterator[str]:
 
 def _suffix(name: str) -> str:
     return PurePosixPath(name).suffix.lower()
-
-
-def _text(name: str, documents: Sequence[Passage]) -> str:
-    if _suffix(name) == ".jsonl":
-        return "".join(map(as_line, documents))
-    if _suffix(name) == ".json":
-        rows = ",\n".join(as_line(document).rstrip("\n") for document in documents)
-        return f"[\n{rows}\n]\n"
-    return _whole("\n\n".join(document.text for document in documents))
 
 
 def _whole(text: str) -> str:
