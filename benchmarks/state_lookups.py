@@ -1,10 +1,13 @@
 """
-What a question's look-up in the state costs, in a file and in PostgreSQL.
+What a question's look-ups in the state cost, in a file and in PostgreSQL.
 
     python benchmarks/state_lookups.py [--state URL]
 
-Ten chunks are looked up at a time, of 2,000 that were bound; one constraint cuts each.
-Printed are medians in milliseconds. The URL is that of a new state.
+2,000 chunks are bound to 100 constraints. Each round asks for other chunks, 10 and then
+50 at a time. Measured are the look-ups one by one, the writing of findings, and a whole
+cold question through LangChain over a retriever that costs nothing: without a top K,
+with one, and of chunks that nobody has seen. Printed are medians in milliseconds. The
+URL is that of a new state.
 """
 
 from __future__ import annotations
@@ -13,40 +16,110 @@ import argparse
 import random
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
 
-from sdrag.state import State, open_state  # noqa: E402 -- the path comes first
+from langchain_core.documents import Document  # noqa: E402
+from langchain_core.retrievers import BaseRetriever  # noqa: E402
+from pydantic import Field  # noqa: E402
+
+import langchain_sdrag  # noqa: E402 -- the path comes first
+from benchmarks.page.corpus import Drawn, chunks, located, policy  # noqa: E402
+from langchain_sdrag.convert import passages_of  # noqa: E402
+from sdrag.policy import Policy  # noqa: E402
+from sdrag.state import State, open_state  # noqa: E402
 from sdrag.state.findings import Located  # noqa: E402
 from sdrag.state.span_bytes import ClosedSpans  # noqa: E402
 from sdrag.vocabulary import Span  # noqa: E402
 
-CHUNKS, ASKED, ROUNDS = 2000, 10, 300
-ENGINE = b"Lone"
+CHUNKS, ASKED, ROUNDS, UNSEEN_ROUNDS = 2000, (10, 50), 100, 5
+ENGINE, RULE = b"Lone", b"r" * 16
+RULES = policy(100)
+TOP_K = {**RULES, "disclosure": {"apply": "top_k", "top_k": 10}}
+
+Work = Callable[[Sequence[Any]], object]
 
 
-def measured(state: State) -> float:
-    """Write the findings, look some up again and again, and return the median."""
-    rule = b"r" * 16
-    spans = ClosedSpans.of({rule: [Span(3, 9), Span(20, 31)]}, "x" * 1000)
+class Given(BaseRetriever):
+    """A host's retriever that finds what it is given."""
+
+    found: list[Document] = Field(default_factory=list)
+
+    def _get_relevant_documents(self, *_: Any, **__: Any) -> Any:
+        return self.found
+
+
+def timed(work: Work, pool: Sequence[Any], many: int, rounds: int = ROUNDS) -> float:
+    """Return the median of many rounds, each with other items of a pool."""
+    rng, times = random.Random(7), []
+    for number in range(rounds + 3):
+        asked = rng.sample(pool, many)
+        start = perf_counter()
+        work(asked)
+        if number >= 3:
+            times.append(1000 * (perf_counter() - start))
+    return median(times)
+
+
+def lookups(state: State, many: int) -> Iterator[tuple[str, float]]:
+    """Measure what stores are asked, one by one."""
     keys = [
         state.keys.text(state.keys.document(None, str(n // 10)), "text", str(n))
         for n in range(CHUNKS)
     ]
-    rows = [Located(key, ENGINE, (rule,), spans, 0) for key in keys]
-    state.findings.write(rows, whole=True)
-    rng, times = random.Random(7), []
-    for _ in range(ROUNDS):
-        asked = rng.sample(keys, ASKED)
-        start = perf_counter()
-        known, _ = state.findings.read(asked, ENGINE)
-        times.append(1000 * (perf_counter() - start))
-        assert len(known) == ASKED
-    return median(times)
+    spans = ClosedSpans.of({RULE: [Span(3, 9), Span(20, 31)]}, "x" * 1000)
+    rows = {key: Located(key, ENGINE, (RULE,), spans, 0) for key in keys}
+    state.findings.write(rows.values(), whole=True)
+    rules = Policy.read(RULES).rules
+    passages = passages_of(chunks(CHUNKS))
+    works: dict[str, tuple[Work, Sequence[Any]]] = {
+        "findings": (lambda asked: state.findings.read(asked, ENGINE), keys),
+        "bindings": (lambda asked: state.bindings.read(asked, rules), passages),
+        "affinities": (lambda asked: state.affinities.known(asked, rules), passages),
+        "enforced": (
+            lambda asked: state.enforced.add(b"all", {key: [RULE] for key in asked}),
+            keys,
+        ),
+        "findings written": (
+            lambda asked: state.findings.write([rows[k] for k in asked], whole=False),
+            keys,
+        ),
+    }
+    for name, (work, pool) in works.items():
+        yield name, timed(work, pool, many)
+
+
+def questions(state: State, many: int) -> Iterator[tuple[str, float]]:
+    """Measure cold questions about chunks that are bound, and that are not."""
+    documents, host = chunks(CHUNKS), Given()
+    unseen = [
+        Document(id=f"new {one.id}", page_content=f"{one.page_content} Again.")
+        for one in documents
+    ]
+
+    def asking(rules: dict[str, Any]) -> Work:
+        wrapped = langchain_sdrag.SelectiveDisclosureRetriever(
+            base_retriever=host, policy=rules, state=state, embeddings=Drawn()
+        )
+
+        def ask(found: Sequence[Any]) -> object:
+            host.found = list(found)
+            return wrapped.invoke("What did Anna do?")
+
+        return ask
+
+    yield "question", timed(asking(RULES), documents, many)
+    yield "question, top K", timed(asking(TOP_K), documents, many)
+    yield (
+        "question, never seen",
+        timed(asking(RULES), unseen, many, UNSEEN_ROUNDS),
+    )
 
 
 def main() -> None:
@@ -55,9 +128,15 @@ def main() -> None:
     parser.add_argument("--state", help="the URL of a new state in PostgreSQL")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        print(f"file: {measured(open_state(Path(folder, 'state.db'))):.2f} ms")
-    if given.state:
-        print(f"PostgreSQL: {measured(open_state(given.state)):.2f} ms")
+        states = {"file": open_state(Path(folder, "state.db"))}
+        if given.state:
+            states["PostgreSQL"] = open_state(given.state)
+        for where, state in states.items():
+            located(chunks(CHUNKS), RULES, state)
+            for many in ASKED:
+                for measure in (lookups, questions):
+                    for name, took in measure(state, many):
+                        print(f"{where}, {many} chunks, {name}: {took:.2f} ms")
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@ Everything that is remembered: one schema, one way to open it.
 
 In reading order: `stores` says what each store can do; `opening` makes a `State` of
 them, and `merging` one state of several. `keys` holds the hashes that texts are known
-by. `database` says what a database can do, `sqlite` and `postgres` are the two, and
-`address` is where the second one is. `schema` holds its tables, `rulesets` its lists of
-rules. `bindings` and `affinities` know constraints
-and chunks; `register`, `span_bytes` and `findings` what was located; `releases` what
-was released.
+by, and `ids` says how a host's ids are stored. `database` says what a database can do,
+`sqlite` and `postgres` are the two, and `address` is where the second one is. `schema`
+holds its tables, `rulesets` its lists of rules. `bindings` and `affinities` know
+constraints and chunks; `register`, `span_bytes` and `findings` what was located;
+`releases` what was released.
 """
 
 from sdrag.minilm.vectors import Vectors

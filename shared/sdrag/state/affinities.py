@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sdrag.state.database import Connection, Database, replacing
+from sdrag.state.database import Connection, Database, among, replacing
+from sdrag.state.ids import given_id, stored_id
 from sdrag.state.keys import Keys
 from sdrag.state.rulesets import Rulesets
 from sdrag.state.stores import Closeness
@@ -27,6 +28,9 @@ __all__ = ["DocumentAffinities", "forget_chunks"]
 _BEST = 5
 _WRITE = replacing(
     "affinity", "passage", "document, fingerprint, ruleset, joined, dense"
+)
+_KNOWN = (
+    "SELECT passage, fingerprint, ruleset, joined, dense FROM affinity WHERE passage IN"
 )
 
 
@@ -54,13 +58,13 @@ class DocumentAffinities:
         rules = [self._rule(constraint) for constraint in constraints]
         joined, dense = close.joined.astype("<f2").T, close.dense.astype("<f2").T
         with self._database.writing() as connection:
-            ruleset = self._rulesets.write(connection, rules)
+            (ruleset,) = self._rulesets.write(connection, [rules])
             connection.executemany(
                 _WRITE,
                 [
                     (
-                        passage.id,
-                        passage.document_id,
+                        stored_id(passage.id),
+                        passage.document_id and stored_id(passage.document_id),
                         self._keys.passage(passage.text),
                         ruleset,
                         joined[column].tobytes(),
@@ -85,15 +89,14 @@ class DocumentAffinities:
                 " WHERE document IS NOT NULL"
             ):
                 rows.setdefault((document, ruleset), []).append(scores)
-            lists = {
-                ruleset: self._rulesets.read(connection, ruleset)
-                for ruleset in {ruleset for _, ruleset in rows}
-            }
+            lists = self._rulesets.read(connection, {key for _, key in rows})
         for (document, ruleset), scores in rows.items():
+            if ruleset not in lists:
+                continue
             joined = np.frombuffer(b"".join(scores), dtype="<f2")
             matrix = np.sort(joined.reshape(len(scores), -1).astype(np.float32), 0)
             best = matrix[-_BEST:].mean(axis=0).tolist()
-            close = found.setdefault(document, {})
+            close = found.setdefault(given_id(document), {})
             for rule, score in zip(lists[ruleset], best, strict=True):
                 if rule in names:
                     name = names[rule]
@@ -109,22 +112,23 @@ class DocumentAffinities:
         rules = [self._rule(constraint) for constraint in constraints]
         shape = (len(rules), len(passages))
         dense, joined = (np.full(shape, np.nan, dtype=np.float32) for _ in range(2))
-        indices: dict[bytes, tuple[list[int], list[int]]] = {}
+        own = [
+            (stored_id(passage.id), self._keys.passage(passage.text))
+            for passage in passages
+        ]
         with self._database.reading() as connection:
-            for column, passage in enumerate(passages):
-                row = connection.execute(
-                    "SELECT ruleset, joined, dense FROM affinity"
-                    " WHERE passage = ? AND fingerprint = ?",
-                    (passage.id, self._keys.passage(passage.text)),
-                ).fetchone()
-                if row is None:
-                    continue
-                if row[0] not in indices:
-                    listed = self._rulesets.read(connection, row[0])
-                    indices[row[0]] = _indices(rules, listed)
-                asked, kept = indices[row[0]]
-                joined[asked, column] = np.frombuffer(row[1], dtype="<f2")[kept]
-                dense[asked, column] = np.frombuffer(row[2], dtype="<f2")[kept]
+            rows = {
+                (name, fingerprint): rest
+                for name, fingerprint, *rest in among(connection, _KNOWN, dict(own))
+            }
+            lists = self._rulesets.read(connection, {key for key, *_ in rows.values()})
+        indices = {key: _indices(rules, listed) for key, listed in lists.items()}
+        for column, identity in enumerate(own):
+            ruleset, *close = rows.get(identity, (b"",))
+            if ruleset in indices:
+                asked, kept = indices[ruleset]
+                for matrix, row in zip((joined, dense), close, strict=True):
+                    matrix[asked, column] = np.frombuffer(row, dtype="<f2")[kept]
         return Closeness(dense, joined)
 
     def _rule(self, constraint: Constraint) -> bytes:

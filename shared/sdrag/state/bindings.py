@@ -22,9 +22,11 @@ never bound leaves the summary in doubt, and every constraint holds for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 
 from sdrag.state.affinities import forget_chunks
-from sdrag.state.database import Connection, Database, replacing
+from sdrag.state.database import Connection, Database, among, replacing
+from sdrag.state.ids import given_id, stored_id
 from sdrag.state.keys import Keys
 from sdrag.state.rulesets import Rulesets
 from sdrag.state.stores import Link
@@ -34,6 +36,10 @@ __all__ = ["Bindings", "Lineage", "keep_best"]
 
 _BIND = replacing("binding", "rule, passage", "score")
 _KNOW = replacing("passage", "id", "fingerprint, ruleset")
+_KNOWN = "SELECT id, fingerprint, ruleset FROM passage WHERE id IN"
+
+_Identity = tuple[str, bytes]
+"""A passage's id, as stored, and the fingerprint of its text."""
 
 
 class Bindings:
@@ -63,12 +69,11 @@ class Bindings:
         """Bind passages; see `BindingStore.write`."""
         rules = {constraint.id: self._rule(constraint) for constraint in constraints}
         rows = [
-            (rules[binding.constraint_id], binding.passage_id, binding.score)
+            (rules[binding.constraint_id], stored_id(binding.passage_id), binding.score)
             for binding in bindings
         ]
         with self._database.writing() as connection:
-            for passage in passages:
-                self._note(connection, passage, frozenset(rules.values()))
+            self._note(connection, passages, frozenset(rules.values()))
             connection.executemany(_BIND, rows)
             keep_best(connection, rules.values(), top_n=top_n, floor=floor)
 
@@ -77,17 +82,23 @@ class Bindings:
     ) -> list[dict[str, float] | None]:
         """Look bindings up; see `BindingStore.read`."""
         rules = {self._rule(constraint): constraint.id for constraint in constraints}
+        own = [self._identity(passage) for passage in passages]
         with self._database.reading() as connection:
-            return [self._read_one(connection, passage, rules) for passage in passages]
+            sources = _sources(connection, dict(own))
+            every = dict.fromkeys(name for name, _ in chain(own, *sources.values()))
+            bound = self._bound(connection, every, rules)
+        return [
+            _united(map(bound.get, (identity, *sources.get(identity[0], ()))))
+            for identity in own
+        ]
 
     def forget(self, passage_ids: Iterable[str]) -> None:
         """Remove passages; see `BindingStore.forget`."""
-        ids = [(passage_id,) for passage_id in passage_ids]
+        ids = [(stored_id(passage_id),) for passage_id in passage_ids]
         with self._database.writing() as connection:
             connection.executemany("DELETE FROM passage WHERE id = ?", ids)
-            connection.executemany("DELETE FROM binding WHERE passage = ?", ids)
             connection.executemany("DELETE FROM source WHERE summary = ?", ids)
-            forget_chunks(connection, [passage_id for (passage_id,) in ids])
+            _forget_bound(connection, [name for (name,) in ids])
 
     def add(
         self,
@@ -98,17 +109,14 @@ class Bindings:
         """Bind one constraint to a known index; see `BindingStore.add`."""
         rule = self._rule(constraint)
         with self._database.writing() as connection:
+            own = set(map(self._identity, nearest))
             fresh = {
-                passage.id for passage in nearest if self._is_fresh(connection, passage)
+                name
+                for name, fingerprint, _ in among(connection, _KNOWN, dict(own))
+                if (name, fingerprint) in own
             }
-            connection.executemany(
-                _BIND,
-                [
-                    (rule, b.passage_id, b.score)
-                    for b in bindings
-                    if b.passage_id in fresh
-                ],
-            )
+            rows = [(rule, stored_id(b.passage_id), b.score) for b in bindings]
+            connection.executemany(_BIND, [row for row in rows if row[1] in fresh])
             self._recompare(connection, lambda rules: rules | {rule})
 
     def remove(self, constraint: Constraint) -> None:
@@ -122,7 +130,7 @@ class Bindings:
         """Return every binding; see `BindingStore.all`."""
         with self._database.reading() as connection:
             return tuple(
-                Binding(constraint.id, passage, score)
+                Binding(constraint.id, given_id(passage), score)
                 for constraint in constraints
                 for passage, score in connection.execute(
                     "SELECT passage, score FROM binding WHERE rule = ?"
@@ -131,66 +139,55 @@ class Bindings:
                 )
             )
 
-    def _read_one(
-        self,
-        connection: Connection,
-        passage: Passage,
-        rules: Mapping[bytes, str],
-    ) -> dict[str, float] | None:
-        """Return what a passage is bound to and what it inherits; None in doubt."""
-        sources = connection.execute(
-            "SELECT passage, fingerprint FROM source WHERE summary = ?", (passage.id,)
-        ).fetchall()
-        scores: dict[str, float] = {}
-        for identity in ((passage.id, self._keys.passage(passage.text)), *sources):
-            bound = self._bound(connection, identity, rules)
-            if bound is None:
-                return None
-            for name, score in bound.items():
-                scores[name] = max(score, scores.get(name, score))
-        return scores
-
     def _bound(
-        self,
-        connection: Connection,
-        identity: tuple[str, bytes],
-        rules: Mapping[bytes, str],
-    ) -> dict[str, float] | None:
-        passage_id, fingerprint = identity
-        known = connection.execute(
-            "SELECT fingerprint, ruleset FROM passage WHERE id = ?", (passage_id,)
-        ).fetchone()
-        if known is None or known[0] != fingerprint:
-            return None
-        if not rules.keys() <= set(self._rulesets.read(connection, known[1])):
-            return None
-        return {
-            rules[rule]: score
-            for rule, score in connection.execute(
-                "SELECT rule, score FROM binding WHERE passage = ?", (passage_id,)
-            )
-            if rule in rules
+        self, connection: Connection, ids: Iterable[str], rules: Mapping[bytes, str]
+    ) -> dict[_Identity, dict[str, float]]:
+        """Return what passages are bound to, without those that are in doubt."""
+        known = list(among(connection, _KNOWN, ids))
+        lists = self._rulesets.read(connection, {ruleset for *_, ruleset in known})
+        whole = {key for key, listed in lists.items() if rules.keys() <= set(listed)}
+        bound: dict[_Identity, dict[str, float]] = {
+            (name, fingerprint): {}
+            for name, fingerprint, ruleset in known
+            if ruleset in whole
         }
+        scores = {name: own for (name, _), own in bound.items()}
+        for name, rule, score in among(
+            connection,
+            "SELECT passage, rule, score FROM binding WHERE passage IN",
+            scores,
+        ):
+            if rule in rules:
+                scores[name][rules[rule]] = score
+        return bound
 
     def _note(
         self,
         connection: Connection,
-        passage: Passage,
+        passages: Sequence[Passage],
         rules: frozenset[bytes],
     ) -> None:
-        """Remember against which rules a passage was bound; forget an older text's."""
-        fingerprint = self._keys.passage(passage.text)
-        known = connection.execute(
-            "SELECT fingerprint, ruleset FROM passage WHERE id = ?", (passage.id,)
-        ).fetchone()
-        if known is not None and known[0] == fingerprint:
-            rules |= set(self._rulesets.read(connection, known[1]))
-        elif known is not None:
-            connection.execute("DELETE FROM binding WHERE passage = ?", (passage.id,))
-            forget_chunks(connection, [passage.id])
-        connection.execute(
+        """Remember against which rules passages were bound; forget older texts'."""
+        own = dict(map(self._identity, passages))
+        known = {name: rest for name, *rest in among(connection, _KNOWN, own)}
+        edited = [name for name, (words, _) in known.items() if words != own[name]]
+        _forget_bound(connection, edited)
+        lists = self._rulesets.read(connection, {key for _, key in known.values()})
+        compared = [
+            rules
+            if name in edited or name not in known
+            else rules.union(lists.get(known[name][1], ()))
+            for name in own
+        ]
+        rulesets = self._rulesets.write(connection, list(map(sorted, compared)))
+        connection.executemany(
             _KNOW,
-            (passage.id, fingerprint, self._rulesets.write(connection, sorted(rules))),
+            [
+                (name, fingerprint, ruleset)
+                for (name, fingerprint), ruleset in zip(
+                    own.items(), rulesets, strict=True
+                )
+            ],
         )
 
     def _recompare(
@@ -204,28 +201,20 @@ class Bindings:
         Passages move to another set; a set itself never changes, for its id says what
         is in it, and a passage bound later must not inherit what it was not bound to.
         """
-        rulesets = connection.execute("SELECT DISTINCT ruleset FROM passage")
-        moves = [
-            (
-                self._rulesets.write(
-                    connection,
-                    sorted(change(frozenset(self._rulesets.read(connection, known)))),
-                ),
-                known,
-            )
-            for (known,) in rulesets.fetchall()
+        known = [
+            key for (key,) in connection.execute("SELECT DISTINCT ruleset FROM passage")
         ]
+        lists = self._rulesets.read(connection, known)
+        changed = [sorted(change(frozenset(lists.get(key, ())))) for key in known]
+        moves = zip(self._rulesets.write(connection, changed), known, strict=True)
         # Moves may chain, but only towards sets that hold (or lack) the rule already,
         # which the change leaves where they are: the order does not matter.
         connection.executemany(
             "UPDATE passage SET ruleset = ? WHERE ruleset = ?", moves
         )
 
-    def _is_fresh(self, connection: Connection, passage: Passage) -> bool:
-        known = connection.execute(
-            "SELECT fingerprint FROM passage WHERE id = ?", (passage.id,)
-        ).fetchone()
-        return known is not None and known[0] == self._keys.passage(passage.text)
+    def _identity(self, passage: Passage) -> _Identity:
+        return stored_id(passage.id), self._keys.passage(passage.text)
 
     def _rule(self, constraint: Constraint) -> bytes:
         """Return the keyed fingerprint of a constraint; it is asked often, so kept."""
@@ -239,13 +228,45 @@ def keep_best(
     connection: Connection, rules: Iterable[bytes], *, top_n: int, floor: float
 ) -> None:
     """Forget bindings below the floor that are not among a rule's best."""
-    for rule in rules:
-        connection.execute(
-            "DELETE FROM binding WHERE rule = ? AND score < ?"
-            " AND passage NOT IN (SELECT passage FROM binding WHERE rule = ?"
-            "  ORDER BY score DESC, passage LIMIT ?)",
-            (rule, floor, rule, top_n),
-        )
+    connection.executemany(
+        "DELETE FROM binding WHERE rule = ? AND score < ?"
+        " AND passage NOT IN (SELECT passage FROM binding WHERE rule = ?"
+        "  ORDER BY score DESC, passage LIMIT ?)",
+        [(rule, floor, rule, top_n) for rule in rules],
+    )
+
+
+def _sources(
+    connection: Connection, summaries: Iterable[str]
+) -> dict[str, list[_Identity]]:
+    """Return what summaries were made from."""
+    found: dict[str, list[_Identity]] = {}
+    for summary, name, fingerprint in among(
+        connection,
+        "SELECT summary, passage, fingerprint FROM source WHERE summary IN",
+        summaries,
+    ):
+        found.setdefault(summary, []).append((name, fingerprint))
+    return found
+
+
+def _united(bound: Iterable[dict[str, float] | None]) -> dict[str, float] | None:
+    """Return what a passage and its sources are bound to; None in doubt."""
+    scores: dict[str, float] = {}
+    for own in bound:
+        if own is None:
+            return None
+        for name, score in own.items():
+            scores[name] = max(score, scores.get(name, score))
+    return scores
+
+
+def _forget_bound(connection: Connection, ids: Sequence[str]) -> None:
+    """Forget what passages are bound to, and how close they are to anything."""
+    connection.executemany(
+        "DELETE FROM binding WHERE passage = ?", [(name,) for name in ids]
+    )
+    forget_chunks(connection, ids)
 
 
 class Lineage:
@@ -263,18 +284,20 @@ class Lineage:
 
     def link(self, links: Iterable[Link]) -> None:
         """Have summaries inherit; see `LineageStore.link`."""
+        given = [(stored_id(summary.id), sources) for summary, sources in links]
+        rows = [
+            (summary, stored_id(source.id), self._keys.passage(source.text))
+            for summary, sources in given
+            for source in sources
+        ]
         with self._database.writing() as connection:
-            for summary, sources in links:
-                connection.execute(
-                    "DELETE FROM source WHERE summary = ?", (summary.id,)
-                )
-                connection.executemany(
-                    "INSERT INTO source VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                    [
-                        (summary.id, source.id, self._keys.passage(source.text))
-                        for source in sources
-                    ],
-                )
+            connection.executemany(
+                "DELETE FROM source WHERE summary = ?",
+                [(summary,) for summary, _ in given],
+            )
+            connection.executemany(
+                "INSERT INTO source VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows
+            )
 
     def key(self, purpose: str) -> bytes:
         """Return a secret key; see `LineageStore.key`."""

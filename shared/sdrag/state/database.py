@@ -12,7 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-__all__ = ["Connection", "Database", "Rows", "replacing"]
+from sdrag.engine.batches import batched
+
+__all__ = ["Connection", "Database", "Rows", "among", "replacing"]
+
+_BATCH = 500
 
 
 class Rows(Protocol):
@@ -51,6 +55,23 @@ class Database(Protocol):
     def writing(self) -> AbstractContextManager[Connection]:
         """Open a transaction to write: of two writers one waits, and none fails."""
         ...
+
+
+def among(
+    connection: Connection, statement: str, values: Iterable[Any], *first: Any
+) -> Iterator[Any]:
+    """
+    Yield what is found for many values: one round trip for some hundreds of them.
+
+    Args:
+        connection: A transaction.
+        statement: Ends in `IN`.
+        values: That it is asked for.
+        first: The values of what comes before `IN`.
+    """
+    for some in batched(values, _BATCH):
+        marks = ", ".join("?" * len(some))
+        yield from connection.execute(f"{statement} ({marks})", (*first, *some))
 
 
 def replacing(table: str, key: str, rest: str) -> str:

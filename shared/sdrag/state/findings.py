@@ -9,11 +9,10 @@ met at a question is bounded, and gives way to what a binder locates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from sdrag.state.database import Connection, Database, replacing
+from sdrag.state.database import Connection, Database, among, replacing
 from sdrag.state.keys import DOCUMENT_BYTES, TEXT_BYTES, Keys
 from sdrag.state.register import Entries, Hashes, Register
 from sdrag.state.rulesets import Rulesets
@@ -24,7 +23,6 @@ __all__ = ["LOCAL", "MODEL", "Findings", "Known", "Located"]
 LOCAL, MODEL = b"L", b"M"
 """What the key of an engine begins with."""
 
-_BATCH = 500
 _MOST_MET = 200_000
 _MOST_LISTS = 10_000
 _Row = tuple[bytes, bytes, bytes, int, bytes]
@@ -124,30 +122,34 @@ class Findings:
         self, texts: Iterable[bytes], local: bytes
     ) -> tuple[dict[bytes, Known], dict[bytes, int]]:
         """Return what is known; see `FindingStore.read`."""
-        asked = list(dict.fromkeys(texts))
-        documents = list(dict.fromkeys(text[:DOCUMENT_BYTES] for text in asked))
+        asked = dict.fromkeys(texts)
+        documents = dict.fromkeys(text[:DOCUMENT_BYTES] for text in asked)
         known: dict[bytes, Known] = {}
-        versions: dict[bytes, int] = {}
         with self._database.reading() as connection:
-            for statement, whole in zip(_READ, (True, False), strict=True):
-                for row in _among(connection, statement, asked):
-                    if row[1] != local and row[1].startswith(LOCAL):
-                        continue
-                    text = known.setdefault(row[0], Known())
-                    text.add(self._located(connection, row), whole=whole)
-            versions = dict(
-                _among(
+            rows: list[tuple[_Row, bool]] = [
+                (row, whole)
+                for statement, whole in zip(_READ, (True, False), strict=True)
+                for row in among(connection, statement, asked)
+                if row[1] == local or not row[1].startswith(LOCAL)
+            ]
+            lists = self._rulesets.read(connection, {row[2] for row, _ in rows})
+            versions: dict[bytes, int] = dict(
+                among(
                     connection,
                     "SELECT document, version FROM register WHERE document IN",
                     documents,
                 )
             )
+        for row, whole in rows:
+            if row[2] in lists:
+                located = self._located(row, lists[row[2]])
+                known.setdefault(row[0], Known()).add(located, whole=whole)
         return known, versions
 
     def write(self, rows: Iterable[Located], *, whole: bool) -> None:
         """Keep rows; see `FindingStore.write`."""
         with self._database.writing() as connection:
-            given = [self._row(connection, row) for row in rows]
+            given = self._rows(connection, rows)
             if whole:
                 connection.executemany(_BIND, given)
                 connection.executemany(
@@ -177,66 +179,68 @@ class Findings:
     def catch_up(self, rows: Iterable[Located]) -> None:
         """Write rows that were closed under a later register back where they are."""
         with self._database.writing() as connection:
-            for row in rows:
-                text, engine, ruleset, version, spans = self._row(connection, row)
-                for statement in _CATCH_UP:
-                    connection.execute(
-                        statement, (version, spans, text, engine, ruleset, version)
-                    )
+            later = [
+                (version, spans, text, engine, ruleset, version)
+                for text, engine, ruleset, version, spans in self._rows(
+                    connection, rows
+                )
+            ]
+            for statement in _CATCH_UP:
+                connection.executemany(statement, later)
 
     def register(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
         """Return registers; see `FindingStore.register`."""
         with self._database.reading() as connection:
-            return self._registers(connection, list(documents))
+            return self._registers(connection, documents)
 
     def grow(self, entries: Mapping[bytes, Entries]) -> dict[bytes, Register]:
         """Add to registers; see `FindingStore.grow`."""
         with self._database.writing() as connection:
-            grown = self._registers(connection, list(entries))
-            for document, more in entries.items():
-                before = grown[document]
-                after = before.united(more)
-                if after is not before:
-                    connection.execute(
-                        _REGISTER, (document, after.version, after.written())
-                    )
-                    grown[document] = after
-        return grown
+            before = self._registers(connection, entries)
+            after = {
+                document: before[document].united(more)
+                for document, more in entries.items()
+            }
+            connection.executemany(
+                _REGISTER,
+                [
+                    (document, register.version, register.written())
+                    for document, register in after.items()
+                    if register is not before[document]
+                ],
+            )
+        return after
 
     def forget(self, documents: Iterable[bytes]) -> None:
         """Forget documents; see `FindingStore.forget`."""
+        given = list(documents)
+        texts = [
+            (document + b"\0" * TEXT_BYTES, document + b"\xff" * TEXT_BYTES)
+            for document in given
+        ]
         with self._database.writing() as connection:
-            for document in documents:
-                first, last = (
-                    document + b"\0" * TEXT_BYTES,
-                    document + b"\xff" * TEXT_BYTES,
-                )
-                for statement in _FORGET_DOCUMENT:
-                    connection.execute(statement, (first, last))
-                connection.execute(
-                    "DELETE FROM register WHERE document = ?", (document,)
-                )
+            for statement in _FORGET_DOCUMENT:
+                connection.executemany(statement, texts)
+            connection.executemany(
+                "DELETE FROM register WHERE document = ?",
+                [(document,) for document in given],
+            )
 
     def _registers(
-        self, connection: Connection, documents: Sequence[bytes]
+        self, connection: Connection, documents: Iterable[bytes]
     ) -> dict[bytes, Register]:
         empty = Register(Entries(), self._hashes)
         found = dict.fromkeys(documents, empty)
-        for document, version, forms in _among(
+        for document, version, forms in among(
             connection,
             "SELECT document, version, forms FROM register WHERE document IN",
-            documents,
+            list(found),
         ):
             found[document] = Register.read(forms, self._hashes, version)
         return found
 
-    def _located(
-        self,
-        connection: Connection,
-        row: _Row,
-    ) -> Located:
+    def _located(self, row: _Row, rules: tuple[bytes, ...]) -> Located:
         text, engine, ruleset, version, spans = row
-        rules = self._rulesets.read(connection, ruleset)
         return Located(
             text,
             engine,
@@ -245,10 +249,14 @@ class Findings:
             version,
         )
 
-    def _row(self, connection: Connection, row: Located) -> _Row:
-        ruleset = self._rulesets.write(connection, row.rules)
-        spans = row.spans.written(row.rules)
-        return row.text, row.engine, ruleset, row.version, spans
+    def _rows(self, connection: Connection, given: Iterable[Located]) -> list[_Row]:
+        """Make rows, once their lists of rules are kept."""
+        rows = list(given)
+        rulesets = self._rulesets.write(connection, [row.rules for row in rows])
+        return [
+            (row.text, row.engine, ruleset, row.version, row.spans.written(row.rules))
+            for row, ruleset in zip(rows, rulesets, strict=True)
+        ]
 
     def _known(self, ruleset: bytes) -> Lists:
         """Return the lists that were read of a ruleset; they are few, but bounded."""
@@ -256,13 +264,3 @@ class Findings:
         if len(known) > _MOST_LISTS:
             self._written[ruleset] = known = {}
         return known
-
-
-def _among(
-    connection: Connection, statement: str, values: Sequence[bytes]
-) -> Iterable[Any]:
-    """Run a statement that ends in IN for the values, some at a time."""
-    for start in range(0, len(values), _BATCH):
-        some = values[start : start + _BATCH]
-        marks = ",".join("?" * len(some))
-        yield from connection.execute(f"{statement} ({marks})", some)

@@ -128,12 +128,11 @@ class _Merging:
         known: dict[str, tuple[bytes, set[bytes]]] = {}
         held: list[dict[str, bytes]] = []
         for connection in self._every:
-            held.append({})
-            for name, words, ruleset in _rows(
-                connection, "passage", "id, fingerprint, ruleset"
-            ):
-                held[-1][name] = words
-                rules = self._rulesets.read(connection, ruleset)
+            rows = list(_rows(connection, "passage", "id, fingerprint, ruleset"))
+            lists = self._rulesets.read(connection, {ruleset for *_, ruleset in rows})
+            held.append({name: words for name, words, _ in rows})
+            for name, words, ruleset in rows:
+                rules = lists.get(ruleset, ())
                 before, others = known.setdefault(name, (words, set()))
                 if words > before:
                     known[name] = words, set(rules)
@@ -143,11 +142,16 @@ class _Merging:
             {name for name, words in own.items() if known[name][0] != words}
             for own in held
         ]
+        rulesets = self._rulesets.write(
+            self._target, [sorted(rules) for _, rules in known.values()]
+        )
         self._write(
             replacing("passage", "id", "fingerprint, ruleset"),
             (
-                (name, words, self._rulesets.write(self._target, sorted(rules)))
-                for name, (words, rules) in known.items()
+                (name, words, ruleset)
+                for (name, (words, _)), ruleset in zip(
+                    known.items(), rulesets, strict=True
+                )
             ),
         )
 
@@ -237,7 +241,7 @@ class _Merging:
         if own is not None:
             version = max(version, own[0])
             if own[1] != spans:
-                rules = self._rulesets.read(self._target, ruleset)
+                rules = self._rulesets.read(self._target, [ruleset])[ruleset]
                 ours, theirs = (
                     ClosedSpans.read(one, rules, {}) for one in (own[1], spans)
                 )

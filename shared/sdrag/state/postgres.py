@@ -45,8 +45,9 @@ _TYPES = (
     (" TEXT", ' TEXT COLLATE "C"'),  # compared by bytes, as SQLite does
 )
 _AWAY = (
-    "Is the server up, and may this user log in? libpq reads a password from PGPASSFILE"
-    " or PGPASSWORD; a state that went to another process has none of its own."
+    "Is the server up, has it a connection left, and may this user log in? libpq reads"
+    " a password from PGPASSFILE or PGPASSWORD; a state that went to another process has"
+    " none of its own."
 )
 _ROLE = (
     "The role needs SELECT, INSERT, UPDATE and DELETE on the tables; whoever makes them"
@@ -278,8 +279,8 @@ def _hint(error: psycopg.Error) -> str:
         errors.InsufficientPrivilege: _ROLE,
         errors.LockNotAvailable: "Another writer took too long.",
         errors.QueryCanceled: "A statement took too long.",
+        errors.ProgramLimitExceeded: "An id must not be longer than 2,000 bytes.",
         psycopg.ProgrammingError: "Is the URL libpq's, and the schema one of sdrag's?",
-        psycopg.DataError: "An id must not hold the character NUL.",
     }
     return next(
         (hint for kind, hint in hints.items() if isinstance(error, kind)), _AWAY

@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from sdrag.state.database import Database, replacing
+from sdrag.state.database import Database, among, replacing
 from sdrag.state.keys import Keys
 
 __all__ = ["Enforced", "Replies"]
@@ -51,16 +51,15 @@ class Enforced:
                     for rule in rules
                 ],
             )
-            return {
-                text: frozenset(
-                    rule
-                    for (rule,) in connection.execute(
-                        "SELECT rule FROM enforced WHERE audience = ? AND text = ?",
-                        (audience, text),
-                    )
-                )
-                for text in taken
-            }
+            ever: dict[bytes, set[bytes]] = {text: set() for text in taken}
+            for text, rule in among(
+                connection,
+                "SELECT text, rule FROM enforced WHERE audience = ? AND text IN",
+                taken,
+                audience,
+            ):
+                ever[text].add(rule)
+        return {text: frozenset(rules) for text, rules in ever.items()}
 
 
 class Replies:

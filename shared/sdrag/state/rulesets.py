@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from sdrag.state.database import Connection
+from sdrag.state.database import Connection, among
 from sdrag.state.keys import Keys
 
 __all__ = ["RULE_BYTES", "Rulesets"]
@@ -24,24 +24,37 @@ class Rulesets:
         self._keys = keys
         self._known: dict[bytes, tuple[bytes, ...]] = {}
 
-    def write(self, connection: Connection, rules: Sequence[bytes]) -> bytes:
-        """Keep a list in its order, and return its key."""
-        key = self._keys.ruleset(rules)
-        if key not in self._known:
-            connection.execute(
-                "INSERT INTO ruleset VALUES (?, ?) ON CONFLICT DO NOTHING",
-                (key, b"".join(rules)),
-            )
-        return key
+    def write(
+        self, connection: Connection, lists: Sequence[Sequence[bytes]]
+    ) -> list[bytes]:
+        """
+        Keep lists, each in its order, and return their keys.
 
-    def read(self, connection: Connection, key: bytes) -> tuple[bytes, ...]:
-        """Return the list behind a key; it never changes, for the key is its hash."""
-        if key not in self._known:
-            (joined,) = connection.execute(
-                "SELECT rules FROM ruleset WHERE id = ?", (key,)
-            ).fetchone()
+        They are written even if they were read before: another file may have taken the
+        place of the one that they were read from.
+        """
+        distinct = {rules: self._keys.ruleset(rules) for rules in map(tuple, lists)}
+        connection.executemany(
+            "INSERT INTO ruleset VALUES (?, ?) ON CONFLICT DO NOTHING",
+            [(key, b"".join(rules)) for rules, key in distinct.items()],
+        )
+        return [distinct[tuple(rules)] for rules in lists]
+
+    def read(
+        self, connection: Connection, keys: Iterable[bytes]
+    ) -> Mapping[bytes, tuple[bytes, ...]]:
+        """
+        Return the lists behind keys, and nothing of a key that has none.
+
+        A list never changes, for the key is its hash.
+        """
+        wanted = set(keys)
+        new = sorted(wanted - self._known.keys())
+        for key, joined in among(
+            connection, "SELECT id, rules FROM ruleset WHERE id IN", new
+        ):
             self._known[key] = tuple(
                 joined[start : start + RULE_BYTES]
                 for start in range(0, len(joined), RULE_BYTES)
             )
-        return self._known[key]
+        return {key: self._known[key] for key in wanted if key in self._known}
