@@ -197,6 +197,12 @@ def test_a_full_service_says_so_and_has_room_once_a_client_has_gone(
     assert ask(narrow, "Who?", bearer()).status_code == 200
 
 
+def test_a_slot_is_free_once_the_last_byte_is_read(narrow, bearer):
+    """Whoever asks again at once is not refused for the answer just read."""
+    for path in ["/answer", "/passages"] * 100:
+        assert ask(narrow, "Who?", bearer(), path).status_code == 200
+
+
 @pytest.mark.parametrize("path", ["/answer", "/passages"])
 def test_work_ends_when_its_client_leaves_before_the_answer(
     narrow, bearer, scripted, path

@@ -1,10 +1,11 @@
 """
 How many requests are answered at the same time, for how long, and what a fault shows.
 
-A request holds a slot from its first byte to the last one of its answer. Where none is
-free, the answer is 503 at once: a queue would only make everybody late. A request that
-is cut off, by its client or by the clock, gives its slot back. An error that nobody
-expected is logged by its type. Its message may quote text, so nobody sees it.
+A request holds a slot from its first byte to the last one of its answer: whoever has
+read that may ask again. Where no slot is free, the answer is 503 at once: a queue would
+only make everybody late. A request that is cut off, by its client or by the clock,
+gives its slot back. An error that nobody expected is logged by its type. Its message
+may quote text, so nobody sees it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,25 @@ class Slots:
     @property
     def free(self) -> bool:
         return self.taken < self.size
+
+    def take(self) -> Slot:
+        self.taken += 1
+        RUNNING.inc()
+        return Slot(self)
+
+
+class Slot:
+    """A slot that one request holds."""
+
+    def __init__(self, slots: Slots) -> None:
+        self._slots: Slots | None = slots
+
+    def give_back(self) -> None:
+        """Give it back, once."""
+        if self._slots is not None:
+            self._slots.taken -= 1
+            RUNNING.dec()
+            self._slots = None
 
 
 def refused(status: int, error: str) -> JSONResponse:
@@ -73,8 +93,7 @@ class Gate:
             SECONDS.labels(scope["path"]).observe(perf_counter() - start)
 
     async def _admitted(self, scope: Scope, receive: Receive, answer: _Sent) -> None:
-        self.slots.taken += 1
-        RUNNING.inc()
+        answer.slot = self.slots.take()
         try:
             async with asyncio.timeout(self.seconds):
                 await self.app(scope, receive, answer)
@@ -84,14 +103,14 @@ class Gate:
             logger.error("A request failed with %s.", type(error).__name__)  # noqa: TRY400 -- a traceback quotes text
             await answer.instead(refused(500, "failed"), scope, receive)
         finally:
-            self.slots.taken -= 1
-            RUNNING.dec()
+            answer.slot.give_back()
 
 
 class _Sent:
-    """Sends an answer, and knows how far it came."""
+    """Sends an answer, knows how far it came, and gives its slot back at its end."""
 
     def __init__(self, send: Send) -> None:
+        self.slot: Slot | None = None
         self._send = send
         self._status: int | None = None
         self._ended = False
@@ -102,6 +121,8 @@ class _Sent:
         else:
             self._ended = not message.get("more_body", False)
         await self._send(message)
+        if self._ended and self.slot is not None:
+            self.slot.give_back()
 
     @property
     def outcome(self) -> str:

@@ -62,8 +62,8 @@ class ModelFailedError(Exception):
     """The model did not answer; why is in its own logs."""
 
 
-def caller_of(request: Request) -> Principal:
-    """Authenticate the caller."""
+async def caller_of(request: Request) -> Principal:
+    """Authenticate the caller; async, so that it takes no thread."""
     key = request.app.state.settings.key
     return principal_of(request.headers.get("authorization"), key)
 
