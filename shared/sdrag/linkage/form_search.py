@@ -40,7 +40,7 @@ class FormSearch:
         """Yield a form's number, and where it starts and ends, as words."""
         if self._automaton is None:
             return
-        text = _LONE.sub("\ufffd", folded)
+        text = folded if folded.isascii() else _LONE.sub("\ufffd", folded)
         for number, start, end in self._automaton.find_matches_as_indexes(
             text, overlapping=True
         ):

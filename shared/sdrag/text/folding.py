@@ -22,7 +22,7 @@ from sdrag.vocabulary import Span
 __all__ = ["UNSPACED", "Folded", "fold", "fold_text", "is_boundary", "is_unspaced"]
 
 # A run of whitespace that is not one plain space, or one character beyond ASCII.
-_SPECIAL = re.compile(r" \s+|[^\S ]\s*|[^\x00-\x7f]|[\x00-\x08\x0e-\x1f\x7f]")
+_SPECIAL = re.compile(r"[^!-~](?:(?<! )(?:(?<=\s)\s*)?|\s+)")
 _LOOKALIKE = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4`", "'"),
@@ -31,7 +31,6 @@ _LOOKALIKE = str.maketrans(
         "\u2026": "...",
     }
 )
-_ASCII_LOOKALIKE = str.maketrans({"`": "'"})
 _INVISIBLE = {"Mn", "Me", "Cf", "Cc"}
 
 UNSPACED = (
@@ -89,6 +88,8 @@ def fold(given: str | MappedText) -> Folded:
         given: The text, or one that was made of it.
     """
     text, before = (given, None) if isinstance(given, str) else (given.text, given)
+    if text and text.isascii() and text.isprintable() and "  " not in text:
+        return Folded(_small(text), (0,), (0,), (EACH,), before, text)
     pieces = _FoldedPieces()
     done = 0
     for match in _SPECIAL.finditer(text):
@@ -167,7 +168,7 @@ class _FoldedPieces(Pieces):
         """Add plain ASCII, each character of which represents itself."""
         if self._spaced and block.startswith(" "):
             block, origin = block[1:], origin + 1
-        self._add(block.lower().translate(_ASCII_LOOKALIKE), origin, EACH)
+        self._add(_small(block), origin, EACH)
 
     def add_folded(self, folded: str, origin: int, length: int) -> None:
         """Add what a stretch of the original was folded to."""
@@ -177,6 +178,11 @@ class _FoldedPieces(Pieces):
         if text:
             self.add(text, origin, length)
             self._spaced = text.endswith(" ")
+
+
+def _small(plain: str) -> str:
+    """Fold plain ASCII."""
+    return plain.lower().replace("`", "'")
 
 
 @lru_cache(maxsize=4096)

@@ -20,7 +20,7 @@ from sdrag.vocabulary import Span
 __all__ = ["ciphered", "readings"]
 
 _LEET = str.maketrans("4@3!105$7+8902", "aaeiiosstt" + "bgoz")
-_MIXED = re.compile(r"[a-z](?=[@$!+0-9])|[@$!0-9](?=[a-z])")
+_MIXED = re.compile(r"[@$!+0-9](?:(?<=[a-z].)|(?<!\+)(?=[a-z]))")
 
 
 def readings(text: str) -> tuple[Folded, ...]:

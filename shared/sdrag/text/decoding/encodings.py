@@ -14,7 +14,8 @@ import html
 import re
 import urllib.parse
 
-from sdrag.text.decoding.mapped import MappedText, Piece, Reader, rewrite
+from sdrag.text.decoding.mapped import MappedText, Piece
+from sdrag.text.decoding.passes import Pass, rewrite
 
 __all__ = [
     "from_base64",
@@ -52,6 +53,16 @@ _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{8,}+"
     r"(?:\r?\n[ \t]{0,8}[A-Za-z0-9+/_-]{8,}+)*+={0,2}"
 )
+_MAY_BE_TEXT = re.compile(
+    "[CDI-Za-f](?:[ACDEFGHQSTUVWXgijklmnwyz0123](?![CGKOSWaeimquy26+-])"
+    "|[MNOPcdefstuv89+/_-](?=[CGKOSWaeimquy26+-]))|[w-z0-9]|[^A]*+A"
+)
+"""
+What base64 of text begins with, and whatever has the zeros of UTF-16.
+
+After any other characters, one of the first three bytes is a control character, or it
+is inside a character that has not begun.
+"""
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{8,}+={0,6}(?![A-Za-z0-9])")
 _HEX = re.compile(
     r"(?<![0-9A-Za-z])(?:0[xX])?(?:[0-9A-Fa-f]{2}){3,}+(?![0-9A-Za-z])"
@@ -75,7 +86,9 @@ def is_text(said: str, least: int = _LEAST) -> bool:
     """
     if len(said) < least:
         return False
-    if not all(item.isprintable() or item in "\n\t\r" for item in said):
+    if not said.isprintable() and not all(
+        item.isprintable() or item in "\n\t\r" for item in said
+    ):
         return False
     spoken = sum(item.isalnum() or item.isspace() for item in said)
     chance = len(said) < _SHORT and not said.isascii()
@@ -166,14 +179,14 @@ def _from_punycode(match: re.Match[str]) -> str | None:
 
 def _from_base64(match: re.Match[str]) -> str | list[Piece] | None:
     """Read a run as a whole or, in paths and URLs, by its parts."""
-    said = from_base64(match.group())
-    if is_text(said):
-        return said
     run, offset, done = match.group(), match.start(), 0
+    said = _text_of_base64(run)
+    if said is not None or _PARTS.fullmatch(run):
+        return said
     pieces: list[Piece] = []
     for part in _PARTS.finditer(run):
-        said = from_base64(part.group())
-        if is_text(said):
+        said = _text_of_base64(part.group())
+        if said is not None:
             start, end = part.span()
             pieces.append((run[done:start], offset + done, offset + start))
             pieces.append((said, offset + start, offset + end))
@@ -181,6 +194,10 @@ def _from_base64(match: re.Match[str]) -> str | list[Piece] | None:
     if not pieces:
         return None
     return [*pieces, (run[done:], offset + done, match.end())]
+
+
+def _text_of_base64(run: str) -> str | None:
+    return _if_text(from_base64(run)) if _MAY_BE_TEXT.match(run) else None
 
 
 def _from_base32(match: re.Match[str]) -> str | None:
@@ -204,26 +221,49 @@ def _if_text(said: str, least: int = _LEAST) -> str | None:
     return said if is_text(said, least) else None
 
 
-_ENCODINGS: tuple[tuple[re.Pattern[str], Reader], ...] = (
-    (_TAGS, lambda match: from_tags(match.group())),
-    (_ENTITY, _from_entity),
-    (_ESCAPES, lambda match: from_escapes(match.group())),
-    (_BYTES, _from_bytes),
-    (_SIMPLE, _from_simple),
-    (_PERCENT, _from_percent),
-    (_QUOTED, _from_quoted),
-    (_PUNYCODE, _from_punycode),
-    (_BASE64, _from_base64),
-    (_BASE32, _from_base32),
-    (_HEX, lambda match: _if_text(from_hex(match.group()))),
-    (_BINARY, lambda match: _if_text(from_binary(match.group()))),
-    (_DECIMAL, _from_decimal),
+_ENCODINGS = (
+    Pass(_TAGS, lambda match: from_tags(match.group()), is_foreign=True),
+    Pass(_ENTITY, _from_entity, "&"),
+    Pass(
+        _ESCAPES,
+        lambda match: from_escapes(match.group()),
+        "\\%U",
+        re.compile(r"[\\%U](?=[uU+])"),
+    ),
+    Pass(_BYTES, _from_bytes, "\\", re.compile(r"\\(?=[x0-3])")),
+    Pass(_SIMPLE, _from_simple, "\\"),
+    Pass(_PERCENT, _from_percent, "%"),
+    Pass(_QUOTED, _from_quoted, "=", re.compile("=")),
+    Pass(_PUNYCODE, _from_punycode, "-", re.compile("--(?<=[nN]--)"), lead=2),
+    Pass(_BASE64, _from_base64),
+    Pass(
+        _BASE32,
+        _from_base32,
+        sign=re.compile(r"[A-Z2-7](?<![A-Za-z0-9].)(?=[A-Z2-7]{7})"),
+    ),
+    Pass(
+        _HEX,
+        lambda match: _if_text(from_hex(match.group())),
+        sign=re.compile(
+            r"[0-9A-Fa-f](?<![0-9A-Za-z].)"
+            r"(?=[0-9A-Fa-f](?:[0-9A-Fa-f]{4}|[ ,:-])|[xX][0-9A-Fa-f]{2})"
+        ),
+    ),
+    Pass(
+        _BINARY,
+        lambda match: _if_text(from_binary(match.group())),
+        "01",
+        re.compile(r"[01](?<!\w.)(?=[01]{7})"),
+    ),
+    Pass(
+        _DECIMAL,
+        _from_decimal,
+        sign=re.compile(r"[0-9\u0660-\U0010ffff](?<=\d)(?<![\w.].)(?=\d{1,2}[ ,;])"),
+    ),
 )
 """What finds each encoding, and how it is read; undone in this order."""
 
 
 def undone(text: MappedText) -> MappedText:
     """Undo every encoding once, the outermost first."""
-    for pattern, read in _ENCODINGS:
-        text = rewrite(text, pattern, read)
-    return text
+    return rewrite(text, _ENCODINGS)

@@ -8,24 +8,19 @@ before. That text may be rewritten too, and then it is asked in turn.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Self
 
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["EACH", "MappedText", "Piece", "Pieces", "Reader", "rewrite"]
+__all__ = ["EACH", "MappedText", "Piece", "Pieces"]
 
 EACH = -1
 """The length of a piece that was copied, character by character."""
 
 Piece = tuple[str, int, int]
 """What a stretch says, where it starts and where it ends in the text before."""
-
-Reader = Callable[[re.Match[str]], Iterable[Piece] | str | None]
-"""Returns what a match says, as a whole or in pieces; `None` leaves it alone."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -117,41 +112,3 @@ class Pieces:
             tuple(self._origins),
             tuple(self._lengths),
         )
-
-
-def rewrite(
-    text: MappedText,
-    pattern: re.Pattern[str],
-    read: Reader,
-) -> MappedText:
-    """
-    Rewrite what a pattern finds.
-
-    Args:
-        text: To be read.
-        pattern: Finds stretches.
-        read: Says what each of them says.
-
-    Returns:
-        The same text where nothing is rewritten.
-    """
-    pieces: Pieces | None = None
-    done = 0
-    for match in pattern.finditer(text.text):
-        said = read(match)
-        if said is None:
-            continue
-        if pieces is None:
-            pieces = Pieces()
-        start, end = match.span()
-        pieces.add(text.text[done:start], done)
-        for part, begin, stop in (
-            ((said, start, end),) if isinstance(said, str) else said
-        ):
-            same = part == text.text[begin:stop]
-            pieces.add(part, begin, EACH if same else stop - begin)
-        done = end
-    if pieces is None:
-        return text
-    pieces.add(text.text[done:], done)
-    return MappedText(*pieces.fields(), text)

@@ -9,10 +9,14 @@ by markup, letters of other scripts among Latin ones, digits and letters by thei
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from ahocorasick_rs import AhoCorasick
+
 from sdrag.text.decoding.lookalikes import LOOKALIKES
-from sdrag.text.decoding.mapped import MappedText, Piece, Reader, rewrite
+from sdrag.text.decoding.mapped import MappedText, Piece
+from sdrag.text.decoding.passes import Pass, Sign, rewrite
 
 __all__ = ["parted", "respelt"]
 
@@ -84,6 +88,8 @@ _NAMES_OF_DIGITS = "|".join(_DIGITS)
 _IN_WORDS = re.compile(
     rf"\b(?i:{_NAMES_OF_DIGITS})(?:[ ,.-]{{1,2}}(?i:{_NAMES_OF_DIGITS})\b){{3,}}+"
 )
+_ALIKE = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"), ("\u212a", "k"))
+"""Letters that are the same as others to a pattern that looks at no case."""
 _LETTER_NAMES = """
     alpha alfa bravo charlie delta echo foxtrot golf hotel india juliett juliet kilo
     lima mike november oscar papa quebec romeo sierra tango uniform victor whiskey xray
@@ -186,34 +192,121 @@ def _morse(match: re.Match[str]) -> str | None:
     return "".join(said).strip()
 
 
-_SPELLINGS: tuple[tuple[re.Pattern[str], Reader], ...] = (
-    (_INSIDE, _inside),
-    (_TAG, lambda _: " "),
-    (_SPLIT, lambda _: ""),
-    (_JOINED, lambda _: ""),
-    (_SYMBOLS, lambda match: _LETTER_OF.get(match.group())),
-    (_FOREIGN, _plain),
-    (_AT, lambda _: "@"),
-    (_DOT, lambda _: "."),
-    (_BRACKETED, lambda match: match[1]),
-    (_SCHEME, _scheme),
-    (_SPOKEN, _spoken),
-    (_SPOKEN_LOCAL, lambda match: _SPOKEN_DOT.sub(".", match.group())),
-    (_HOST, lambda _: "."),
-    (_IN_WORDS, _digits),
-    (_SPELT_OUT, _spelt_out),
-    (_MORSED, _morse),
-    (_LETTERS, _apart),
+def _in_a_row(names: Iterable[str]) -> Sign:
+    """Return what finds the first of two names next to each other, in any case."""
+    automaton = AhoCorasick(list(names))
+
+    def signs(text: str) -> Iterator[tuple[int, int]]:
+        starts: dict[int, int] = {}
+        found = automaton.find_matches_as_indexes(_lowered(text), overlapping=True)
+        for _, start, end in found:
+            starts[end] = start
+            before = starts.get(start - 1, starts.get(start - 2))
+            if before is not None:
+                yield before, before
+
+    return signs
+
+
+def _lowered(text: str) -> str:
+    """Write a text small as a pattern reads it that looks at no case."""
+    if text.isascii():
+        return text.lower()
+    for alike, letter in _ALIKE:
+        text = text.replace(alike, letter)
+    return text.encode(errors="replace").decode().lower()  # halves of characters go
+
+
+_SPELLINGS = (
+    Pass(_INSIDE, _inside, "<*_~`{[(", re.compile(r"[<*_~`{\[(](?<=[^\W\d_].)")),
+    Pass(_TAG, lambda _: " ", "<"),
+    Pass(
+        _SPLIT,
+        lambda _: "",
+        "\n",
+        re.compile(r"[-\u00ad\u2010\\](?=[ \t]{0,4}\r?\n)"),
+    ),
+    Pass(
+        _JOINED,
+        lambda _: "",
+        "\"'",
+        re.compile(r"([\"'])(?<=[^\W_].)(?=\s{0,8}(?:[+.&\\]|\|\|)?\s{0,8}\1)"),
+    ),
+    Pass(_SYMBOLS, lambda match: _LETTER_OF.get(match.group()), is_foreign=True),
+    Pass(_FOREIGN, _plain, "".join(LOOKALIKES), is_foreign=True),
+    Pass(
+        _AT,
+        lambda _: "@",
+        "[({<@",
+        re.compile(
+            r"[\[({<@](?:(?<=[ \t]@)|(?<=@)(?=[ \t])"
+            r"|(?<!@)(?=\s{0,2}(?:at|AT|At|@|\u00e4t|arroba)\s{0,2}[\])}>]))"
+        ),
+        lead=3,
+    ),
+    Pass(
+        _DOT,
+        lambda _: ".",
+        "[({<",
+        re.compile(r"[\[({<](?=\s{0,2}(?:dot|DOT|Dot|\.|p[ou]))"),
+        lead=3,
+    ),
+    Pass(_BRACKETED, lambda match: match[1], "[({"),
+    Pass(_SCHEME, _scheme, ":", re.compile(r":(?<=[pPsS\u017f\s]:)"), lead=7),
+    Pass(
+        _SPOKEN,
+        _spoken,
+        sign=re.compile(
+            r"[ _-][aA][tT][ _-][\w-]{1,63}+(?:[ _-][dD][oO][tT][ _-]|\.)[\w-]"
+        ),
+        lead=64,
+    ),
+    Pass(
+        _SPOKEN_LOCAL,
+        lambda match: _SPOKEN_DOT.sub(".", match.group()),
+        "@",
+        re.compile(r"[ _-][dD][oO][tT][ _-]"),
+        lead=64,
+    ),
+    Pass(
+        _HOST,
+        lambda _: ".",
+        ".dD",
+        re.compile(rf"[dD.](?=(?:(?<=\.) {{0,2}}|(?<!\.)[oO][tT] ){_TOP}\b)"),
+        lead=2,
+    ),
+    Pass(_IN_WORDS, _digits, sign=_in_a_row(_DIGITS)),
+    Pass(_SPELT_OUT, _spelt_out, sign=_in_a_row(_SPELLING)),
+    Pass(_MORSED, _morse, "-", re.compile(r"[.-](?<![\w.-].)(?=[.-]{0,4}[ /|])")),
+    Pass(
+        _LETTERS,
+        _apart,
+        sign=re.compile(
+            r"[^0-9A-Za-z=&?](?s:.)[^0-9A-Za-z=&?](?<=[\W_][^\W_][\W_])"
+            r"[^0-9A-Za-z=&?]{0,3}[^\W_](?![^\W_])"
+        ),
+        lead=4,
+    ),
+)
+"""What finds each disguise, and how it is read; undone in this order."""
+
+_HUMPS = (
+    Pass(
+        _HUMP,
+        lambda match: [(" ", match.start(), match.end() + 1)],
+        sign=re.compile(
+            r"[A-Z0-9\u0660-\U0010ffff](?<=[A-Z\d])"
+            r"(?:(?<=[^\W\d_].)|(?<=\d)(?=[^\W\d_]))"
+        ),
+    ),
 )
 
 
 def respelt(text: MappedText) -> MappedText:
     """Undo every disguise once."""
-    for pattern, read in _SPELLINGS:
-        text = rewrite(text, pattern, read)
-    return text
+    return rewrite(text, _SPELLINGS)
 
 
 def parted(text: MappedText) -> MappedText:
     """Part words that are run together: `getAnnLee`, `annLee7`, `1984-05-03T10`."""
-    return rewrite(text, _HUMP, lambda match: [(" ", match.start(), match.end() + 1)])
+    return rewrite(text, _HUMPS)
