@@ -33,7 +33,7 @@ EXTRAS = (
     "postgres",
     "presidio",
 )
-NAMED = ("torch", "langchain-core", "llama-index-core", "sentence-transformers")
+NAMED = ("torch", "tokenizers", "langchain-core", "llama-index-core")
 Needed = dict[str, Distribution]
 
 

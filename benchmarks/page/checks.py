@@ -22,7 +22,7 @@ from sdrag.policy import InjectionSection
 
 __all__ = ["measure"]
 
-PACKAGES = ("rapidfuzz", "torch", "sentence-transformers")
+PACKAGES = ("rapidfuzz", "tokenizers", "torch")
 
 
 def measure(*, quick: bool) -> Figures:

@@ -29,6 +29,7 @@ from sdrag.disclosure.local import LocalLocator
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import Reply, run
 from sdrag.minilm import load_minilm
+from sdrag.minilm.token_states import token_states
 from sdrag.pipeline import Engine, bind
 from sdrag.state import State, open_state
 from sdrag.vocabulary import Finding, Passage, Span
@@ -77,7 +78,8 @@ class MiniLM(Drawn):
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a question anew, and draw a vector for it."""
-        load_minilm().encode([text], normalize_embeddings=True, show_progress_bar=False)
+        (read,) = token_states(*load_minilm(), [text])
+        read.vectors.mean(axis=0)
         return _drawn(text)
 
 

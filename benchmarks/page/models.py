@@ -69,7 +69,9 @@ class Script:
         """Answer a prompt in the form that it asks for."""
         time.sleep(self.seconds)
         said = self._said(text)
-        count = len(load_minilm().tokenizer.tokenize(f"{system} {text} {said}"))
+        _, tokenizer = load_minilm()
+        asked = f"{system} {text} {said}"
+        count = len(tokenizer.encode(asked, add_special_tokens=False).ids)
         with self._lock:
             self.calls, self.tokens = self.calls + 1, self.tokens + count
         return said

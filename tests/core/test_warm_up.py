@@ -21,7 +21,7 @@ def _cold(monkeypatch):
 
 def test_all_that_a_question_needs_is_loaded():
     """In a fresh process, and the caller's arguments are none."""
-    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("tokenizers")
     code = (
         "import sdrag; sdrag.warm_up(wait=True)\n"
         "from sdrag.minilm import _load\n"

@@ -58,7 +58,7 @@ def test_answers_cannot_be_subtracted():
     Nothing that was withheld is shown later. What is located later is withheld later;
     once documents were located whole, every answer shows the same of a chunk.
     """
-    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("tokenizers")
     regimes = evaluate_differential(load_articles()[:1])["regimes"]
 
     for rows in regimes.values():

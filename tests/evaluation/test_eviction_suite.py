@@ -7,7 +7,7 @@ import pytest
 from sdrag.evaluation.articles_check import load_articles
 from sdrag.evaluation.eviction import ALL, evaluate_eviction, wordings
 
-pytest.importorskip("sentence_transformers")
+pytest.importorskip("tokenizers")
 
 
 @pytest.fixture(scope="module")

@@ -135,7 +135,7 @@ def test_a_highlighter_of_nothing(tmp_path: Path) -> None:
 
 def test_the_local_highlighter(tmp_path: Path) -> None:
     """With MiniLM alone it finds the sentence, and declines another article's text."""
-    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("tokenizers")
     result = evaluate_highlighter(
         read_squad(write(tmp_path)), Settings(local), Scripted()
     )

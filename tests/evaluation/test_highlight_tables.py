@@ -145,7 +145,7 @@ def test_figure_9() -> None:
 
 def test_scripted_models_fill_every_table(tmp_path: Path) -> None:
     """Every pipeline has its place in every table, without a hosted model."""
-    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("tokenizers")
     data = read_squad(write(tmp_path))
     found = answer_all(data, scripted_model)
     result = judged_tables(found, scripted_judge)

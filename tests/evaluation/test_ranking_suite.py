@@ -8,7 +8,7 @@ from sdrag.disclosure.ranking import STRATEGIES
 from sdrag.evaluation.articles_check import load_articles
 from sdrag.evaluation.constraint_ranking import evaluate_ranking
 
-pytest.importorskip("sentence_transformers")
+pytest.importorskip("tokenizers")
 
 
 def test_every_strategy_has_its_figures():

@@ -15,7 +15,7 @@ from sdrag.evaluation.rcqa import FIGURES
 from sdrag.evaluation.rcqa_models import SCRIPTED, scripted_model
 from sdrag.evaluation.witnesses import broken, witness_spans
 
-pytest.importorskip("sentence_transformers")
+pytest.importorskip("tokenizers")
 
 ARTICLES = load_articles()[:2]
 

@@ -47,7 +47,7 @@ def test_ids_and_scores_pass_through_a_wrapper():
 
 def test_a_view_takes_the_advantage():
     """Asking for names works on unredacted vectors, and on the view's no better."""
-    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("tokenizers")
     figures = evaluate_retrieval_oracle(load_articles()[:2], engines=["exact"])
     known = figures["advantage"]
 

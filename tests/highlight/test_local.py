@@ -92,7 +92,7 @@ def test_overlap_is_a_share(question: str, sentences: list[str]) -> None:
 class TestWithTheModel:
     @pytest.fixture(autouse=True)
     def _model(self) -> None:
-        pytest.importorskip("sentence_transformers")
+        pytest.importorskip("tokenizers")
 
     @pytest.mark.parametrize(
         ("question", "word"),

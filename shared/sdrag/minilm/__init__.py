@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -26,7 +26,10 @@ from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
     import numpy as np
-    from sentence_transformers import SentenceTransformer
+    from tokenizers import Tokenizer
+
+    from sdrag.minilm.bert import Bert
+    from sdrag.minilm.token_states import TokenStates
 
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
@@ -50,34 +53,14 @@ _SHA256 = {
     "tokenizer.json": (
         "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
     ),
-    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
-    "tokenizer_config.json": (
-        "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b"
-    ),
-    "special_tokens_map.json": (
-        "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3"
-    ),
-    "sentence_bert_config.json": (
-        "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7"
-    ),
-    "config_sentence_transformers.json": (
-        "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3"
-    ),
-    "1_Pooling/config.json": (
-        "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23"
-    ),
 }
 _loading = Lock()
-# The tokenizer keeps its padding as state, so two threads must not use it at once.
-_using = Lock()
 
 
 @lru_cache(maxsize=1)
 def installed() -> bool:
     """Say whether the model, and what runs it, are installed."""
-    needed = (_PACKAGE, "sentence_transformers", "torch", "safetensors")
+    needed = (_PACKAGE, "safetensors", "tokenizers", "torch")
     return all(map(importlib.util.find_spec, needed))
 
 
@@ -103,9 +86,11 @@ def model_folder() -> Path:
     return folder
 
 
-def load_minilm() -> SentenceTransformer:
+def load_minilm() -> tuple[Bert, Tokenizer]:
     """
-    Load the model, once a process, on the CPU.
+    Load the model and its tokenizer, once a process, on the CPU.
+
+    Threads share both, so nobody may set anything on them.
 
     Raises:
         MissingExtraError: The extra `local` is not installed.
@@ -140,16 +125,10 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
 def _encoded(texts: Sequence[str]) -> Matrix:
     import numpy as np  # noqa: PLC0415 -- see embed_texts
 
-    model = load_minilm()
-    with _using:
-        vectors = model.encode(
-            list(texts),
-            batch_size=64,
-            normalize_embeddings=True,
-            convert_to_numpy=True,
-            show_progress_bar=False,
-        )
-    return np.asarray(vectors, dtype=np.float32)
+    means = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
+    for index, vectors, _ in _read(texts):
+        means[index] = vectors.mean(axis=0)
+    return _unit(means)
 
 
 def _key(text: str) -> bytes:
@@ -175,51 +154,44 @@ def embed_tokens(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:
     ]
 
 
-def _tokens_embedded(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:
-    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
+def _tokens_embedded(
+    texts: Sequence[str],
+) -> Iterator[tuple[Matrix, tuple[Span, ...]]]:
     check_time()
-    model = load_minilm()
-    with _using:
-        found = model.encode(
-            list(texts),
-            batch_size=64,
-            output_value="token_embeddings",
-            show_progress_bar=False,
-        )
-        encoded = model.tokenizer(
-            list(texts),
-            truncation=True,
-            max_length=model.max_seq_length,
-            return_offsets_mapping=True,
-        )
-    pairs = []
-    for vectors, places in zip(found, encoded["offset_mapping"], strict=True):
-        kept = [index for index, (start, end) in enumerate(places) if start < end]
-        rows = np.asarray(vectors.cpu(), dtype=np.float32)[kept]
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        spans = tuple(Span(*places[index]) for index in kept)
-        pairs.append((rows / np.maximum(norms, 1e-12), spans))
-    return pairs
+    found = {}
+    for index, vectors, offsets in _read(texts):
+        kept = [place for place, (start, end) in enumerate(offsets) if start < end]
+        spans = tuple(Span(*offsets[place]) for place in kept)
+        found[index] = _unit(vectors[kept]), spans
+    return (found[index] for index in range(len(texts)))
+
+
+def _read(texts: Sequence[str]) -> Iterator[TokenStates]:
+    bert, tokenizer = load_minilm()
+    from sdrag.minilm.token_states import token_states  # noqa: PLC0415 -- torch
+
+    return token_states(bert, tokenizer, texts)
+
+
+def _unit(rows: Matrix) -> Matrix:
+    import numpy as np  # noqa: PLC0415 -- see embed_texts
+
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Matrix = rows / np.maximum(norms, 1e-12)
+    return unit
 
 
 @lru_cache(maxsize=1)
-def _load() -> SentenceTransformer:
+def _load() -> tuple[Bert, Tokenizer]:
     with require_extra("local", "The packaged MiniLM"):
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
-        from transformers.utils import logging  # noqa: PLC0415
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        return SentenceTransformer(
-            str(model_folder()),
-            device="cpu",
-            local_files_only=True,
-            trust_remote_code=False,
-        )
-    finally:
-        if shown:
-            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+        from tokenizers import Tokenizer  # noqa: PLC0415 -- an extra
+
+        from sdrag.minilm.bert import load_bert  # noqa: PLC0415 -- torch
+    folder = model_folder()
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return load_bert(folder / "model.safetensors"), tokenizer
 
 
 def _sha256(path: Path) -> str:

@@ -22,8 +22,8 @@ from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
     import numpy as np
+    from tokenizers import Tokenizer
     from torch import Tensor
-    from transformers import PreTrainedTokenizerFast
 
     from sdrag.minilm.trained_layers import Trained
 
@@ -95,17 +95,15 @@ class Tokens(Confidential):
         return [*edges, len(self.ids)]
 
 
-def tokenized(text: str, tokenizer: PreTrainedTokenizerFast) -> Tokens:
+def tokenized(text: str, tokenizer: Tokenizer) -> Tokens:
     """Tokenize a text whole, however long."""
     readable = _HALF.sub("\ufffd", text)  # character for character
-    coded = tokenizer(
-        readable, add_special_tokens=False, return_offsets_mapping=True, verbose=False
-    )
+    coded = tokenizer.encode(readable, add_special_tokens=False)
     starts = [sentence.start for sentence in sentences(text)]
-    spans = [Span(*pair) for pair in coded["offset_mapping"]]
+    spans = [Span(*pair) for pair in coded.offsets]
     return Tokens(
         text,
-        coded["input_ids"],
+        coded.ids,
         spans,
         [max(0, bisect_right(starts, span.start) - 1) for span in spans],
     )
@@ -144,7 +142,7 @@ class Window(NamedTuple):
 
 def by_word(
     texts: Sequence[str],
-    tokenizer: PreTrainedTokenizerFast,
+    tokenizer: Tokenizer,
     rows: int,
     chances: Callable[[Sequence[Window]], Tensor],
 ) -> list[tuple[tuple[Span, ...], Matrix]]:
@@ -222,7 +220,7 @@ def read(network: Trained, tokenizer: Any, windows: Sequence[Window]) -> Tensor:
     """
     import torch  # noqa: PLC0415 -- see means
 
-    first, last = tokenizer.cls_token_id, tokenizer.sep_token_id
+    first, last = map(tokenizer.token_to_id, ("[CLS]", "[SEP]"))
     rows = [(first, *window.ids, last) for window in windows]
     states = network.read(rows).split_with_sizes([len(row) for row in rows])
     return torch.cat([part[1:-1] for part in states])

@@ -8,16 +8,19 @@ changes, so little ships, and from few documents little is unlearned.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch.nn import Linear, Module, Parameter
 from torch.nn.utils import parametrize
 
+from sdrag.minilm.bert import WIDTH
 from sdrag.minilm.trained_layers import Trained
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from sdrag.minilm.bert import Bert
 
 __all__ = ["KINDS", "Tagger"]
 
@@ -42,20 +45,15 @@ class Tagger(Trained):
     Says of each token what it is.
 
     Args:
-        bert: The transformer of the packaged MiniLM; not changed.
+        bert: The packaged MiniLM; not changed.
     """
 
-    def __init__(self, bert: Any) -> None:
+    def __init__(self, bert: Bert) -> None:
         super().__init__(bert, len(bert.encoder.layer))
         self.upper.requires_grad_(requires_grad=False)
         for linear in self._linears():
             parametrize.register_parametrization(linear, "weight", _LowRank(linear))
-        self.head = Linear(bert.config.hidden_size, len(KINDS))
-
-    def logits(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Return logits of shape (texts, tokens, kinds), for what `forward` takes."""
-        logits: Tensor = self.head(self(ids, mask))
-        return logits
+        self.head = Linear(WIDTH, len(KINDS))
 
     def merge(self) -> None:
         """Add the updates to the weights, for good: reading takes no longer then."""

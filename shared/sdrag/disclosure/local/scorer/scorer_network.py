@@ -9,16 +9,19 @@ published ones and are not trained.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch.nn import GELU, Linear, Parameter
 from torch.nn.functional import normalize
 
+from sdrag.minilm.bert import WIDTH
 from sdrag.minilm.trained_layers import Trained
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from sdrag.minilm.bert import Bert
 
 __all__ = ["Asked", "LateInteraction"]
 
@@ -51,22 +54,21 @@ class LateInteraction(Trained):
     Scores of tokens for constraints that were read apart from them.
 
     Args:
-        bert: The transformer of the packaged MiniLM; left as it is.
+        bert: The packaged MiniLM; left as it is.
     """
 
     in_int8 = True
 
-    def __init__(self, bert: Any) -> None:
+    def __init__(self, bert: Bert) -> None:
         super().__init__(bert, _LAYERS)
-        width = bert.config.hidden_size
-        self.query = Linear(width, width, bias=False)
-        self.key = Linear(width, width, bias=False)
-        self.narrow_query = Linear(width, _NARROW, bias=False)
-        self.narrow_key = Linear(width, _NARROW, bias=False)
-        self.narrow_word = Linear(width, _NARROW, bias=False)
-        self.said = Linear(width, _NARROW, bias=False)
+        self.query = Linear(WIDTH, WIDTH, bias=False)
+        self.key = Linear(WIDTH, WIDTH, bias=False)
+        self.narrow_query = Linear(WIDTH, _NARROW, bias=False)
+        self.narrow_key = Linear(WIDTH, _NARROW, bias=False)
+        self.narrow_word = Linear(WIDTH, _NARROW, bias=False)
+        self.said = Linear(WIDTH, _NARROW, bias=False)
         self.together = Linear(_NARROW, 1, bias=False)
-        self.telling = Linear(width, 1)
+        self.telling = Linear(WIDTH, 1)
         self.by_token = Parameter(torch.tensor(4.0))
         self.by_sentence = Parameter(torch.tensor(4.0))
         self.bias = Parameter(torch.tensor(-5.0))
@@ -86,7 +88,7 @@ class LateInteraction(Trained):
         Prepare constraints for any number of texts.
 
         Args:
-            states: Of the constraints, as `forward` gives them.
+            states: Of the constraints' tokens: (constraints, tokens, 384).
             mask: 1 where a constraint has a token.
         """
         states, there = states.float(), mask.float()

