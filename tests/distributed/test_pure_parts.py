@@ -17,7 +17,7 @@ from sdrag.distributed import RayOptions, RayPlacement, linking, masking
 from sdrag.distributed.binding import _binding, _engine, _local, _Replaying
 from sdrag.distributed.linking import RayLinks, links_in_part
 from sdrag.distributed.previewing import _explaining, _plain
-from sdrag.distributed.workers import _opened, _Worker
+from sdrag.distributed.workers import _answered, _opened, _ready
 from sdrag.engine.steps import run
 from sdrag.errors import HostError, UsageError
 from sdrag.explanation import Explainer
@@ -90,12 +90,13 @@ def test_masking_through_parcels_is_masking(pickled: None) -> None:
     assert here.plan.links_before == there.plan.links_before
 
 
-def test_a_worker_tells_the_type_of_an_error_and_nothing_else() -> None:
+def test_a_worker_tells_the_type_of_an_error_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The message of an error may quote a text, so it stays where it is."""
-    worker = _Worker.__new__(_Worker)
-    worker._fault, worker._work = "", _failing
+    monkeypatch.setitem(_ready, "common", _failing)
     with pytest.raises(HostError, match="failed with ValueError") as caught:
-        _opened(worker._answer(pickle.dumps("canary text")))
+        _opened(_answered("common", [], pickle.dumps(["canary text"])))
     assert "canary" not in repr(caught.value)
     assert caught.value.__cause__ is None
 

@@ -28,7 +28,6 @@ _QUIET = {
     # Without a cluster of several machines Ray listens on loopback alone.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
 }
-_LOGGERS = ("ray", "ray.data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +79,10 @@ def ray_session(options: RayOptions | None = None) -> Iterator[None]:
             os.environ.setdefault(name, value)
     with require_extra("ray", "Work on Ray"):
         import ray  # noqa: PLC0415 -- an extra
-        import ray.data  # noqa: PLC0415 -- an extra
-    for name in _LOGGERS:
-        logging.getLogger(name).setLevel(logging.ERROR)
     if ray.is_initialized():
         yield
         return
+    logging.getLogger("ray").setLevel(logging.ERROR)
     try:
         ray.init(**(_at(address) if address else _here(options)))
     except Exception as error:  # noqa: BLE001 -- as Ray pleases
