@@ -19,7 +19,7 @@ import json
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +30,8 @@ from langchain_core.documents import Document
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "shared"), str(ROOT / "examples" / "service")]
 
-from benchmarks.service_parts.aftermath import seen_after  # noqa: E402
-from benchmarks.service_parts.clients import (  # noqa: E402 -- the path comes first
+from benchmarks.service_parts.aftermath import seen_after  # noqa: E402 -- the path
+from benchmarks.service_parts.clients import (  # noqa: E402
     KEY,
     KINDS,
     Load,
@@ -60,12 +60,14 @@ class _Place:
         folder: For its files.
         model: The URL of the model.
         state: Where sdrag remembers.
+        bind: As `measured` says.
     """
 
     given: argparse.Namespace
     folder: Path
     model: str
     state: str
+    bind: Callable[[Corpus, Path, str], None]
 
 
 async def _put(load: Load, place: _Place, process: psutil.Process) -> None:
@@ -105,7 +107,7 @@ def _service(app: str, place: _Place) -> Iterator[tuple[str, psutil.Process, Pat
         yield url, process, log
 
 
-def _bind(corpus: Corpus, policy: Path, state: str) -> None:
+def bound(corpus: Corpus, policy: Path, state: str) -> None:
     """Locate what a policy is about before it is put in force, as an operator does."""
     documents = []
     for line in corpus.lines:
@@ -121,7 +123,7 @@ def _measured(app: str, place: _Place, *, wrapped: bool) -> tuple[Load, list[str
     corpus.write(place.folder / "documents.jsonl")
     for text in POLICIES.values():
         policy.write_text(text, encoding="utf-8")
-        _bind(corpus, policy, place.state)
+        place.bind(corpus, policy, place.state)
     policy.write_text(POLICIES[KINDS[0]], encoding="utf-8")
     with _service(app, place) as (url, process, log):
         seconds = given.seconds if wrapped else given.bare
@@ -134,7 +136,8 @@ def _measured(app: str, place: _Place, *, wrapped: bool) -> tuple[Load, list[str
     return load, faults(load, after, written)
 
 
-def _given(words: Sequence[str] | None) -> argparse.Namespace:
+def options(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line, or these words in its place."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--framework", default="langchain")
     parser.add_argument("--seconds", type=float, default=20)
@@ -162,18 +165,25 @@ def _state(given: argparse.Namespace, folder: Path, stack: ExitStack) -> str:
     return given.state or str(folder / "state.sqlite")
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Measure, print, and fail where anything is as it must not be."""
-    given = _given(words)
+def measured(
+    given: argparse.Namespace, app: str, bind: Callable[[Corpus, Path, str], None]
+) -> list[str]:
+    """
+    Put the load on an application and print what it shows; return what must not be.
+
+    Args:
+        given: What the command line says.
+        app: As uvicorn takes it.
+        bind: Takes documents, a policy and a state, before the policy is in force.
+    """
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         double = serving(
             "benchmarks.service_parts.model:app", "/calls", folder / "model.log"
         )
         model, _ = stack.enter_context(double)
-        place = _Place(given, folder, model, _state(given, folder, stack))
+        place = _Place(given, folder, model, _state(given, folder, stack), bind)
         print("== with sdrag")
-        app = f"rag_service.on_{given.framework}:create"
         load, found = _measured(app, place, wrapped=True)
         if given.bare:
             print("== without sdrag")
@@ -184,6 +194,13 @@ def main(words: Sequence[str] | None = None) -> None:
                 percentile(one.record.latencies, 0.5) for one in (load, bare)
             )
             print(f"p50 with sdrag is {ours / theirs:.2f} times p50 without")
+    return found
+
+
+def main() -> None:
+    """Measure, print, and fail where anything is as it must not be."""
+    given = options()
+    found = measured(given, f"rag_service.on_{given.framework}:create", bound)
     if found:
         raise SystemExit("\n".join(found))
     print("nothing is as it must not be")
