@@ -25,6 +25,7 @@ from sdrag.corpus_binder import CorpusBinder
 from sdrag.detectors import Detector
 from sdrag.engine.calls import Limits
 from sdrag.engine.host_search import HostSearch
+from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.guard_runner import Audit, Unpickled
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
@@ -32,6 +33,8 @@ from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["ConstraintBinder"]
+
+_WITH_A_PLACE = "Pass the path or the URL of a state."
 
 
 class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransformer):
@@ -46,7 +49,8 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
 
     Args:
         policy: A path, a mapping or a `Policy`.
-        state: Where it is kept, or its path; the retriever is given the same.
+        state: Where it is kept, or its path; the retriever is given the same. In a
+            worker of Ray it may not be left in memory.
         llm: Finds what the constraints mean, together with the local engine; then no
             model is asked when the chunks are retrieved.
         embeddings: The model that the retriever is given; MiniLM by default.
@@ -57,6 +61,7 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
 
     Raises:
         PolicyError: The policy cannot be read.
+        UsageError: In a worker of Ray, the state is in memory.
     """
 
     def __init__(
@@ -71,6 +76,8 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
+        if state is None:
+            refuse_in_ray_worker("A binder without a state", _WITH_A_PLACE)
         self._shows_progress = show_progress
         self._setup = WrapperSetup.build(
             LANGCHAIN,

@@ -19,6 +19,7 @@ from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.disclosure.audience_view import AudienceView, redacted_view
 from sdrag.engine.calls import Limits
+from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource
@@ -27,6 +28,8 @@ from sdrag.vocabulary import Principal
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["RedactedView"]
+
+_WITH_A_STATE = "Bind the whole corpus first, and pass its `state=`."
 
 
 class RedactedView(IngestWrapper[AudienceView]):
@@ -45,7 +48,8 @@ class RedactedView(IngestWrapper[AudienceView]):
         llm: Finds what the constraints mean; without one, the local engine does.
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
         state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
-            nobody has located is located when it is retrieved.
+            nobody has located is located when it is retrieved. A worker of Ray is given
+            batches, so it needs the state of a binding that is complete.
         detector: Finds mentions in addition to the local detector.
         audit: Called with every audit event.
         limits: The bounds of model calls.
@@ -66,7 +70,7 @@ class RedactedView(IngestWrapper[AudienceView]):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        self._audience = audience
+        self._audience, self._has_state = audience, state is not None
         setup = WrapperSetup.build(
             LANGCHAIN,
             "view",
@@ -82,6 +86,8 @@ class RedactedView(IngestWrapper[AudienceView]):
 
     def _steps(self, documents: Sequence[Document]) -> Steps[AudienceView]:
         passages = passages_of(map(with_id, documents))
+        if not self._has_state:
+            refuse_in_ray_worker("A view without a state", _WITH_A_STATE)
         disclosure = self._setup.engine.disclosure
         return (yield from redacted_view(passages, self._audience, disclosure))
 

@@ -34,6 +34,7 @@ from sdrag.detectors import Detector
 from sdrag.disclosure import Ingested
 from sdrag.engine.calls import Limits
 from sdrag.engine.host_search import HostSearch
+from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource
@@ -42,6 +43,8 @@ from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["ConstraintBinder"]
+
+_WITH_A_PLACE = "Pass the path or the URL of a state."
 
 
 class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
@@ -56,7 +59,8 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
 
     Args:
         policy: A path, a mapping or a `Policy`.
-        state: Where it is kept, or its path; the retriever is given the same.
+        state: Where it is kept, or its path; the retriever is given the same. In a
+            worker of Ray it may not be left in memory.
         llm: Finds what the constraints mean, together with the local engine; then no
             model is asked when the nodes are retrieved.
         embeddings: The model that the retriever is given; MiniLM by default.
@@ -67,6 +71,7 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
 
     Raises:
         PolicyError: The policy cannot be read.
+        UsageError: In a worker of Ray, the state is in memory.
     """
 
     _shows_progress: bool = PrivateAttr()
@@ -84,6 +89,8 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
+        if state is None:
+            refuse_in_ray_worker("A binder without a state", _WITH_A_PLACE)
         given: dict[str, Any] = {
             "llm": llm,
             "embeddings": embeddings,

@@ -20,6 +20,7 @@ from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.engine.calls import Limits
+from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.linkage.fitting import (
@@ -37,6 +38,8 @@ from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["LinkageMasker"]
 
+_WITH_A_PLAN = "Call `fit` with the whole corpus, save the plan, and pass `fitted=`."
+
 
 class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     """
@@ -52,7 +55,8 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         policy: A path, a mapping or a `Policy`.
         fitted: A plan that `fit` made of the whole corpus. It is applied as it is: what
             `linkage` says in the policy is what it was fitted with.
-        whole_corpus: What is given in one call is the whole corpus: fit on it.
+        whole_corpus: What is given in one call is the whole corpus: fit on it. A worker
+            of Ray is given batches, and refuses.
         detector: Finds entities; the local one by default.
         llm: For rewriting and for `ModelExtractor`.
         embeddings: Compares forms by meaning; MiniLM by default.
@@ -143,6 +147,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Sequence[Passage]]:
         if self._fitted is not None:
             return (yield from self._fitted.applying([*map(passage_of, nodes)]))
+        refuse_in_ray_worker("`whole_corpus=True`", _WITH_A_PLAN)
         fitted = yield from self._fitting(nodes)
         return fitted.masked.documents
 

@@ -32,6 +32,7 @@ from sdrag.disclosure.audience_view import (
     redacted_view,
 )
 from sdrag.engine.calls import Limits
+from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource, binds
@@ -40,6 +41,8 @@ from sdrag.vocabulary import Passage, Principal
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["RedactedView"]
+
+_WITH_A_STATE = "Bind the whole corpus first, and pass its `state=`."
 
 
 class RedactedView(IngestWrapper[AudienceView]):
@@ -58,7 +61,8 @@ class RedactedView(IngestWrapper[AudienceView]):
         llm: Finds what the constraints mean; without one, the local engine does.
         embeddings: Compares constraints with passages; the packaged MiniLM by default.
         state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
-            nobody has located is located when it is retrieved.
+            nobody has located is located when it is retrieved. A worker of Ray is given
+            batches, so it needs the state of a binding that is complete.
         detector: Finds mentions in addition to the local detector.
         audit: Called with every audit event.
         limits: The bounds of model calls.
@@ -68,6 +72,7 @@ class RedactedView(IngestWrapper[AudienceView]):
     """
 
     _audience: Principal | None = PrivateAttr()
+    _has_state: bool = PrivateAttr()
 
     def __init__(
         self,
@@ -95,10 +100,12 @@ class RedactedView(IngestWrapper[AudienceView]):
         # For the ingestion cache, an audience is what binds it.
         binding = [rule.id for rule in setup.policy.rules if binds(rule, audience)]
         super().__init__(setup, "/".join((setup.engine_id, *binding)))
-        self._audience = audience
+        self._audience, self._has_state = audience, state is not None
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[AudienceView]:
         passages = tuple(map(passage_of, nodes))
+        if not self._has_state:
+            refuse_in_ray_worker("A view without a state", _WITH_A_STATE)
         disclosure = self._setup.engine.disclosure
         return (yield from redacted_view(passages, self._audience, disclosure))
 
