@@ -1,11 +1,22 @@
-"""One table of scenarios through every face: sync, async, batch, stream, both hooks."""
+"""
+One table of scenarios through every face: sync, async, batch, stream, both hooks.
+
+All of it holds whatever remembers: nothing but the wrapper, a file, or a server.
+"""
 
 from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 
 from sdrag.engine.calls import Limits
 from sdrag.errors import HostError, PolicyError
+from sdrag.state import open_state
+from sdrag.state.schema import SCHEMA
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.doubles import failing, garbled, hanging, talkative, verdicts
@@ -15,8 +26,9 @@ QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn.
 CREW = "The crew was paid 4,200 crowns in cash, said the harbour master."
 NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}
 PURPOSE = {"id": "purpose", "text": "Conceal what the crates were for", "always": True}
-ONE = (Passage("p1", QUAY, {"source": "log.txt", "author": "Karlsson"}, 0.9),)
-TWO = (*ONE, Passage("p2", CREW, {"source": "log.txt"}, 0.4))
+LOG = "log.txt"
+ONE = (Passage("p1", QUAY, {"source": LOG, "author": "Karlsson"}, 0.9, LOG),)
+TWO = (*ONE, Passage("p2", CREW, {"source": LOG}, 0.4, LOG))
 FORBIDDEN = {"Anna", "Karlsson"}
 
 
@@ -24,16 +36,53 @@ def policy(**sections):
     return {"constraints": [NAMES], **sections}
 
 
-def every_face(function):
-    return pytest.mark.parametrize(
-        "face", FACES, ids=[face.__name__ for face in FACES]
-    )(function)
+def through(faces):
+    names = [face.__name__ for face in faces]
+    return pytest.mark.parametrize("face", faces, ids=names, indirect=True)
 
 
-def every_retriever(function):
-    return pytest.mark.parametrize(
-        "face", RETRIEVERS, ids=[face.__name__ for face in RETRIEVERS]
-    )(function)
+every_face = through(FACES)
+every_retriever = through(RETRIEVERS)
+TABLES = [
+    name
+    for name in re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", SCHEMA)
+    if name != "seal"
+]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return open_state(tmp_path_factory.mktemp("states") / "state.db")
+
+
+@pytest.fixture(scope="module", params=["memory", "file", "postgres"])
+def place(request, file):
+    """Where all is remembered; without a place, each wrapper remembers by itself."""
+    if request.param == "memory":
+        return None
+    if request.param == "file":
+        return file
+    server = request.getfixturevalue("postgres")
+    return open_state(server.url(f"s{uuid4().hex}", file.key_path))
+
+
+@pytest.fixture
+def state(place):
+    return emptied(place)
+
+
+@pytest.fixture
+def face(request, state):
+    """A face that remembers in a state, which is empty at first."""
+    return lambda scenario: request.param(replace(scenario, state=state))
+
+
+def emptied(state):
+    if state is not None:
+        with state.database.writing() as connection:
+            for table in TABLES:
+                connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- names of ours
+    return state
 
 
 REDACTED = [
@@ -48,7 +97,7 @@ STUMBLING = [
     ("failing model", {"reply": failing}),
     ("garbled model", {"reply": garbled}),
     ("no verdict", {"reply": verdicts(other=[])}),
-    ("hanging model", {"reply": hanging, "limits": Limits(seconds=0.1)}),
+    ("hanging model", {"reply": hanging, "limits": Limits(seconds=0.05)}),
 ]
 IN_DOUBT = [Scenario(name, TWO, policy(), **how) for name, how in STUMBLING]
 WITHHELD = [
@@ -88,6 +137,7 @@ UNTOUCHED = [
         {"constraints": []},
     ),
 ]
+TABLE = (*REDACTED, *IN_DOUBT, *WITHHELD, *UNTOUCHED)
 
 
 @every_face
@@ -146,21 +196,35 @@ def test_metadata_leaves_by_the_allow_list_only(face):
     assert something["source"] == "log.txt"
 
 
-@every_face
-def test_every_face_gives_what_the_core_gives(face):
-    """The frameworks add nothing and lose nothing; a handle is its state's own."""
-    for scenario in (*REDACTED, *UNTOUCHED):
+@pytest.fixture(scope="module")
+def of_core(file):
+    """What the core releases with a file, which is empty at first."""
+    released = []
+    for scenario in TABLE:
         with scenario.acting():
-            ours, cores = unhandled(face(scenario)), unhandled(core_run(scenario))
-            assert ours == cores, scenario.name
+            released.append(core_run(replace(scenario, state=emptied(file))))
+    return released
+
+
+@every_face
+def test_every_face_gives_what_the_core_gives(face, state, of_core):
+    """Byte for byte, wherever it is remembered, and once more where it is known."""
+    for scenario, expected in zip(TABLE, of_core, strict=True):
+        with scenario.acting():
+            if state is None:
+                assert unhandled(face(scenario)) == unhandled(expected), scenario.name
+            else:
+                emptied(state)
+                seen = [json.dumps(face(scenario)) for _ in range(2)]
+                assert seen == [json.dumps(expected)] * 2, scenario.name
 
 
 def unhandled(seen):
     """Leave out by what a state knows the documents of what was cut."""
-    for _, _, metadata in seen:
-        if "sdrag" in metadata:
-            metadata["sdrag"] = {**metadata["sdrag"], "document": "handle"}
-    return seen
+    return [
+        (name, text, {**own, "sdrag": {**own.get("sdrag", {}), "document": "handle"}})
+        for name, text, own in seen
+    ]
 
 
 @every_retriever

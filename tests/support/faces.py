@@ -31,6 +31,7 @@ from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import arun, run
 from sdrag.pipeline import Engine, Request, disclose, retrieve
 from sdrag.principals import acting_as, current_principal
+from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
 from sdrag.wrapper_setup import local_embeddings
 
@@ -50,6 +51,7 @@ class Scenario:
         principal: On whose behalf.
         fault: What the host's retriever raises instead.
         limits: Of model calls.
+        state: What is remembered; in memory when missing.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Scenario:
     principal: Principal | None = None
     fault: Exception | None = None
     limits: Limits = field(default_factory=lambda: Limits(seconds=20))
+    state: StateSource = None
 
     def found(self) -> Sequence[Passage]:
         if self.fault is not None:
@@ -146,7 +149,7 @@ def langchain_retriever(
         policy=scenario.policy,
         llm=LangChainModel(reply=scenario.reply) if scenario.reply else None,
         limits=scenario.limits,
-        **options,
+        **{"state": scenario.state, **options},
     )
 
 
@@ -157,6 +160,7 @@ def langchain_compressor(
         policy=scenario.policy,
         llm=LangChainModel(reply=scenario.reply) if scenario.reply else None,
         limits=scenario.limits,
+        state=scenario.state,
     )
 
 
@@ -168,7 +172,7 @@ def llamaindex_retriever(
         policy=scenario.policy,
         llm=LlamaIndexModel(scenario.reply) if scenario.reply else None,
         limits=scenario.limits,
-        **options,
+        **{"state": scenario.state, **options},
     )
 
 
@@ -179,12 +183,15 @@ def llamaindex_postprocessor(
         policy=scenario.policy,
         llm=LlamaIndexModel(scenario.reply) if scenario.reply else None,
         limits=scenario.limits,
+        state=scenario.state,
     )
 
 
 def _core(scenario: Scenario) -> tuple[Engine, Request, PortRunner]:
-    engine = Engine.build(scenario.policy, has_model=scenario.reply is not None)
     reply = scenario.reply
+    engine = Engine.build(
+        scenario.policy, has_model=reply is not None, state=scenario.state
+    )
     ports = Ports(
         complete=Port(lambda prompt: reply(_words(prompt))) if reply else None,
         embed=local_embeddings(),

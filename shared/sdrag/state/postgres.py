@@ -46,8 +46,8 @@ _TYPES = (
 )
 _AWAY = (
     "Is the server up, has it a connection left, and may this user log in? libpq reads"
-    " a password from PGPASSFILE or PGPASSWORD; a state that went to another process has"
-    " none of its own."
+    " a password from PGPASSFILE or PGPASSWORD; a state in another process has none of"
+    " its own."
 )
 _ROLE = (
     "The role needs SELECT, INSERT, UPDATE and DELETE on the tables; whoever makes them"
