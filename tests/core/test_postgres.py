@@ -8,6 +8,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
+from random import SystemRandom
+from string import ascii_letters
 
 import psycopg
 import pytest
@@ -141,6 +143,49 @@ def test_a_connection_that_the_server_ended_is_replaced(database, postgres_url):
         interrupted(database, postgres_url)
 
     assert held(database) == ["a", "b"]
+
+
+def test_a_restart_in_the_middle_of_a_write_undoes_it(database, postgres):
+    """The writer is told, and the next one finds what was there before."""
+    put(database, "a")
+
+    def restarted():
+        with database.writing() as connection:
+            connection.execute("INSERT INTO source VALUES ('b', 'p', '')")
+            postgres.stop()
+            postgres.start()
+
+    with pytest.raises(HostError):
+        restarted()
+
+    put(database, "c")
+    assert held(database) == ["a", "c"]
+
+
+def test_a_statement_that_takes_too_long_is_ended(postgres_url):
+    """The error says so, nothing was written, and the next transaction works."""
+    hasty = opened(postgres_url, patience=0.05)
+
+    def slow():
+        with hasty.writing() as connection:
+            connection.execute("INSERT INTO source VALUES ('a', 'p', '')")
+            connection.execute("SELECT pg_sleep(30)")
+
+    with pytest.raises(HostError, match="A statement took too long"):
+        slow()
+
+    put(hasty, "b")
+    assert held(hasty) == ["b"]
+
+
+def test_an_id_that_no_index_holds_is_refused_without_quoting_it(database):
+    """PostgreSQL has a limit that a file has not; the error says which."""
+    long = "".join(SystemRandom().choices(ascii_letters, k=20_000))
+
+    with pytest.raises(HostError, match="not be longer") as caught:
+        put(database, long)
+
+    assert long[:9] not in f"{caught.value!r}"
 
 
 def test_many_may_open_it_first(postgres_url):

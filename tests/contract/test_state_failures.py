@@ -1,0 +1,145 @@
+"""A state that fails in the middle of a question: nothing leaves, and it recovers."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from contextlib import closing
+
+import psycopg
+import pytest
+
+from sdrag.state import open_state
+from sdrag.state.address import PostgresAddress
+from sdrag.vocabulary import Passage
+
+from ..support.faces import (
+    Scenario,
+    langchain_retriever,
+    llamaindex_retriever,
+    of_documents,
+    of_nodes,
+)
+
+QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
+SCENARIO = Scenario(
+    "quay",
+    [Passage("p", QUAY, {"source": "log.txt"}, document_id="log.txt")],
+    {"constraints": ["Remove the names of witnesses"]},
+)
+FAILING = {
+    "the connection is lost": "PERFORM pg_terminate_backend(pg_backend_pid())",
+    "a statement takes too long": "PERFORM pg_cancel_backend(pg_backend_pid())",
+    "the disk is full": "RAISE EXCEPTION USING ERRCODE = 'disk_full'",
+    "it became read-only": "RAISE EXCEPTION USING ERRCODE = '25006'",
+}
+
+
+def by_langchain(state):
+    wrapped = langchain_retriever(SCENARIO, state=state)
+    return lambda: of_documents(wrapped.invoke(SCENARIO.query))
+
+
+def by_llamaindex(state):
+    wrapped = llamaindex_retriever(SCENARIO, state=state)
+    return lambda: of_nodes(wrapped.retrieve(SCENARIO.query))
+
+
+every_framework = pytest.mark.parametrize("asking", [by_langchain, by_llamaindex])
+
+
+def is_redacted(seen):
+    ((_, text, _),) = seen
+    return "Karlsson" not in text and "unload crates at dawn" in text
+
+
+def located(url):
+    """Return how many texts a state has findings of."""
+    with open_state(url).database.reading() as connection:
+        return connection.execute("SELECT count(*) FROM met").fetchone()[0]
+
+
+def told(url, *statements):
+    """Have the server do something, as its owner."""
+    address = PostgresAddress.read(url)
+    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+        connection.execute(f"SET search_path TO {address.schema}")
+        for statement in statements:
+            connection.execute(statement)
+
+
+@every_framework
+@pytest.mark.parametrize("failure", FAILING.values(), ids=FAILING.keys())
+def test_a_write_that_fails_withholds_and_leaves_nothing(
+    asking, failure, postgres_url, caplog
+):
+    """The server itself fails, once the findings are being written."""
+    ask = asking(postgres_url)
+    told(
+        postgres_url,
+        f"CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS"
+        f" $$ BEGIN {failure}; RETURN NEW; END $$",
+        "CREATE TRIGGER failing BEFORE INSERT ON met EXECUTE FUNCTION fail()",
+    )
+
+    with caplog.at_level(logging.WARNING, "sdrag"):
+        assert ask() == ask() == []
+    assert "failed-host" in caplog.text
+    assert "Karlsson" not in caplog.text
+    assert located(postgres_url) == 0
+
+    told(postgres_url, "DROP TRIGGER failing ON met")
+    assert is_redacted(ask())
+    assert located(postgres_url) > 0
+
+
+@every_framework
+def test_a_write_to_a_file_that_fails_withholds_and_leaves_nothing(asking, tmp_path):
+    """As with a server."""
+    path = tmp_path / "state.db"
+    ask = asking(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(
+            "CREATE TRIGGER failing BEFORE INSERT ON met"
+            " BEGIN SELECT RAISE(ABORT, 'full'); END"
+        )
+
+        assert ask() == ask() == []
+        assert located(path) == 0
+
+        connection.execute("DROP TRIGGER failing")
+    assert is_redacted(ask())
+
+
+@every_framework
+def test_a_server_without_a_connection_left_withholds(asking, postgres_url):
+    """Until one is free again; none of those that are idle is in the way."""
+    open_state(postgres_url)
+    schema = PostgresAddress.read(postgres_url).schema
+    told(
+        postgres_url,
+        f"CREATE ROLE crowd_{schema} LOGIN CONNECTION LIMIT 1",
+        f"GRANT USAGE ON SCHEMA {schema} TO crowd_{schema}",
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema}"
+        f" TO crowd_{schema}",
+    )
+    state = open_state(postgres_url.replace("tester@", f"crowd_{schema}@"))
+    ask = asking(state)
+
+    with state.database.reading():  # whoever else asks takes the only one
+        assert ask() == []
+
+    assert is_redacted(ask())
+
+
+@every_framework
+def test_a_restart_between_two_questions_is_not_noticed(asking, postgres, postgres_url):
+    """Connections that ended with the server are replaced."""
+    ask = asking(postgres_url)
+    before = ask()
+
+    postgres.stop()
+    postgres.start()
+
+    assert is_redacted(before)
+    assert ask() == before
