@@ -48,9 +48,9 @@ class Embeddings(Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.word_embeddings = Embedding(_VOCABULARY, WIDTH)
-        self.position_embeddings = Embedding(_POSITIONS, WIDTH)
-        self.token_type_embeddings = Embedding(_TYPES, WIDTH)
+        self.word_embeddings = _table(_VOCABULARY)
+        self.position_embeddings = _table(_POSITIONS)
+        self.token_type_embeddings = _table(_TYPES)
         self.LayerNorm = LayerNorm(WIDTH, eps=_EPSILON)
         self.dropout = Dropout(_DROPOUT)
 
@@ -59,6 +59,11 @@ class Embeddings(Module):
         words = self.word_embeddings(ids) + self.token_type_embeddings.weight[0]
         states: Tensor = self.LayerNorm(words + self.position_embeddings(positions))
         return self.dropout(states)  # type: ignore[no-any-return]
+
+
+def _table(rows: int) -> Embedding:
+    # Drawn numbers would make torch load its compiler for tensors without memory.
+    return Embedding(rows, WIDTH, _weight=torch.empty(rows, WIDTH))
 
 
 class _Heads(Module):
