@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import psycopg
 import pytest
 
-import langchain_sdrag
+from sdrag.cli.app import app
 from sdrag.engine.calls import Port
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import run
@@ -19,7 +21,8 @@ from sdrag.state import merge_states, open_state
 from sdrag.state.address import PostgresAddress
 from sdrag.vocabulary import Passage
 
-from ..support.faces import Documents, Scenario, of_documents
+from ..support.doubles import LangChainToyEmbeddings, LlamaIndexToyEmbedding
+from ..support.faces import Scenario, langchain_retriever, of_documents
 from .test_located_corpora import HOSTS, chunks_of, policy_on, questions_on
 
 POLICY = {
@@ -38,6 +41,16 @@ CORPUS = [
         )
     )
 ]
+WHOLE, HALVES = slice(None), (slice(0, None, 2), slice(1, None, 2))
+"""Parts of the corpus: a process is told which, for no passage can be pickled."""
+PRELOADED = [
+    "langchain_sdrag",
+    "llamaindex_sdrag",
+    "sdrag.cli.app",
+    "psycopg",
+    "pytest",
+]
+"""What takes long to import is imported once, where all processes are forked from."""
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
 
 
@@ -51,10 +64,34 @@ def embed(effect):
 RUNNER = PortRunner(Ports(embed=Port(embed)))
 
 
-def worker(path, passages, key=None):
+def worker(path, part, key=None):
     """Bind a part of the corpus, as a process of its own does."""
     engine = Engine.build(POLICY, state=open_state(path, key=key))
-    run(bind(passages, engine), RUNNER)
+    run(bind(CORPUS[part], engine), RUNNER)
+
+
+def by_langchain(path, part):
+    shared = {"policy": POLICY, "state": path}
+    HOSTS[0].bind(CORPUS[part], embeddings=LangChainToyEmbeddings(), **shared)
+
+
+def by_llamaindex(path, part):
+    shared = {"policy": POLICY, "state": path}
+    HOSTS[1].bind(CORPUS[part], embeddings=LlamaIndexToyEmbedding(), **shared)
+
+
+def by_command(path, part):
+    """Run `sdrag bind`."""
+    with TemporaryDirectory() as folder:
+        policy, lines = Path(folder, "policy.yaml"), Path(folder, "chunks.jsonl")
+        policy.write_text(json.dumps(POLICY), encoding="utf-8")
+        rows = [
+            {"id": p.id, "text": p.text, "metadata": {"document_id": p.document_id}}
+            for p in CORPUS[part]
+        ]
+        lines.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        given = ["bind", str(policy), str(lines), "--state", str(path)]
+        app(given, standalone_mode=False)
 
 
 def told(path, key=None):
@@ -68,9 +105,11 @@ def told(path, key=None):
     return state.bindings.all(engine.policy.rules), texts
 
 
-def at_once(*tasks):
-    context = get_context("fork")
-    workers = [context.Process(target=worker, args=task) for task in tasks]
+def at_once(work, *tasks):
+    """Work in processes of their own, none of which inherits a thread's lock."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(PRELOADED)
+    workers = [context.Process(target=work, args=task) for task in tasks]
     for one in workers:
         one.start()
     for one in workers:
@@ -78,9 +117,9 @@ def at_once(*tasks):
     assert [one.exitcode for one in workers] == [0] * len(workers)
 
 
-@pytest.fixture
-def alone(tmp_path):
-    worker(tmp_path / "alone.db", CORPUS)
+def alone(tmp_path, work=worker):
+    """Return what one worker tells that has bound the whole corpus."""
+    work(tmp_path / "alone.db", WHOLE)
     return told(tmp_path / "alone.db")
 
 
@@ -91,25 +130,28 @@ def place(request, tmp_path):
     return tmp_path / "both.db"
 
 
-def test_two_processes_bind_a_corpus_as_one_does(place, alone):
-    """Each half of every document, at the same time."""
-    at_once((place, CORPUS[::2]), (place, CORPUS[1::2]))
+@pytest.mark.parametrize("work", [worker, by_langchain, by_llamaindex, by_command])
+def test_two_processes_bind_a_corpus_as_one_does(work, place, tmp_path):
+    """Each half of every document, at the same time, whoever binds."""
+    at_once(work, *((place, half) for half in HALVES))
 
-    assert told(place) == alone
-    assert not [t for t in alone[1] if any(name in t for name in NAMES)]
+    expected = alone(tmp_path, work)
+    assert told(place) == expected
+    assert not [t for t in expected[1] if any(name in t for name in NAMES)]
 
 
-def test_shards_are_merged_to_what_one_process_binds(place, alone, tmp_path):
+def test_shards_are_merged_to_what_one_process_binds(place, tmp_path):
     """Whichever chunk of a document was in which shard."""
     key = tmp_path / "state.key"
     shards = [tmp_path / "one.db", tmp_path / "two.db"]
     open_state(place, key=key)
-    at_once(*((path, CORPUS[n::2], key) for n, path in enumerate(shards)))
+    tasks = [(*task, key) for task in zip(shards, HALVES, strict=True)]
+    at_once(worker, *tasks)
 
     opened = [open_state(path, key=key) for path in shards]
     merge_states(open_state(place, key=key), opened, top_n=3, floor=0.9)
 
-    assert told(place, key) == alone
+    assert told(place, key) == alone(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -135,10 +177,8 @@ def test_both_release_the_same(size, postgres_url, tmp_path):
 
 
 def retriever(state):
-    scenario = Scenario("quay", [Passage("p", QUAY, {"source": "log"})])
-    return langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=Documents(scenario=scenario), policy=POLICY, state=state
-    )
+    scenario = Scenario("quay", [Passage("p", QUAY, {"source": "log"})], POLICY)
+    return langchain_retriever(scenario, state=state)
 
 
 def test_many_questions_at_once_on_one_loop(postgres_url):
@@ -171,7 +211,7 @@ def test_nothing_is_released_while_the_server_is_away(postgres, postgres_url):
 
 def test_no_table_and_no_log_of_the_server_holds_text(postgres, postgres_url):
     """Neither of a chunk nor of a constraint; its log holds statements."""
-    worker(postgres_url, CORPUS)
+    worker(postgres_url, WHOLE)
     retriever(postgres_url).invoke("Who?")
 
     address = PostgresAddress.read(postgres_url)
