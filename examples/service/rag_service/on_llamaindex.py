@@ -13,13 +13,18 @@ from fastapi import FastAPI
 from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.llms import ChatMessage
-from llama_index.core.schema import BaseNode, TextNode
+from llama_index.core.schema import (
+    BaseNode,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
 from llama_index.llms.openai_like import OpenAILike
 from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_sdrag import ConstraintBinder, SelectiveDisclosureRetriever
 from llamaindex_sdrag.local_embeddings import LocalEmbeddings
-from rag_service.collection import PROMPT, notes
+from rag_service.collection import PROMPT, Note, notes
 from rag_service.metrics import count_decisions
 from rag_service.service import Found, create_app
 from rag_service.settings import Settings
@@ -55,14 +60,19 @@ class LlamaIndexAnswerer:
             yield said.delta or ""
 
 
+def _node(note: Note) -> TextNode:
+    """Name the document, so that every process knows again what was located in it."""
+    return TextNode(
+        id_=note.source,
+        text=note.text,
+        metadata={"source": note.source, "tenant": note.tenant},
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=note.source)},
+    )
+
+
 def index(settings: Settings, state: State) -> VectorStoreIndex:
     """Index the documents in memory, and locate in them what the policy is about."""
-    nodes: list[BaseNode] = [
-        TextNode(
-            text=note.text, metadata={"source": note.source, "tenant": note.tenant}
-        )
-        for note in notes(settings.documents)
-    ]
+    nodes: list[BaseNode] = [_node(note) for note in notes(settings.documents)]
     binder = ConstraintBinder(policy=settings.policy, state=state)
     client = chromadb.EphemeralClient(chromadb.Settings(anonymized_telemetry=False))
     vectors = ChromaVectorStore(client.get_or_create_collection("notes"))
