@@ -29,7 +29,17 @@ if TYPE_CHECKING:
 
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-__all__ = ["Tokens", "Window", "by_word", "means", "padded", "read", "tokenized"]
+__all__ = [
+    "Tokens",
+    "Window",
+    "by_word",
+    "joined",
+    "means",
+    "padded",
+    "read",
+    "tokenized",
+    "windows_of",
+]
 
 _WINDOW = 256
 _BATCH = 2048
@@ -158,10 +168,18 @@ def by_word(
     Returns:
         For each text its words, and a matrix of shape (rows, words).
     """
+    return joined([tokenized(text, tokenizer) for text in texts], rows, chances)
+
+
+def joined(
+    coded: Sequence[Tokens],
+    rows: int,
+    chances: Callable[[Sequence[Window]], Tensor],
+) -> list[tuple[tuple[Span, ...], Matrix]]:
+    """Do the same with texts that are tokenized."""
     import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
     import torch  # noqa: PLC0415
 
-    coded = [tokenized(text, tokenizer) for text in texts]
     with torch.inference_mode():
         found = means(coded, rows, chances)
     result: list[tuple[tuple[Span, ...], Matrix]] = []
@@ -192,7 +210,7 @@ def means(
 
     sums = [np.zeros((rows, len(text.ids)), dtype=np.float32) for text in texts]
     times = [np.zeros(len(text.ids), dtype=np.float32) for text in texts]
-    occurrences = _windows(texts) if rows else {}
+    occurrences = windows_of(texts) if rows else {}
     for batch in _batches(occurrences):
         check_time()
         parts = chances(batch).split_with_sizes(
@@ -226,7 +244,7 @@ def read(network: Trained, tokenizer: Any, windows: Sequence[Window]) -> Tensor:
     return torch.cat([part[1:-1] for part in states])
 
 
-def _windows(texts: Sequence[Tokens]) -> dict[Window, list[tuple[int, int]]]:
+def windows_of(texts: Sequence[Tokens]) -> dict[Window, list[tuple[int, int]]]:
     """Return windows, and of which texts, and from which token on, each is a part."""
     occurrences: dict[Window, list[tuple[int, int]]] = {}
     for index, text in enumerate(texts):

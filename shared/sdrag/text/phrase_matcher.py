@@ -35,8 +35,8 @@ _AROUND = 40
 
 def needs_case(form: str) -> bool:
     """Say whether a form is so short that it counts in its own case alone."""
-    letters = [character for character in form if character.isalpha()]
-    return 0 < len(letters) < _LETTERS and not any(
+    letters = sum(map(str.isalpha, form))
+    return 0 < letters < _LETTERS and not any(
         character.isdigit() or is_unspaced(character) for character in form
     )
 
