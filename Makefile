@@ -44,7 +44,7 @@ check: $(VENV)/ready
 	$(BIN)/lint-imports
 
 slow: $(VENV)/ready
-	$(BIN)/pytest -m slow
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow
 
 bench: $(VENV)/ready
 	$(BIN)/python -m benchmarks.page $(ARGS)

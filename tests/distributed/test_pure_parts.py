@@ -82,7 +82,7 @@ def test_masking_through_parcels_is_masking(pickled: None) -> None:
     placement = RayPlacement(RayOptions(blocks=3))
     section = masking.read_settings(None)
     rows = list(placement.detected([d.text for d in documents], LocalDetector()))
-    found = placement.looked_again(documents, rows, masking.weights_of(section))
+    found = list(placement.looked_again(documents, rows, masking.weights_of(section)))
     steps = masking.mask_found(documents, found, section, KEY, placement=placement)
     there = run(steps, masking.local_runner())
     here = mask_here(documents, None, LocalDetector(), key=KEY)

@@ -191,14 +191,16 @@ def _fitted(
     given: bool,
 ) -> tuple[Fitted, Corpus, Findings]:
     from sdrag.cli.mask_corpus import Engine, find, fit_plan, read_corpus, stamp
+    from sdrag.cli.shown_placement import ShownPlacement
 
     settings = rules.linkage
     engine = Engine.of(llm, rules)
     corpus = read_corpus(source, key, given=given)
     place.path.parent.mkdir(parents=True, exist_ok=True)
     progress = place.progress, stamp(source, kept_at, settings)
-    findings = find(corpus, settings, engine, saved, progress, placement)
-    fitted = fit_plan(findings, settings, engine, saved, key, placement)
+    shown = ShownPlacement(placement)
+    findings = find(corpus, settings, engine, saved, progress, shown)
+    fitted = fit_plan(findings, settings, engine, saved, key, shown)
     return fitted, corpus, findings
 
 

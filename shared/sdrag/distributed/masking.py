@@ -69,8 +69,8 @@ class RayPlacement:
         documents: Sequence[Passage],
         mentions: Sequence[Sequence[Mention]],
         weights: Mapping[str, float],
-    ) -> list[tuple[Found, ...]]:
-        """Return what is found in each text, knowing what was found in all."""
+    ) -> Iterator[tuple[Found, ...]]:
+        """Yield what is found in each text, knowing what was found in all."""
         texts = [document.text for document in documents]
         known = KnownForms.of(texts, mentions)
         parcels = (
@@ -78,7 +78,8 @@ class RayPlacement:
             for some in batched(zip(texts, mentions, strict=True), _AT_ONCE)
         )
         common = (known.forms, known.codes, weights)
-        return as_found(self._each(_looking_again, common, parcels, texts))
+        for row in self._each(_looking_again, common, parcels, texts):
+            yield from as_found([row])
 
     def cleaned(
         self, documents: Sequence[Passage], masker: Masker
@@ -133,9 +134,8 @@ def mask_corpus(
             (d, row) for d, row in zip(documents, rows, strict=True) if row is not None
         ]
         kept = [document for document, _ in read]
-        found = placement.looked_again(
-            kept, [row for _, row in read], weights_of(section)
-        )
+        mentions = [row for _, row in read]
+        found = list(placement.looked_again(kept, mentions, weights_of(section)))
         steps = mask_found(kept, found, section, key, placement=placement)
         masked = run(steps, local_runner())
     names = {document.id for document in kept}

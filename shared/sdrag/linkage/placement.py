@@ -19,7 +19,7 @@ from sdrag.linkage.edges import Links
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.mentions import Found, found_in
 from sdrag.linkage.replacing import Masker
-from sdrag.linkage.second_look import look_again
+from sdrag.linkage.second_look import KnownForms
 from sdrag.linkage.settings import local_runner
 from sdrag.vocabulary import Mention, Passage
 
@@ -58,8 +58,8 @@ class Placement(Protocol):
         documents: Sequence[Passage],
         mentions: Sequence[Sequence[Mention]],
         weights: Mapping[str, float],
-    ) -> list[tuple[Found, ...]]:
-        """Return what is found in each text, knowing what was found in all."""
+    ) -> Iterator[tuple[Found, ...]]:
+        """Yield what is found in each text, knowing what was found in all."""
         ...
 
     def cleaned(
@@ -100,10 +100,13 @@ class Here:
         documents: Sequence[Passage],
         mentions: Sequence[Sequence[Mention]],
         weights: Mapping[str, float],
-    ) -> list[tuple[Found, ...]]:
-        """Return what is found in each text, knowing what was found in all."""
-        texts = [document.text for document in documents]
-        return found_in(documents, look_again(texts, mentions), weights)
+    ) -> Iterator[tuple[Found, ...]]:
+        """Yield what is found in each text, some texts at a time."""
+        known = KnownForms.of([document.text for document in documents], mentions)
+        for some in batched(zip(documents, mentions, strict=True), _BATCH):
+            read, found = zip(*some, strict=True)
+            again = known.look([document.text for document in read], found)
+            yield from found_in(read, again, weights)
 
     def cleaned(
         self, documents: Sequence[Passage], masker: Masker
