@@ -6,6 +6,7 @@ from itertools import count
 from uuid import uuid4
 
 import numpy as np
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -238,18 +239,67 @@ def test_files_are_merged_into_postgres(folder, postgres):
     assert told(merged(new(folder), elsewhere)) == expected
 
 
-def test_a_mistyped_url_is_not_repeated(tmp_path, monkeypatch, capsys):
-    """It holds a password, and is taken for a path."""
-    policy = tmp_path / "policy.yaml"
+def merged_by_command(monkeypatch, folder, *given):
+    """Run `sdrag state merge`, and return how it ended."""
+    policy = folder / "policy.yaml"
     policy.write_text("constraints: [Remove names]", encoding="utf-8")
-    wrong = "postgress://clerk:hunter2@host/database"
-    command = ["sdrag", "state", "merge", str(policy), str(tmp_path / "all"), wrong]
+    command = ["sdrag", "state", "merge", str(policy), *map(str, given)]
     monkeypatch.setattr("sys.argv", command)
-
     with pytest.raises(SystemExit) as ended:
         main()
+    return ended.value.code
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_what_is_refused_leaves_nothing(alike, tmp_path, monkeypatch, capsys):
+    """Neither a file nor a key: without `--key` a new file has one of its own."""
+    shards = [tmp_path / "one.db", tmp_path / "two.db"]
+    for shard in shards:
+        open_state(shard, key=tmp_path / "one.db.key" if alike else None)
+    if alike:
+        (tmp_path / "two.db.key").hardlink_to(tmp_path / "one.db.key")
+
+    assert merged_by_command(monkeypatch, tmp_path, tmp_path / "all.db", *shards) == 2
+
+    assert "--key" in capsys.readouterr().err
+    assert not list(tmp_path.glob("all*"))
+
+
+def test_what_is_refused_makes_no_table(folder, tmp_path, postgres, monkeypatch):
+    """The schema of a state with another key is not there afterwards."""
+    new(folder)
+    shard, schema = tmp_path / "one.db", f"m{uuid4().hex}"
+    open_state(shard)
+    url = postgres.url(schema, folder / "shared.key")
+
+    assert merged_by_command(monkeypatch, tmp_path, url, shard) == 2
+
+    with psycopg.connect(postgres.bare) as connection:
+        found = connection.execute(
+            "SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,)
+        ).fetchall()
+    assert found == []
+
+
+def test_a_command_merges_under_one_key(tmp_path, monkeypatch):
+    """Into a new file, once its key is named."""
+    key, shard = tmp_path / "own.key", tmp_path / "one.db"
+    open_state(shard, key=key)
+
+    given = (tmp_path / "all.db", shard, "--key", key)
+
+    assert merged_by_command(monkeypatch, tmp_path, *given) == 0
+    assert (tmp_path / "all.db").exists()
+    assert not (tmp_path / "all.db.key").exists()
+
+
+def test_a_mistyped_url_is_not_repeated(tmp_path, monkeypatch, capsys):
+    """It holds a password, and is taken for a path."""
+    wrong = "postgress://clerk:hunter2@host/database"
+
+    ended = merged_by_command(monkeypatch, tmp_path, tmp_path / "all", wrong)
 
     told = capsys.readouterr()
-    assert ended.value.code == 2
+    assert ended == 2
     assert "There is no state 1." in told.err
     assert "hunter2" not in told.out + told.err

@@ -392,6 +392,15 @@ class TestOpening:
         with pytest.raises(UsageError, match="key"):
             open_state(tmp_path / "state.db")
 
+    def test_a_key_that_is_missing_is_not_made_anew(self, tmp_path):
+        """Nothing of the state could be found under another one."""
+        open_state(tmp_path / "state.db")
+        (tmp_path / "state.db.key").unlink()
+
+        with pytest.raises(UsageError, match="missing on this host"):
+            open_state(tmp_path / "state.db")
+        assert not (tmp_path / "state.db.key").exists()
+
     def test_it_shows_neither_its_path_nor_its_key(self, tmp_path):
         state = open_state(tmp_path / "karlsson.db")
 

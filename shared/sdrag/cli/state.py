@@ -37,6 +37,7 @@ def merge(
     """
     from sdrag.state import merge_states, open_state
     from sdrag.state.address import is_postgres
+    from sdrag.state.opening import known_name
 
     section = Policy.read(policy).disclosure
     for number, shard in enumerate(shards, start=1):
@@ -44,6 +45,12 @@ def merge(
             # Not quoted: a mistyped URL holds a password.
             raise UsageError(f"There is no state {number}.", hint="Bind it first.")
     opened = [open_state(shard, key=key) for shard in shards]
+    if {one.name for one in opened} != {known_name(into, key=key)}:
+        # Refused before anything is made.
+        raise UsageError(
+            "All states must have one key, the one that they are merged into too.",
+            hint="Name its file with --key, and have all workers open theirs with it.",
+        )
     merge_states(
         open_state(into, key=key),
         opened,

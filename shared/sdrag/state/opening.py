@@ -38,7 +38,7 @@ from sdrag.state.stores import (
     ReplyStore,
 )
 
-__all__ = ["State", "StateSource", "open_state"]
+__all__ = ["State", "StateSource", "known_name", "open_state"]
 
 _SECRET_BYTES = 32
 _STORES: Mapping[str, type] = {
@@ -101,7 +101,7 @@ class State:
     @property
     def name(self) -> str:
         """What tells it from any other state, and tells nothing else."""
-        return self.keys.of("name").hex()
+        return _name(self.keys)
 
     def remembering(self) -> Self:
         """
@@ -162,12 +162,58 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
     if path == MEMORY:
         secret = secrets.token_bytes(_SECRET_BYTES)
         return _state(_in_sqlite(path), secret)
+    key_path = _key_path(path, key)
     if is_postgres(path):
-        return _in_postgres(path, key)
-    _check_place(Path(path))
-    database = _in_sqlite(path)
-    key_path = Path(key or f"{path}.key")
+        address = PostgresAddress.read(path)
+        path = address.shown
+        database: Database = PostgresDatabase(
+            address, SCHEMA, name="state", version=VERSION
+        )
+    else:
+        _check_place(Path(path))
+        database = _in_sqlite(path)
+    # In this order: whoever makes a state makes its key before its seal.
+    if _seal(database) is not None and not key_path.exists():
+        raise UsageError(
+            "The state exists, and the file of its key is missing on this host.",
+            hint="Copy the file that the state was made with.",
+        )
     return _state(database, _secret_at(key_path), path, str(key_path))
+
+
+def known_name(where: str, *, key: str | Path | None = None) -> str | None:
+    """
+    Return the name that a state has or would have, if its key is there already.
+
+    Nothing is opened or made.
+
+    Args:
+        where: As `open_state` takes it.
+        key: The same.
+
+    Raises:
+        UsageError: The file of the key is none of sdrag's, or not named.
+    """
+    path = _key_path(where, key)
+    return _name(Keys(_secret_at(path))) if path.exists() else None
+
+
+def _name(keys: Keys) -> str:
+    return keys.of("name").hex()
+
+
+def _key_path(where: str, key: str | Path | None) -> Path:
+    """Return the file of the key: as given, as the URL says, or next to the path."""
+    if not is_postgres(where):
+        return Path(key or f"{where}.key")
+    key = key or PostgresAddress.read(where).key
+    if not key:
+        raise UsageError(
+            "A state in PostgreSQL needs the file of its key, which is never in the"
+            " database.",
+            hint="Add `key=FILE` to the URL, or pass `key=`.",
+        )
+    return Path(key)
 
 
 def _opened_again(path: str, key: str | None) -> State:
@@ -176,24 +222,6 @@ def _opened_again(path: str, key: str | None) -> State:
 
 def _in_sqlite(path: str) -> Database:
     return SqliteDatabase(path, SCHEMA, name="state", version=VERSION)
-
-
-def _in_postgres(url: str, key: str | Path | None) -> State:
-    address = PostgresAddress.read(url)
-    key = key or address.key
-    if not key:
-        raise UsageError(
-            "A state in PostgreSQL needs the file of its key, which is never in the"
-            " database.",
-            hint="Add `key=FILE` to the URL, or pass `key=`.",
-        )
-    database = PostgresDatabase(address, SCHEMA, name="state", version=VERSION)
-    if not Path(key).exists() and _seal(database) is not None:
-        raise UsageError(
-            "The state exists, and the file of its key is missing on this host.",
-            hint="Copy the file that the state was made with.",
-        )
-    return _state(database, _secret_at(Path(key)), address.shown, str(key))
 
 
 def _state(
