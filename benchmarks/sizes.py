@@ -58,7 +58,8 @@ from sdrag.guardrails.injection.screen import screen  # noqa: E402
 from sdrag.guardrails.injection.text_scan import scan_patterns  # noqa: E402
 from sdrag.guardrails.monitoring import indicators  # noqa: E402
 from sdrag.policy import InjectionSection, MonitoringSection  # noqa: E402
-from sdrag.state.register import Entries, Hashes, Register  # noqa: E402
+from sdrag.state.entries import Entries, Hashes  # noqa: E402
+from sdrag.state.register import Register  # noqa: E402
 from sdrag.text.decoding import decode  # noqa: E402 -- the path comes first
 from sdrag.text.folding import fold  # noqa: E402
 from sdrag.text.phrase_matcher import PhraseMatcher  # noqa: E402

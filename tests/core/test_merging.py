@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sdrag.cli import main
 from sdrag.errors import UsageError
 from sdrag.state import Closeness, merge_states, open_state
+from sdrag.state.entries import Entries
 from sdrag.state.findings import Located
-from sdrag.state.register import Entries
 from sdrag.state.span_bytes import ClosedSpans, by_rule
 from sdrag.vocabulary import Binding, Constraint, Passage, Span
 

@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from sdrag.errors import HostError, UsageError
 from sdrag.state import Closeness, open_state
+from sdrag.state.entries import Entries, Hashes
 from sdrag.state.findings import Located
 from sdrag.state.ids import given_id, stored_id
 from sdrag.state.keys import Keys
-from sdrag.state.register import Entries, Hashes, Register
+from sdrag.state.register import Register
 from sdrag.state.releases import Replies
 from sdrag.state.span_bytes import ClosedSpans, by_rule
 from sdrag.text.folding import fold
@@ -136,7 +137,8 @@ WORDS = st.sampled_from(["Ann", "Lee", "O.F.", "山田", "Müller", "555-0142", 
 
 
 WRITTEN = """
-from sdrag.state.register import Entries, Hashes, Register
+from sdrag.state.entries import Entries, Hashes
+from sdrag.state.register import Register
 rules = [bytes([n]) * 16 for n in range(6)]
 contexts = {n: {rule for m, rule in enumerate(rules) if n >> m & 1} for n in range(64)}
 print(Register(Entries(contexts=contexts), Hashes(b"k" * 32)).written().hex())

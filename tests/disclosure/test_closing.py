@@ -17,7 +17,8 @@ from sdrag.disclosure.surface_forms import lasts, name_forms
 from sdrag.engine.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.state import open_state
-from sdrag.state.register import Entries, Hashes, Register
+from sdrag.state.entries import Entries, Hashes
+from sdrag.state.register import Register
 from sdrag.testing import Scripted
 from sdrag.text.folding import fold, is_boundary
 from sdrag.text.phrase_matcher import PhraseMatcher

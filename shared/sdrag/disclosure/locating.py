@@ -23,9 +23,10 @@ from sdrag.disclosure.technical import technical
 from sdrag.disclosure.technical_findings import without_chance
 from sdrag.disclosure.texts import Texts
 from sdrag.engine.steps import Steps, compute, replied
+from sdrag.state.entries import Entries
 from sdrag.state.findings import Known, Located
 from sdrag.state.keys import DOCUMENT_BYTES
-from sdrag.state.register import Entries, Register
+from sdrag.state.register import Register
 from sdrag.state.span_bytes import ClosedSpans, by_rule
 from sdrag.text.folding import fold
 from sdrag.vocabulary import Confidential, Finding, Span

@@ -20,7 +20,7 @@ from sdrag.disclosure.surface_forms import (
     speaks_of_people,
     value_forms,
 )
-from sdrag.state.register import Entries, Hashes, context_words
+from sdrag.state.entries import Entries, Hashes, context_words
 from sdrag.text.folding import Folded
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.spans import SpanUnion

@@ -6,8 +6,8 @@ them, and `merging` one state of several. `keys` holds the hashes that texts are
 by, and `ids` says how a host's ids are stored. `database` says what a database can do,
 `sqlite` and `postgres` are the two, and `address` is where the second one is. `schema`
 holds its tables, `rulesets` its lists of rules. `bindings` and `affinities` know
-constraints and chunks; `register`, `span_bytes` and `findings` what was located;
-`releases` what was released.
+constraints and chunks; `entries`, `register` and `findings` what was located, of which
+`entry_bytes` and `span_bytes` write what is stored; `releases` what was released.
 """
 
 from sdrag.minilm.vectors import Vectors

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sdrag.state.database import Connection, Database, among, replacing
+from sdrag.state.entries import Entries, Hashes
 from sdrag.state.keys import DOCUMENT_BYTES, TEXT_BYTES, Keys
-from sdrag.state.register import Entries, Hashes, Register
+from sdrag.state.register import Register
 from sdrag.state.rulesets import Rulesets
 from sdrag.state.span_bytes import ClosedSpans, Groups, Lists
 

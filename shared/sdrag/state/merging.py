@@ -24,9 +24,10 @@ from sdrag.errors import UsageError
 from sdrag.state.affinities import forget_chunks
 from sdrag.state.bindings import keep_best
 from sdrag.state.database import Connection, Database, replacing
+from sdrag.state.entries import Entries, Hashes
 from sdrag.state.keys import DOCUMENT_BYTES, TEXT_BYTES
 from sdrag.state.opening import State
-from sdrag.state.register import Entries, Hashes, Register
+from sdrag.state.register import Register
 from sdrag.state.rulesets import Rulesets
 from sdrag.state.span_bytes import ClosedSpans
 

@@ -22,10 +22,10 @@ from sdrag.state.address import PostgresAddress, is_postgres
 from sdrag.state.affinities import DocumentAffinities
 from sdrag.state.bindings import Bindings, Lineage
 from sdrag.state.database import Database
+from sdrag.state.entries import Hashes
 from sdrag.state.findings import Findings
 from sdrag.state.keys import Keys
 from sdrag.state.postgres import PostgresDatabase
-from sdrag.state.register import Hashes
 from sdrag.state.releases import Enforced, Replies
 from sdrag.state.schema import SCHEMA, VERSION
 from sdrag.state.sqlite import MEMORY, SqliteDatabase

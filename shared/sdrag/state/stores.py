@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from sdrag.state.register import Entries, Register
+from sdrag.state.entries import Entries
+from sdrag.state.register import Register
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 if TYPE_CHECKING:
