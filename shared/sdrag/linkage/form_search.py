@@ -28,9 +28,10 @@ class FormSearch:
         forms: Folded, none of them empty.
     """
 
-    __slots__ = ("_automaton",)
+    __slots__ = ("_automaton", "forms")
 
     def __init__(self, forms: Sequence[str]) -> None:
+        self.forms = forms
         whole = [_LONE.sub("\ufffd", form) for form in forms]
         self._automaton = (
             AhoCorasick(whole, matchkind=MatchKind.Standard) if whole else None

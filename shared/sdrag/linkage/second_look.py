@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sdrag.linkage.form_search import FormSearch
 from sdrag.linkage.mentions import Found, longest
@@ -47,6 +47,10 @@ class KnownForms(Confidential):
 
     forms: Known
     codes: Known
+    _search: FormSearch = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_search", FormSearch(list(self.forms)))
 
     @classmethod
     def of(cls, texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> KnownForms:
@@ -58,7 +62,7 @@ class KnownForms(Confidential):
     ) -> list[tuple[Mention, ...]]:
         """Return what was found in some texts, and what else is written in them."""
         result: list[tuple[Mention, ...]] = []
-        hits = _written(texts, self.forms)
+        hits = _written(texts, self._search)
         for text, mentions, spans in zip(texts, found, hits, strict=True):
             again = [Mention(span, *self.forms[form], _SOURCE) for span, form in spans]
             result.append(longest((*mentions, *again, *_codes(text, self.codes))))
@@ -95,7 +99,7 @@ def found_elsewhere(
     ):
         best[fold_text(item.form)] = item
     known = {form: (item.type, item.relevance) for form, item in best.items()}
-    hits = _written(texts, known)
+    hits = _written(texts, FormSearch(list(known)))
     result: list[tuple[Found, ...]] = []
     for text, row, spans in zip(texts, found, hits, strict=True):
         have = {fold_text(item.form) for item in row}
@@ -108,14 +112,14 @@ def found_elsewhere(
     return result
 
 
-def _written(texts: Sequence[str], known: Known) -> Iterator[list[tuple[Span, str]]]:
+def _written(
+    texts: Sequence[str], search: FormSearch
+) -> Iterator[list[tuple[Span, str]]]:
     """Yield, for each text, where known forms are written, as words."""
-    names = list(known)
-    search = FormSearch(names)
     for text in texts:
         folded = fold(text)
         yield [
-            (folded.span(start, end), names[number])
+            (folded.span(start, end), search.forms[number])
             for number, start, end in search.matches(folded.text)
         ]
 
