@@ -23,7 +23,7 @@ from sdrag.vocabulary import Passage
 
 from ..support.doubles import LangChainToyEmbeddings, LlamaIndexToyEmbedding
 from ..support.faces import Scenario, langchain_retriever, of_documents
-from .test_located_corpora import HOSTS, chunks_of, policy_on, questions_on
+from .test_located_corpora import ARTICLES, HOSTS, chunks_of, policy_on, questions_on
 
 POLICY = {
     "constraints": ["Remove names of witnesses", "Hide amounts of money"],
@@ -154,12 +154,14 @@ def test_shards_are_merged_to_what_one_process_binds(place, tmp_path):
     assert told(place, key) == alone(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "size", [3, pytest.param(40, marks=pytest.mark.slow)], ids=["few", "many"]
-)
-def test_both_release_the_same(size, postgres_url, tmp_path):
+ALL = pytest.param(slice(None), marks=pytest.mark.slow, id="all")
+
+
+@pytest.mark.parametrize("number", range(len(ARTICLES)))
+@pytest.mark.parametrize("some", [pytest.param(slice(3), id="few"), ALL])
+def test_both_release_the_same(number, some, postgres_url, tmp_path):
     """Byte for byte, in both frameworks, bound or met; a key makes the same handles."""
-    chunks, asked = chunks_of(0)[:size], questions_on(0)
+    chunks, asked = chunks_of(number)[some], questions_on(number)
     asked = {
         question: [chunk for chunk in found if chunk in chunks]
         for question, found in asked.items()
@@ -169,7 +171,7 @@ def test_both_release_the_same(size, postgres_url, tmp_path):
     for first, host in zip((True, False), HOSTS, strict=True):
         seen = []
         for state in states:
-            shared = {"policy": policy_on(0), "state": state}
+            shared = {"policy": policy_on(number), "state": state}
             if first:
                 host.bind(chunks[::2], **shared)
             seen.append(json.dumps(host.ask(asked, **shared)))
