@@ -11,12 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sdrag.detectors.local.mentions import mentions
 from sdrag.detectors.local.shorter_forms import later_forms
 from sdrag.engine.steps import Outcome, Steps, compute
 from sdrag.vocabulary import Mention
 
 __all__ = ["LocalDetector", "later_forms", "mentions"]
+
+
+def mentions(text: str) -> tuple[Mention, ...]:
+    """Find what identifies in a text."""
+    # Most patterns of the rules are compiled here, not where a wrapper is imported.
+    from sdrag.detectors.local.one_text import all_mentions  # noqa: PLC0415
+
+    return all_mentions(text)
 
 
 @dataclass(frozen=True, slots=True)

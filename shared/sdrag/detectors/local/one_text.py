@@ -23,7 +23,7 @@ from sdrag.detectors.local.tokens import Candidate, Tokens, anchors, tokenize
 from sdrag.engine.deadlines import check_time
 from sdrag.vocabulary import Mention
 
-__all__ = ["mentions"]
+__all__ = ["all_mentions"]
 
 
 _SLACK = 0.2
@@ -33,7 +33,7 @@ _IDENTIFYING = frozenset(
 )
 
 
-def mentions(text: str) -> tuple[Mention, ...]:
+def all_mentions(text: str) -> tuple[Mention, ...]:
     """Find what identifies in a text."""
     plain = plain_text(text)
     shown = capitalised(plain.text)
