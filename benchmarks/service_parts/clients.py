@@ -84,6 +84,10 @@ class _Asked:
         tenant: On whose behalf.
         swaps: How many there had been before it.
         idle: For how many seconds its connection had been idle.
+        status: Of its answer, once that began.
+        text: Of the answer.
+        done: The answer came to its end.
+        pause: For how many seconds a refusal tells the client to wait.
     """
 
     tenant: str
@@ -93,6 +97,7 @@ class _Asked:
     status: int = 0
     text: str = ""
     done: bool = False
+    pause: float = 0.0
 
     @property
     def waited(self) -> float:
@@ -133,6 +138,7 @@ async def client(load: Load, number: int) -> None:
                 record.errors[_broken(asked, error)] += 1
             _check(load, asked)
             ended = monotonic()
+            await asyncio.sleep(asked.pause)
 
 
 async def _answered(
@@ -143,7 +149,7 @@ async def _answered(
         asked.status = response.status_code
         load.record.statuses[str(asked.status)] += 1
         if asked.status != 200:
-            await _refused(load, response)
+            await _refused(load, asked, response)
             return
         first = asked.waited
         async for line in response.aiter_lines():
@@ -156,12 +162,12 @@ async def _answered(
     load.record.latencies.append(asked.waited)
 
 
-async def _refused(load: Load, response: httpx.Response) -> None:
-    """Wait as long as a 503 says; any other refusal is an error."""
+async def _refused(load: Load, asked: _Asked, response: httpx.Response) -> None:
+    """Heed when a 503 says to come again; any other refusal is an error."""
     said, after = await response.aread(), response.headers.get("retry-after")
+    asked.pause = float(after or 1)
     if response.status_code != 503 or said != b'{"error":"full"}' or not after:
         load.record.errors[f"a refusal, {response.status_code}"] += 1
-    await asyncio.sleep(float(after or 1))
 
 
 def _check(load: Load, asked: _Asked) -> None:
