@@ -8,6 +8,7 @@ import socket
 from uuid import uuid4
 
 import pytest
+from hypothesis import settings
 
 from .support.postgres_server import missing, postgres_server
 
@@ -16,6 +17,10 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["ANONYMIZED_TELEMETRY"] = "False"
 for name in ("LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2", "LANGSMITH_API_KEY"):
     os.environ.pop(name, None)
+
+# How long an example takes is measured in benchmarks, and never asserted in a test.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 _LOOPBACK = {None, "", "localhost", "127.0.0.1", "::1"}
 _FRAMEWORKS = {
