@@ -117,28 +117,45 @@ class _Asked:
 
 async def client(load: Load, number: int) -> None:
     """Ask until the load is over; half of the clients are of each tenant."""
-    tenant, record, ended = TENANTS[number % 2], load.record, monotonic()
+    tenant = TENANTS[number % 2]
     token = sign(KEY, f"client-{number}", tenant, seconds=load.seconds + 600)
-    async with httpx.AsyncClient(
-        transport=httpx.AsyncHTTPTransport(verify=False),
-        base_url=load.url,
-        headers={"authorization": f"Bearer {token}"},
-        timeout=120,
-    ) as http:
-        while load.goes_on:
-            asked = _Asked(tenant, load.swaps, monotonic() - ended)
-            question = QUESTIONS[record.asked % len(QUESTIONS)]
-            record.asked += 1
-            try:
-                async with asyncio.timeout(load.patience()):
-                    await _answered(load, http, asked, question)
-            except TimeoutError:
-                record.left[asked.came] += 1
-            except httpx.TransportError as error:
-                record.errors[_broken(asked, error)] += 1
-            _check(load, asked)
-            ended = monotonic()
-            await asyncio.sleep(asked.pause)
+    while load.goes_on:
+        async with httpx.AsyncClient(
+            transport=httpx.AsyncHTTPTransport(verify=False),
+            base_url=load.url,
+            headers={"authorization": f"Bearer {token}"},
+            timeout=120,
+        ) as http:
+            await _asking(load, http, tenant)
+
+
+async def _asking(load: Load, http: httpx.AsyncClient, tenant: str) -> None:
+    """Ask until the client leaves: all that it holds open is closed then."""
+    ended = monotonic()
+    while load.goes_on:
+        asked = _Asked(tenant, load.swaps, monotonic() - ended)
+        stays = await _asked(load, http, asked)
+        _check(load, asked)
+        if not stays:
+            return
+        ended = monotonic()
+        await asyncio.sleep(asked.pause)
+
+
+async def _asked(load: Load, http: httpx.AsyncClient, asked: _Asked) -> bool:
+    """Ask once; say whether the client has stayed to the end."""
+    record = load.record
+    question = QUESTIONS[record.asked % len(QUESTIONS)]
+    record.asked += 1
+    try:
+        async with asyncio.timeout(load.patience()):
+            await _answered(load, http, asked, question)
+    except TimeoutError:
+        record.left[asked.came] += 1
+        return False
+    except httpx.TransportError as error:
+        record.errors[_broken(asked, error)] += 1
+    return True
 
 
 async def _answered(
