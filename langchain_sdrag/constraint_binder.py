@@ -25,7 +25,6 @@ from sdrag.corpus_binder import CorpusBinder
 from sdrag.detectors import Detector
 from sdrag.engine.calls import Limits
 from sdrag.engine.host_search import HostSearch
-from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.guard_runner import Audit, Unpickled
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
@@ -33,8 +32,6 @@ from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["ConstraintBinder"]
-
-_WITH_A_PLACE = "Pass the path or the URL of a state."
 
 
 class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransformer):
@@ -61,7 +58,6 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
 
     Raises:
         PolicyError: The policy cannot be read.
-        UsageError: In a worker of Ray, the state is in memory.
     """
 
     def __init__(
@@ -76,8 +72,6 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        if state is None:
-            refuse_in_ray_worker("A binder without a state", _WITH_A_PLACE)
         self._shows_progress = show_progress
         self._setup = WrapperSetup.build(
             LANGCHAIN,

@@ -21,16 +21,14 @@ from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.engine.calls import Limits
-from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Audit
-from sdrag.linkage.fitting import (
-    Fitted,
-    Update,
+from sdrag.linkage.fitting import Fitted, Update, fit_steps
+from sdrag.linkage.masker_checks import (
+    check_no_batch,
     check_replaceable,
     check_whole,
-    fit_steps,
     planned,
 )
 from sdrag.linkage.model_extractor import Extractor
@@ -39,8 +37,6 @@ from sdrag.vocabulary import Passage, is_unnamed
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["LinkageMasker"]
-
-_WITH_A_PLAN = "Call `fit` with the whole corpus, save the plan, and pass `fitted=`."
 
 
 class LinkageMasker(IngestWrapper[Sequence[Passage]]):
@@ -148,7 +144,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     def _steps(self, documents: Sequence[Document]) -> Steps[Sequence[Passage]]:
         if self._fitted is not None:
             return (yield from self._fitted.applying(passages_of(documents)))
-        refuse_in_ray_worker("`whole_corpus=True`", _WITH_A_PLAN)
+        check_no_batch()
         fitted = yield from self._fitting(documents)
         return fitted.masked.documents
 

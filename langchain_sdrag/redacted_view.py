@@ -19,7 +19,6 @@ from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.disclosure.audience_view import AudienceView, redacted_view
 from sdrag.engine.calls import Limits
-from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource
@@ -28,8 +27,6 @@ from sdrag.vocabulary import Principal
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["RedactedView"]
-
-_WITH_A_STATE = "Bind the whole corpus first, and pass its `state=`."
 
 
 class RedactedView(IngestWrapper[AudienceView]):
@@ -70,7 +67,7 @@ class RedactedView(IngestWrapper[AudienceView]):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        self._audience, self._has_state = audience, state is not None
+        self._audience = audience
         setup = WrapperSetup.build(
             LANGCHAIN,
             "view",
@@ -86,8 +83,6 @@ class RedactedView(IngestWrapper[AudienceView]):
 
     def _steps(self, documents: Sequence[Document]) -> Steps[AudienceView]:
         passages = passages_of(map(with_id, documents))
-        if not self._has_state:
-            refuse_in_ray_worker("A view without a state", _WITH_A_STATE)
         disclosure = self._setup.engine.disclosure
         return (yield from redacted_view(passages, self._audience, disclosure))
 

@@ -34,7 +34,6 @@ from sdrag.detectors import Detector
 from sdrag.disclosure import Ingested
 from sdrag.engine.calls import Limits
 from sdrag.engine.host_search import HostSearch
-from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource
@@ -43,8 +42,6 @@ from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["ConstraintBinder"]
-
-_WITH_A_PLACE = "Pass the path or the URL of a state."
 
 
 class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
@@ -71,7 +68,6 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
 
     Raises:
         PolicyError: The policy cannot be read.
-        UsageError: In a worker of Ray, the state is in memory.
     """
 
     _shows_progress: bool = PrivateAttr()
@@ -89,8 +85,6 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        if state is None:
-            refuse_in_ray_worker("A binder without a state", _WITH_A_PLACE)
         given: dict[str, Any] = {
             "llm": llm,
             "embeddings": embeddings,

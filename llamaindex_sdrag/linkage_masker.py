@@ -20,15 +20,13 @@ from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.engine.calls import Limits
-from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
-from sdrag.linkage.fitting import (
-    Fitted,
-    Update,
+from sdrag.linkage.fitting import Fitted, Update, fit_steps
+from sdrag.linkage.masker_checks import (
+    check_no_batch,
     check_replaceable,
     check_whole,
-    fit_steps,
     planned,
 )
 from sdrag.linkage.model_extractor import Extractor
@@ -37,8 +35,6 @@ from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["LinkageMasker"]
-
-_WITH_A_PLAN = "Call `fit` with the whole corpus, save the plan, and pass `fitted=`."
 
 
 class LinkageMasker(IngestWrapper[Sequence[Passage]]):
@@ -147,7 +143,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Sequence[Passage]]:
         if self._fitted is not None:
             return (yield from self._fitted.applying([*map(passage_of, nodes)]))
-        refuse_in_ray_worker("`whole_corpus=True`", _WITH_A_PLAN)
+        check_no_batch()
         fitted = yield from self._fitting(nodes)
         return fitted.masked.documents
 

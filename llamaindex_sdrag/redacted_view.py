@@ -32,7 +32,6 @@ from sdrag.disclosure.audience_view import (
     redacted_view,
 )
 from sdrag.engine.calls import Limits
-from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource, binds
@@ -41,8 +40,6 @@ from sdrag.vocabulary import Passage, Principal
 from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["RedactedView"]
-
-_WITH_A_STATE = "Bind the whole corpus first, and pass its `state=`."
 
 
 class RedactedView(IngestWrapper[AudienceView]):
@@ -72,7 +69,6 @@ class RedactedView(IngestWrapper[AudienceView]):
     """
 
     _audience: Principal | None = PrivateAttr()
-    _has_state: bool = PrivateAttr()
 
     def __init__(
         self,
@@ -100,12 +96,10 @@ class RedactedView(IngestWrapper[AudienceView]):
         # For the ingestion cache, an audience is what binds it.
         binding = [rule.id for rule in setup.policy.rules if binds(rule, audience)]
         super().__init__(setup, "/".join((setup.engine_id, *binding)))
-        self._audience, self._has_state = audience, state is not None
+        self._audience = audience
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[AudienceView]:
         passages = tuple(map(passage_of, nodes))
-        if not self._has_state:
-            refuse_in_ray_worker("A view without a state", _WITH_A_STATE)
         disclosure = self._setup.engine.disclosure
         return (yield from redacted_view(passages, self._audience, disclosure))
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from sdrag.state import open_state
+
 POLICY = {"constraints": ["Remove the names of witnesses"]}
 TEXT = "The witness Anna Karlsson saw two men."
 
@@ -17,14 +19,16 @@ def said(framework: str, name: str, **given: Any) -> str:
 
     def call() -> str:
         wrapper = getattr(import_module(framework), name)
+        made_here = {key: value() for key, value in given.items() if callable(value)}
+        arguments = {**given, **made_here}
         try:
             if framework == "llamaindex_sdrag":
                 schema = import_module("llama_index.core.schema")
-                wrapper(policy=POLICY, **given)([schema.TextNode(text=TEXT)])
+                wrapper(policy=POLICY, **arguments)([schema.TextNode(text=TEXT)])
             else:
                 documents = import_module("langchain_core.documents")
                 made = [documents.Document(TEXT)]
-                wrapper(policy=POLICY, **given).transform_documents(made)
+                wrapper(policy=POLICY, **arguments).transform_documents(made)
         except Exception as error:  # noqa: BLE001 -- what it is, the test says
             return f"{type(error).__name__}: {error}"
         return "done"
@@ -40,6 +44,7 @@ ALONE = [
     ("LinkageMasker", {"whole_corpus": True}, "Call `fit` with the whole corpus"),
     ("RedactedView", {}, "Bind the whole corpus first"),
     ("ConstraintBinder", {"state": None}, "Pass the path or the URL of a state"),
+    ("ConstraintBinder", {"state": open_state}, "Pass the path or the URL of a state"),
 ]
 
 

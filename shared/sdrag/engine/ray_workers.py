@@ -1,8 +1,8 @@
 """
 Workers of Ray, which are handed a corpus in batches.
 
-What is right only for a whole corpus, or for whole documents, cannot tell a batch from
-them. So it asks here where it works. Ray is not loaded to find out.
+What is right only for a whole corpus cannot tell a batch from one. So it asks here
+where it works. Ray is not loaded to find out.
 """
 
 from __future__ import annotations

@@ -103,6 +103,11 @@ class State:
         """What tells it from any other state, and tells nothing else."""
         return _name(self.keys)
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether it ends with this process, and no other one sees it."""
+        return self.path == MEMORY and self.database is not None
+
     def remembering(self) -> Self:
         """
         Return the same state with an empty memory of vectors.
