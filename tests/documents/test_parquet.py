@@ -23,6 +23,7 @@ from sdrag.documents import (
     parquet_limits,
     parquet_rows,
 )
+from sdrag.documents.parquet_footer import row_groups
 from sdrag.documents.parquet_pages import page_sizes
 from sdrag.errors import MissingExtraError
 from sdrag.vocabulary import Passage
@@ -381,6 +382,50 @@ def test_a_broken_file_is_read_or_refused(place: int, other: bytes) -> None:
     data = GOOD[:place] + other + GOOD[place + len(other) :]
     with suppress(UnreadableError):
         documents_in("a.parquet", data)
+
+
+@pytest.mark.parametrize("byte", [0x00, 0x15, 0x23, 0xFF])
+def test_no_wrong_byte_ends_the_process(byte: int) -> None:
+    """What pyarrow throws where nobody catches it would end the host with it."""
+    for place in range(len(GOOD)):
+        data = GOOD[:place] + bytes([byte]) + GOOD[place + 1 :]
+        with suppress(UnreadableError):
+            documents_in("a.parquet", data)
+
+
+def test_two_readings_of_a_footer_are_refused() -> None:
+    """A column's description that comes twice is read in two ways by two readers."""
+    length = int.from_bytes(GOOD[-8:-4], "little")
+    footer = GOOD[-8 - length : -8]
+    assert row_groups(memoryview(GOOD), 2)
+    twice = b"\x15\x02\x05\x02\x02"  # the version, and the version again
+    assert footer.startswith(b"\x15")
+    data = GOOD[: -8 - length] + twice + footer[2:]
+    data += (len(footer) + 3).to_bytes(4, "little") + b"PAR1"
+    with pytest.raises(ValueError):
+        row_groups(memoryview(data), 2)
+
+
+def test_a_footer_says_where_columns_are() -> None:
+    """As pyarrow says of an honest file."""
+    data = written(
+        {"text": ["One.", "Two."], "in": [{"a": 1, "b": "c"}] * 2}, row_group_size=1
+    )
+    metadata = pq.read_metadata(io.BytesIO(data))
+    expected = [
+        [
+            (
+                column.dictionary_page_offset or column.data_page_offset,
+                column.total_compressed_size,
+            )
+            for column in map(metadata.row_group(number).column, range(3))
+        ]
+        for number in range(2)
+    ]
+
+    found = row_groups(memoryview(data), 3)
+
+    assert [[(one.start, one.length) for one in group] for group in found] == expected
 
 
 def test_a_missing_pyarrow_is_one_clear_error(monkeypatch) -> None:

@@ -1,8 +1,8 @@
 """
 What a Parquet file may unpack to, and what in it is not opened at all.
 
-A few bytes can stand for as many as one likes: in packed pages, in runs of one value,
-and in references to one value. All three are measured before memory is taken for them.
+A small file can hold a huge text: in compressed pages, in runs of one value, and in
+references to one value. All three are measured before memory is taken for them.
 What a library would build from a description in the file is refused, because building
 it may run code: types that Ray registers can read pickles.
 """
@@ -10,15 +10,15 @@ it may run code: types that Ray registers can read pickles.
 from __future__ import annotations
 
 import base64
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from sdrag.documents.parquet_footer import ColumnPlace, footer_of
 from sdrag.documents.parquet_pages import page_sizes
 from sdrag.documents.records import MAX_UNPACKED, UnreadableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow.parquet import ColumnChunkMetaData, RowGroupMetaData
 
 __all__ = ["INVALID", "MAX_VALUES", "Unpacked", "check_columns", "check_types"]
 
@@ -34,8 +34,6 @@ _PAGE = 100
 """So many values a page counts for: its header takes time to read."""
 
 _MAX_COLUMNS = 1000
-_TAIL = 8
-"""The last bytes of a file: the length of its footer, and a mark."""
 
 
 def _aligned(word: bytes) -> tuple[bytes, ...]:
@@ -53,12 +51,10 @@ def check_types(data: memoryview) -> None:
     Refuse types that a library would build, before one opens the file.
 
     Raises:
-        UnreadableError: There are some, or there is no footer.
+        UnreadableError: There are some.
+        ValueError: There is no footer.
     """
-    length = int.from_bytes(data[-_TAIL:-4], "little")
-    footer = bytes(data[-_TAIL - length : -_TAIL])
-    if len(footer) != length or bytes(data[-4:]) != b"PAR1":
-        raise UnreadableError(INVALID)
+    footer = bytes(footer_of(data))
     if any(mark in footer for mark in _REGISTERED):
         raise UnreadableError("has columns of a type that only another program knows")
 
@@ -83,9 +79,7 @@ class Unpacked:
     def __init__(self) -> None:
         self.pages = self.values = self.rows = self.expanded = 0
 
-    def add_pages(
-        self, data: memoryview, group: RowGroupMetaData, columns: Collection[str]
-    ) -> int:
+    def add_pages(self, data: memoryview, columns: Sequence[ColumnPlace]) -> int:
         """
         Add a row group before it is unpacked; return its bytes.
 
@@ -94,12 +88,11 @@ class Unpacked:
             ValueError: There are no such pages.
         """
         before = self.pages
-        for column in map(group.column, range(group.num_columns)):
-            if _is_of(column.path_in_schema, columns):
-                for page in page_sizes(data, *_place(column)):
-                    self.pages += page.unpacked
-                    self.values += page.values + _PAGE
-                    self._check()
+        for column in columns:
+            for page in page_sizes(data, column.start, column.length):
+                self.pages += page.unpacked
+                self.values += page.values + _PAGE
+                self._check()
         return self.pages - before
 
     def add_rows(self, batch: pa.RecordBatch) -> None:
@@ -120,20 +113,6 @@ class Unpacked:
             raise UnreadableError(f"holds more than {MAX_VALUES:,} values")
         if self.rows > MAX_ROWS:
             raise UnreadableError(f"holds more than {MAX_ROWS:,} rows")
-
-
-def _is_of(path: str, columns: Collection[str]) -> bool:
-    """Say whether a path is below one of the columns; names may have dots."""
-    parts = path.split(".")
-    return any(".".join(parts[:end]) in columns for end in range(1, len(parts) + 1))
-
-
-def _place(column: ColumnChunkMetaData) -> tuple[int, int]:
-    """Return where the pages of a column begin, and their length."""
-    first = column.data_page_offset
-    if column.has_dictionary_page and column.dictionary_page_offset:
-        first = min(first, column.dictionary_page_offset)
-    return first, column.total_compressed_size
 
 
 def _expanded(array: pa.Array) -> int:

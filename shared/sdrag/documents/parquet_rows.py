@@ -1,17 +1,20 @@
 """
 The rows of a Parquet file, as rows of JSON lines would be.
 
-`parquet_limits` looks at a file before it is unpacked; `parquet_pages` reads for it
-what its pages say. `parquet_values` turns values into those of JSON.
+`parquet_footer` says where columns are. `parquet_limits` looks at a file before it is
+unpacked; `parquet_pages` reads for it what its pages say. `parquet_values` turns values
+into those of JSON.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
+from sdrag.documents.parquet_footer import row_groups
 from sdrag.documents.parquet_limits import (
     INVALID,
     Unpacked,
@@ -24,7 +27,6 @@ from sdrag.extras import require_extra
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow.parquet import FileMetaData
 
 __all__ = ["parquet_rows", "row_count"]
 
@@ -106,18 +108,33 @@ def _opened(data: memoryview, **options: Any) -> Any:
 
 def _batches(data: memoryview, *, whole: bool) -> Iterator[pa.RecordBatch]:
     footer = _opened(data).metadata
-    file = _opened(data, metadata=footer, read_dictionary=_shared(footer))
+    leaves = [footer.schema.column(index) for index in range(footer.num_columns)]
+    groups = row_groups(data, len(leaves))
+    shared = [
+        leaf.path
+        for leaf, *places in zip(leaves, *groups, strict=True)
+        if leaf.physical_type == "BYTE_ARRAY"
+        if not any(place.has_deltas for place in places)
+    ]
+    file = _opened(data, metadata=footer, read_dictionary=shared)
     check_columns(file)
     columns = _read_columns(file.schema_arrow.names)
-    wanted, held = frozenset(columns), Unpacked()
-    for number in range(footer.num_row_groups):
+    read = [_is_below(leaf.path, columns) for leaf in leaves]
+    held = Unpacked()
+    for number, group in enumerate(groups):
         if not whole:
             held = Unpacked()
-        unpacked = held.add_pages(data, footer.row_group(number), wanted)
+        unpacked = held.add_pages(data, [*compress(group, read)])
         rows = max(1, min(_AT_ONCE, _MOST_AT_ONCE // max(1, unpacked)))
         for batch in file.iter_batches(rows, [number], columns, use_threads=False):
             held.add_rows(batch)
             yield batch
+
+
+def _is_below(path: str, columns: Collection[str]) -> bool:
+    """Say whether a path is below one of the columns; names may have dots."""
+    parts = path.split(".")
+    return any(".".join(parts[:end]) in columns for end in range(1, len(parts) + 1))
 
 
 def _read_columns(names: list[str]) -> list[str]:
@@ -125,26 +142,6 @@ def _read_columns(names: list[str]) -> list[str]:
     if "metadata" in names and not set(names).isdisjoint(TEXT_KEYS):
         return [name for name in names if name in {"metadata", *TEXT_KEYS, *ID_KEYS}]
     return names
-
-
-def _shared(footer: FileMetaData) -> list[str]:
-    """Return the columns in which a value is written once and referred to."""
-    columns = (footer.schema.column(index) for index in range(footer.num_columns))
-    return [
-        column.path
-        for index, column in enumerate(columns)
-        if column.physical_type == "BYTE_ARRAY" and not _has_deltas(footer, index)
-    ]
-
-
-def _has_deltas(footer: FileMetaData, index: int) -> bool:
-    """Say whether a column has an encoding that pyarrow always writes out."""
-    groups = map(footer.row_group, range(footer.num_row_groups))
-    return any(
-        encoding.startswith("DELTA")
-        for group in groups
-        for encoding in group.column(index).encodings
-    )
 
 
 def _document(row: dict[str, Any], number: int) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def _by_given(names: Sequence[_Name]) -> dict[tuple[str, ...], list[_Name]]:
     """
     Return the names of a family by every way to begin their given names.
 
-    A given name stands for itself, and for all that begin with its letter: "j*".
+    A given name is listed under itself and under its first letter: "john", and "j*".
     """
     found: dict[tuple[str, ...], list[_Name]] = {(): list(names)}
     for name in names:
