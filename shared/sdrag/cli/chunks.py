@@ -11,7 +11,7 @@ from os import SEEK_END
 from pathlib import Path
 from typing import Any, Protocol
 
-from sdrag.documents import UnreadableError, parquet_rows, row_count
+from sdrag.documents import TEXT_KEYS, UnreadableError, parquet_rows, row_count
 from sdrag.errors import HostError, UsageError
 from sdrag.extras import require_extra
 from sdrag.vocabulary import Passage
@@ -20,7 +20,6 @@ __all__ = ["Chunks", "chunks_in"]
 
 _PAGE = 1000
 _DATABASE = "chroma.sqlite3"
-_TEXT_KEYS = ("text", "content", "page_content")
 _DOCUMENT_KEYS = ("document_id", "source", "doc_id", "ref_doc_id")
 
 
@@ -83,13 +82,8 @@ class _Lines:
     def passages(self) -> Iterator[Passage]:
         """Yield a passage for each line."""
         for number, line in self._lines():
-            try:
+            with _saying_where(f"{self.path.name}, line {number}"):
                 passage = _chunk(json.loads(line))
-            except (ValueError, KeyError, TypeError):
-                raise UsageError(
-                    f"{self.path.name}, line {number}: no chunk.",
-                    hint="A line is a JSON object with an id and a text.",
-                ) from None
             yield passage
 
     def _lines(self) -> Iterator[tuple[int, str]]:
@@ -116,13 +110,8 @@ class _Table:
         with self._mapped() as data:
             rows = parquet_rows(data, whole=False)
             for number, row in enumerate(rows, start=1):
-                try:
+                with _saying_where(f"{self.path.name}, row {number}"):
                     passage = _chunk(row)
-                except (ValueError, KeyError, TypeError):
-                    raise UsageError(
-                        f"{self.path.name}, row {number}: no chunk.",
-                        hint="A row has an id and a text.",
-                    ) from None
                 yield passage
 
     @contextmanager
@@ -191,6 +180,17 @@ def _names(client: Any) -> list[str]:
     return [str(getattr(one, "name", one)) for one in client.list_collections()]
 
 
+@contextmanager
+def _saying_where(place: str) -> Iterator[None]:
+    """Say where there is no chunk."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(
+            f"{place}: no chunk.", hint="A chunk is an object with an id and a text."
+        ) from None
+
+
 def _chunk(row: Mapping[str, Any]) -> Passage:
     """
     Read a chunk.
@@ -200,7 +200,7 @@ def _chunk(row: Mapping[str, Any]) -> Passage:
         KeyError: The same.
         TypeError: The same.
     """
-    text = next((row[key] for key in _TEXT_KEYS if key in row), None)
+    text = next((row[key] for key in TEXT_KEYS if key in row), None)
     if text is None or row["id"] is None:
         raise ValueError
     return _passage(str(row["id"]), str(text), dict(row.get("metadata") or {}))

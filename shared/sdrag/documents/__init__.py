@@ -19,11 +19,12 @@ from sdrag.documents.reading import (
     read_documents,
     read_files,
 )
-from sdrag.documents.records import UnreadableError
+from sdrag.documents.records import TEXT_KEYS, UnreadableError
 from sdrag.documents.writing_back import as_line, file_of, files_of
 
 __all__ = [
     "SUFFIXES",
+    "TEXT_KEYS",
     "ReadFile",
     "Skipped",
     "UnreadableError",
