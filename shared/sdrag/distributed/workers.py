@@ -61,20 +61,26 @@ def placed(
     workers = options.workers or max(int(ray.cluster_resources().get("CPU", 1)), 1)
     task = ray.remote(num_cpus=1, max_retries=_TRIES)(_answered)
     waiting: deque[Any] = deque()
+    shared = ray.put(pickle.dumps((make, tuple(common))))
     try:
-        shared = ray.put(pickle.dumps((make, tuple(common))))
         for some in batched(parcels, -(-count // (options.blocks or count))):
             if len(waiting) == _AHEAD * workers:
-                yield from _opened(ray.get(waiting.popleft()))
+                yield from _answers(ray, waiting.popleft())
             waiting.append(task.remote(shared.hex(), [shared], pickle.dumps(some)))
         while waiting:
-            yield from _opened(ray.get(waiting.popleft()))
-    except ray.exceptions.RayError as error:
-        # Its message may quote.
-        raise HostError(f"Ray failed with {type(error).__name__}.") from None
+            yield from _answers(ray, waiting.popleft())
     finally:
         for unread in waiting:
             ray.cancel(unread)
+
+
+def _answers(ray: Any, task: Any) -> list[Any]:
+    """Wait for the answers of a task."""
+    try:
+        answered = ray.get(task)
+    except Exception as error:  # noqa: BLE001 -- its message may quote
+        raise HostError(f"Ray failed with {type(error).__name__}.") from None
+    return _opened(answered)
 
 
 _ready: dict[str, Work] = {}

@@ -47,7 +47,7 @@ class KnownForms(Confidential):
 
     forms: Known
     codes: Known
-    _search: FormSearch = field(init=False)
+    _search: FormSearch = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_search", FormSearch(list(self.forms)))
