@@ -42,7 +42,7 @@ CORPUS = [
     )
 ]
 WHOLE, HALVES = slice(None), (slice(0, None, 2), slice(1, None, 2))
-"""Parts of the corpus: a process is told which, for no passage can be pickled."""
+"""Parts of the corpus. No passage can be pickled, so a process is sent the part."""
 PRELOADED = [
     "langchain_sdrag",
     "llamaindex_sdrag",

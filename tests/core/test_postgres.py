@@ -146,7 +146,7 @@ def test_a_connection_that_the_server_ended_is_replaced(database, postgres_url):
 
 
 def test_a_restart_in_the_middle_of_a_write_undoes_it(database, postgres):
-    """The writer is told, and the next one finds what was there before."""
+    """The writer gets an error. The next writer finds what was there before."""
     put(database, "a")
 
     def restarted():
