@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from sdrag.engine.calls import too_many_hang
+from sdrag.engine.waited_for import too_many_hang
 
 
 def eventually(condition: Callable[[], object], seconds: float = 30.0) -> bool:

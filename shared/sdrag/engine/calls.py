@@ -15,7 +15,6 @@ the same time: another call instead of it would only be refused too.
 from __future__ import annotations
 
 import asyncio
-import contextvars
 from asyncio import sleep as asleep
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -23,14 +22,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
 from queue import Empty, SimpleQueue
-from threading import Lock
 from time import monotonic, sleep
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from sdrag.engine.daemon_threads import daemon_threads
 from sdrag.engine.interrupts import Held, bare_interrupt, hold, release
 from sdrag.engine.retrying import Retrying, refusal
 from sdrag.engine.steps import Failure, Outcome, Reply
+from sdrag.engine.waited_for import (
+    WaitedFor,
+    hanging,
+    start_thread,
+    too_many_hang,
+)
 from sdrag.errors import (
     InternalError,
     ModelError,
@@ -43,14 +46,11 @@ from sdrag.errors import (
 __all__ = [
     "Limits",
     "Port",
-    "WaitedFor",
     "abounded",
     "attempt",
     "computed",
     "on_thread",
     "side_by_side",
-    "start_thread",
-    "too_many_hang",
 ]
 
 I = TypeVar("I")  # noqa: E741 -- an item of any kind
@@ -202,82 +202,7 @@ async def _amade(call: Callable[[I], Awaitable[T]], item: I) -> _Made[T]:
     raise interrupt
 
 
-class _Hanging:
-    """Counts the calls nobody waits for any more, over the whole process."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._count = 0
-
-    def over(self, cap: int) -> bool:
-        with self._lock:
-            return self._count >= cap
-
-    def add(self, amount: int) -> None:
-        with self._lock:
-            self._count += amount
-
-
-_hanging = _Hanging()
 _TOO_MANY = "Too many calls are hanging; this one was not made."
-
-
-def too_many_hang(cap: int) -> bool:
-    """Say whether so much hangs that nothing more may be begun."""
-    return _hanging.over(cap)
-
-
-class WaitedFor:
-    """Work on a daemon thread, and whether anybody still waits for it."""
-
-    __slots__ = ("_abandoned", "_finished", "_lock")
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._finished = self._abandoned = False
-
-    def finish(self) -> None:
-        """Say that it has ended."""
-        with self._lock:
-            self._finished = True
-            if self._abandoned:
-                _hanging.add(-1)
-
-    def abandon(self) -> None:
-        """Count it as hanging until it ends."""
-        with self._lock:
-            if not self._finished:
-                self._abandoned = True
-                _hanging.add(1)
-
-
-def start_thread(
-    function: Callable[[I], T],
-    item: I,
-    deliver: Callable[[T | None, BaseException | None], None],
-) -> WaitedFor:
-    """
-    Call a function on a daemon thread, in the context of the caller.
-
-    Args:
-        function: Takes the item.
-        item: Of any kind.
-        deliver: Takes the result, or None and what was raised, on that thread.
-    """
-    state = WaitedFor()
-    context = contextvars.copy_context()
-
-    def work() -> None:
-        result, error = None, None
-        try:
-            result = context.run(function, item)
-        except BaseException as raised:  # noqa: BLE001 -- raised where it is waited for
-            error = raised
-        state.finish()
-        deliver(result, error)
-
-    daemon_threads.do(work)
-    return state
 
 
 class _Call(NamedTuple):
@@ -304,7 +229,7 @@ def side_by_side(
     while waiting or running:
         while waiting and len(running) < limits.concurrency:
             index = waiting.popleft()
-            if _hanging.over(limits.hanging):
+            if too_many_hang(limits.hanging):
                 outcomes[index] = Failure(ModelTimeoutError(_TOO_MANY))
                 continue
             running[index] = _start(call, items[index], index, limits, done)
@@ -363,7 +288,7 @@ async def abounded(
     async with gate:
         if limits is None:
             return await _aattempt(port, item, Retrying(1))
-        if _hanging.over(limits.hanging):
+        if too_many_hang(limits.hanging):
             return Failure(ModelTimeoutError(_TOO_MANY))
         retrying = Retrying(limits.attempts, monotonic() + limits.seconds)
         call: Coroutine[Any, Any, Outcome[T] | Held]
@@ -385,8 +310,8 @@ async def abounded(
 
 def _abandon(task: asyncio.Task[Any]) -> None:
     """Cancel a late call, and count it for as long as it does not obey."""
-    _hanging.add(1)
-    task.add_done_callback(lambda _: _hanging.add(-1))
+    hanging.add(1)
+    task.add_done_callback(lambda _: hanging.add(-1))
     task.cancel()
 
 

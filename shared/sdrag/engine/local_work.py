@@ -16,10 +16,11 @@ from threading import Event, Lock
 from time import monotonic
 from typing import Any
 
-from sdrag.engine.calls import Limits, computed, on_thread, start_thread, too_many_hang
+from sdrag.engine.calls import Limits, computed, on_thread
 from sdrag.engine.deadlines import Deadline, ends_by
 from sdrag.engine.interrupts import bare_interrupt
 from sdrag.engine.steps import Failure, Outcome, Reply
+from sdrag.engine.waited_for import start_thread, too_many_hang
 from sdrag.errors import LocalLimitError, cut_off
 
 __all__ = ["LocalWork"]
