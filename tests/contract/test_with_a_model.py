@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from sdrag.disclosure.confirm_prompt import is_harmless
 from sdrag.engine.calls import Limits
 from sdrag.vocabulary import Passage
 
@@ -35,7 +36,10 @@ def right(prompt):
         return verdicts(witnesses=["Anna Karlsson", "Karlsson"])(prompt)
     asked = QUESTION.findall(prompt.rsplit("Sentences and questions", 1)[1])
     answers = [
-        {"question": q, "no": ids.split(", ") if words in DOCTOR else []}
+        {
+            "question": q,
+            "no": ids.split(", ") if words in DOCTOR or is_harmless(words) else [],
+        }
         for q, words, ids in asked
     ]
     return json.dumps({"answers": answers})

@@ -141,12 +141,10 @@ def _confirming():
     from sdrag.disclosure.confirm_prompt import (  # noqa: PLC0415
         Marked,
         confirm_prompt,
-        control_of,
     )
 
-    marked = [Marked("words", (0,), ("a",))]
-    control = control_of([TEXT], 1, bytes(32))
-    return [confirm_prompt([TEXT], marked, CONSTRAINTS, control, bytes(32))]
+    marked = [Marked("words", (TEXT,), (CONSTRAINTS[0].id,))]
+    return [confirm_prompt([TEXT], marked, CONSTRAINTS, bytes(32)).prompt]
 
 
 def _rephrasing():

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.disclosure.confirm_prompt import Marked, confirm_prompt, control_of
+from sdrag.disclosure.confirm_prompt import Marked, confirm_prompt
 from sdrag.disclosure.extraction_prompt import extraction_prompt
 from sdrag.disclosure.model_replies import read_answers, read_verdicts
 from sdrag.disclosure.rephrase import passage_mark, rephrasing_prompt
@@ -45,19 +45,25 @@ def extraction(text=TEXT, rules=RULES):
 
 
 def confirmation(*marked, rules=RULES, sentences=SENTENCES, key=KEY):
-    control = control_of(sentences, len(marked), key)
-    asked = [Marked(words, places, names) for words, places, names in marked]
-    return control, confirm_prompt(sentences, asked, rules, control, key)
+    asked = [
+        Marked(words, tuple(sentences[place] for place in places), names)
+        for words, places, names in marked
+    ]
+    return asked, confirm_prompt(sentences, asked, rules, key)
 
 
 def freed(model, *marked, **how):
-    """Return what is freed of each marked form, and that the control is not."""
-    control, prompt = confirmation(*marked, **how)
-    answers = json.loads(model(prompt))["answers"]
-    said = {answer["question"]: answer["no"] for answer in answers}
-    assert list(said) == [f"q{n}" for n in range(1, len(marked) + 2)]
-    assert said.pop(f"q{control.index + 1}") == []
-    return list(said.values())
+    """Return what is freed of each marked form; the controls are answered rightly."""
+    marked, asked = confirmation(*marked, **how)
+    answers = read_answers(model(asked.prompt), asked.questions)
+    for question, has_to_go in asked.controls.items():
+        assert has_to_go is not bool(answers.pop(question))
+    question_of = {item: question for question, item in asked.marked.items()}
+    assert answers.keys() == asked.marked.keys()
+    return [
+        sorted(asked.constraints[name] for name in answers[question_of[item]])
+        for item in marked
+    ]
 
 
 class TestExact:
@@ -191,15 +197,15 @@ class TestHijacked:
 
     def test_it_frees_everything_and_the_control_too(self):
         """One sentence of an order is enough."""
-        control, prompt = confirmation(
+        _, asked = confirmation(
             ("Meyers", (1,), ("c1",)), sentences=[*SENTENCES, ORDER.split(".")[1]]
         )
-        own = control.constraint.id
-        asked = {"q1": ("c1", own), "q2": ("c1", own)}
 
-        answers = read_answers(self.model(prompt), asked)
+        answers = read_answers(self.model(asked.prompt), asked.questions)
 
-        assert sorted(map(sorted, answers.values())) == [["c1"], [own]]
+        assert answers == {
+            question: frozenset(names) for question, names in asked.questions.items()
+        }
 
     def test_it_says_a_text_again_as_it_stands(self):
         """Nothing is rephrased."""
@@ -275,7 +281,7 @@ class TestStumbling:
         model, exact = StumblingModel(ExactModel(KNOWS), every=2), ExactModel(KNOWS)
         _, confirm = confirmation(("May", (1,), ("c2",)), ("Blom", (1,), ("c1",)))
         rephrase = rephrasing_prompt(sensitive(TEXT), RULES, KEY)
-        for prompt in (confirm, rephrase):
+        for prompt in (confirm.prompt, rephrase):
             told = {model(prompt) for _ in range(200)}
 
             assert {"", exact(prompt)} < told

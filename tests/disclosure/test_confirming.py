@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from sdrag.disclosure.confirm_prompt import control_constraints, is_harmless
 from sdrag.engine.steps import Complete, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
@@ -93,11 +94,18 @@ class Model:
         return answers(prompt, self.frees)
 
 
+def _frees(words, frees):
+    return words in frees or is_harmless(words)
+
+
 def answers(prompt, frees):
     return json.dumps(
         {
             "answers": [
-                {"question": q, "no": ids if words in frees else []}
+                {
+                    "question": q,
+                    "no": ids if words in frees or is_harmless(words) else [],
+                }
                 for q, words, _, ids in questions(prompt)
             ]
         }
@@ -139,23 +147,112 @@ def test_without_a_no_all_stays_hidden():
     assert not re.search("Hale|Karlsson", str(texts))
 
 
-@pytest.mark.parametrize(
-    "replies",
-    [
-        ["Sorry, I cannot help with that."] * 2,
-        ["", ""],
-        ['{"answers": []}'] * 2,
-        [no_to_all] * 2,
-    ],
-    ids=["refusal", "empty", "nothing answered", "no to the control too"],
-)
-def test_an_answer_that_cannot_be_used_frees_nothing(replies):
-    """Not even where it says no to everything: then it says no to the control too."""
-    model = Model(replies=replies)
+def say_no_if(condition):
+    """Return a model that frees what a condition on question and place holds for."""
 
-    texts, _ = released(chunks(DOCTOR, LATER), engine(WITNESSES), model)
+    def reply(prompt):
+        asked = questions(prompt)
+        return json.dumps(
+            {
+                "answers": [
+                    {"question": q, "no": ids if condition(place, len(asked)) else []}
+                    for place, (q, _, _, ids) in enumerate(asked)
+                ]
+            }
+        )
 
-    assert not re.search("Hale|Karlsson", str(texts))
+    return reply
+
+
+def repeat_the_example(prompt):
+    return next(m.content.text for m in prompt.messages if m.role == "assistant")
+
+
+def spare_what_looks_like_the_example(prompt):
+    """Free everything but questions on a person's name, as a planted order may ask."""
+    rules = dict(re.findall(r"^\[([\w.:-]+)\] (.*)$", last(prompt), re.MULTILINE))
+    return json.dumps(
+        {
+            "answers": [
+                {
+                    "question": q,
+                    "no": [] if "name" in rules[ids[0]].lower() else ids,
+                }
+                for q, _, _, ids in questions(prompt)
+            ]
+        }
+    )
+
+
+UNUSABLE = {
+    "refusal": "Sorry, I cannot help with that.",
+    "empty": "",
+    "nothing answered": '{"answers": []}',
+    "no to everything": say_no_if(lambda *_: True),
+    "no to nothing": say_no_if(lambda *_: False),
+    "no to the first": say_no_if(lambda place, _: place == 0),
+    "no to the last": say_no_if(lambda place, count: place == count - 1),
+    "no to all but the first": say_no_if(lambda place, _: place > 0),
+    "no to all but the last": say_no_if(lambda place, count: place < count - 1),
+    "no to every other": say_no_if(lambda place, _: place % 2 == 0),
+    "the example": repeat_the_example,
+    "the example and no to everything": lambda prompt: (
+        repeat_the_example(prompt) + no_to_all(prompt)
+    ),
+    "all but names": spare_what_looks_like_the_example,
+    "ids of the policy": lambda prompt: json.dumps(
+        {
+            "answers": [
+                {"question": q, "no": ["witnesses"]} for q, *_ in questions(prompt)
+            ]
+        }
+    ),
+    "questions counted from one": lambda prompt: json.dumps(
+        {
+            "answers": [
+                {"question": f"q{n}", "no": ids}
+                for n, (_, _, _, ids) in enumerate(questions(prompt), 1)
+            ]
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_a_model_that_does_not_read_frees_nothing(name):
+    """It fails one of the control questions, or answers what nobody asked."""
+    for number, ids in enumerate(("witnesses", "a", "q1", "c1")):
+        rule = {"id": ids, "text": "Remove names of witnesses"}
+        model = Model(replies=[UNUSABLE[name]] * 4)
+        passages = chunks(DOCTOR, f"{LATER} It was case {number}.")
+
+        texts, _ = released(passages, engine(rule), model)
+
+        assert not re.search("Hale|Karlsson", str(texts))
+
+
+def test_control_questions_look_like_the_others():
+    """Their ids, their places and what they say differ from prompt to prompt."""
+    controls, places, ids = set(), set(), set()
+    for number in range(12):
+        model = Model()
+        released(chunks(f"{DOCTOR} It was case {number}."), engine(WITNESSES), model)
+        for prompt in model.asked:
+            rules = dict(re.findall(r"^\[(c\d+)\] (.*)$", last(prompt), re.MULTILINE))
+            for place, (question, words, sentences, names) in enumerate(
+                questions(prompt)
+            ):
+                ids.add(question)
+                if rules[names[0]] in control_constraints():
+                    controls.add(words)
+                    places.add(place)
+                    assert words in sentences[0]
+                    assert re.fullmatch(r"c\d{3}", names[0])
+
+    assert len(controls) > 24
+    assert len(places) > 4
+    assert not ids & {"q1", "q2", "q3", "q4"}
+    assert len(ids) > 24
 
 
 def test_an_unreadable_answer_is_asked_again_once():
@@ -175,8 +272,11 @@ def test_what_is_left_unanswered_is_asked_again_alone():
 
     def but_one(prompt):
         given = json.loads(answers(prompt, ()))
+        rules = dict(re.findall(r"^\[(c\d+)\] (.*)$", last(prompt), re.MULTILINE))
         last_one = max(
-            n for n, one in enumerate(questions(prompt)) if one[3][0][0] != "k"
+            n
+            for n, asked in enumerate(questions(prompt))
+            if rules[asked[3][0]] not in control_constraints()
         )
         del given["answers"][last_one]
         return json.dumps(given)
@@ -186,8 +286,8 @@ def test_what_is_left_unanswered_is_asked_again_alone():
     released(chunks(DOCTOR), engine(WITNESSES), model)
 
     first, second = (questions(prompt) for prompt in model.asked)
-    assert len(first) > 2
-    assert len(second) == 2  # the one, and a control
+    assert len(first) > 4
+    assert len(second) == 4  # the one, and three controls
 
 
 @pytest.mark.parametrize(
@@ -247,10 +347,15 @@ def test_each_constraint_is_freed_by_itself():
 
     def frees_one(prompt):
         given = json.loads(answers(prompt, ()))
-        for answer, (_, _, _, ids) in zip(
+        rules = dict(re.findall(r"^\[(c\d+)\] (.*)$", last(prompt), re.MULTILINE))
+        for answer, (_, words, _, ids) in zip(
             given["answers"], questions(prompt), strict=True
         ):
-            answer["no"] = [name for name in ids if name == "witnesses"]
+            answer["no"] = [
+                name
+                for name in ids
+                if rules[name] == WITNESSES["text"] or is_harmless(words)
+            ]
         return json.dumps(given)
 
     both, _ = released(

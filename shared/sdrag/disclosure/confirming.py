@@ -15,17 +15,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from sdrag.disclosure.confirm_prompt import (
-    Control,
-    Marked,
-    confirm_prompt,
-    control_of,
-)
+from sdrag.disclosure.confirm_prompt import Confirmation, Marked, confirm_prompt
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.decoded import ENCODED
 from sdrag.disclosure.model_replies import read_answers
 from sdrag.disclosure.stored_findings import Found, Lookup
-from sdrag.engine.prompts import Labelled, Prompt
+from sdrag.engine.prompts import Labelled
 from sdrag.engine.steps import Failure, Outcome, Steps, complete, compute, replied
 from sdrag.engine.tokens import CHARACTERS_PER_TOKEN
 from sdrag.state.span_bytes import by_rule
@@ -220,7 +215,7 @@ def _freed(lookup: Lookup, sorting: _Sorted) -> Steps[set[tuple[_FormKey, str]]]
     batches = list(_batches(lookup, sorting.forms.values()))
     for wrong in ("", _WRONG):  # asked again once
         asked = [_ConfirmRequest.of(lookup, batch, wrong) for batch in batches]
-        outcomes = yield from complete(one.prompt for one in asked)
+        outcomes = yield from complete(request.confirmation.prompt for request in asked)
         readings = yield from compute(
             lambda pair: pair[0].read(pair[1]), zip(asked, outcomes, strict=True)
         )
@@ -245,25 +240,18 @@ class _ConfirmAnswers(Confidential):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _ConfirmRequest(Confidential):
-    """A prompt, what it asks about, and the question whose answer is known."""
+    """A prompt, and the forms that it asks about by the ids of their questions."""
 
-    prompt: Prompt
-    forms: Sequence[_Form]
-    control: Control
+    confirmation: Confirmation
+    forms: Mapping[str, _Form]
 
     @classmethod
     def of(cls, lookup: Lookup, forms: Sequence[_Form], wrong: str) -> Self:
         """Ask about forms of one document."""
-        shown = list(dict.fromkeys(said for form in forms for said in form.sentences))
-        index_of = {said: index for index, said in enumerate(shown)}
-        marked = [
-            Marked(
-                form.words,
-                tuple(sorted(index_of[said] for said in form.sentences)),
-                tuple(form.rules),
-            )
+        form_of = {
+            Marked(form.words, tuple(form.sentences), tuple(form.rules)): form
             for form in forms
-        ]
+        }
         document = forms[0].document
         names = {
             name
@@ -272,38 +260,45 @@ class _ConfirmRequest(Confidential):
             for name in applied
         }
         rules = [rule for rule in lookup.texts.constraints if rule.id in names]
-        key = lookup.setup.key
-        control = control_of(shown, len(forms), key)
-        prompt = confirm_prompt(shown, marked, rules, control, key, wrong)
-        return cls(prompt, forms, control)
+        asked_for = {name for form in forms for name in form.rules}
+        confirmation = confirm_prompt(
+            list(dict.fromkeys(said for form in forms for said in form.sentences)),
+            list(form_of),
+            rules,
+            lookup.setup.key,
+            types={
+                type_
+                for rule in rules
+                if rule.id in asked_for
+                for type_ in parse(rule).types
+            },
+            wrong=wrong,
+        )
+        by_id = {name: form_of[item] for name, item in confirmation.marked.items()}
+        return cls(confirmation, by_id)
 
     def read(self, outcome: Outcome[Labelled]) -> _ConfirmAnswers:
-        """Read the reply; one that says no to the control is not believed."""
+        """Read the reply; one that fails a control question is not believed."""
         if isinstance(outcome, Failure):
             return _ConfirmAnswers()
-        asked: list[_Form | None] = list(self.forms)
-        asked.insert(self.control.index, None)
-        own = self.control.constraint.id
-        answers = read_answers(
-            outcome.value.text,
-            {
-                f"q{number}": (own,) if form is None else tuple(form.rules)
-                for number, form in enumerate(asked, 1)
-            },
-        )
-        known = answers.get(f"q{self.control.index + 1}")
-        if known is None:
-            return _ConfirmAnswers(unanswered=self.forms)
-        if known:
+        asked = self.confirmation
+        answers = read_answers(outcome.value.text, asked.questions)
+        controls = {name: answers.get(name) for name in asked.controls}
+        if None in controls.values():
+            return _ConfirmAnswers(unanswered=tuple(self.forms.values()))
+        if any(
+            bool(controls[name]) is has_to_go
+            for name, has_to_go in asked.controls.items()
+        ):
             return _ConfirmAnswers()
-        pairs = [
-            (form, answers.get(f"q{number}"))
-            for number, form in enumerate(asked, 1)
-            if form is not None
-        ]
+        pairs = [(form, answers.get(name)) for name, form in self.forms.items()]
         return _ConfirmAnswers(
-            [(form, names) for form, names in pairs if names],
-            [form for form, names in pairs if names is None],
+            [
+                (form, frozenset(map(asked.constraints.__getitem__, aliases)))
+                for form, aliases in pairs
+                if aliases
+            ],
+            [form for form, aliases in pairs if aliases is None],
         )
 
 

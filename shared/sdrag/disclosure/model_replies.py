@@ -10,10 +10,11 @@ Of what must go: a constraint without a readable verdict has none. That is doubt
 doubt withholds. A verdict that breaks off is none, and takes back what the reply had
 said of its constraint. An explicit empty verdict is a verdict.
 
-Of what need not go: only an explicit no counts. Whatever is not the id of a constraint
-that the question asked about frees nothing, and a question that is answered in any
+Of what need not go: only an explicit no counts. A question that is answered in any
 other way, or whose answer breaks off, has no answer. Of several answers to one question
-only what all of them free is freed.
+only what all of them free is freed. A reply that names a question that was not asked,
+or for a question a constraint that it did not ask about, answers something else, such
+as the example of the prompt: it counts for nothing.
 """
 
 from __future__ import annotations
@@ -179,18 +180,24 @@ def read_answers(
     """
     if len(reply) > MAX_REPLY:
         return {}
-    freed: dict[str, frozenset[str]] = {}
+    freed: dict[str, frozenset[str | None]] = {}
     unreadable: set[str] = set()
     for question, given in _pairs(reply):
         name = _question(question, asked)
         if name is None:
-            continue
+            return {}
         names = _names(given, asked[name])
         if names is None:
             unreadable.add(name)
+        elif None in names:
+            return {}
         else:
             freed[name] = freed.get(name, names) & names
-    return {name: own for name, own in freed.items() if name not in unreadable}
+    return {
+        name: frozenset(filter(None, names))
+        for name, names in freed.items()
+        if name not in unreadable
+    }
 
 
 def _pairs(reply: str) -> Iterator[tuple[object, object]]:
@@ -210,11 +217,9 @@ def _question(given: object, asked: Collection[str]) -> str | None:
     return name
 
 
-def _names(given: object, asked: Collection[str]) -> frozenset[str] | None:
-    """Return the constraints that an answer names; none of an answer that is none."""
-    if isinstance(given, str):
-        name = meant(given, asked)
-        return None if name is None else frozenset({name})
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+def _names(given: object, asked: Collection[str]) -> frozenset[str | None] | None:
+    """Return the constraints that an answer names; `None` of what is no list of ids."""
+    named = [given] if isinstance(given, str) else given
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
         return None
-    return frozenset(name for one in given if (name := meant(one, asked)) is not None)
+    return frozenset(meant(name, asked) for name in named)

@@ -3,7 +3,7 @@ The model that is always right: what it reaches is the most that any model can r
 
 It knows what each constraint protects, and answers the prompts of redaction by that
 alone. It is not sure about a constraint that it does not know: it quotes nothing for
-it, and frees nothing of it.
+it, and frees nothing of it, except that it answers control questions rightly.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
+from sdrag.disclosure.confirm_prompt import control_constraints, is_harmless
 from sdrag.engine.prompts import Prompt
 from sdrag.testing.asked import (
     MARK,
@@ -87,13 +88,23 @@ class ExactModel(Confidential):
                 "no": [
                     name
                     for name in question.constraints
-                    if self._sources.knows(asked.constraints[name])
-                    and self._is_free(question, asked.constraints.values(), sources)
+                    if self._frees(question, asked.constraints[name], asked, sources)
                 ],
             }
             for question in asked.questions
         ]
         return json.dumps({"answers": answers}, ensure_ascii=False)
+
+    def _frees(
+        self,
+        question: MarkedWords,
+        rule: str,
+        asked: Confirming,
+        sources: tuple[Protected, ...],
+    ) -> bool:
+        if not self._sources.knows(rule):
+            return rule in control_constraints() and is_harmless(question.words)
+        return self._is_free(question, asked.constraints.values(), sources)
 
     def _is_free(
         self,
