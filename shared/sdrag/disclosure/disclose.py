@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.candidates import ConstraintChoice
+from sdrag.disclosure.languages import find_unreadable
 from sdrag.disclosure.locating import located
 from sdrag.disclosure.paraphrase import paraphrase
 from sdrag.disclosure.placeholders import marks_of, placeholders
@@ -136,6 +137,9 @@ def enforced(
     section = setup.policy.disclosure
     applied = yield from choosing.applied()
     facts = yield from located(texts, setup, choosing.to_ask, whole=whole)
+    if not setup.understands:
+        unreadable = find_unreadable(texts, setup.policy)
+        facts = replace(facts, doubts={**facts.doubts, **unreadable})
     names = {rule.id for rule in applied}
     enforcement = Enforcement(
         texts,

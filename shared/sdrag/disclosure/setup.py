@@ -103,8 +103,7 @@ class DisclosureSetup:
         object.__setattr__(self, "state", self.state.remembering())
         # Makes marks and aliases that nobody can forge, the same in every process.
         object.__setattr__(self, "key", self.state.keys.of("aliases", size=32))
-        understands = self.has_model or not isinstance(self.locator, LocalLocator)
-        closed = closed_rules(self.policy.rules, understands=understands)
+        closed = closed_rules(self.policy.rules, understands=self.understands)
         object.__setattr__(self, "closed", closed)
         # No top K may leave out what withholds everything.
         rules = tuple(
@@ -112,6 +111,11 @@ class DisclosureSetup:
             for rule in self.policy.rules
         )
         object.__setattr__(self, "rules", rules)
+
+    @property
+    def understands(self) -> bool:
+        """Whether a model, or a locator of the host's own, reads texts too."""
+        return self.has_model or not isinstance(self.locator, LocalLocator)
 
     def document_of(self, text: Passage) -> bytes:
         """Return the key of the document of a text; one of none is its own."""

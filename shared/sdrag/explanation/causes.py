@@ -22,6 +22,7 @@ FOUND_BY: Mapping[str, str] = MappingProxyType(
         "register": "the same was found elsewhere in the document",
         "everything": "the constraint forbids everything",
         "not-understood": "nobody understands the constraint, so all is withheld",
+        "other-language": "it is in a language that the rules do not read",
         "undecided": "the constraint could not be decided on this text",
     }
 )

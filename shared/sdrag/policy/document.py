@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -34,6 +34,8 @@ from sdrag.vocabulary import Constraint
 
 __all__ = ["Policy", "PolicySource"]
 
+LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
+
 _LEAST = 64
 """Tokens; of a smaller piece of a text nobody could say what it means."""
 
@@ -50,6 +52,11 @@ class Policy(GuardSections):
         when_not_understood: What happens, without a model, with a constraint that the
             local engine does not understand. `refuse` refuses the policy. `withhold`
             withholds all that the constraint holds for.
+        languages: Of the texts, as ISO 639-1 codes.
+        on_other_language: What happens, without a model, with a text in another
+            language. `withhold` withholds it, unless the constraints that hold for it
+            ask for structured identifiers alone. `warn` logs a warning and releases
+            what the English rules leave, and `best_effort` does so without a warning.
         disclosure: How constraints are bound, ranked and enforced.
         highlight: Highlight & Summarize.
         linkage: CLAM: what links documents, and what is masked.
@@ -67,6 +74,8 @@ class Policy(GuardSections):
 
     constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
     when_not_understood: Literal["refuse", "withhold"] = "refuse"
+    languages: tuple[LanguageCode, ...] = Field(default=("en",), min_length=1)
+    on_other_language: Literal["withhold", "warn", "best_effort"] = "withhold"
     disclosure: DisclosureSection = DisclosureSection()
     highlight: HighlightSection = HighlightSection()
     linkage: LinkageSection = LinkageSection()

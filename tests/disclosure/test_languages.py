@@ -1,0 +1,143 @@
+"""A passage in a language that no rule reads is withheld; English never is for it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from sdrag.detectors.language import find_language
+from sdrag.engine.steps import run
+from sdrag.pipeline import Engine, Request, disclose
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Passage
+
+ROOT = Path(__file__).parents[2]
+DATA = Path(os.environ.get("SDRAG_DATA", ROOT.parent / "shared" / "data"))
+
+FOREIGN = {
+    "ar": "كان محمد علي وسارة حسن في المستشفى يوم الاثنين الماضي.",
+    "zh": "王小明和李娜上个月没有付房租，房东已经写信给他们。",
+    "ja": "山田さんは先月退職しました。給料は三十万円でした。",
+    "ru": "Иван Петров болеет астмой и не выходит на работу с мая.",
+    "el": "Ο Γιώργος Παπαδόπουλος χρωστάει τρία ενοίκια στον ιδιοκτήτη.",
+    "he": "דוד כהן ושרה לוי גרים ברחוב הרצל בתל אביב מאז השנה שעברה.",
+    "hi": "राजेश कुमार को मधुमेह है और वह दवा लेता है।",
+    "de": "Die Patientin Frau Lund leidet seit Jahren an Asthma und kann kaum gehen.",
+    "fr": "Madame Lefèvre souffre d'une dépression depuis son divorce l'an dernier.",
+    "es": "El señor García debe tres meses de alquiler y no contesta las cartas.",
+    "it": "La signora Rossi ha perso il lavoro a marzo e non paga più il mutuo.",
+    "nl": "De heer Jansen betaalt zijn huur te laat en heeft ruzie met de buren.",
+    "pl": "Pan Kowalski nie zapłacił czynszu za maj i mieszka teraz u siostry.",
+    "sv": "Fru Lindqvist har varit sjukskriven sedan i våras och vill inte komma.",
+}
+ENGLISH = (
+    "The boiler at Müllerstraße 14 was mended by Jürgen Weiß and Søren Kjær.",
+    "Dr. Nguyễn Thị Hương met Siobhán Ó Dálaigh and Łukasz Wójcik in Kraków.",
+    "Surname: Yamamoto\nFirst name: Haruki\nTown: Leeds",
+    "2024-05-03T10:11:08 ERROR [pool-2] com.acme.svc - conn reset id=1ef8 uid=44",
+    "def rotate(key: str) -> str:\n    return base64.b64encode(key.encode()).decode()",
+    '{"tabId": 771204518, "usr": "tmori", "lang": "de", "ok": true}',
+    "RIGHT ATRIUM: Moderate RA elongation. MITRAL VALVE: Normal. CXR clear, WCC 15.2.",
+    'She said "Guten Morgen, wie geht es Ihnen" and left the room at once.',
+    "Pt c/o SOB x 4/7, hx T2DM, AF. Rx apixaban bd, metformin. TTO, f/u 6/52.",
+    "qty;art;eur\n12;bolt;3,50\n7;nut;1,20",
+    "lol omg u gotta c this haha its sooo gud",
+    "The word \u043f\u0440\u0438\u0432\u0435\u0442 means hello in Russian.",
+)
+NAMES = {"constraints": ["Remove names of people"]}
+MAILS = {"constraints": ["Hide e-mail addresses"]}
+
+
+def release(text, policy, reply=None, metadata=None):
+    engine = Engine.build(policy, has_model=reply is not None, model_id="m")
+    runner = Scripted(complete=reply) if reply else Scripted()
+    passages = [Passage("p", text, metadata or {}, document_id="d")]
+    return run(disclose(passages, Request("q"), engine), runner)
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+def test_another_language_is_withheld_with_its_reason(language):
+    """Alone and with two lines of English around it."""
+    for text in (FOREIGN[language], f"Note:\n{FOREIGN[language] * 2}\nBest wishes"):
+        released = release(text, NAMES)
+
+        assert find_language(text) == language
+        assert released.passages == ()
+        assert [decision.reason for decision in released.decisions] == [
+            "other-language"
+        ]
+
+
+@pytest.mark.parametrize("text", ENGLISH)
+def test_english_is_never_taken_for_another_language(text):
+    """Whatever names, codes and abbreviations it holds."""
+    assert find_language(text) == "en"
+    assert len(release(text, MAILS).passages) == 1
+
+
+def test_structured_identifiers_are_found_in_every_language():
+    """So a policy that asks for nothing else withholds no passage."""
+    for text in FOREIGN.values():
+        (passage,) = release(f"{text} a.lund@example.org", MAILS).passages
+
+        assert "example" not in passage.text
+
+
+@pytest.mark.parametrize(
+    ("policy", "count", "warned"),
+    [
+        ({"languages": ["en", "de"]}, 1, False),
+        ({"languages": ["en", "fr"]}, 0, False),
+        ({"on_other_language": "warn"}, 1, True),
+        ({"on_other_language": "best_effort"}, 1, False),
+    ],
+)
+def test_a_policy_can_expect_other_languages(policy, count, warned, caplog):
+    with caplog.at_level(logging.WARNING, "sdrag"):
+        released = release(FOREIGN["de"], {**NAMES, **policy})
+
+    assert len(released.passages) == count
+    assert any("`languages`" in text for text in caplog.messages) is warned
+    assert "Lund" not in caplog.text
+
+
+def test_metadata_in_another_language_is_left_out():
+    policy = {**NAMES, "metadata": {"allow": ["title", "place"]}}
+    metadata = {"title": FOREIGN["ru"], "place": "ward"}
+
+    (passage,) = release("It rained.", policy, metadata=metadata).passages
+
+    assert "title" not in passage.metadata
+    assert passage.metadata["place"] == "ward"
+
+
+def test_a_model_reads_every_language():
+    """What it quotes goes, and the rest stays."""
+
+    def quote(prompt):
+        if prompt.name == "disclosure.extract":
+            verdicts = [{"constraint": "c1", "spans": ["Frau Lund"]}]
+            return json.dumps({"verdicts": verdicts})
+        return "no"
+
+    (passage,) = release(FOREIGN["de"], NAMES, quote).passages
+
+    assert "Lund" not in passage.text
+    assert "Asthma und kann kaum gehen" in passage.text
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"), [("en", 0), ("de", 120), ("es", 120)]
+)
+def test_articles_of_three_languages_are_told_apart(language, expected):
+    path = DATA / "xquad" / f"xquad.{language}.json"
+    if not path.exists():
+        pytest.skip("the development data is not here")
+    articles = json.loads(path.read_text(encoding="utf-8"))["data"]
+    texts = [text["context"] for article in articles for text in article["paragraphs"]]
+
+    assert sum(find_language(text) != "en" for text in texts) == expected
