@@ -1,0 +1,199 @@
+"""
+Measure what a policy hides of documents in real formats, and what it leaves to read.
+
+    python -m benchmarks.readability.measure [--part development|heldout]
+        [--sensitivity high|balanced|low] [--llm scripted:exact] [--json] [--each]
+    python -m benchmarks.readability.measure --letters
+
+Each document is released by itself under its whole policy, by `sdrag.explain`. Without
+a model, constraints that sdrag refuses are left out; what they protect counts as left.
+
+- Secret left: a `go` phrase of which, at any of its places in the document, a content
+  word has a visible letter or digit. Content words are all but `FREQUENT`; a phrase
+  without any counts with all its words. Each phrase counts once a document.
+- Harmless phrase lost: a `stay` phrase of which any word is hidden at any place.
+- Clean sentence: four words or more, no `go` phrase and no name of `people`. The end of
+  a line ends it, unless a long line goes on in lower case. Intact: no word is hidden.
+- Absent: the share of a document's words that a constraint of `absent` hides as the
+  whole policy: the mean by kind, and how many of these pairs are above 3 %. The kind is
+  the author's, or else what sdrag parses.
+
+`scripted:exact` is the model of `sdrag eval rcqa` that marks the `go` phrases only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from benchmarks.readability.documents import (
+    HERE,
+    Place,
+    Rules,
+    clean_sentences,
+    find_places,
+    read,
+    secrets_of,
+)
+from sdrag import Constraint, explain
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.testing import ExactModel, Protected
+
+MOST_OF_ABSENT = 0.03
+FREQUENT = frozenset(
+    re.findall(
+        r"\w+",
+        """a about after again all also am an and any are as at be because been before
+        being but by can could did do does down for from get go got had has have he her
+        him his how i if in into is it its me more most mr mrs ms dr my no not of off on
+        one or our out over she so some than that the their them then there they this to
+        too under until up us very was we were what when where which while who will with
+        would you your""",
+    )
+)
+
+
+class Word(NamedTuple):
+    """A word of a document: any or all of its characters may be hidden."""
+
+    place: Place
+    content: bool
+    touched: bool
+    gone: bool
+
+
+def is_refused(rule: Mapping[str, str]) -> bool:
+    """Say whether a wrapper without a model refuses the constraint."""
+    return parse(Constraint(rule["id"], rule["text"])).status == "needs_model"
+
+
+def release(
+    document: Mapping[str, Any], policy: Rules, sensitivity: str | None, llm: str | None
+) -> tuple[str | None, list[Word]]:
+    """Return what leaves of a document, and which of its words are hidden."""
+    text = document["text"]
+    go = {entry["constraint"]: entry["phrases"] for entry in document["go"]}
+    knows = {rule["text"]: go.get(rule["id"], []) for rule in policy}
+    kept = [rule for rule in policy if llm or not is_refused(rule)]
+    source = {
+        "constraints": [{"id": rule["id"], "text": rule["text"]} for rule in kept],
+        "disclosure": {"sensitivity": sensitivity} if sensitivity else {},
+    }
+    model = ExactModel([Protected(knows, text)]) if llm else None
+    explained = explain(text, source, complete=model)
+    hidden = [explained.released is None] * len(text)
+    for span in (part.span for part in explained.spans):
+        hidden[span.start : span.end] = [True] * (span.end - span.start)
+    words = [
+        Word(match.span(), match.group().lower() not in FREQUENT, any(part), all(part))
+        for match in re.finditer(r"\w+", text)
+        for part in [hidden[match.start() : match.end()]]
+    ]
+    return explained.released, words
+
+
+def measure(document: Any, policy: Rules, *how: str | None) -> dict[str, Any]:
+    """Measure one document; `how` is the sensitivity and the model."""
+    text, (_, words) = document["text"], release(document, policy, *how)
+    clean, secrets = clean_sentences(document), secrets_of(document)
+
+    def within(place: Place) -> list[Word]:
+        return [w for w in words if place[0] <= w.place[0] < place[1]]
+
+    def standing(phrase: str) -> Iterator[str]:
+        for parts in map(within, find_places(text, phrase)):
+            for word in [w for w in parts if w.content] or parts:
+                if not word.gone:
+                    yield text[slice(*word.place)]
+
+    def is_touched(*places: Place) -> bool:
+        return any(word.touched for place in places for word in within(place))
+
+    return {
+        "secrets": len(secrets),
+        "left": [f"{p} ({', '.join(w)})" for p in secrets if (w := [*standing(p)])],
+        "harmless": len(document["stay"]),
+        "lost": [p for p in document["stay"] if is_touched(*find_places(text, p))],
+        "clean": len(clean),
+        "broken": [" ".join(text[a:b].split()) for a, b in clean if is_touched((a, b))],
+        "hidden": share_hidden(words),
+        "absent": [
+            {
+                "constraint": rule["id"],
+                "kind": rule.get("kind") or parse(Constraint("c", rule["text"])).kind,
+                "share": share_hidden(release(document, [rule], *how)[1]),
+            }
+            for rule in policy
+            if rule["id"] in document["absent"] and (how[1] or not is_refused(rule))
+        ],
+    }
+
+
+def share_hidden(words: Sequence[Word]) -> float:
+    """Return the share of words of which something is hidden."""
+    return sum(word.touched for word in words) / len(words)
+
+
+def add_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the figures of several documents together, as [part, whole]."""
+    pairs = {"left": "secrets", "lost": "harmless", "broken": "clean"}
+    shares = defaultdict(list)
+    for entry in (entry for row in rows for entry in row["absent"]):
+        shares[entry["kind"]].append(entry["share"])
+    return {
+        f"{whole}_{part}": [
+            sum(len(r[part]) for r in rows),
+            sum(r[whole] for r in rows),
+        ]
+        for part, whole in pairs.items()
+    } | {
+        "hidden": round(sum(row["hidden"] for row in rows) / len(rows), 3),
+        "absent": {
+            kind: {
+                "mean": round(sum(of) / len(of), 4),
+                "above": [sum(share > MOST_OF_ABSENT for share in of), len(of)],
+            }
+            for kind, of in sorted(shares.items())
+        },
+    }
+
+
+def main() -> None:
+    """Print the figures of a half, or the letters."""
+    parser = argparse.ArgumentParser(prog="measure", description=__doc__)
+    parser.add_argument("--part", default="development")
+    parser.add_argument("--sensitivity", help="the package's default when missing")
+    parser.add_argument("--llm", choices=["scripted:exact"])
+    for flag in ("--json", "--each", "--letters"):
+        parser.add_argument(flag, action="store_true")
+    chosen = parser.parse_args()
+    how = (chosen.sensitivity, chosen.llm)
+    if chosen.letters:
+        for name, policy, document in read(HERE / "letters"):
+            print(f"=== {name}\n\n{release(document, policy, *how)[0]}")
+        return
+    rows = [
+        {"document": f"{name}/{document['id']}", **measure(document, policy, *how)}
+        for name, policy, document in read(HERE / chosen.part)
+    ]
+    for row in rows if chosen.each and not chosen.json else ():
+        print(f"{row['document']}, {row['hidden']:.2f} hidden")
+        for key in ("left", "lost", "broken"):
+            print(*(f"  {key}: {phrase}" for phrase in row[key]), sep="\n")
+    figures = {
+        "part": chosen.part,
+        "sensitivity": how[0],
+        "llm": how[1],
+        **add_up(rows),
+    }
+    if chosen.each and chosen.json:
+        figures["each"] = rows
+    print(json.dumps(figures, indent=None if chosen.json else 1))
+
+
+if __name__ == "__main__":
+    main()
