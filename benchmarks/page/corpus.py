@@ -28,8 +28,7 @@ from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.local import LocalLocator
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import Reply, run
-from sdrag.minilm import load_minilm
-from sdrag.minilm.token_states import token_states
+from sdrag.minilm import embed_tokens
 from sdrag.pipeline import Engine, bind
 from sdrag.state import State, open_state
 from sdrag.vocabulary import Finding, Passage, Span
@@ -78,8 +77,7 @@ class MiniLM(Drawn):
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a question anew, and draw a vector for it."""
-        (read,) = token_states(*load_minilm(), [text])
-        read.vectors.mean(axis=0)
+        embed_tokens([text])
         return _drawn(text)
 
 

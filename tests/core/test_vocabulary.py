@@ -249,7 +249,10 @@ def test_an_event_holds_no_content(caplog):
             "import sdrag.engine.steps, sdrag.engine.effect_runner",
             ["numpy", "networkx", "pydantic"],
         ),
-        ("import sdrag.pipeline", ["networkx", "torch", "tokenizers"]),
+        (
+            "import sdrag.pipeline",
+            ["networkx", "torch", "transformers", "sentence_transformers"],
+        ),
         ("import sdrag.disclosure", ["networkx", "torch"]),
     ],
 )

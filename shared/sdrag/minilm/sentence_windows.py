@@ -9,7 +9,6 @@ headings come back. What is read of the tokens is joined again to words.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sdrag.engine.deadlines import check_time
+from sdrag.minilm import readable
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
@@ -44,8 +44,6 @@ __all__ = [
 _WINDOW = 256
 _BATCH = 2048
 """So many tokens are read at once."""
-_HALF = re.compile("[\ud800-\udfff]")
-"""Half a character, which no tokenizer reads."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -107,8 +105,7 @@ class Tokens(Confidential):
 
 def tokenized(text: str, tokenizer: Tokenizer) -> Tokens:
     """Tokenize a text whole, however long."""
-    readable = _HALF.sub("\ufffd", text)  # character for character
-    coded = tokenizer.encode(readable, add_special_tokens=False)
+    coded = tokenizer.encode(readable(text), add_special_tokens=False)
     starts = [sentence.start for sentence in sentences(text)]
     spans = [Span(*pair) for pair in coded.offsets]
     return Tokens(

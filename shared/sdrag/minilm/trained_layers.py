@@ -3,8 +3,7 @@ MiniLM with upper layers that were trained for something else.
 
 Lower layers and word embeddings are the published ones and are not trained, so only the
 upper layers, and whatever a network adds to them, come with the package. Training reads
-texts in the same way. A network whose figures allow it multiplies whole numbers when it
-is not trained: see `int8_linear`.
+texts in the same way.
 """
 
 from __future__ import annotations
@@ -13,25 +12,27 @@ import copy
 from collections.abc import Iterator, Sequence
 from importlib.resources import as_file
 from importlib.resources.abc import Traversable
-from itertools import chain
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+import torch
 from safetensors.torch import load_file
 from torch.nn import Module, Parameter
 
 from sdrag.errors import InternalError
 from sdrag.minilm import load_minilm
-from sdrag.minilm.bert import Bert, read_through
-from sdrag.minilm.int8_linear import put_int8
+from sdrag.minilm.sentence_windows import padded
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
+    from transformers import BertModel
 
-__all__ = ["Trained", "load_trained"]
+__all__ = ["Trained", "load_trained", "read_rows"]
 
-_AT_ONCE = 256
-"""So many tokens are widened at once: they stay near the processor."""
+_BATCH = 2048
+"""So many tokens are read at once, padding included."""
+_PADDED = 1.25
+"""So many times as long as the shortest row of a batch its longest may be."""
 
 
 class Trained(Module):
@@ -43,15 +44,14 @@ class Trained(Module):
         layers: How many are trained.
     """
 
-    in_int8: ClassVar[bool] = False
-    """Whether it is read in whole numbers of eight bits."""
-
-    def __init__(self, bert: Bert, layers: int) -> None:
+    def __init__(self, bert: BertModel, layers: int) -> None:
         super().__init__()
-        self.embeddings = bert.embeddings
-        self.lower = bert.encoder.layer[:-layers]
-        self.upper = copy.deepcopy(bert.encoder.layer[-layers:])
+        shared = [bert.embeddings, *bert.encoder.layer[:-layers], bert.pooler]
+        whole = copy.deepcopy(bert, {id(module): module for module in shared})
+        # First, so that the parameters are known by its name, as in files of weights.
+        self.upper = whole.encoder.layer[-layers:]
         self.upper.requires_grad_(requires_grad=True)
+        self.bert = whole
 
     def trained(self) -> Iterator[tuple[str, Parameter]]:
         """Yield the parameters that training changes, by name."""
@@ -62,15 +62,37 @@ class Trained(Module):
 
     def read(self, rows: Sequence[Sequence[int]]) -> Tensor:
         """
-        Read texts, each as if it were alone: see `read_through`.
+        Read texts, each as if it were alone.
 
         Returns:
             A vector for each token, text after text: (tokens, 384).
         """
-        # Rows of whole numbers are the same in any company; others are rounded.
-        at_once = _AT_ONCE if self.in_int8 and not self.training else None
-        layers = chain(self.lower, self.upper)
-        return read_through(self.embeddings, layers, rows, at_once)
+        return torch.cat(read_rows(self.bert, rows))
+
+
+def read_rows(bert: BertModel, rows: Sequence[Sequence[int]]) -> list[Tensor]:
+    """Return the vectors of each row's tokens, each of shape (tokens, 384)."""
+    states: dict[int, Tensor] = {}
+    for batch in _batches([len(row) for row in rows]):
+        ids, mask = padded([rows[index] for index in batch])
+        read = bert(input_ids=ids, attention_mask=mask).last_hidden_state
+        for index, vectors in zip(batch, read, strict=True):
+            states[index] = vectors[: len(rows[index])]
+    return [states[index] for index in range(len(rows))]
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield indices of rows to be read together, those of about one length."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch:
+            size = (len(batch) + 1) * lengths[index]
+            if size > _BATCH or lengths[index] > _PADDED * lengths[batch[0]]:
+                yield batch
+                batch = []
+        batch.append(index)
+    if batch:
+        yield batch
 
 
 T = TypeVar("T", bound=Trained)
@@ -92,8 +114,4 @@ def load_trained(kind: type[T], path: Traversable) -> tuple[T, Tokenizer]:
         raise InternalError(f"The weights are not those of {kind.__name__}.")
     network.load_state_dict(weights, strict=False)
     network.merge()
-    if network.in_int8:
-        network.lower = copy.deepcopy(network.lower)  # the embedding model's own stay
-        put_int8(network.lower)
-        put_int8(network.upper)
     return network.eval(), tokenizer

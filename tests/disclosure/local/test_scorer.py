@@ -195,17 +195,17 @@ def test_without_the_model_there_is_no_scorer(monkeypatch) -> None:
     assert not scores.available()
 
 
-def _sure_of_everything(texts, constraints, ahead):
+def _sure_of_everything(texts, constraints):
     return [
         Scores(found.words, np.full_like(found.chances, 0.9))
-        for found in score(texts, constraints, ahead)
+        for found in score(texts, constraints)
     ]
 
 
-def _sure_of_shouting(texts, constraints, ahead):
+def _sure_of_shouting(texts, constraints):
     return [
         Scores(found.words, np.array([chances] * len(constraints), np.float32))
-        for text, found in zip(texts, score(texts, constraints, ahead), strict=True)
+        for text, found in zip(texts, score(texts, constraints), strict=True)
         if (
             chances := [
                 0.99 if span.of(text).isupper() else 0.35 for span in found.words
@@ -217,7 +217,7 @@ def _sure_of_shouting(texts, constraints, ahead):
 def test_a_scorer_that_fails_withholds(monkeypatch) -> None:
     """Where meaning cannot be judged, no passage is vouched for."""
 
-    def broken(_text, _asked):
+    def broken(_texts, _constraints):
         raise InternalError("no scores")
 
     monkeypatch.setattr(

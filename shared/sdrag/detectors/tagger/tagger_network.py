@@ -14,13 +14,12 @@ import torch
 from torch.nn import Linear, Module, Parameter
 from torch.nn.utils import parametrize
 
-from sdrag.minilm.bert import WIDTH
+from sdrag.minilm import DIMENSIONS
 from sdrag.minilm.trained_layers import Trained
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from sdrag.minilm.bert import Bert
+    from transformers import BertModel
 
 __all__ = ["KINDS", "Tagger"]
 
@@ -48,12 +47,12 @@ class Tagger(Trained):
         bert: The packaged MiniLM; not changed.
     """
 
-    def __init__(self, bert: Bert) -> None:
+    def __init__(self, bert: BertModel) -> None:
         super().__init__(bert, len(bert.encoder.layer))
         self.upper.requires_grad_(requires_grad=False)
         for linear in self._linears():
             parametrize.register_parametrization(linear, "weight", _LowRank(linear))
-        self.head = Linear(WIDTH, len(KINDS))
+        self.head = Linear(DIMENSIONS, len(KINDS))
 
     def merge(self) -> None:
         """Add the updates to the weights, for good: reading takes no longer then."""

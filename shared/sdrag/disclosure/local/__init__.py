@@ -38,7 +38,7 @@ __all__ = ["LocalLocator", "networks"]
 
 FindingsOutcome = Outcome[tuple[Finding, ...]]
 
-_VERSION = 5
+_VERSION = 6
 """Raised with every change of what is found, so that corpora are located anew."""
 
 

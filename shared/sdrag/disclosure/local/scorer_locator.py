@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Self
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.local.scorer import ReadAhead, Scores, score
+from sdrag.disclosure.local.scorer import Scores, score
 from sdrag.engine.steps import Outcome, Reply, Steps, compute
 from sdrag.text.sentences import words
 from sdrag.vocabulary import Confidential, Finding, Span
@@ -157,10 +157,9 @@ def scored(
     if not asked:
         return [Reply(()) for _ in documents]
     texts = [parsed.constraint.text for parsed in asked]
-    ahead = ReadAhead([_parts(document) for document in documents])
 
     def found(document: JoinedText) -> tuple[Finding, ...]:
-        whole, *alone = score(_parts(document), texts, ahead)
+        whole, *alone = score(_parts(document), texts)
         alone = alone or [whole] * len(document.sentences)
         read = _ScoredDocument(document, whole, alone)
         return tuple(_found(read, asked, thresholds))

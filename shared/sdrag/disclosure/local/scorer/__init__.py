@@ -11,7 +11,6 @@ Texts, training script and limits: benchmarks/scorer/.
 
 from __future__ import annotations
 
-from sdrag.disclosure.local.scorer.read_ahead import ReadAhead
 from sdrag.disclosure.local.scorer.scores import Scores, available, score
 
-__all__ = ["ReadAhead", "Scores", "available", "score"]
+__all__ = ["Scores", "available", "score"]

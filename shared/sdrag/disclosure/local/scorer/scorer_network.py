@@ -15,13 +15,12 @@ import torch
 from torch.nn import GELU, Linear, Parameter
 from torch.nn.functional import normalize
 
-from sdrag.minilm.bert import WIDTH
+from sdrag.minilm import DIMENSIONS
 from sdrag.minilm.trained_layers import Trained
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from sdrag.minilm.bert import Bert
+    from transformers import BertModel
 
 __all__ = ["Asked", "LateInteraction"]
 
@@ -57,18 +56,16 @@ class LateInteraction(Trained):
         bert: The packaged MiniLM; left as it is.
     """
 
-    in_int8 = True
-
-    def __init__(self, bert: Bert) -> None:
+    def __init__(self, bert: BertModel) -> None:
         super().__init__(bert, _LAYERS)
-        self.query = Linear(WIDTH, WIDTH, bias=False)
-        self.key = Linear(WIDTH, WIDTH, bias=False)
-        self.narrow_query = Linear(WIDTH, _NARROW, bias=False)
-        self.narrow_key = Linear(WIDTH, _NARROW, bias=False)
-        self.narrow_word = Linear(WIDTH, _NARROW, bias=False)
-        self.said = Linear(WIDTH, _NARROW, bias=False)
+        self.query = Linear(DIMENSIONS, DIMENSIONS, bias=False)
+        self.key = Linear(DIMENSIONS, DIMENSIONS, bias=False)
+        self.narrow_query = Linear(DIMENSIONS, _NARROW, bias=False)
+        self.narrow_key = Linear(DIMENSIONS, _NARROW, bias=False)
+        self.narrow_word = Linear(DIMENSIONS, _NARROW, bias=False)
+        self.said = Linear(DIMENSIONS, _NARROW, bias=False)
         self.together = Linear(_NARROW, 1, bias=False)
-        self.telling = Linear(WIDTH, 1)
+        self.telling = Linear(DIMENSIONS, 1)
         self.by_token = Parameter(torch.tensor(4.0))
         self.by_sentence = Parameter(torch.tensor(4.0))
         self.bias = Parameter(torch.tensor(-5.0))

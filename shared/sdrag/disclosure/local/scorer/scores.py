@@ -8,10 +8,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from sdrag.disclosure.local.scorer.read_ahead import ReadAhead
 from sdrag.errors import UsageError
 from sdrag.minilm.packaged_network import PackagedNetwork
-from sdrag.minilm.sentence_windows import Window, joined, padded
+from sdrag.minilm.sentence_windows import Window, by_word, padded, read
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
@@ -62,16 +61,13 @@ available = _NETWORK.available
 _loaded = _NETWORK.loaded
 
 
-def score(
-    texts: Sequence[str], constraints: Sequence[str], ahead: ReadAhead | None = None
-) -> list[Scores]:
+def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
     """
     Read texts for all constraints at once.
 
     Args:
         texts: Each is read apart from the others, in windows that overlap.
         constraints: Their words.
-        ahead: Has the texts of the documents that come next, which changes no score.
 
     Raises:
         MissingExtraError: The extra `local` is not installed.
@@ -79,16 +75,14 @@ def score(
         InternalError: The weights are missing or are not those of this network.
     """
     network, tokenizer = _loaded()
-    ahead = ahead or ReadAhead()
-    coded = ahead.tokens(texts, tokenizer)
 
     def chances(windows: Sequence[Window]) -> Tensor:
         asked = _asked(tuple(constraints))
-        states = ahead.read(network, tokenizer, windows)
+        states = read(network, tokenizer, windows)
         logits = network.logits(states, _sentences(windows), asked)
         return _NETWORK.finite(logits).sigmoid()
 
-    found = joined(coded, len(constraints), chances)
+    found = by_word(texts, tokenizer, len(constraints), chances)
     return [Scores(words, values) for words, values in found]
 
 
