@@ -2,7 +2,8 @@
 Measure what a policy hides of documents in real formats, and what it leaves to read.
 
     python -m benchmarks.readability.measure [--part development|heldout]
-        [--sensitivity high|balanced|low] [--llm scripted:exact] [--quick] [--json] [--each]
+        [--sensitivity high|balanced|low] [--llm scripted:exact] [--quick]
+        [--json] [--each]
     python -m benchmarks.readability.measure --letters
 
 Each document is released by itself under its whole policy, by `sdrag.explain`. Without
