@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, combinations, islice, pairwise, product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.documents import Document
 
+from langchain_sdrag import AnswerGuard
 from sdrag.engine.prompts import Labelled
 from sdrag.engine.steps import Failure
-from sdrag.errors import ModelError
+from sdrag.errors import ModelError, PolicyError
 from sdrag.guardrails.answer import DECLINED, MOST_CHARACTERS, guard
 from sdrag.guardrails.answer_io import draft_of
 from sdrag.guardrails.claims import claims
+from sdrag.guardrails.support import Support
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 
 from .answers import ENTAILED, HARBOUR, NOW, PASSAGES, guarded
+
+LATER = Passage("later", "The harbour was built in 1902 by the town of Lorne.")
+MAIL = Passage("mail", "Write to me@evil.example for it.")
 
 
 @pytest.mark.parametrize(
@@ -228,3 +234,107 @@ def test_the_date_is_that_of_the_sources_an_answer_rests_on(
     held = guarded(ask, answer, {"staleness": {}, **sections}, passages)
 
     assert held.text.endswith(f"last updated {expected}")
+
+
+TRUE = "The harbour was built in 1871 by the town of Lorne"
+CHECKS = ("presence", "validity", "accuracy", "completeness")
+SUBSETS = [*chain.from_iterable(combinations(CHECKS, n) for n in range(1, 5))]
+COMBINED = {
+    "grounding": [None, {}, {"action": "decline"}],
+    "contradictions": [None, {}, {"strategy": "decline"}],
+    "monitoring": [None, {}, {"look_for": ["emails"], "action": "decline"}],
+    "citations": [
+        None,
+        *({"require": [*subset]} for subset in SUBSETS),
+        *({"format": form, "require": [*CHECKS]} for form in ("id", "structured")),
+        {"require": [*CHECKS], "action": "decline"},
+    ],
+}
+BROKEN = {
+    # What fails the check, and the passages that it was made from.
+    "grounding": ("A ghost sails from it at midnight", "harbour", [HARBOUR]),
+    "contradictions": (TRUE, "harbour", [HARBOUR, LATER]),
+    "monitoring": ("Write to me@evil.example for it", "mail", [MAIL, HARBOUR]),
+    "presence": (TRUE, None, [HARBOUR]),
+    "validity": (TRUE, "invented", [HARBOUR]),
+    "accuracy": (TRUE, "mail", [HARBOUR, MAIL]),
+    "completeness": (TRUE, "harbour", [HARBOUR, LATER]),
+}
+
+
+def required(policy):
+    """Return the name of everything that a policy has checked."""
+    names = [name for name in policy if name != "citations"]
+    return [*names, *policy.get("citations", {}).get("require", ())]
+
+
+def by_words(claims, evidence):
+    """Support what is made of the words of the evidence: quicker than the scorer."""
+    known = set(" ".join(evidence).lower().replace(".", "").split())
+    words = [set(claim.lower().replace(".", "").split()) for claim in claims]
+    return [Support(float(one <= known), ()) for one in words]
+
+
+@pytest.mark.parametrize("form", ["core", "langchain"])
+def test_whatever_a_policy_requires_is_checked(ask, form, monkeypatch):
+    """In every combination of sections: no requirement is left to nobody."""
+    monkeypatch.setattr("sdrag.guardrails.support.support_each", by_words)
+    face, step = {"core": (in_the_core, 1), "langchain": (in_langchain, 7)}[form]
+    for sections in islice(product(*COMBINED.values()), 0, None, step):
+        given = zip(COMBINED, sections, strict=True)
+        policy = {name: section for name, section in given if section is not None}
+        for name in required(policy):
+            reasons, status = face(ask, policy, *BROKEN[name])
+
+            assert status != "checked", (policy, name)
+            if status == "annotated":
+                expected = {"grounding": "unsupported", "contradictions": "figures"}
+                reason = expected.get(name, name)
+                assert any(reason in item for item in reasons), (policy, name)
+
+
+def in_the_core(ask, policy, sentence, source, passages):
+    """Return what the core finds in an answer, and its status."""
+    answer, data = cited(policy, sentence, source, passages)
+    held = guarded(ask, answer, policy, passages, data)
+    reasons = [f"{one.rule}:{one.reason}" for one in held.decisions]
+    return reasons, held.status
+
+
+def in_langchain(_ask, policy, sentence, source, passages):
+    """Return what an adapter reports of an answer, and its status."""
+    answer, data = cited(policy, sentence, source, passages)
+    wrapper = AnswerGuard(policy=policy, return_report=True)
+    context = [Document(one.text, id=one.id) for one in passages]
+    structured = policy.get("citations", {}).get("format") == "structured"
+    given = {"answer": answer, "citations": data} if structured else answer
+    asked = {"question": "When?", "context": context, "answer": given}
+    report = wrapper.invoke(asked)
+    return report["reasons"], report["status"]
+
+
+def cited(policy, sentence, source, passages):
+    """Cite a source for a sentence, in the format of a policy."""
+    if source is None:
+        return f"{sentence}.", []
+    form = policy.get("citations", {}).get("format", "number")
+    if form == "structured":
+        return f"{sentence}.", [{"quote": sentence, "source": source}]
+    ids = [passage.id for passage in passages]
+    number = ids.index(source) + 1 if source in ids else 9
+    return f"{sentence} [{source if form == 'id' else number}].", None
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"citations": {"require": []}},
+        {"citations": {"threshold": 0}},
+        {"grounding": {"threshold": 0}},
+        {"monitoring": {"look_for": []}},
+    ],
+)
+def test_a_section_that_would_check_nothing_is_refused(policy):
+    """A policy that asks for a check without saying which has a mistake in it."""
+    with pytest.raises(PolicyError):
+        Policy.read(policy)

@@ -72,6 +72,81 @@ def test_citations_are_present_valid_and_accurate(ask, form, answer, data, fault
     assert [item.fault for item in ask(steps, score=judge)] == faults
 
 
+FEE = "The fee is 30 pounds"
+WRITTEN = [
+    # as models write citations
+    (f"{FEE} \u30101\u3011.", ["1"]),
+    (f"{FEE} \u30101\u3011\u30102\u3011.", ["1", "2"]),
+    (f"{FEE}. \u30101\u3011 It is due in May [2].", ["1", "2"]),
+    (f"{FEE}\u30104:1\u2020source\u3011.", ["1"]),
+    (f"{FEE} \u30101\u2020L3-L5\u3011.", ["1"]),
+    (f"{FEE} \u30107\u3011.", ["?"]),
+    (f"{FEE} \u30104:7\u2020source\u3011.", ["?"]),
+    (f"{FEE} \uff3b1\uff3d.", ["1"]),
+    (f"{FEE} [^2].", ["2"]),
+    (f"{FEE} [1](#source-1).", ["1"]),
+    (f"{FEE}[1].", ["1"]),
+    (f"{FEE} [Source 2].", ["2"]),
+    (f"{FEE} [1-2].", ["1", "2"]),
+    (f"{FEE} [2-9].", ["?"]),
+    (f"{FEE} [1; 2].", ["1", "2"]),
+    (f"It was free until 1871[1]. {FEE} [2].", ["1", "2"]),
+    # brackets that cite nothing
+    ("'the fee [sic] is 30 pounds' [1]", ["1"]),
+    (f"{FEE} [emphasis added] [1].", ["1"]),
+    ("'the fee [...] is 30 pounds' [1].", ["1"]),
+    ("'[T]he fee is 30 pounds' [1].", ["1"]),
+    ("'[she] pays the fee' [1].", ["1"]),
+    ("x[0] and a[1] [1]", ["1"]),
+    ("The fee is in `fees[2]` [1].", ["1"]),
+    ("```\nfee = fees[2][3]\n``` [1]", ["1"]),
+    ("It sets rate_table[2] and then fees.due[7] [1].", ["1"]),
+    ("It sets items[2] = 30 [1].", ["1"]),
+    ("- [x] The fee is paid [1].", ["1"]),
+    ("The fee is on [this page](http://lorne.example) [1].", ["1"]),
+    (f"{FEE} [sic].", []),
+    ("x[1] is 30 pounds.", []),
+    # neither hides an invented source
+    (f"{FEE} [sic] [7].", ["?"]),
+    (f"{FEE}[7].", ["?"]),
+    (f"{FEE} [harbour].", ["?"]),
+]
+
+
+@pytest.mark.parametrize(("answer", "cited"), WRITTEN)
+def test_a_citation_is_read_as_models_write_it(ask, answer, cited):
+    """Full-width and footnote brackets cite; remarks, links and indices do not."""
+    policy = {"citations": {"require": ["presence", "validity"]}}
+    faults = {"?": "validity", "": "presence"}
+
+    done = guarded(ask, answer, policy)
+
+    assert [fault.fault for fault in done.faults] == [
+        faults[mark] for mark in cited or [""] if mark in faults
+    ]
+    assert [str(place) for place in places(answer)] == [m for m in cited if m != "?"]
+
+
+def places(answer):
+    """Return the numbers of the passages that an answer cites, counted from 1."""
+    section = CitationsSection()
+    cited = citations.cited_places(claims(answer), PASSAGES, section, None)
+    return [at + 1 for item in cited for at in item if at is not None]
+
+
+def test_an_id_is_a_citation_whatever_it_looks_like(ask):
+    """`sic` may be the name of a document."""
+    policy = {"citations": {"format": "id", "require": ["presence", "validity"]}}
+    passages = [Passage(name, f"{FEE}.") for name in ("sic", "she", "fees")]
+
+    for answer in (
+        f"{FEE} [sic].",
+        f"{FEE} [she].",
+        f"{FEE} \u30104:0\u2020fees\u3011.",
+    ):
+        assert guarded(ask, answer, policy, passages).status == "checked"
+
+
 def test_a_placeholder_is_no_citation(ask):
     """What was redacted is not taken for an invented source."""
     answer = "The harbour was built by [REDACTED] [1]."
@@ -83,17 +158,15 @@ def test_a_placeholder_is_no_citation(ask):
 def test_a_source_that_contradicts_must_be_cited_too(ask):
     """Completeness: the other side is not left out."""
     other = Passage("other", "The harbour was built in 1902 by the town of Lorne.")
-    policy = {
-        "contradictions": {},
-        "citations": {"require": ["completeness"]},
-    }
+    policy = {"citations": {"require": ["completeness"]}}
     whole = "The harbour was built in 1871 by the town of Lorne"
 
-    one_side = guarded(ask, f"{whole} [1].", policy, (HARBOUR, other))
-    both = guarded(ask, f"{whole} [1][2].", policy, (HARBOUR, other))
+    for with_section in (policy, {**policy, "contradictions": {}}):
+        one_side = guarded(ask, f"{whole} [1].", with_section, (HARBOUR, other))
+        both = guarded(ask, f"{whole} [1][2].", with_section, (HARBOUR, other))
 
-    assert [fault.fault for fault in one_side.faults] == ["completeness"]
-    assert both.faults == ()
+        assert [fault.fault for fault in one_side.faults] == ["completeness"]
+        assert both.faults == ()
 
 
 def test_the_instruction_asks_for_the_format():

@@ -89,7 +89,9 @@ class AnswerWork(Confidential):
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         """The claims of the text, as it is when they are first asked for."""
-        return claims(self.text, placeholder=self.policy.disclosure.placeholder)
+        ids = frozenset(passage.id for passage in self.draft.passages)
+        mark = self.policy.disclosure.placeholder
+        return claims(self.text, placeholder=mark, ids=ids)
 
     def sources_used(self) -> tuple[Passage, ...]:
         """

@@ -18,12 +18,20 @@ from sdrag.engine.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.comparison import Conflict
+from sdrag.guardrails.contradictions import contradicted
 from sdrag.guardrails.grounding import supports
-from sdrag.policy import CitationsSection, GroundingSection
+from sdrag.policy import CitationsSection, ContradictionsSection, GroundingSection
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
 
-__all__ = ["CitationFault", "at_answer", "check", "instruction", "structured"]
+__all__ = [
+    "CitationFault",
+    "at_answer",
+    "check",
+    "cited_places",
+    "instruction",
+    "structured",
+]
 
 RULE = "citations"
 
@@ -44,7 +52,13 @@ _RULES = (
     " Cite only sources you were given. Where sources disagree, cite both. If no source"
     " supports a statement, leave it out."
 )
-_NUMBERS = re.compile(r"\d{1,4}")
+_NUMBERS = re.compile(
+    r"(?:(?:source|doc|document|passage|ref|reference)s?[ .:#]*)?[#^]?(\d{1,4})"
+    r"(?: ?[-\u2013] ?(\d{1,4}))?",
+    re.IGNORECASE,
+)
+_GENERIC = re.compile(r"source|L?\d[\dL-]*")
+_MOST_IN_RANGE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +137,7 @@ def check(
         conflicts: Between passages (`left`) and claims (`right`).
         data: The citations, where their format is `structured`.
     """
-    cited = _cited(found, passages, section, data)
+    cited = cited_places(found, passages, section, data)
     faults: list[CitationFault] = []
     for index, names in enumerate(cited):
         if not names:
@@ -131,6 +145,7 @@ def check(
         elif None in names:
             faults.append(CitationFault(index, "validity"))
     faults += yield from _inaccurate(found, passages, cited, section, judge)
+    faults += yield from _uncited(found, passages, cited, section, judge)
     faults += [
         CitationFault(conflict.right, "completeness", conflict.reason == "unchecked")
         for conflict in conflicts
@@ -139,7 +154,7 @@ def check(
     return tuple(fault for fault in faults if fault.fault in section.require)
 
 
-def _cited(
+def cited_places(
     found: Sequence[Claim],
     passages: Sequence[Passage],
     section: CitationsSection,
@@ -154,8 +169,11 @@ def _cited(
         named = [_split(claim.marks) for claim in found]
     places = {passage.id: index for index, passage in enumerate(passages)}
     if section.format == "number":
-        return [[_numbered(name, len(passages)) for name in item] for item in named]
-    return [[places.get(name) for name in item] for item in named]
+        return [
+            [place for name in item for place in _numbered(name, len(passages))]
+            for item in named
+        ]
+    return [[places.get(_labelled(name)) for name in item] for item in named]
 
 
 def _split(marks: Sequence[str]) -> list[str]:
@@ -163,10 +181,22 @@ def _split(marks: Sequence[str]) -> list[str]:
     return [name.strip() for mark in marks for name in re.split(r"[,;]", mark)]
 
 
-def _numbered(name: str, count: int) -> int | None:
-    if not _NUMBERS.fullmatch(name) or not 1 <= int(name) <= count:
-        return None
-    return int(name) - 1
+def _numbered(name: str, count: int) -> list[int | None]:
+    """Read `1`, `Source 1`, `1-3` and `4:1\u2020source`; None for what is invented."""
+    left, dagger, _ = name.partition("\u2020")
+    match = _NUMBERS.fullmatch(left.rpartition(":")[2].strip() if dagger else left)
+    if match is None:
+        return [None]
+    first, last = int(match[1]), int(match[2] or match[1])
+    if not 1 <= first <= last <= count or last - first > _MOST_IN_RANGE:
+        return [None]
+    return list(range(first - 1, last))
+
+
+def _labelled(name: str) -> str:
+    """Return the id in `4:1\u2020id`, or all of it."""
+    left, _, label = name.partition("\u2020")
+    return left if not label or _GENERIC.fullmatch(label) else label
 
 
 def _inaccurate(
@@ -182,12 +212,31 @@ def _inaccurate(
     faults = []
     for index, names in enumerate(cited):
         known = [passages[name] for name in names if name is not None]
-        if not known:
+        if not known and (not names or "validity" in section.require):
             continue
         (support,) = yield from supports([found[index]], known, judge)
         if support.score is None or support.score < section.threshold:
             faults.append(CitationFault(index, "accuracy", support.score is None))
     return faults
+
+
+def _uncited(
+    found: Sequence[Claim],
+    passages: Sequence[Passage],
+    cited: Sequence[Sequence[int | None]],
+    section: CitationsSection,
+    judge: GroundingSection,
+) -> Steps[list[CitationFault]]:
+    """Return the claims without a citation that a passage supports."""
+    if "completeness" not in section.require:
+        return []
+    bare = [index for index, names in enumerate(cited) if not names]
+    judged = yield from supports([found[index] for index in bare], passages, judge)
+    return [
+        CitationFault(index, "completeness", support.score is None)
+        for index, support in zip(bare, judged, strict=True)
+        if support.score is None or support.score >= section.threshold
+    ]
 
 
 def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | None]:
@@ -196,16 +245,23 @@ def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | No
         work.note(RULE, "malformed", "flagged")
     if not work.claims:
         return None
+    conflicts = work.conflicts
+    if "completeness" in section.require and work.policy.contradictions is None:
+        texts = [claim.text for claim in work.claims]
+        rules = ContradictionsSection()
+        conflicts = yield from contradicted(texts, work.draft.passages, rules)
     faults = yield from check(
         work.claims,
         work.draft.passages,
         section,
         judge=work.policy.grounding or GroundingSection(),
-        conflicts=work.conflicts,
+        conflicts=conflicts,
         data=work.draft.citations,
     )
     work.faults = faults
-    cited = _cited(work.claims, work.draft.passages, section, work.draft.citations)
+    cited = cited_places(
+        work.claims, work.draft.passages, section, work.draft.citations
+    )
     work.cited = frozenset(
         place for places in cited for place in places if place is not None
     )

@@ -4,23 +4,45 @@ Cutting an answer into claims.
 A claim is a sentence that says something: not an offer, a greeting, a heading or an
 admission that the sources do not tell. What is not clearly one of these is a claim: "It
 is not safe" denies something, and "Did you know that" asks nothing. Citations are set
-aside before it is judged.
+aside before it is judged: brackets such as `[1]`, square or full-width, but no `[sic]`,
+no link and no index in code.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
-from sdrag.guardrails.comparable_words import content_words, word_set
+from sdrag.guardrails.comparable_words import (
+    content_words,
+    is_function_word,
+    word_set,
+)
+from sdrag.text.folding import fold_text
 from sdrag.text.sentences import sentences
-from sdrag.text.spans import splice
+from sdrag.text.spans import shifted, splice
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["Claim", "claims", "is_wordless"]
 
-_MARK = re.compile(r"\[[^\[\]\n]{1,120}\]")
-_LEADING = re.compile(r"(?:\s*\[[^\[\]\n]{1,120}\])+")
+_OPEN, _CLOSE = "[\u3010\uff3b\u3014", "]\u3011\uff3d\u3015"
+_MARK = re.compile(
+    rf"[{re.escape(_OPEN)}]([^\n{re.escape(_OPEN + _CLOSE)}]{{1,120}})"
+    rf"[{re.escape(_CLOSE)}]"
+)
+_CODE = re.compile(r"```(?:(?!```).)*+(?:```|\Z)|`[^`\n]++`", re.DOTALL)
+_EDITORIAL = word_set(
+    "sic recte ed eds edited emphasis added mine italics omitted translated translation"
+    " editor editor's note citation needed redacted"
+)
+_VARIABLE = re.compile(
+    r"(?<![\w'\u2019-])(?:[a-z]|(?=\w*_)\w+|\w+(?:\.[^\W\d]\w*)+|[a-z]+[A-Z]\w*)\Z"
+)
+_SUBSCRIPT = re.compile(r"-\d+|[a-z]|\d*:\d*|[\"'].*[\"']|\w+ ?[+*-] ?\w+")
+_GOES_ON = re.compile(r"\.[a-z_]|\(| ?(?:[=+*/-]|[<>!]=)=? ?\w")
+_LONGEST_NAME = 64
 _OPENING = re.compile(
     r"\W{0,9}+(?:hello|hi|dear|thanks|thank you|sure|certainly|of course|sources?"
     r"|references?|i hope (?:this|that) helps)\b",
@@ -78,7 +100,7 @@ class Claim(Confidential):
     Args:
         span: Where it is in the answer, its citations included.
         text: The sentence without its citations.
-        marks: What its square brackets hold, in order.
+        marks: What the brackets of its citations hold, in order.
     """
 
     span: Span
@@ -89,22 +111,22 @@ class Claim(Confidential):
         return f"Claim({len(self.text)} characters, {len(self.marks)} marks)"
 
 
-def claims(answer: str, *, placeholder: str = "") -> tuple[Claim, ...]:
+def claims(
+    answer: str, *, placeholder: str = "", ids: Container[str] = ()
+) -> tuple[Claim, ...]:
     """
     Cut an answer into its claims, in order.
 
     Args:
         answer: What the model said.
         placeholder: Stands for what was redacted, and is no citation.
+        ids: Of the passages; a bracket that holds one is a citation.
     """
+    cited = _find_citations(answer, placeholder, ids)
     found = []
-    for span in _with_citations(answer):
+    for span in _with_citations(answer, cited):
         sentence = span.of(answer)
-        marks = [
-            Span(*match.span())
-            for match in _MARK.finditer(sentence)
-            if match.group() != placeholder
-        ]
+        marks = [shifted(mark, -span.start) for mark in _inside(span, cited)]
         text = " ".join(splice(sentence, marks, lambda _: "").split())
         if _says_something(text):
             names = tuple(mark.of(sentence)[1:-1].strip() for mark in marks)
@@ -115,6 +137,53 @@ def claims(answer: str, *, placeholder: str = "") -> tuple[Claim, ...]:
 def is_wordless(answer: str) -> bool:
     """Say whether an answer holds no letter or digit but in its citations."""
     return not any(map(str.isalnum, _MARK.sub("", answer)))
+
+
+def _inside(span: Span, cited: Sequence[Span]) -> Sequence[Span]:
+    first = bisect_left(cited, span.start, key=lambda mark: mark.start)
+    return cited[first : bisect_right(cited, span.end, key=lambda mark: mark.end)]
+
+
+def _find_citations(answer: str, placeholder: str, ids: Container[str]) -> list[Span]:
+    """Return the brackets that cite; others are the answer's own words, or code."""
+    code = _CODE.sub(lambda match: "`" * len(match.group()), answer)
+    found: list[Span] = []
+    index = -1
+    for match in _MARK.finditer(answer):
+        span = Span(*match.span())
+        if match.group() == placeholder:
+            continue
+        if match[1].strip() in ids:
+            found.append(span)
+        elif span.start == index or _is_index(answer, match):
+            index = span.end
+        elif code[span.start] != "`" and not _is_editorial(answer, match):
+            found.append(span)
+    return found
+
+
+def _is_index(answer: str, match: re.Match[str]) -> bool:
+    """Say whether a bracket follows a variable, as in `x[0]`, and not a sentence."""
+    before = answer[max(0, match.start() - _LONGEST_NAME) : match.start()]
+    if not (before[-1:].isalnum() or before.endswith("_")):
+        return False
+    return bool(
+        _VARIABLE.search(before)
+        or _SUBSCRIPT.fullmatch(match[1].strip())
+        or _GOES_ON.match(answer, match.end())
+    )
+
+
+def _is_editorial(answer: str, match: re.Match[str]) -> bool:
+    """Say whether a bracket is a remark, a changed letter, a link or a tick box."""
+    words = re.findall(r"[\w']+", fold_text(match[1]))
+    if all(is_function_word(word) or word in _EDITORIAL for word in words):
+        return not any(word.isdigit() for word in words)
+    after = answer[match.end() : match.end() + 1]
+    line = answer[answer.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return not any(map(str.isdigit, match[1])) and (
+        after.isalpha() or after == "(" or (words == ["x"] and line.strip() in "-*+")
+    )
 
 
 def _says_something(text: str) -> bool:
@@ -140,17 +209,19 @@ def _says_nothing(text: str) -> bool:
     return bool(offers) and not persuades
 
 
-def _with_citations(answer: str) -> list[Span]:
+def _with_citations(answer: str, cited: Sequence[Span]) -> list[Span]:
     """Cut into sentences; a citation after the full stop belongs to what it follows."""
     found: list[Span] = []
     for span in sentences(answer):
-        leading = _LEADING.match(answer, span.start, span.end)
-        if leading and found:
-            found[-1] = Span(found[-1].start, leading.end())
-            rest = answer[leading.end() : span.end]
-            start = leading.end() + len(rest) - len(rest.lstrip())
-            if start < span.end:
-                found.append(Span(start, span.end))
-        else:
-            found.append(span)
+        start = span.start
+        for mark in _inside(span, cited) if found else ():
+            if answer[start : mark.start].strip():
+                break
+            start = mark.end
+        if start > span.start:
+            found[-1] = Span(found[-1].start, start)
+            rest = answer[start : span.end]
+            start += len(rest) - len(rest.lstrip())
+        if start < span.end:
+            found.append(Span(start, span.end))
     return found

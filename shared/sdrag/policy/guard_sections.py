@@ -34,6 +34,8 @@ __all__ = [
     "StalenessSection",
 ]
 
+Least = Annotated[float, Field(gt=0.0, le=1.0)]
+"""A threshold from which on something counts; with 0 nothing would be checked."""
 Method = Literal["local", "nli", "llm"]
 """Who judges: the local engine, a judge of pairs that was handed in, or the model."""
 GuardStage = Literal["access", "retrieval", "release", "answer"]
@@ -190,13 +192,13 @@ class GroundingSection(GuardSection):
 
     Args:
         method: The local scorer, an NLI model that was handed in, or the host's model.
-        threshold: The least support that counts, from 0 to 1.
+        threshold: The least support that counts, above 0 and up to 1.
         action: Mark unsupported claims, drop them, or decline the answer.
         max_claims: An answer with more is declined.
     """
 
     method: Literal["local", "nli", "llm"] = "local"
-    threshold: Share = 0.5
+    threshold: Least = 0.5
     action: Literal["annotate", "drop", "decline"] = "annotate"
     max_claims: Count = 60
 
@@ -247,17 +249,15 @@ class CitationsSection(GuardSection):
         format: `[1]` by the passage's place, `[doc-id]` by its id, or citations handed
             over as data next to the answer.
         require: The checks an answer must pass.
-        threshold: The least support by a cited passage, from 0 to 1.
+        threshold: The least support by a cited passage, above 0 and up to 1.
         action: Mark what fails, or decline the answer.
     """
 
     format: Literal["number", "id", "structured"] = "number"
     require: tuple[Literal["presence", "validity", "accuracy", "completeness"], ...] = (
-        "presence",
-        "validity",
-        "accuracy",
+        Field(default=("presence", "validity", "accuracy"), min_length=1)
     )
-    threshold: Share = 0.5
+    threshold: Least = 0.5
     action: Literal["annotate", "decline"] = "annotate"
 
 

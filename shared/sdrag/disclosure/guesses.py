@@ -1,0 +1,243 @@
+"""
+What an answer says of a type that a constraint asks for, and its context does not hold.
+
+Whoever puts twenty names into a question learns which of them is hidden if the answer
+loses only that one. So a released context decides what an answer may say, and what is
+known of the documents decides nothing: a mention that the context does not hold goes,
+whether it is right or a guess. Three rules find mentions: the detector, for types and
+for what a constraint names; for constraints that ask for names or meaning, words that
+are in no list of ordinary words; and words in capitals, or from the question, that
+could be names. Ordinary words stay, and whatever the context holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from sdrag.detectors.language import find_language
+from sdrag.detectors.local import LocalDetector
+from sdrag.detectors.local.tables import (
+    common_words,
+    countries,
+    first_names,
+    peoples,
+    surnames,
+)
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.disclosure.local.name_locator import named
+from sdrag.disclosure.local.type_locator import typed
+from sdrag.engine.steps import Steps, replied
+from sdrag.policy import Policy, binds
+from sdrag.state.entries import WORD
+from sdrag.text.dates import MONTHS
+from sdrag.text.folding import fold, fold_text
+from sdrag.text.readings import readings
+from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Passage, Principal, Span
+
+__all__ = ["find_guesses"]
+
+_FORMS = frozenset(
+    "AGE CODE COORDINATES CREDENTIAL CREDIT_CARD DATE DOMAIN_NAME DOSE DURATION"
+    " EMAIL_ADDRESS IBAN_CODE IP_ADDRESS MONEY NUMBER PHONE_NUMBER QUANTITY TIME URL"
+    " US_SSN YEARS ZIP_CODE".split()
+)
+"""Types that are known by their form; of the others no list has all words."""
+_PROPER = frozenset({"LOCATION", "ORGANIZATION", "PERSON", "USERNAME"})
+_ENDINGS = re.compile(r"(?:'s|s|es|ed|d|ing|ly|er|ers|est|ness|ment|ments|able|ally)\Z")
+_BEGINNINGS = re.compile(r"(?:un|re|non|mis|over|under|pre|out|co|sub|inter|anti)")
+_MEASURED = re.compile(r"\W?\d[\d.,:]*[a-z]{0,4}|[a-z]{1,8}-?\d+|\W.*", re.I | re.S)
+"""Such as `20mg`, `covid19` and `$20`, which digits read as letters make words of."""
+_MIXED = re.compile(r"[a-z]\d+[a-z]")
+_CAPITAL = re.compile(r"(?<=[\w,;] )([A-Z][\w'-]*)")
+_SENTENCE_END = re.compile(r"[.!?:]\s|[\"\u201c(*#]")
+_DATED = re.compile(
+    r"(?:\d|\b(?:in|on|of|by|since|until|from|to|last|next))\W*\Z", re.I
+)
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_FUNCTION, _RARE = 100, 4_000
+"""From these ranks on, a word tells something, and means the same everywhere."""
+_LEAST = 3
+
+
+def find_guesses(
+    answer: str,
+    question: str,
+    context: Sequence[Passage],
+    policy: Policy,
+    principal: Principal | None,
+) -> Steps[tuple[Span, ...]]:
+    """
+    Return where an answer says what its context does not hold and a constraint hides.
+
+    Args:
+        answer: What the model said.
+        question: What was asked.
+        context: As it was released.
+        policy: Its constraints, whatever their `where`: a context may lack the metadata.
+        principal: Who is answered; every constraint binds nobody.
+
+    Raises:
+        LocalLimitError: The answer could not be read to its end.
+    """
+    asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]
+    if not asked:
+        return ()
+    (outcome,) = yield from LocalDetector().detect([answer])
+    mentions = replied(outcome)
+    document = JoinedText.of([Passage("answer", answer)])
+    known = _Context.of(context)
+    found = {finding.span for finding in typed(answer, mentions, asked)}
+    found |= {finding.span for finding in named(document, mentions, asked)}
+    if any(parsed.names for parsed in asked):
+        found |= {item.span for item in mentions if item.type in _PROPER}
+    guesses = {span for span in found if not known.holds(span.of(answer))}
+    if any(map(_in_words, asked)):
+        proper = any(parsed.names or parsed.types & _PROPER for parsed in asked)
+        foreign = find_language(answer) not in {"en", find_language(known.text)}
+        if foreign or find_language(answer) == "en":
+            guesses.update(_words(answer, question, known, proper=proper))
+        else:
+            guesses.update(_named_words(answer, known))
+    return tuple(sorted(guesses))
+
+
+def _in_words(parsed: ParsedConstraint) -> bool:
+    """Say whether a constraint hides what has no form of its own."""
+    return bool(parsed.names or parsed.meaning or parsed.types - _FORMS)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Context(Confidential):
+    """The words that were released, in their order."""
+
+    text: str
+    words: tuple[str, ...]
+    known: frozenset[str]
+
+    @classmethod
+    def of(cls, passages: Sequence[Passage]) -> _Context:
+        texts = [passage.text for passage in passages]
+        for passage in passages:
+            texts += [
+                item
+                for key, value in passage.metadata.items()
+                if key != EVIDENCE_KEY
+                for item in (value if isinstance(value, (list, tuple)) else (value,))
+                if isinstance(item, str)
+            ]
+        words = tuple(_folded_words("\n".join(texts)))
+        return cls("\n".join(texts), words, frozenset(map(_stem, words)))
+
+    def has(self, word: str) -> bool:
+        """Say whether a folded word, or another form of it, was released."""
+        return _stem(word) in self.known
+
+    def holds(self, mention: str) -> bool:
+        """Say whether a mention was released: its words, next to each other."""
+        words = [word for word in _folded_words(mention) if _rank(word) >= _FUNCTION]
+        if not words or not all(map(self.has, words)):
+            return False
+        telling = {_stem(word) for word in words if not _is_ordinary(word)}
+        width = len(telling) + 1
+        return len(telling) <= 1 or any(
+            telling <= set(map(_stem, self.words[at : at + width]))
+            for at, word in enumerate(self.words)
+            if _stem(word) in telling
+        )
+
+
+def _words(
+    answer: str, question: str, known: _Context, *, proper: bool
+) -> Iterator[Span]:
+    """Yield the words of an answer that the context lacks and no dictionary has."""
+    asked = list(_folded_words(question))
+    named_pairs = {
+        pair for pair in pairwise(asked) if all(map(_is_listed_name, pair))
+    } - set(pairwise(known.words))
+    capitals = {fold_text(match[1]) for match in _CAPITAL.finditer(question)}
+    for number, reading in enumerate(readings(answer)):
+        previous = ""
+        for match in WORD.finditer(reading.text):
+            word, before = match.group(), previous
+            previous = word
+            span = reading.span(*match.span())
+            said = span.of(answer)
+            if known.has(word) or (number and _MEASURED.fullmatch(said)):
+                continue
+            if any(map(str.isdigit, word)):
+                guess = _MIXED.search(word) is not None
+            elif not _is_ordinary(word):
+                guess = len(word) > 1
+            elif proper and said[:1].isupper():
+                guess = word in capitals or _could_be_name(answer, span, word)
+            else:
+                guess = word in asked and _rank(word) >= _RARE
+                guess = guess and (_is_listed_name(word) or not proper)
+            if guess:
+                yield span
+            if proper and (before, word) in named_pairs:
+                yield reading.span(match.start() - len(before) - 1, match.end())
+
+
+def _named_words(answer: str, known: _Context) -> Iterator[Span]:
+    """Yield the words of an answer in another language that lists of names have."""
+    for reading in readings(answer):
+        for match in WORD.finditer(reading.text):
+            if _is_listed_name(match.group()) and not known.has(match.group()):
+                yield reading.span(*match.span())
+
+
+def _could_be_name(answer: str, span: Span, word: str) -> bool:
+    """Say whether an ordinary word in a capital may be a name there."""
+    if not _is_listed_name(word) or _rank(word) < _FUNCTION:
+        return False
+    start = answer.rfind("\n", 0, span.start) + 1
+    before = _SENTENCE_END.split(answer[start : span.start])[-1]
+    if any(map(str.isalnum, before)):
+        return not (word in MONTHS and _DATED.search(before))
+    line = re.split(r"[.!?\n]", answer[span.start :], maxsplit=1)[0]
+    return all(map(_is_listed_name, _folded_words(line)))
+
+
+def _folded_words(text: str) -> Iterator[str]:
+    return (match.group() for match in WORD.finditer(fold(text).text))
+
+
+def _rank(word: str) -> int:
+    return common_words().get(word, len(common_words()))
+
+
+def _is_listed_name(word: str) -> bool:
+    name = word.capitalize()
+    return name in first_names() or name in surnames()
+
+
+def _is_ordinary(word: str) -> bool:
+    """Say whether a folded word is one of a dictionary, or made of one."""
+    words = common_words()
+    if word in words or word in _places():
+        return True
+    for bare in (word, _BEGINNINGS.sub("", word, count=1)):
+        stem = _ENDINGS.sub("", bare)
+        made = (bare, stem, f"{stem}e", f"{stem}y", stem.removesuffix("i") + "y")
+        doubled = stem[:-1] if stem[-1:] == stem[-2:-1] else stem
+        if any(len(item) > _LEAST and item in words for item in (*made, doubled)):
+            return True
+    return False
+
+
+def _stem(word: str) -> str:
+    """Take a plural and a possessive for the word itself."""
+    return word.removesuffix("s") if len(word) > _LEAST else word
+
+
+@lru_cache(maxsize=1)
+def _places() -> frozenset[str]:
+    """Return words that are written with a capital and name nobody."""
+    names = (*countries(), *peoples(), *MONTHS, *_WEEKDAYS)
+    return frozenset(fold_text(word) for name in names for word in name.split())
