@@ -138,7 +138,7 @@ def _kinds(node: Mapping[str, Any]) -> Iterator[str]:
         yield f"`{_as_yaml(node['const'])}`"
     elif node["type"] == "array":
         items = " or ".join(_kinds(node["items"]))
-        yield f"list of {_PLURAL.get(items, items)}"
+        yield f"list of {_PLURAL.get(items, items.replace('mapping', 'mappings'))}"
     elif node["type"] == "object":
         values = " or ".join(_kinds(node["additionalProperties"]))
         yield f"mapping of names to {values}"

@@ -10,7 +10,7 @@ is safe since nothing here can change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NoReturn, Self
@@ -147,7 +147,7 @@ class Constraint:
         text: The words. Confidential, so they are in no repr.
         method: How it is enforced.
         where: Metadata keys and the values for which it holds; all must match.
-        unless: Attributes of principals that it does not bind; any lifts it.
+        unless: Alternatives of attributes: it binds no principal who has all of one.
         always: Holds for every passage, without binding or ranking.
         where_missing: Whether it holds where a key of `where` is missing or empty.
         spare: What it leaves although its words ask for it, such as
@@ -158,7 +158,7 @@ class Constraint:
     text: str
     method: Method = "redact"
     where: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NOTHING)
-    unless: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NOTHING)
+    unless: Sequence[Mapping[str, tuple[Any, ...]]] = ()
     always: bool = False
     where_missing: WhereMissing = "hold"
     spare: str | None = None
@@ -166,8 +166,11 @@ class Constraint:
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():
             raise UsageError("A constraint needs an id and a text.")
-        for name in ("where", "unless"):
-            object.__setattr__(self, name, dict(getattr(self, name)))
+        alternatives = self.unless
+        if isinstance(alternatives, Mapping):
+            alternatives = (alternatives,)
+        object.__setattr__(self, "where", dict(self.where))
+        object.__setattr__(self, "unless", tuple(map(dict, alternatives)))
 
     def __repr__(self) -> str:
         return f"Constraint(id={self.id!r}, method={self.method!r})"

@@ -3,17 +3,21 @@ For whom and for what a constraint holds.
 
 Doubt applies a rule. So a constraint with a `where` holds for every passage of which
 the metadata does not say otherwise: a missing or empty value says nothing, and neither
-does one that cannot be compared with what is listed. `unless` lifts a constraint, so
-there doubt lifts nothing, and values are compared as they are.
+does one that cannot be compared with what is listed, such as several values that are
+written as one string. `unless` lifts a constraint, so there doubt lifts nothing, and
+values are compared as they are.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
-from sdrag.text.folding import fold_text
+from sdrag.text.decoding import decode
+from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Constraint, Principal
 
 if TYPE_CHECKING:
@@ -22,8 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["applies", "binds", "metadata_of_any"]
 
 _COLLECTIONS = (list, tuple, set, frozenset)
-_folded = lru_cache(maxsize=1024)(fold_text)
-"""For the policy's own words only; those of passages are not kept."""
+_LIST = re.compile(r"[,;|\[\]{}\n\u3001\u060c\u061b]|^\s*\(")
+"""What a string holds that several values are joined or serialised to."""
+_JOINTS = re.compile(r"[\s_-]+")
 
 
 def applies(constraint: Constraint, metadata: Mapping[str, Any]) -> bool:
@@ -32,7 +37,8 @@ def applies(constraint: Constraint, metadata: Mapping[str, Any]) -> bool:
 
     It does not hold where a key of its `where` has a value that can be compared with
     the listed ones and equals none of them. Strings are compared folded, numbers as
-    numbers; of a list, one item is enough.
+    numbers; of a list, one item is enough. A string that reads as a list, or that
+    contains a listed value as a word, cannot be compared.
     """
     skip = constraint.where_missing == "skip"
     return all(
@@ -42,12 +48,20 @@ def applies(constraint: Constraint, metadata: Mapping[str, Any]) -> bool:
 
 
 def binds(constraint: Constraint, principal: Principal | None) -> bool:
-    """Say whether a constraint binds a principal; without one, everything binds."""
+    """
+    Say whether a constraint binds a principal; without one, everything binds.
+
+    It does not bind one who has all attributes of an alternative of its `unless`.
+    """
     if principal is None:
         return True
     return not any(
-        _lifts(_attribute(principal, key), lifted)
-        for key, lifted in constraint.unless.items()
+        attributes
+        and all(
+            _lifts(_attribute(principal, key), lifted)
+            for key, lifted in attributes.items()
+        )
+        for attributes in constraint.unless
     )
 
 
@@ -75,13 +89,34 @@ def _item_holds(value: Any, listed: Iterable[Any], *, skip: bool) -> bool:
     kind = _kind(value)
     same = [one for one in listed if _kind(one) == kind]
     if kind == "string":
-        text = fold_text(str.__str__(value))
-        if text in map(_folded, same):
-            return True
-        return not same if text else not skip
+        text = str.__str__(value)
+        if not fold_text(text):
+            return "" in map(fold_text, same) or not skip
+        return not same or _may_be_of(text, same)
     if kind:
         return value in same or not same
     return value is not None or not skip
+
+
+def _may_be_of(value: str, listed: Iterable[str]) -> bool:
+    """Say whether a string may hold one of the listed ones, or several values."""
+    wanted = [word for item in listed for word in _policy_words(item)]
+    return any(
+        _LIST.search(normalize("NFKC", reading.strip()))
+        or any(word == plain.text or any(plain.find(word)) for word in wanted)
+        for reading in (value, decode(value).text)
+        for plain in (fold(_plain(reading)),)
+    )
+
+
+def _plain(text: str) -> str:
+    return _JOINTS.sub(" ", fold_text(text)).strip()
+
+
+@lru_cache(maxsize=1024)
+def _policy_words(listed: str) -> tuple[str, ...]:
+    """For the policy's own words only; those of passages are not kept."""
+    return _plain(listed), _plain(decode(listed).text)
 
 
 def _kind(value: Any) -> str:
@@ -95,9 +130,15 @@ def _kind(value: Any) -> str:
 
 
 def _lifts(value: Any, lifted: tuple[Any, ...]) -> bool:
-    if isinstance(value, _COLLECTIONS):
-        return any(item in lifted for item in value)
-    return value in lifted
+    values = value if isinstance(value, _COLLECTIONS) else (value,)
+    return any(_equals(item, listed) for item in values for listed in lifted)
+
+
+def _equals(value: Any, listed: Any) -> bool:
+    """Compare by type and value: neither `True` nor `1.0` is `1`."""
+    if isinstance(value, str) and isinstance(listed, str):
+        return str.__eq__(value, listed)
+    return type(value) is type(listed) and bool(value == listed)
 
 
 def _attribute(principal: Principal, key: str) -> Any:

@@ -7,6 +7,7 @@ error.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -23,6 +24,22 @@ from sdrag.vocabulary import Method, WhereMissing
 
 __all__ = ["ConstraintSection", "ExampleSection"]
 
+
+def _alternatives(value: Any) -> Any:
+    """Take one mapping as a list of one, and an empty one as none."""
+    if isinstance(value, Mapping):
+        return (value,) if value else ()
+    return value
+
+
+Attributes = Annotated[dict[str, Listed], Field(min_length=1)]
+Unless = Annotated[
+    tuple[Attributes, ...],
+    BeforeValidator(
+        _alternatives,
+        json_schema_input_type=tuple[Attributes, ...] | dict[str, Listed],
+    ),
+]
 Quoted = Annotated[
     tuple[str, ...],
     BeforeValidator(listed, json_schema_input_type=tuple[str, ...] | str),
@@ -69,10 +86,12 @@ class ConstraintSection(Section):
         text: What must not be disclosed, in plain words.
         id: Names it in audits; its place in the list, where there is none.
         method: How it is enforced.
-        where: Metadata keys and the values for which it holds. It also holds for a
-            passage of which that cannot be said.
+        where: Metadata keys and the values for which it holds. It also holds where a
+            value is missing, is a string that reads as a list, or contains a listed
+            value as a word.
         where_missing: `skip`: it does not hold where the key is missing or empty.
-        unless: Attributes of principals that it does not bind.
+        unless: It does not bind principals who have all of these attributes; a list of
+            mappings gives alternatives. Type and value must be equal.
         always: Holds for every passage, without binding or ranking.
         spare: What it leaves although its words ask for it: `public_officials`.
         examples: What it must hide and keep. They change nothing that is released.
@@ -83,7 +102,7 @@ class ConstraintSection(Section):
     method: Method = "redact"
     where: dict[str, Listed] = Field(default_factory=dict)
     where_missing: WhereMissing = "hold"
-    unless: dict[str, Listed] = Field(default_factory=dict)
+    unless: Unless = ()
     always: bool = False
     spare: Literal["public_officials"] | None = None
     examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)

@@ -148,4 +148,5 @@ def _constraint(
 def _roles(policy: Policy) -> Iterator[str]:
     """Yield the roles that a constraint does not bind."""
     for rule in policy.rules:
-        yield from map(str, rule.unless.get("roles", ()))
+        for attributes in rule.unless:
+            yield from map(str, attributes.get("roles", ()))
