@@ -8,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
+from pathlib import Path
 from random import SystemRandom
 from string import ascii_letters
 
@@ -237,6 +238,47 @@ def test_another_key_is_refused(postgres_url, tmp_path):
     with pytest.raises(UsageError, match="missing on this host"):
         open_state(postgres_url, key=tmp_path / "none.key")
     assert not (tmp_path / "none.key").exists()
+
+
+LOSSES = {
+    "the schema is gone": ("DROP SCHEMA {schema} CASCADE",),
+    "it is empty": ("DROP SCHEMA {schema} CASCADE", "CREATE SCHEMA {schema}"),
+    "the rows are gone": ("TRUNCATE {schema}.seal",),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
+def test_a_lost_schema_is_not_made_anew(loss, postgres_url):
+    """The key knows which it has served, however the URL is written."""
+    open_state(postgres_url)
+    address = PostgresAddress.read(postgres_url)
+    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+        for statement in loss:
+            connection.execute(statement.format(schema=address.schema))
+
+        for url in (postgres_url, f"{postgres_url}&application_name=other"):
+            with pytest.raises(UsageError, match=r"lost.*[Rr]estore.*anew"):
+                open_state(url)
+        (tables,) = connection.execute(
+            "SELECT count(*) FROM pg_tables WHERE schemaname = %s", (address.schema,)
+        ).fetchone()
+    assert bool(tables) == ("TRUNCATE" in loss[0])
+
+
+def test_a_key_serves_more_than_one_schema(postgres_url, tmp_path):
+    """A new one is made; a copy of the key on another host knows them all."""
+    address = PostgresAddress.read(postgres_url)
+    other = postgres_url.replace(address.schema, f"{address.schema}x")
+    names = {open_state(url).name for url in (postgres_url, other)}
+    copied = tmp_path / "copied.key"
+    copied.write_bytes(Path(address.key).read_bytes())
+    names.add(open_state(postgres_url, key=copied).name)
+
+    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+        connection.execute(f"DROP SCHEMA {address.schema}x CASCADE")
+    with pytest.raises(UsageError, match="lost"):
+        open_state(other, key=copied)
+    assert len(names) == 1
 
 
 def test_a_role_that_may_only_write_rows_is_enough(postgres, postgres_url):

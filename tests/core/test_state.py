@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import os
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 
@@ -351,6 +353,68 @@ class TestReplies:
             assert None not in list(pool.map(work, range(64)))
 
 
+def _delete(path):
+    for name in ("", "-wal", "-shm"):
+        path.with_name(path.name + name).unlink(missing_ok=True)
+
+
+def _delete_but_the_log(path):
+    path.unlink()
+
+
+def _truncate(path):
+    _delete(path)
+    path.touch()
+
+
+def _make_an_empty_database(path):
+    _delete(path)
+    _execute(path, "PRAGMA journal_mode = WAL")
+
+
+def _make_other_tables(path):
+    _delete(path)
+    _execute(path, "CREATE TABLE notes (text TEXT)")
+
+
+def _lose_all_rows(path):
+    _execute(path, "DELETE FROM seal")
+
+
+def _lose_all_tables(path):
+    _execute(path, "DROP TABLE seal", "PRAGMA user_version = 0")
+
+
+def _make_a_link_to_nowhere(path):
+    _delete(path)
+    path.symlink_to(path.with_name("not mounted"))
+
+
+def _copy_half(path):
+    _delete(path)
+    path.write_bytes(b"")
+    path.with_name(path.name + "-journal").touch()
+
+
+def _execute(path, *statements):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+LOSSES = [
+    _delete,
+    _delete_but_the_log,
+    _truncate,
+    _make_an_empty_database,
+    _make_other_tables,
+    _lose_all_rows,
+    _lose_all_tables,
+    _make_a_link_to_nowhere,
+    _copy_half,
+]
+
+
 class TestOpening:
     def test_a_state_is_returned_as_it_is(self, state):
         """And a deep copy of what holds it shares it."""
@@ -402,6 +466,78 @@ class TestOpening:
         with pytest.raises(UsageError, match="missing on this host"):
             open_state(tmp_path / "state.db")
         assert not (tmp_path / "state.db.key").exists()
+
+    @pytest.mark.parametrize("lose", LOSSES, ids=lambda lose: lose.__name__)
+    @pytest.mark.parametrize("shared", [False, True])
+    def test_a_lost_file_is_not_made_anew(self, lose, shared, tmp_path):
+        """Its key remembers it, and the error says what to do; nothing is made."""
+        path, key = tmp_path / "state.db", tmp_path / "other.key" if shared else None
+        state = open_state(path, key=key)
+        copied = tmp_path / "copy"
+        with (
+            closing(sqlite3.connect(path)) as source,
+            closing(sqlite3.connect(copied)) as copy_,
+        ):
+            source.backup(copy_)
+        del state
+        lose(path)
+        before = path.exists()
+
+        for _ in range(2):
+            with pytest.raises(UsageError, match=r"lost.*[Rr]estore.*anew"):
+                open_state(path, key=key)
+        assert path.exists() == before
+
+        for name in ("state.db-wal", "state.db-shm"):
+            (tmp_path / name).unlink(missing_ok=True)
+        copied.replace(path)
+        assert open_state(path, key=key).key_path
+
+    def test_without_its_key_a_lost_file_is_a_new_state(self, tmp_path):
+        path = tmp_path / "state.db"
+        first = open_state(path).name
+        path.unlink()
+        path.with_name("state.db.key").unlink()
+
+        assert open_state(path).name != first
+
+    def test_what_is_not_lost_is_opened(self, tmp_path, monkeypatch):
+        """A shared key serves new files; a file is known by any path to it."""
+        key = tmp_path / "shared.key"
+        names = {open_state(tmp_path / f"{n}.db", key=key).name for n in range(3)}
+        monkeypatch.chdir(tmp_path)
+        names.add(open_state("0.db", key="shared.key").name)
+        (tmp_path / "moved").mkdir()
+        for name in ("0.db", "shared.key"):
+            (tmp_path / name).rename(tmp_path / "moved" / name)
+        names.add(open_state("moved/0.db", key="moved/shared.key").name)
+
+        assert len(names) == 1
+
+    @pytest.mark.parametrize("rights", [0o400, 0o600])
+    def test_a_key_that_cannot_be_written_is_enough(self, rights, tmp_path):
+        """And one that was made beforehand, by whoever runs the hosts."""
+        key = tmp_path / "made.key"
+        key.write_bytes(b"k" * 32)
+        key.chmod(rights)
+
+        names = {open_state(tmp_path / "a.db", key=key).name for _ in range(2)}
+
+        assert len(names) == 1
+
+    def test_a_file_of_another_version_is_not_lost(self, tmp_path):
+        """It starts anew, under its own key only."""
+        path = tmp_path / "state.db"
+        name = open_state(path).name
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA user_version = 1")
+        assert open_state(path).name == name
+
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA user_version = 1")
+        path.with_name("state.db.key").write_bytes(b"o" * 32)
+        with pytest.raises(UsageError, match="not the one"):
+            open_state(path)
 
     def test_it_shows_neither_its_path_nor_its_key(self, tmp_path):
         state = open_state(tmp_path / "karlsson.db")

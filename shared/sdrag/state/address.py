@@ -22,6 +22,7 @@ _SCHEMES = ("postgresql://", "postgres://")
 _SHORTENED = ("postgresql:/", "postgres:/")
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _DEFAULT_SCHEMA = "sdrag"
+_PLACES = frozenset({"dbname", "host", "port", "service"})
 _PASSWORDS = frozenset({"password", "sslpassword"})
 
 
@@ -57,6 +58,14 @@ class PostgresAddress:
     shown: str = field(repr=False)
     schema: str
     key: str | None
+
+    @property
+    def place(self) -> str:
+        """Where the tables are, whoever logs in and however."""
+        parts = urlsplit(self.shown)
+        named = [pair for pair in parse_qsl(parts.query) if pair[0] in _PLACES]
+        hosts = parts.netloc.rpartition("@")[2]
+        return f"{hosts}{parts.path} {sorted(named)} {self.schema}"
 
     @classmethod
     def read(cls, url: str) -> Self:

@@ -13,8 +13,9 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from sdrag.engine.batches import batched
+from sdrag.errors import UsageError
 
-__all__ = ["Connection", "Database", "Rows", "among", "replacing"]
+__all__ = ["Connection", "Database", "Rows", "among", "lost_state", "replacing"]
 
 _BATCH = 500
 
@@ -55,6 +56,15 @@ class Database(Protocol):
     def writing(self) -> AbstractContextManager[Connection]:
         """Open a transaction to write: of two writers one waits, and none fails."""
         ...
+
+
+def lost_state() -> UsageError:
+    """Return the error of a state that its key knows, and that is not there."""
+    return UsageError(
+        "The state is lost or empty, and its key has served it before.",
+        hint="Restore the database from a backup. Or delete the key's file, or name"
+        " another, to begin anew; then bind the corpus again.",
+    )
 
 
 def among(

@@ -21,7 +21,7 @@ from sdrag.minilm.vectors import Vectors
 from sdrag.state.address import PostgresAddress, is_postgres
 from sdrag.state.affinities import DocumentAffinities
 from sdrag.state.bindings import Bindings, Lineage
-from sdrag.state.database import Database
+from sdrag.state.database import Database, lost_state
 from sdrag.state.entries import Hashes
 from sdrag.state.findings import Findings
 from sdrag.state.keys import Keys
@@ -41,6 +41,7 @@ from sdrag.state.stores import (
 __all__ = ["State", "StateSource", "known_name", "open_state"]
 
 _SECRET_BYTES = 32
+_PLACE_BYTES = 16
 _STORES: Mapping[str, type] = {
     "bindings": BindingStore,
     "findings": FindingStore,
@@ -151,8 +152,8 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
             default it is next to the path, or what the URL says.
 
     Raises:
-        UsageError: It is none of these, its folder is missing, or the key is not its
-            key.
+        UsageError: It is none of these, its folder is missing, the key is not its
+            key, or the state is lost and its key is not.
         HostError: The file is no state, the server is away, or nothing can be written.
         MissingExtraError: The extra `postgres` is not installed.
     """
@@ -168,22 +169,24 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
         secret = secrets.token_bytes(_SECRET_BYTES)
         return _state(_in_sqlite(path), secret)
     key_path = _key_path(path, key)
+    # A key next to a file is of that file alone; another one may serve several states.
     if is_postgres(path):
         address = PostgresAddress.read(path)
-        path = address.shown
+        path, place = address.shown, address.place
+        known = _knows(key_path, place)
         database: Database = PostgresDatabase(
-            address, SCHEMA, name="state", version=VERSION
+            address, SCHEMA, name="state", version=VERSION, may_make=not known
         )
     else:
         _check_place(Path(path))
-        database = _in_sqlite(path)
-    # In this order: whoever makes a state makes its key before its seal.
-    if _seal(database) is not None and not key_path.exists():
-        raise UsageError(
-            "The state exists, and the file of its key is missing on this host.",
-            hint="Copy the file that the state was made with.",
-        )
-    return _state(database, _secret_at(key_path), path, str(key_path))
+        place = _whole(Path(path))
+        if _whole(key_path) == f"{place}.key":
+            place = ""
+        known = _knows(key_path, place)
+        database = _in_sqlite(path, may_make=not known)
+    secret = _sealed(database, key_path, known=known)
+    _note(key_path, place)
+    return _state(database, secret, path, str(key_path))
 
 
 def known_name(where: str, *, key: str | Path | None = None) -> str | None:
@@ -200,7 +203,7 @@ def known_name(where: str, *, key: str | Path | None = None) -> str | None:
         UsageError: The file of the key is none of sdrag's, or not named.
     """
     path = _key_path(where, key)
-    return _name(Keys(_secret_at(path))) if path.exists() else None
+    return _name(Keys(_read_key(path)[0])) if path.exists() else None
 
 
 def _name(keys: Keys) -> str:
@@ -221,20 +224,24 @@ def _key_path(where: str, key: str | Path | None) -> Path:
     return Path(key)
 
 
+def _whole(path: Path) -> str:
+    return str(path.parent.resolve() / path.name)
+
+
 def _opened_again(path: str, key: str | None) -> State:
     return open_state(path, key=key)
 
 
-def _in_sqlite(path: str) -> Database:
-    return SqliteDatabase(path, SCHEMA, name="state", version=VERSION)
+def _in_sqlite(path: str, *, may_make: bool = True) -> Database:
+    return SqliteDatabase(
+        path, SCHEMA, name="state", version=VERSION, may_make=may_make
+    )
 
 
 def _state(
     database: Database, secret: bytes, path: str = MEMORY, key_path: str | None = None
 ) -> State:
-    """Make the stores, once it is known that the key is the database's."""
     keys, hashes = Keys(secret), Hashes(secret)
-    _check_seal(database, keys)
     return State(
         keys=keys,
         hashes=hashes,
@@ -257,20 +264,32 @@ def _check_place(path: Path) -> None:
         raise UsageError("The folder of the state is missing.", hint="Make it first.")
 
 
-def _check_seal(database: Database, keys: Keys) -> None:
-    """Refuse a key that is not the file's: nothing would be found under it."""
-    mark = keys.of("seal")
+def _sealed(database: Database, key_path: Path, *, known: bool) -> bytes:
+    """
+    Return the key, once it is the database's; a new database gets one.
+
+    Whoever makes a state makes its key and its seal in one transaction, so nobody else
+    sees a key without a seal.
+    """
     if _seal(database) is None:
         with database.writing() as connection:
-            connection.execute(
-                "INSERT INTO seal SELECT ? WHERE NOT EXISTS (SELECT 1 FROM seal)",
-                (mark,),
-            )
-    if _seal(database) != mark:
+            if connection.execute("SELECT mark FROM seal").fetchone() is None:
+                if known:
+                    raise lost_state()
+                mark = Keys(_made_key(key_path)).of("seal")
+                connection.execute("INSERT INTO seal VALUES (?)", (mark,))
+    if not key_path.exists():
+        raise UsageError(
+            "The state exists, and the file of its key is missing on this host.",
+            hint="Copy the file that the state was made with.",
+        )
+    secret, _ = _read_key(key_path)
+    if _seal(database) != Keys(secret).of("seal"):
         raise UsageError(
             "The key of the state is not the one that the state was made with.",
             hint="Put its own key file back, or begin with a new state.",
         )
+    return secret
 
 
 def _seal(database: Database) -> bytes | None:
@@ -279,8 +298,8 @@ def _seal(database: Database) -> bytes | None:
     return bytes(row[0]) if row else None
 
 
-def _secret_at(path: Path) -> bytes:
-    """Read the key, made by whoever comes first: a link appears whole or not at all."""
+def _made_key(path: Path) -> bytes:
+    """Make the key where there is none: a link appears whole or not at all."""
     if not path.exists():
         own = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
         handle = os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -289,7 +308,34 @@ def _secret_at(path: Path) -> bytes:
         with suppress(FileExistsError):
             path.hardlink_to(own)
         own.unlink()
-    secret = path.read_bytes()
-    if len(secret) != _SECRET_BYTES:
+    return _read_key(path)[0]
+
+
+def _read_key(path: Path) -> tuple[bytes, bytes]:
+    """Return the key, and what it knows: keyed hashes of where its states are."""
+    data = path.read_bytes()
+    secret, known = data[:_SECRET_BYTES], data[_SECRET_BYTES:]
+    if len(secret) != _SECRET_BYTES or len(known) % _PLACE_BYTES:
         raise UsageError("The state's key file is not one of sdrag's.")
-    return secret
+    return secret, known
+
+
+def _knows(key_path: Path, place: str) -> bool:
+    """Say whether a key has served a state; without a place, it can be but one."""
+    if not key_path.exists():
+        return False
+    secret, known = _read_key(key_path)
+    marks = range(0, len(known), _PLACE_BYTES)
+    mark = _place_mark(secret, place)
+    return not place or mark in (known[n : n + _PLACE_BYTES] for n in marks)
+
+
+def _note(key_path: Path, place: str) -> None:
+    """Have a key know a state, as far as its file can be written."""
+    if place and not _knows(key_path, place):
+        with suppress(OSError), key_path.open("ab") as file:
+            file.write(_place_mark(_read_key(key_path)[0], place))
+
+
+def _place_mark(secret: bytes, place: str) -> bytes:
+    return Keys(secret).of("place", place, size=_PLACE_BYTES)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdrag.errors import HostError, UsageError
 from sdrag.extras import require_extra
-from sdrag.state.database import Connection, Rows
+from sdrag.state.database import Connection, Rows, lost_state
 
 if TYPE_CHECKING:
     import psycopg
@@ -66,10 +66,12 @@ class PostgresDatabase:
         version: Of the schema. Tables of another version are left alone, and refused.
         patience: For how many seconds a transaction waits for another to end. A
             statement may take twice as long.
+        may_make: Make the tables where there are none; else that is an error.
 
     Raises:
         HostError: The server cannot be reached, or the tables not be made.
-        UsageError: The tables are of another version, or the database not in UTF-8.
+        UsageError: The tables are of another version, missing and may not be made, or
+            the database not in UTF-8.
         MissingExtraError: The extra `postgres` is not installed.
     """
 
@@ -81,11 +83,13 @@ class PostgresDatabase:
         name: str,
         version: int,
         patience: float = 30.0,
+        may_make: bool = True,
     ) -> None:
         with require_extra("postgres", "A state in PostgreSQL"):
             import psycopg  # noqa: PLC0415 -- an extra
         self._psycopg = psycopg
         self._address, self._name, self._patience = address, name, patience
+        self._may_make = may_make
         self._idle: dict[int, list[psycopg.Connection[Any]]] = {}
         with self._failures():
             connection = self._connected()
@@ -205,6 +209,8 @@ class PostgresDatabase:
                 hint="Make one with: CREATE DATABASE ... ENCODING 'UTF8'.",
             )
         found = self._version(connection)
+        if found is None and not self._may_make:
+            raise lost_state()
         if found is None:
             # Not in the transaction: one that has begun need not see new tables.
             connection.execute("SELECT pg_advisory_lock(%s)", (_LAYING_OUT,))

@@ -18,6 +18,7 @@ from threading import RLock, local
 from time import monotonic, sleep
 
 from sdrag.errors import HostError
+from sdrag.state.database import lost_state
 
 __all__ = ["MEMORY", "SqliteDatabase"]
 
@@ -41,9 +42,11 @@ class SqliteDatabase:
         patience: For how many seconds a transaction waits for another to end.
         version: Of the schema. A file of another version is emptied first: what it
             holds is not known to be what it seems.
+        may_make: Make what is missing or empty; else that is an error.
 
     Raises:
         HostError: The schema cannot be laid out there.
+        UsageError: It is missing or empty, and may not be made.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class SqliteDatabase:
         name: str,
         patience: float = 30.0,
         version: int = 0,
+        may_make: bool = True,
     ) -> None:
         self._path, self._name, self._patience = str(path), name, patience
         self._lock = RLock()
@@ -62,10 +66,13 @@ class SqliteDatabase:
         if self._path == MEMORY:
             self._only = sqlite3.connect(MEMORY, check_same_thread=False)
         else:
-            Path(self._path).touch(mode=0o600)
+            file = Path(self._path)
+            if not may_make and not (file.exists() and file.stat().st_size):
+                raise lost_state()
+            file.touch(mode=0o600)
         with self.transaction() as connection:
             _log_ahead(connection, patience)
-            _lay_out(connection, schema, version)
+            _lay_out(connection, schema, version, may_make=may_make)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -176,7 +183,9 @@ def _log_ahead(connection: sqlite3.Connection, patience: float) -> None:
             return
 
 
-def _lay_out(connection: sqlite3.Connection, schema: str, version: int) -> None:
+def _lay_out(
+    connection: sqlite3.Connection, schema: str, version: int, *, may_make: bool
+) -> None:
     """Make the tables; whoever comes first does it, the others wait for it."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found == version and version:
@@ -188,8 +197,11 @@ def _lay_out(connection: sqlite3.Connection, schema: str, version: int) -> None:
             "SELECT name FROM sqlite_master WHERE type = 'table'"
             " AND name NOT LIKE 'sqlite_%'"
         ).fetchall()
+        if not may_make and ("seal",) not in tables:
+            raise lost_state()
         for (table,) in tables:
-            connection.execute(f'DROP TABLE "{table}"')
+            if table != "seal":
+                connection.execute(f'DROP TABLE "{table}"')
     for statement in schema.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {version:d}")
