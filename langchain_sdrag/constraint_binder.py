@@ -45,7 +45,7 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
         state: Where it is kept, or its path; the retriever is given the same. In a
             worker of Ray it may not be left in memory.
         llm: Finds what the constraints mean, together with the local engine; then no

@@ -52,7 +52,7 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
         state: What a `ConstraintBinder` wrote, or its path; in memory by default. What
             nobody has located is located when it is retrieved.
         llm: Writes the summaries; it is given unredacted text.

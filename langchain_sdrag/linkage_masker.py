@@ -50,7 +50,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
         fitted: A plan that `fit` made of the whole corpus. It is applied as it is: what
             `linkage` says in the policy is what it was fitted with.
         whole_corpus: What is given in one call is the whole corpus: fit on it. A worker

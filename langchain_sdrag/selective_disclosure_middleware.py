@@ -32,6 +32,7 @@ from langchain_sdrag.tool_answers import checked, named, tool_messages
 from langchain_sdrag.tool_channels import ToolChannels
 from langchain_sdrag.tool_messages import put_together, retrieved_in
 from langchain_sdrag.wrapping import SetupArguments
+from sdrag.arguments import check_call
 from sdrag.errors import UsageError
 from sdrag.extras import require_extra
 from sdrag.principals import current_principal
@@ -92,6 +93,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         UsageError: An argument is not what it must be.
     """
 
+    @check_call
     def __init__(
         self,
         *,

@@ -55,7 +55,7 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
         state: Where it is kept, or its path; the retriever is given the same. In a
             worker of Ray it may not be left in memory.
         llm: Finds what the constraints mean, together with the local engine; then no

@@ -42,6 +42,7 @@ from llamaindex_sdrag.principals import PrincipalResolver
 from llamaindex_sdrag.redacted_values import value_redactor
 from llamaindex_sdrag.tracing import hide_from_tracers
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
+from sdrag.arguments import check_call
 from sdrag.engine.interrupts import bare_interrupt
 from sdrag.errors import HostError, SdragError, UsageError
 from sdrag.policy import Policy, metadata_of_any
@@ -57,6 +58,7 @@ Attempted = ToolOutput | BaseException
 """What is released, or else why nothing is."""
 
 
+@check_call
 def guard_tool(tool: BaseTool, **given: Unpack[DisclosureArguments]) -> GuardedTool:
     """
     Return a tool that answers with what the policy lets be disclosed.

@@ -53,7 +53,7 @@ class RedactedView(IngestWrapper[AudienceView]):
         ```
 
     Args:
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
         audience: A principal that represents it; without one, every constraint holds.
         llm: Finds what the constraints mean; without one, the local engine does.
         embeddings: Compares constraints with passages; the packaged MiniLM by default.

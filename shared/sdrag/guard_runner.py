@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, TypeVar
 
+from sdrag.arguments import check_call
 from sdrag.disclosure.documents import with_documents
 from sdrag.engine.calls import Limits
 from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
@@ -81,6 +82,11 @@ def keyed_hash(*parts: str, state: State | None = None) -> str:
 
 class Unpickled:
     """A wrapper that refuses to be pickled: its policy is confidential."""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if "__init__" in vars(cls):
+            setattr(cls, "__init__", check_call(vars(cls)["__init__"]))  # noqa: B010 -- mypy
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise UsageError(

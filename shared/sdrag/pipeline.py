@@ -111,7 +111,7 @@ class Engine:
         Put an engine together.
 
         Args:
-            policy: A path, a mapping or a `Policy`.
+            policy: A path, a mapping, a list of sentences or a `Policy`.
             has_model: Whether the runner can complete prompts.
             has_embeddings: Whether it can embed texts. If not, nothing is bound.
             model_id: Names the model in cache keys.

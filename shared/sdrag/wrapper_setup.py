@@ -19,7 +19,7 @@ from typing import Any, Literal, Required, Self, TypedDict, TypeVar, cast
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import is_instance_schema
 
-from sdrag.arguments import check_type
+from sdrag.arguments import check_type, unknown_argument
 from sdrag.detectors import Detector, detector_identity
 from sdrag.engine.calls import Limits, Port
 from sdrag.engine.effect_runner import Ports
@@ -87,7 +87,7 @@ class Arguments(TypedDict, total=False):
     """What every wrapper takes that keeps of passages what may be disclosed."""
 
     policy: Required[PolicySource]
-    """A path, a `PolicyFile`, a mapping or a `Policy`."""
+    """A path, a `PolicyFile`, a mapping, a list of sentences or a `Policy`."""
     detector: Detector | None
     """Finds mentions in addition to the local detector, such as Presidio or GLiNER."""
     state: StateSource
@@ -131,11 +131,11 @@ def refuse_unknown(
         UsageError: One of them is not known.
     """
     for name in sorted(set(given) - set(known)):
-        moved = _MOVED.get(name)
-        raise UsageError(
-            f"{wrapper} takes no argument `{name}`.",
-            hint=f"Pass `{moved}`." if moved else f"It takes {', '.join(known)}.",
-        )
+        if moved := _MOVED.get(name):
+            raise UsageError(
+                f"{wrapper} takes no argument `{name}`.", hint=f"Pass `{moved}`."
+            )
+        raise unknown_argument(wrapper, name, known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,12 @@ class WrapperSetup:
 
     @classmethod
     def build(
-        cls, framework: Framework, stage: Stage, *, policy: PolicySource, **given: Any
+        cls,
+        framework: Framework,
+        stage: Stage,
+        *,
+        policy: PolicySource | None = None,
+        **given: Any,
     ) -> Self:
         """
         Read the policy, and make the setup.
@@ -239,12 +244,18 @@ class WrapperSetup:
         Args:
             framework: How its models are asked.
             stage: What the wrapper does.
-            policy: A path, a `PolicyFile`, a mapping or a `Policy`.
+            policy: A path, a `PolicyFile`, a mapping, a list or a `Policy`.
             given: The other arguments of the class.
 
         Raises:
             PolicyError: The policy cannot be read.
+            UsageError: There is none.
         """
+        if policy is None:
+            raise UsageError(
+                "A wrapper needs a `policy`.",
+                hint="Pass a path, a mapping or a list of sentences.",
+            )
         read = Policy.read(policy)
         return cls(framework=framework, stage=stage, policy=read, **given)
 

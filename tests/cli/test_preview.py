@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import stat
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,118 @@ def test_the_page_shows_the_span_and_asks_nothing_from_outside(folder: Path) -> 
     assert "&lt;b&gt;Nobody" in html
     outside = ("<script", "<link", "<img", "src=", "href=", "url(", "@import")
     assert not [word for word in outside if word in html]
+
+
+def docx(document: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("[Content_Types].xml", b"<Types/>")
+        archive.writestr("word/document.xml", document)
+    return file.getvalue()
+
+
+SAID = b"The witness Jonathan Meyers left."
+DEEP = 20_000
+HOSTILE = {
+    "deep.json": b"[" * DEEP + b'"' + SAID + b'"' + b"]" * DEEP,
+    "deep.jsonl": b'{"text": "' + SAID + b'", "a": ' + b"[" * DEEP + b"]" * DEEP + b"}",
+    "objects.json": b'{"a":' * DEEP + b'"' + SAID + b'"' + b"}" * DEEP,
+    "open.json": b'[{"text": "' + SAID,
+    "number.json": b'[{"text": "' + SAID + b'", "a": 1' + b"0" * 5000 + b"}]",
+    "surrogate.json": b'[{"text": "' + SAID + b' \\ud800"}]',
+    "surrogate.jsonl": b'{"text": "' + SAID + b' \\udfff and"}',
+    "id.jsonl": b'{"id": "\\ud800", "text": "' + SAID + b'"}',
+    "key.jsonl": b'{"text": "' + SAID + b'", "\\ud800": "\\ud800"}',
+    "half.txt": SAID + b" \xed\xa0\x80 \xff",
+    "name\udcff.txt": SAID,
+    "name\udcff.bin": SAID,
+    "escape\x1b[2J.bin": SAID,
+    "cut.docx": docx(b"<w:document><w:body>" + SAID),
+    "empty.docx": docx(b""),
+    "deep.docx": docx(b"<a>" * DEEP + SAID + b"</a>" * DEEP),
+    "no.docx": b"PK\x03\x04" + SAID,
+    "no.pdf": b"%PDF-1.4\n" + SAID,
+    "other.pdf": SAID,
+    "no.parquet": b"PAR1" + SAID + b"PAR1",
+    "nul.csv": b'id,text\n1,"' + SAID + b'\0"\n',
+    "quote.csv": b'id,text\n1,"' + SAID,
+}
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("name", HOSTILE, ids=ascii)
+def test_no_file_ends_it_with_a_traceback(
+    tmp_path, monkeypatch, capfd, name, beside
+) -> None:
+    """Nor is any quoted; a page is written, or one line says why not."""
+    (tmp_path / "policy.yaml").write_text("constraints: [Remove names of witnesses]")
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / name).write_bytes(HOSTILE[name])
+    if beside:
+        (tmp_path / "files" / "plain.txt").write_text(TEXT)
+    page = tmp_path / "p.html"
+    command = ["preview", tmp_path / "policy.yaml", tmp_path / "files", "--html", page]
+    monkeypatch.setattr("sys.argv", ["sdrag", *map(str, command)])
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    said = "".join(capfd.readouterr())
+    assert "Meyers" not in said
+    assert "Traceback" not in said
+    assert "\x1b[2J" not in said
+    assert ended.value.code in {0, 2}
+    assert page.exists() == (ended.value.code == 0)
+    if beside and page.exists():
+        assert "plain.txt" in page.read_text("utf-8")
+
+
+def test_an_error_of_another_kind_is_one_line(folder, monkeypatch, capsys) -> None:
+    """It names its type and where, and not what it says: that may quote a file."""
+
+    def fail(*_: object) -> None:
+        raise ValueError(TEXT)
+
+    monkeypatch.setattr(Explainer, "explain", fail)
+    command = ["preview", str(folder / "policy.yaml"), str(folder / "documents")]
+    monkeypatch.setattr("sys.argv", ["sdrag", *command])
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert ended.value.code == 2
+    assert re.search(r"ValueError in cli/preview\.py, line \d+", said)
+    assert "Meyers" not in said
+
+
+def test_what_was_not_read_is_named_where_nothing_was(folder, monkeypatch, capsys):
+    command = ["preview", folder / "policy.yaml", folder / "documents" / "d.bin"]
+    monkeypatch.setattr("sys.argv", ["sdrag", *map(str, command)])
+    with pytest.raises(SystemExit):
+        main()
+
+    assert "d.bin" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("before", [None, 0o644])
+def test_the_page_is_its_owners_alone(folder: Path, before) -> None:
+    """Also where an open one was there, or a half of one; no page loads anything."""
+    page = folder / "p.html"
+    for path in (page, folder / "p.html.partial"):
+        if before:
+            path.write_text("before")
+            path.chmod(before)
+    call("preview", folder / "policy.yaml", folder / "documents", "--html", page)
+
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    html = page.read_text("utf-8")
+    (content,) = re.findall(
+        r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', html
+    )
+    assert html.index("http-equiv") < html.index("<style")
+    assert content.startswith("default-src 'none'; style-src 'unsafe-inline'")
+    assert "script-src" not in content
+    assert not (folder / "p.html.partial").exists()
 
 
 class Stopped(Exception):  # noqa: N818 - somebody presses Ctrl-C

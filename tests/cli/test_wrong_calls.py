@@ -102,7 +102,7 @@ CALLS = [
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     files = {
         "policy.yaml": "constraints:\n- Remove names of witnesses\n",
-        "list.yaml": "- Remove names\n",
+        "list.yaml": "- Remove names\n- 5\n",
         "broken.yaml": "constraints: [\n",
         "key.yaml": "constrants: []\n",
         "sealed.yaml": "constraints: []\n",

@@ -15,6 +15,8 @@ from sdrag.errors import UsageError
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (
+    Documents,
+    Nodes,
     Scenario,
     langchain_compressor,
     langchain_retriever,
@@ -87,6 +89,124 @@ def test_a_misspelt_argument_is_refused(hook):
     """Ignored, it would leave out what it was to protect."""
     with pytest.raises(UsageError, match="takes no argument `authorise`"):
         hook(policy=SCENARIO.policy, authorise=lambda *_: [False])
+
+
+HOOKS = {
+    langchain_sdrag: langchain_sdrag.SelectiveDisclosureCompressor,
+    llamaindex_sdrag: llamaindex_sdrag.SelectiveDisclosurePostprocessor,
+}
+HOSTS = {
+    langchain_sdrag: lambda scenario: Documents(scenario=scenario),
+    llamaindex_sdrag: Nodes,
+}
+CALLS = [
+    # the class, its positional arguments, its named ones, what the error says
+    ("SelectiveDisclosureRetriever", "rp", "", r"by name only.*base_retriever=\.\.\."),
+    ("SelectiveDisclosureRetriever", "p", "", "by name only"),
+    ("SelectiveDisclosureRetriever", "", "policy", "needs the argument `base_retr"),
+    (
+        "SelectiveDisclosureRetriever",
+        "",
+        "policy retriever",
+        "`base_retriever`. Did you mean it by `retriever`",
+    ),
+    ("SelectiveDisclosureRetriever", "", "policy vectorstore", "by `vectorstore`"),
+    ("SelectiveDisclosureRetriever", "", "base_retriever", "needs a `policy`"),
+    ("SelectiveDisclosureRetriever", "", "base_retriever polcy", "mean `policy`"),
+    ("SelectiveDisclosureRetriever", "", "base_retriever policy model", "mean `llm`"),
+    ("SelectiveDisclosureRetriever", "", "base_retriever policy LLM", "mean `llm`"),
+    ("hook", "p", "", r"by name only.*Write \w+\(policy=\.\.\.\)"),
+    ("hook", "", "", "needs a `policy`"),
+    ("hook", "", "policy_path", "mean `policy`"),
+    ("hook", "", "policy embedding", "mean `embeddings`"),
+    ("hook", "", "policy embed_model", "mean `embeddings`"),
+    ("hook", "", "policy authoriser", "mean `authorize`"),
+    ("hook", "", "policy judge", "mean `judges`"),
+    ("hook", "", "policy xyzzy", r"no argument `xyzzy`\. It takes policy, "),
+    ("ConstraintBinder", "p", "", "by name only"),
+    ("ConstraintBinder", "", "", "needs the argument `policy`"),
+    ("ConstraintBinder", "", "policies", "Did you mean it by `policies`"),
+    ("ConstraintBinder", "", "policy state_path", "mean it by `state_path`"),
+    ("ConstraintBinder", "", "policy state model", "mean `llm`"),
+    ("LinkageMasker", "p", "", "by name only"),
+    ("InjectionScanner", "", "policy classifer", "takes no argument `classifer`"),
+    ("HierarchySummarizer", "", "policy state llm embedings", "mean `embeddings`"),
+    ("RedactedView", "", "", "needs the argument"),
+    ("AnswerGuard", "rp", "", "by name only|needs the argument `policy`"),
+    ("HighlightAndSummarize", "p", "", "by name only"),
+    ("HighlightAndSummarize", "", "policy models", "takes no argument `models`"),
+]
+
+
+@pytest.mark.parametrize("package", HOOKS, ids=lambda package: package.__name__)
+@pytest.mark.parametrize(("name", "positional", "named", "said"), CALLS)
+def test_a_wrong_call_is_told_how_to_call(package, name, positional, named, said):
+    """Arguments go by name, and the error names the nearest one there is."""
+    host = HOSTS[package](SCENARIO)
+    values = {"r": host, "p": SCENARIO.policy}
+    kwargs = {
+        argument: host if "retr" in argument else SCENARIO.policy
+        for argument in named.split()
+    }
+    called = HOOKS[package] if name == "hook" else getattr(package, name)
+
+    with pytest.raises(UsageError, match=said) as caught:
+        called(*(values[one] for one in positional), **kwargs)
+
+    assert NAME not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "said"),
+    [
+        (("tool", "policy"), {}, "by name only"),
+        ((), {"policy": "p"}, "needs the argument `tool`"),
+        (("tool",), {}, "needs a `policy`"),
+        (("tool",), {"polcy": "p"}, "mean `policy`"),
+    ],
+)
+def test_a_function_is_told_too(args, kwargs, said):
+    with pytest.raises(UsageError, match=said):
+        llamaindex_sdrag.guard_tool(*args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [({"tool": "a"}, "no argument `tool`"), ({}, "policy")]
+)
+def test_the_middleware_is_told_too(given, said):
+    with pytest.raises(UsageError, match=said):
+        langchain_sdrag.SelectiveDisclosureMiddleware(**given)
+    with pytest.raises(UsageError, match="by name only"):
+        langchain_sdrag.SelectiveDisclosureMiddleware(SCENARIO.policy)
+
+
+@pytest.mark.parametrize("given", [list, tuple, "- {}\n"])
+@pytest.mark.parametrize("build", RETRIEVERS)
+def test_a_policy_may_be_a_list_of_sentences(build, given, tmp_path):
+    """In code and in a file."""
+    said = "Remove the names of witnesses"
+    policy = given([said]) if callable(given) else tmp_path / "policy.yaml"
+    if not callable(given):
+        policy.write_text(given.format(said))
+    text = "The witness Anna Karlsson saw a green van."
+    built = build(replace(SCENARIO, policy=policy, passages=(Passage("p", text),)))
+
+    found = built.invoke("Who?") if hasattr(built, "invoke") else built.retrieve("Who?")
+
+    assert NAME not in str(found)
+    assert "green van" in str(found)
+
+
+@pytest.mark.parametrize("package", HOOKS, ids=lambda package: package.__name__)
+@pytest.mark.parametrize(
+    "name",
+    ["HighlightAndSummarize", "ConstraintBinder", "InjectionScanner", "LinkageMasker"],
+)
+def test_every_wrapper_takes_a_list(package, name, tmp_path):
+    state = {"state": tmp_path / "state"} if name == "ConstraintBinder" else {}
+    whole = {"whole_corpus": True} if name == "LinkageMasker" else {}
+
+    assert getattr(package, name)(policy=["Remove names"], **state, **whole)
 
 
 def test_a_tool_of_another_kind_is_refused():

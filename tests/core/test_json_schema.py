@@ -17,6 +17,9 @@ EXAMPLE = {"text": "a b", "hides": "a", "keeps": ["b"]}
 VALID = [
     {},
     {"constraints": ["Remove names of witnesses"]},
+    ["Remove names of witnesses", {"text": "Hide doses"}],
+    {"constraints": [{"text": "Hide", "unless": [{"roles": "a", "n": 1}, {"n": [2]}]}]},
+    {"constraints": [{"text": "Hide", "unless": {}}]},
     {"constraints": [{"text": "Hide doses", "where": {"ward": "north", "n": [1, 2]}}]},
     {"constraints": [{"text": "Hide doses", "unless": {"roles": ["physician"]}}]},
     {
@@ -37,6 +40,9 @@ INVALID = [
     {"disclosur": {}},
     {"constraints": ["Remove names", ""]},
     {"constraints": [{"id": "a"}]},
+    ["Remove names", ""],
+    ["Remove names", 5],
+    {"constraints": [{"text": "Hide", "unless": [{}]}]},
     {"constraints": [{"text": "Hide", "methd": "redact"}]},
     {"constraints": [{"text": "Hide", "method": "hide"}]},
     {"disclosure": {"bind_top_n": 0}},

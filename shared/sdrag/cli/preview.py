@@ -53,8 +53,8 @@ def preview(
     Show what a policy withholds from documents, by which constraint, and why.
 
     Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. The page holds the
-    documents themselves: keep it where they may be kept. A preview with a page can be
-    stopped: the same command goes on where it was.
+    documents themselves, and only its owner can read it: keep it where they may be
+    kept. A preview with a page can be stopped: the same command goes on where it was.
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """
@@ -91,7 +91,7 @@ def preview(
     if html is not None and journal is not None:
         from sdrag.reports.preview_report import render_preview
 
-        write_whole(html, render_preview(previewed))
+        write_whole(html, render_preview(previewed), private=True)
         journal.remove()
     result = {
         "documents": previewed.documents,
@@ -123,7 +123,11 @@ def _read(paths: list[Path]) -> tuple[list[list[Passage]], list[Skipped]]:
         else:
             documents.append(list(chunks_of(found)))
     if not any(documents):
-        raise UsageError("There is no document to preview.", hint="See `--help`.")
+        reasons = "; ".join(f"{file.path!r} {file.reason}" for file in skipped[:5])
+        raise UsageError(
+            "There is no document to preview.",
+            hint=f"Not read: {reasons}." if reasons else "See `--help`.",
+        )
     return documents, skipped
 
 
@@ -194,6 +198,6 @@ def _lines(previewed: Preview, html: Path | None) -> Iterator[str]:
             spans = counted(counts["spans"], "span")
             yield f"  {name}: {spans} in {counted(counts['chunks'], 'chunk')}"
     for file in previewed.skipped:
-        yield f"  not read: {file.path} {file.reason}"
+        yield f"  not read: {file.path!r} {file.reason}"
     if html is not None:
         yield f"Open {html} in a browser."

@@ -46,16 +46,25 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"{path} cannot be written.", hint="Name another file.")
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """
     Write a file through another one next to it, so that it is never half written.
+
+    Args:
+        path: Of the file.
+        content: A lone surrogate in a text becomes a question mark.
+        private: Only the owner can read it, at any time.
 
     Raises:
         UsageError: It cannot be written.
     """
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
     partial = path.with_name(path.name + ".partial")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
-        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+        partial.unlink(missing_ok=True)
+        with os.fdopen(os.open(partial, flags, 0o600 if private else 0o666), "wb") as f:
+            f.write(data)
         partial.replace(path)
     except OSError as error:
         raise UsageError(

@@ -57,7 +57,7 @@ def bind_corpus(
     Args:
         read: Yields the chunks. It is called three times, so the corpus is never held
             by the caller as a whole. Chunks of one document come together, in order.
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
         state: Where it is kept, or its path; the caller writes it.
         options: How Ray is used.
         progress: Is called with how many chunks are done, and how many there are.

@@ -30,7 +30,7 @@ def preview_corpus(
     Args:
         batches: Chunks of whole documents; what is read together is explained
             together.
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
         principal: Who asks.
         options: How Ray is used.
 

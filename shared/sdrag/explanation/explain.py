@@ -56,7 +56,7 @@ def explain(
 
     Args:
         text: Read as a document by itself.
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
         metadata: Of the document, for the constraints' `where`.
         principal: Who asks; lifts constraints by `unless`.
         detector: Finds mentions in addition to the local detector.
@@ -84,7 +84,7 @@ class Explainer:
     Explains many texts under one policy.
 
     Args:
-        policy: A path, a mapping or a `Policy`.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
         detector: Finds mentions in addition to the local detector.
         complete: A model that completes prompts; the local engine alone when missing.
 

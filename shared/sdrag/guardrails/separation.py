@@ -186,7 +186,8 @@ def with_citations(instruction: str, policy: PolicySource | None) -> str:
 
     Args:
         instruction: The host's own.
-        policy: A path, a mapping or a `Policy`; nothing is added without one.
+        policy: A path, a mapping, a list of sentences or a `Policy`; nothing is added
+            without one.
 
     Raises:
         PolicyError: The policy cannot be read.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -44,8 +44,8 @@ class Policy(GuardSections):
     """
     Everything the policy file says.
 
-    Build one with `Policy.read`, which takes a path, a mapping or a `Policy`. A guard
-    is off until its section is in the file.
+    Build one with `Policy.read`, which takes a path, a mapping, a list of sentences or
+    a `Policy`. A guard is off until its section is in the file.
 
     Args:
         constraints: What must not be disclosed; a sentence in plain words is enough.
@@ -103,8 +103,8 @@ class Policy(GuardSections):
         Read a policy.
 
         Args:
-            source: A path to a YAML file, a `PolicyFile`, a mapping of its shape, or a
-                `Policy`.
+            source: A path to a YAML file, a `PolicyFile`, a mapping of its shape, a
+                list of constraints, or a `Policy`.
 
         Raises:
             PolicyError: It cannot be read; names the line and the key.
@@ -113,7 +113,14 @@ class Policy(GuardSections):
             return source
         if isinstance(source, Mapping):
             return cls._checked(dict(source), {})
+        if isinstance(source, (list, tuple)):
+            return cls._checked({"constraints": list(source)}, {})
         path = source.path if isinstance(source, PolicyFile) else source
+        if not isinstance(path, (str, Path)):
+            raise PolicyError(
+                f"A policy is no {type(source).__name__}.",
+                hint="Give the path of a YAML file, a mapping, or a list of sentences.",
+            )
         return cls.parse(text_of(Path(path)))
 
     @classmethod
@@ -211,5 +218,12 @@ class Policy(GuardSections):
         raise explained(problems, lines, cls)
 
 
-PolicySource = Policy | PolicyFile | Mapping[str, Any] | str | Path
-"""A policy, a mapping of its shape, its file, or the path of that."""
+PolicySource = (
+    Policy
+    | PolicyFile
+    | Mapping[str, Any]
+    | Sequence[str | Mapping[str, Any]]
+    | str
+    | Path
+)
+"""A policy, a mapping of its shape, a list of constraints, its file, or the path."""

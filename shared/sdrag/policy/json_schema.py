@@ -32,9 +32,9 @@ def policy_schema() -> dict[str, Any]:
     schema = Policy.model_json_schema()
     _describe(schema, Policy)
     bare = {"type": "string", "minLength": 1}
-    schema["properties"]["constraints"]["items"] = {
-        "anyOf": [bare, {"$ref": f"#/$defs/{ConstraintSection.__name__}"}]
-    }
+    item = {"anyOf": [bare, {"$ref": f"#/$defs/{ConstraintSection.__name__}"}]}
+    schema["properties"]["constraints"]["items"] = item
+    schema |= {"type": ["object", "array"], "items": item}  # a list: the constraints
     for section in sections():
         _describe(schema["$defs"][section.__name__], section)
     return {"$schema": _DIALECT, **schema, "title": "sdrag policy"}

@@ -52,12 +52,17 @@ def text_of(path: Path) -> str:
     except (OSError, ValueError) as error:
         fault = f"cannot be read ({type(error).__name__})"
     raise PolicyError(
-        f"The policy file {fault}.", hint="Give the path of a YAML file, or a mapping."
+        f"The policy file {fault}.",
+        hint="Give the path of a YAML file, a mapping, or a list of sentences.",
     )
 
 
 def parsed(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:
-    """Read YAML; its places are counted before anything is made of them."""
+    """
+    Read YAML; its places are counted before anything is made of them.
+
+    A list is a list of constraints.
+    """
     if len(text) > MAX_POLICY_BYTES:
         return PolicyError("The text is too large for a policy.")
     line = None
@@ -65,12 +70,16 @@ def parsed(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         lines: Lines = {}
-        _note_lines(node, (), lines)
-        if not isinstance(node, yaml.MappingNode):
+        is_list = isinstance(node, yaml.SequenceNode)
+        _note_lines(node, ("constraints",) if is_list else (), lines)
+        if not isinstance(node, (yaml.MappingNode, yaml.SequenceNode)):
             return PolicyError(
-                "A policy is a mapping.", line=1, hint="Begin with `constraints:`."
+                "A policy is a mapping, or a list of constraints.",
+                line=1,
+                hint="Begin with `constraints:`.",
             )
-        return loader.construct_document(node), lines
+        make = loader.construct_document
+        return ({"constraints": make(node)} if is_list else make(node)), lines
     except PolicyError as error:
         return error.sealed()
     except yaml.MarkedYAMLError as error:

@@ -11,6 +11,9 @@ from importlib.resources import files
 __all__ = ["Markup", "bar", "card", "page", "rest", "table"]
 
 _WIDE = 100
+_CSP = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +26,9 @@ class Markup:
 def page(title: str, body: Iterable[str]) -> str:
     """Return a whole document."""
     return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
-        f'content="width=device-width"><title>{escape(title)}</title>'
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_CSP}"><meta '
+        f'name="viewport" content="width=device-width"><title>{escape(title)}</title>'
         f"<style>{_style()}</style><body>{''.join(body)}</body></html>\n"
     )
 
