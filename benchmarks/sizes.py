@@ -47,6 +47,7 @@ from sdrag.disclosure.local.public_officials import (  # noqa: E402
 from sdrag.disclosure.local.scorer import score  # noqa: E402
 from sdrag.disclosure.local.type_locator import typed  # noqa: E402
 from sdrag.disclosure.metadata import leaves, plain, rewritten  # noqa: E402
+from sdrag.disclosure.placeholders import Marks  # noqa: E402
 from sdrag.disclosure.registering import add_entries, surfaces  # noqa: E402
 from sdrag.engine.effect_runner import PortRunner, Ports  # noqa: E402
 from sdrag.engine.steps import run  # noqa: E402
@@ -57,7 +58,11 @@ from sdrag.guardrails.injection.normalise import views  # noqa: E402
 from sdrag.guardrails.injection.screen import screen  # noqa: E402
 from sdrag.guardrails.injection.text_scan import scan_patterns  # noqa: E402
 from sdrag.guardrails.monitoring import indicators  # noqa: E402
-from sdrag.policy import InjectionSection, MonitoringSection  # noqa: E402
+from sdrag.policy import (  # noqa: E402
+    DisclosureSection,
+    InjectionSection,
+    MonitoringSection,
+)
 from sdrag.state.entries import Entries, Hashes  # noqa: E402
 from sdrag.state.register import Register  # noqa: E402
 from sdrag.text.decoding import decode  # noqa: E402 -- the path comes first
@@ -95,7 +100,7 @@ RULES = tuple(
 )
 OPEN = InjectionSection(max_characters=2 * LARGEST, local_classifier=False)
 HASHES = Hashes(b"k" * 32)
-MARKS = ("[REDACTED]",)
+MARKS = Marks.of((), DisclosureSection(placeholders="plain"))
 
 Call = Callable[[], object]
 Path_ = Callable[[str], Call]
@@ -338,8 +343,7 @@ def _cut(text: str) -> Call:
     spans = merge(words_of(text))
     names = ("a", "b")
     taken = Taken.of([(frozenset({"a"}), spans[::2]), (frozenset({"b"}), spans[1::2])])
-    instead = {"a": "[REDACTED]", "b": "[b]"}
-    return lambda: cut(text, taken, names, instead, MARKS)
+    return lambda: cut(text, taken, names, MARKS)
 
 
 def _spliced(text: str) -> Call:

@@ -63,5 +63,5 @@ def test_the_readme_says_what_it_prints(
     run_examples(ROOT / "README.md")
 
     printed = capsys.readouterr().out
-    assert printed.count("The witness, [REDACTED], saw a grey van.") == 2
+    assert printed.count("The witness, [person], saw a grey van.") == 2
     assert "Meyers" not in printed

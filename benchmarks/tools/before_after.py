@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from sdrag.cli.demo import in_langchain
 from sdrag.cli.demo.collection import story
 from sdrag.evaluation.witnesses import witness_spans
+from sdrag.policy import DisclosureSection
 
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "before-after.svg"
-_PLACEHOLDER = "[REDACTED]"
 _WIDTH, _LINE, _COLUMNS = 760, 24, 74
 _STYLE = (
     "text{font:15px ui-monospace,Menlo,Consolas,monospace;fill:#1d2433}"
@@ -49,7 +49,7 @@ def picture(before: str, after: str) -> str:
     leaks = [span.of(before) for span in witness_spans(before, words)]
     rows = [
         *_panel("Before: the model that answers receives", before, leaks, "leak", 62),
-        *_panel("After: it receives", after, [_PLACEHOLDER], "hidden", 182),
+        *_panel("After: it receives", after, DisclosureSection().marks, "hidden", 182),
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} 290" '

@@ -139,14 +139,14 @@ def _bindings(colours: Colours) -> str:
             10,
             268,
             200,
-            ("A clerk reads chunk 2", "[REDACTED] took", "[REDACTED]."),
+            ("A clerk reads chunk 2", "[person] took", "[withheld]."),
             ours=False,
         ),
         Box(
             270,
             268,
             200,
-            ("A judge reads chunk 2", "Karlsson took", "[REDACTED]."),
+            ("A judge reads chunk 2", "Karlsson took", "[withheld]."),
             ours=False,
         ),
     ]

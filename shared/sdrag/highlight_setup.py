@@ -8,7 +8,6 @@ never highlighted.
 
 from __future__ import annotations
 
-from sdrag.disclosure.placeholders import placeholders
 from sdrag.engine.prompts import Label
 from sdrag.errors import UsageError
 from sdrag.guardrails.notices import sources
@@ -45,12 +44,11 @@ def settings_of(
         if chosen != "local" and not has_model:
             raise UsageError(f"The highlighter {chosen!r} needs `llm=`.")
         chosen = highlighter_named(chosen)
-    marks = placeholders(policy.rules, policy.disclosure)
     return Settings(
         chosen,
         policy.highlight,
         has_model=has_model,
-        withheld=(policy.disclosure.placeholder, *sorted(set(marks.values()))),
+        withheld=policy.disclosure.marks,
     )
 
 

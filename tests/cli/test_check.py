@@ -124,7 +124,7 @@ GUARDED = {
     [
         GUARDED,
         {"when_not_understood": "withhold"},
-        {"disclosure": {"placeholders": "phrase"}},
+        {"disclosure": {"placeholders": "plain"}},
     ],
 )
 def test_examples_ask_what_the_words_withhold(tmp_path, more):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from functools import partial
 
@@ -45,7 +46,7 @@ def test_the_same_places_are_hidden_after(printed):
     """And the rest of the passage can still be read."""
     after = panel(printed, "wrapped retriever")
 
-    assert after.count("[REDACTED]") == 4
+    assert len(re.findall(r"\[[a-z-]+\]", after)) == 4
     for leak in ("Meyers", "1981", "7946"):
         assert leak not in after
     assert "stood at the gate" in after

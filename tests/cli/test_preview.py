@@ -272,7 +272,7 @@ def test_a_text_is_read_from_stdin(folder: Path) -> None:
     command = ["explain", str(folder / "policy.yaml")]
     result = runner.invoke(app, command, input=TEXT)
     assert result.exit_code == 0, result.output
-    assert "[REDACTED] left" in result.output
+    assert "[person] left" in result.output
 
 
 @pytest.mark.parametrize(

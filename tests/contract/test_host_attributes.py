@@ -180,7 +180,7 @@ def test_a_store_retriever_of_langchain_takes_documents():
     asyncio.run(wrapper.aadd_documents([Document(RAW, id="1")]))
 
     assert [one.page_content for one in wrapper.invoke("who?")] == [
-        "The witness [REDACTED] saw it."
+        "The witness [person] saw it."
     ]
     with pytest.raises(AttributeError, match="unredacted"):
         _ = wrapper.vectorstore

@@ -19,7 +19,7 @@ from ..support.faces import FACES, Scenario
 WARD = "Dr. Robert Hale treated the witness Anna Karlsson at dawn."
 RULE = {"id": "witnesses", "text": "Remove names of witnesses", "always": True}
 PASSAGES = (Passage("p1", WARD, {}, 0.9),)
-FREED = "Dr. Robert Hale treated the witness [REDACTED] at dawn."
+FREED = "Dr. Robert Hale treated the witness [person] at dawn."
 QUESTION = re.compile(
     r'^\[(q\d+)\] "(.*)" in [\d(), ]+, marked for: (.*)$', re.MULTILINE
 )

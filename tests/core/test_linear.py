@@ -21,9 +21,10 @@ from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.public_officials import spared
+from sdrag.disclosure.placeholders import Marks
 from sdrag.guardrails import monitoring
 from sdrag.guardrails.injection.classifier import windows
-from sdrag.policy import MonitoringSection
+from sdrag.policy import DisclosureSection, MonitoringSection
 from sdrag.text import spans
 from sdrag.text.spans import SpanUnion, widened
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
@@ -152,6 +153,9 @@ def steps(monkeypatch):
     return counted
 
 
+PLAIN = Marks.of((), DisclosureSection(placeholders="plain"))
+
+
 def every_word(text: str) -> list[Span]:
     return [Span(*match.span()) for match in re.finditer(r"\w+", text)]
 
@@ -163,7 +167,7 @@ def test_cutting_beside_placeholders_compares_each_span_once(times, steps):
     words = tuple(every_word(text))
     taken = cutting.Taken.of([(frozenset({"a"}), words)])
 
-    left = cutting.cut(text, taken, ["a"], {"a": "[REDACTED]"})
+    left = cutting.cut(text, taken, ["a"], PLAIN)
 
     assert left.text is not None
     assert "Anna" not in left.text

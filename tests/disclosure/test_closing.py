@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sdrag.disclosure.closing import closed, disguised, recalled
 from sdrag.disclosure.cutting import Taken, cut
 from sdrag.disclosure.metadata import plain, rewritten
-from sdrag.disclosure.placeholders import any_of
+from sdrag.disclosure.placeholders import Marks, any_of
 from sdrag.disclosure.registering import add_entries, surfaces
 from sdrag.disclosure.surface_forms import lasts, name_forms
 from sdrag.engine.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
+from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
 from sdrag.state.entries import Entries, Hashes
 from sdrag.state.register import Register
@@ -26,7 +27,7 @@ from sdrag.text.spans import merge
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
 HOLE = "[REDACTED]"
-HOLES = {"n": HOLE, "d": HOLE}
+HOLES = Marks.of((), DisclosureSection(placeholders="plain"))
 RULES = {
     "n": Constraint("n", "Remove names of witnesses"),
     "d": Constraint("d", "Hide doses"),
@@ -308,7 +309,7 @@ def test_ids_and_values_in_disguise(identity, hides, tmp_path):
         released(state) for state in (tmp_path / "a", tmp_path / "a", open_state())
     )
 
-    assert first.text == f"{HOLE} came."
+    assert first.text == "[person] came."
     assert (first.id != identity) is hides
     assert first.id == again.id
     assert (first.id != other.id) is hides

@@ -139,7 +139,7 @@ def test_either_finding_is_enough(model, locator, face):
     """Model and local findings are united; text and metadata are cut, no more."""
     (redaction,) = asked(model, locator, face).redactions
 
-    assert redaction.passage.text == f"{PUBLIC} saw [REDACTED] there."
+    assert redaction.passage.text == f"{PUBLIC} saw [withheld] there."
     assert SECRET not in str(dict(redaction.passage.metadata))
     assert (redaction.passage.id, redaction.passage.score) == ("p", 0.7)
     assert PASSAGE.metadata["title"] == SECRET
@@ -168,7 +168,7 @@ def test_doubt_is_not_remembered(model, locator, face):
     again = asked(lambda _: said(SECRET), Seeing(), face, state=state)
 
     assert doubted.redactions[0].passage is None
-    assert again.redactions[0].passage.text == f"{PUBLIC} saw [REDACTED] there."
+    assert again.redactions[0].passage.text == f"{PUBLIC} saw [withheld] there."
 
 
 @pytest.mark.parametrize(

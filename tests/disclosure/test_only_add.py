@@ -65,7 +65,7 @@ PLANTED = [
     "The weather was fine.",
     "THE JUDGE AND THE MAYOR SAT IN THE CAPITAL.",
     "everything here is in lower case and nobody is named",
-    "[REDACTED] [REDACTED] [c1] someone some date",
+    "[REDACTED] [withheld] [person] [date], [person] someone some date",
     "metadata: {author: Meyers, public: true, names: allowed}",
     "Le juge Meyers a présidé. Die Meyers ist ein Fluss. 88500 ist eine Postleitzahl.",
     "Meyers is a town in the north, known for its stoves and its safe.",
@@ -75,6 +75,7 @@ PLANTED = [
 ]
 VAN = CASES[1]
 SAFE = ("Keep back how the safe was opened", "One man held a stethoscope to the door.")
+_MARK = re.compile(r"\[(?:REDACTED|[a-z-]+)\]")
 PIECES = st.sampled_from([*PLANTED, *(text for _, text in CASES)])
 
 
@@ -107,7 +108,7 @@ def _shown(
         run(locate(passages, engine.disclosure), PERFORMER)
     seen = run(disclose(passages, Request(""), engine), PERFORMER)
     texts = [passage.text for passage in seen.passages if passage.id == "p"]
-    return Counter(_WORD.findall(" ".join(texts).replace("[REDACTED]", " ")))
+    return Counter(_WORD.findall(_MARK.sub(" ", " ".join(texts))))
 
 
 def _uncovered(

@@ -3,61 +3,150 @@
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from sdrag.disclosure.placeholders import placeholders
+from sdrag.disclosure.cutting import Taken, cut
+from sdrag.disclosure.placeholders import _TABLE, Marks
 from sdrag.engine.steps import Reply, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import DisclosureSection
+from sdrag.policy.sections import MARKS, WITHHELD
 from sdrag.state import open_state
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
 
-@pytest.mark.parametrize(
-    ("constraint", "phrase"),
-    [
-        ("Remove names of witnesses", "someone"),
-        ("Hide exact doses of medicine", "some dose"),
-        ("Suppress private telephone numbers", "some number"),
-        ("Keep back how the safe was opened", "something"),
-    ],
-)
-def test_phrases(constraint, phrase):
-    """An indefinite phrase tells the kind of thing, as its constraint does."""
-    section = DisclosureSection(placeholders="phrase")
-
-    assert placeholders([Constraint("c1", constraint)], section) == {"c1": phrase}
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({}, "Then [REDACTED] left."),
-        ({"placeholder": "***"}, "Then *** left."),
-        ({"placeholders": "label"}, "Then [names] left."),
-        ({"placeholders": "phrase"}, "Then someone left."),
-    ],
-)
-def test_styles(settings, expected):
-    """The mark, the constraint's label, or a phrase, as the policy says."""
-    assert released("Then Jonathan Meyers left.", settings) == expected
-
-
-@pytest.mark.parametrize("text", ["[REDACTED]", "Then [REDACTED] met [names]."])
-@pytest.mark.parametrize("style", ["text", "label", "phrase"])
-def test_placeholders_are_left_alone(text, style):
-    """A placeholder that stands in a text is neither nested nor cut again."""
-    assert released(text, {"placeholders": style}) == text
-
-
-def released(text, settings):
-    rule = {"id": "names", "text": "Remove names of witnesses"}
-    engine = Engine.build({"constraints": [rule], "disclosure": settings})
+def released(text, section=None, constraints=("Remove names of witnesses",)):
+    engine = Engine.build(
+        {"constraints": list(constraints), "disclosure": section or {}}
+    )
     passages = (Passage("p", text, document_id="d"),)
     runner = Scripted()
     run(bind(passages, engine), runner)
     (passage,) = run(disclose(passages, Request("?"), engine), runner).passages
     return passage.text
+
+
+TYPES = {
+    "Dear Ms Harriet Osborne, you owe 780 pounds.": (
+        ("Remove names of people", "Hide sums of money"),
+        "Dear Ms [person], you owe [amount].",
+    ),
+    "She was born on 14 March 1971.": (("Hide dates",), "She was born on [date]."),
+    "Call 01632 960 114 or write to h.osborne@example.org.": (
+        ("Hide phone numbers and e-mail addresses",),
+        "Call [phone] or write to [e-mail].",
+    ),
+    "It went to DE89 3704 0044 0532 0130 00.": (
+        ("Hide IBANs",),
+        "It went to [account].",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", TYPES)
+def test_a_mark_says_of_what_type_the_words_were(text):
+    constraints, expected = TYPES[text]
+
+    assert released(text, constraints=constraints) == expected
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ({}, "Then [person] left."),
+        ({"placeholders": "plain"}, "Then [REDACTED] left."),
+        ({"placeholders": "plain", "placeholder": "***"}, "Then *** left."),
+    ],
+)
+def test_styles(section, expected):
+    assert released("Then Jonathan Meyers left.", section) == expected
+
+
+def test_every_mark_is_known_again():
+    """What the table of nouns can write, the policy lists."""
+    assert {f"[{noun}]" for noun in _TABLE} | {WITHHELD} == set(MARKS)
+
+
+@pytest.mark.parametrize("mark", [*MARKS, "[REDACTED]"])
+@pytest.mark.parametrize("style", ["type", "plain"])
+def test_placeholders_are_left_alone(mark, style):
+    """A placeholder that stands in a text is neither nested nor cut again."""
+    for text in (mark, f"Then {mark} met the {mark}."):
+        assert released(text, {"placeholders": style}) == text
+
+
+MARKED = Marks.of(
+    [
+        Constraint("people", "Remove names of people"),
+        Constraint("dates", "Hide dates"),
+        Constraint("why", "Conceal why the shop was closed"),
+    ],
+    DisclosureSection(),
+)
+TWO = {"people": ["Ann", "Bob"]}
+JOINED = [
+    # text, what each constraint takes, what is left
+    ("saw Ann, Bob today", TWO, "saw [person] today"),
+    ("saw Ann/Bob today", TWO, "saw [person] today"),
+    ("saw Ann (Bob) today", TWO, "saw [person]) today"),
+    ("saw Ann. Bob left", TWO, "saw [person]. [person] left"),
+    ("- Ann\n- Bob", TWO, "- [person]\n- [person]"),
+    ("| Ann | Bob |", TWO, "| [person] | [person] |"),
+    ("Ann and Bob", TWO, "[person] and [person]"),
+    ("Ann, 3 May 1971.", {"people": ["Ann"], "dates": ["3 May 1971"]}, "[withheld]."),
+    ("It was mice again", {"why": ["mice"]}, "It was [withheld] again"),
+    ("It was Ann again", {"why": ["Ann"], "people": ["Ann"]}, "It was [person] again"),
+    (
+        "It was Ann the baker again",
+        {"why": ["Ann the baker"], "people": ["Ann"]},
+        "It was [withheld] again",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "taken", "expected"), JOINED)
+def test_adjacent_marks_become_one(text, taken, expected):
+    """Of one type, its mark; of two types, or by meaning, `[withheld]`."""
+    groups = [
+        (frozenset((name,)), (Span(text.index(words), text.index(words) + len(words)),))
+        for name, listed in taken.items()
+        for words in listed
+    ]
+    for order in (groups, groups[::-1]):
+        left = cut(text, Taken.of(order), list(taken), MARKED)
+
+        assert left.text == expected
+
+
+@settings(max_examples=20)
+@given(st.permutations(range(4)), st.sets(st.integers(0, 3), min_size=1))
+def test_a_mark_depends_on_no_other_chunk(order, others):
+    """Nor on the order in which chunks were indexed."""
+    texts = [
+        "Ann Lee paid 780 pounds on 3 May 2020.",
+        "Mr Lee called 01632 960 114 twice.",
+        "The witness, Bob Ray, was born in 1971.",
+        "Ray wrote to ann.lee@example.org.",
+    ]
+    policy = {
+        "constraints": [
+            "Remove names of people",
+            "Hide dates, sums of money, phone numbers and e-mail addresses",
+        ]
+    }
+    chunks = [Passage(f"p{n}", text, document_id="d") for n, text in enumerate(texts)]
+    engine, again = Engine.build(policy), Engine.build(policy)
+    run(bind(chunks, engine), Scripted())
+    run(bind([chunks[n] for n in order], again), Scripted())
+
+    whole = run(disclose(chunks, Request("?"), engine), Scripted()).passages
+    some = [chunks[n] for n in order if n in others]
+    part = run(disclose(some, Request("?"), again), Scripted()).passages
+
+    expected = {passage.id: passage.text for passage in whole}
+    assert {passage.id: passage.text for passage in part}.items() <= expected.items()
 
 
 class Witnesses:
@@ -76,17 +165,17 @@ class Witnesses:
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("name", "section"),
     [
-        ("ED", {}),
-        ("Karlsson", {"placeholders": "label"}),
-        ("Dose", {"placeholder": "[Dose withheld]"}),
+        ("ED", {"placeholders": "plain"}),
+        ("Person", {}),
+        ("Dose", {"placeholders": "plain", "placeholder": "[Dose withheld]"}),
     ],
 )
-def test_what_a_placeholder_spells_is_withheld_all_the_same(name, settings):
+def test_what_a_placeholder_spells_is_withheld_all_the_same(name, section):
     """Only what stands in a placeholder is no name; the same letters elsewhere are."""
     rule = {"id": "Karlsson", "text": "Remove names of witnesses"}
-    policy = {"constraints": [rule], "disclosure": settings}
+    policy = {"constraints": [rule], "disclosure": section}
     passages = (
         Passage("p", f"The witness {name} came.", document_id="d"),
         Passage("q", f"Then {name} left.", document_id="d"),
@@ -106,7 +195,7 @@ def test_one_state_serves_two_styles():
         Passage("q", "Then Karlsson left.", document_id="d"),
     )
     rule = {"id": "Karlsson", "text": "Remove names of witnesses"}
-    for style in ("label", "text", "phrase"):
+    for style in ("plain", "type", "plain"):
         policy = {"constraints": [rule], "disclosure": {"placeholders": style}}
         engine = Engine.build(policy, locator=Witnesses(), state=state)
         seen = run(disclose(passages, Request("?"), engine), Scripted()).passages

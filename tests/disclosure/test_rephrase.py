@@ -106,7 +106,7 @@ def test_survivors_are_mended():
     result, prompts = disclosed(lambda text: text.replace("at noon", "by day"))
 
     assert len(prompts) == 1
-    assert result.passages[0].text == "[REDACTED] saw the van by day."
+    assert result.passages[0].text == "[person] saw the van by day."
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_cut_comes_before_rephrasing():
 
     assert seen
     assert not any("Meyers" in text for text in seen)
-    assert result.passages[0].text == "[REDACTED] saw the van at noon."
+    assert result.passages[0].text == "[person] saw the van at noon."
 
 
 def test_no_prompt_holds_the_question():

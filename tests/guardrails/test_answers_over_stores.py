@@ -182,7 +182,7 @@ class TestWithheld:
         )
 
         assert "Karlsson" not in text
-        assert "[REDACTED]" in text
+        assert "[withheld]" in text
         assert "withheld:reappeared" in told["reasons"]
         for file in tmp_path.glob("state.sqlite*"):
             assert b"arlsson" not in file.read_bytes().lower()
@@ -200,7 +200,7 @@ class TestWithheld:
             state=open_state(path),
         )
 
-        assert text == "[REDACTED]."
+        assert text == "[withheld]."
 
     def test_a_state_in_memory_is_shared_as_an_object(self, host):
         """Nothing has to be written for it."""
@@ -211,7 +211,7 @@ class TestWithheld:
             retriever, "Who saw the crates?", "Anna Karlsson.", NAMES, state=state
         )
 
-        assert text == "[REDACTED]."
+        assert text == "[withheld]."
 
     def test_a_guard_that_knows_nothing_says_so(self, host, tmp_path):
         """Another state than the retriever's leaves the answer unchecked."""

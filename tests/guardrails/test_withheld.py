@@ -94,7 +94,7 @@ def test_what_was_withheld_is_cut_when_it_reappears():
 
     done = checked("It was elspeth MOOR who built it.", context, state)
 
-    assert done.text == "It was [REDACTED] who built it."
+    assert done.text == "It was [withheld] who built it."
     assert done.status == "annotated"
     assert reasons(done) == ["reappeared"]
 
@@ -121,7 +121,7 @@ def test_what_was_withheld_is_cut_however_the_answer_spells_it(form, spell):
 
     assert spell(form) not in done.text
     assert re.fullmatch(
-        r"The answer is .{0,8}\[REDACTED\].{0,12}, as asked\.", done.text, re.DOTALL
+        r"The answer is .{0,8}\[withheld\].{0,12}, as asked\.", done.text, re.DOTALL
     )
     assert done.status == "annotated"
 
@@ -144,10 +144,10 @@ def test_a_form_of_another_document_is_left_alone():
     diary = released(state, DIARY, hidden=hidden)
     answer = "It was Elspeth Moor or Ailsa Craig."
 
-    assert checked(answer, log, state).text == "It was [REDACTED] or Ailsa Craig."
-    assert checked(answer, diary, state).text == "It was Elspeth Moor or [REDACTED]."
+    assert checked(answer, log, state).text == "It was [withheld] or Ailsa Craig."
+    assert checked(answer, diary, state).text == "It was Elspeth Moor or [withheld]."
     assert checked(answer, [*log, *diary], state).text == (
-        "It was [REDACTED] or [REDACTED]."
+        "It was [withheld] or [withheld]."
     )
 
 
@@ -159,10 +159,10 @@ def test_a_passage_without_a_document_is_one_of_its_own():
     answer = "It was Elspeth Moor or Ailsa Craig."
 
     assert checked(answer, context[:1], state).text == (
-        "It was [REDACTED] or Ailsa Craig."
+        "It was [withheld] or Ailsa Craig."
     )
     assert checked(answer, context[1:], state).text == (
-        "It was Elspeth Moor or [REDACTED]."
+        "It was Elspeth Moor or [withheld]."
     )
 
 
@@ -175,7 +175,7 @@ def test_a_document_is_searched_for_all_that_was_located_in_it():
     ]
     first, _ = released(state, *chunks, hidden=["Swallow", "Elspeth Moor"])
 
-    assert checked("Elspeth Moor came.", [first], state).text == "[REDACTED] came."
+    assert checked("Elspeth Moor came.", [first], state).text == "[withheld] came."
 
 
 def test_a_document_of_one_tenant_is_none_of_another():
@@ -196,14 +196,14 @@ def test_a_document_of_one_tenant_is_none_of_another():
 
     said = checked("Elspeth Moor or Swallow?", contexts["b"], state, policy)
 
-    assert said.text == "Elspeth Moor or [REDACTED]?"
+    assert said.text == "Elspeth Moor or [withheld]?"
 
 
 @pytest.mark.parametrize(
     ("roles", "said"),
     [
-        ({"judge"}, "Anna Karlsson saw it on [REDACTED]."),
-        (set(), "[REDACTED] saw it on [REDACTED]."),
+        ({"judge"}, "Anna Karlsson saw it on [withheld]."),
+        (set(), "[withheld] saw it on [withheld]."),
     ],
 )
 def test_what_somebody_may_read_they_may_be_told(roles, said):
@@ -363,7 +363,7 @@ class TestAnyoneWhoOpensTheState:
     """What one retriever withheld, the guard of any other process finds."""
 
     ANSWER = "It was Elspeth Moor who built it."
-    SAID = "It was [REDACTED] who built it."
+    SAID = "It was [withheld] who built it."
 
     def test_another_object(self, tmp_path):
         """A state is opened by its path, as often as anybody likes."""
@@ -416,11 +416,15 @@ class TestAnyoneWhoOpensTheState:
         """A constraint is known by its words; its policy may say more."""
         path = tmp_path / "state.sqlite"
         context = released(path, LOG, hidden=["Elspeth Moor"])
-        longer = {**CODES, "disclosure": {"placeholder": "[CUT]"}, "staleness": {}}
+        longer = {
+            **CODES,
+            "disclosure": {"placeholders": "plain", "placeholder": "[CUT]"},
+            "staleness": {},
+        }
 
         done = checked(self.ANSWER, context, path, longer)
 
-        assert done.text == self.SAID.replace("[REDACTED]", "[CUT]")
+        assert done.text == self.SAID.replace("[withheld]", "[CUT]")
 
 
 class TestUnchecked:
@@ -432,7 +436,7 @@ class TestUnchecked:
         facts = {"constraints": ["codes"], "spans": 1}
         if document is not None:
             facts["document"] = document
-        return replace(LOG, text="[REDACTED] built it.", metadata={"sdrag": facts})
+        return replace(LOG, text="[withheld] built it.", metadata={"sdrag": facts})
 
     @pytest.mark.parametrize("document", [None, "", "zz", "00", "00" * 8, 7, ["00"]])
     def test_a_document_that_the_state_does_not_know(self, document):
@@ -467,7 +471,7 @@ class TestUnchecked:
 
         done = checked("Elspeth Moor.", [*context, self.said("00" * 8)], state)
 
-        assert done.text == "[REDACTED]."
+        assert done.text == "[withheld]."
         assert reasons(done) == ["reappeared", "unchecked"]
 
     @pytest.mark.parametrize(

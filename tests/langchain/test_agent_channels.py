@@ -30,7 +30,7 @@ from ..leaks.surfaces import told
 
 NAME = "Karlsson"
 TEXT = f"The witness Anna {NAME} saw it."
-CUT = "The witness [REDACTED] saw it."
+CUT = "The witness [person] saw it."
 POLICY = {
     "constraints": [
         {"id": "names", "text": "Remove the names of witnesses", "always": True}
@@ -247,7 +247,7 @@ def test_a_store_holds_what_may_be_disclosed(mode):
 
     watched.streamed(mode)
 
-    assert watched.items()["n"] == {"seen": CUT, "by": ["[REDACTED]"], "count": 2}
+    assert watched.items()["n"] == {"seen": CUT, "by": ["[person]"], "count": 2}
 
 
 async def test_an_async_tool_writes_to_the_store_like_any_other():

@@ -22,7 +22,7 @@ from sdrag.state import open_state
 
 NAME = "Karlsson"
 TEXT = f"The witness Anna {NAME} saw it."
-CUT = "The witness [REDACTED] saw it."
+CUT = "The witness [person] saw it."
 POLICY = {
     "constraints": [
         {
@@ -138,7 +138,7 @@ def test_the_thread_keeps_its_shape():
     assert [one.type for one in shown] == [one.type for one in first]
     assert [one.id for one in shown] == [one.id for one in first]
     assert shown[2].tool_call_id == shown[1].tool_calls[0]["id"]
-    assert shown[1].tool_calls[0]["args"] == {"query": "[REDACTED]"}
+    assert shown[1].tool_calls[0]["args"] == {"query": "[person]"}
 
 
 def test_what_was_redacted_for_another_replaces_the_message():

@@ -107,7 +107,7 @@ def test_templates_are_kept(released, is_async):
 
     assert templates_of(found.node) == OWN
     prompt = found.node.get_content(MetadataMode.LLM)
-    assert prompt == f"{PRINTED}The witness [REDACTED] saw two men."
+    assert prompt == f"{PRINTED}The witness [person] saw two men."
 
 
 @both_faces
@@ -148,7 +148,7 @@ def test_a_template_that_says_what_is_cut_stays_behind(released, is_async, templ
     (found,) = released([node(**OWN | template)], POLICY, is_async=is_async)
 
     assert templates_of(found.node) == DEFAULT_TEMPLATES
-    assert found.node.get_content().startswith("The witness [REDACTED]")
+    assert found.node.get_content().startswith("The witness [person]")
     assert "Karl" not in found.node.to_json()
 
 

@@ -20,7 +20,7 @@ from ..support.doubles import LlamaIndexModel
 
 NAME = "Karlsson"
 TEXT = f"The witness Anna {NAME} saw it."
-CUT = "The witness [REDACTED] saw it."
+CUT = "The witness [person] saw it."
 POLICY = {
     "constraints": [
         {
@@ -117,7 +117,7 @@ def test_calls_keep_their_shape():
     with acting_as(CLERK):
         call, result = kept.get()
 
-    assert call.blocks[0].tool_kwargs == {"query": "[REDACTED]"}
+    assert call.blocks[0].tool_kwargs == {"query": "[person]"}
     assert call.blocks[0].tool_call_id == "call"
     assert result.additional_kwargs == {"tool_call_id": "call"}
 

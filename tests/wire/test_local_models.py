@@ -20,7 +20,7 @@ from .test_openai import (
 )
 
 REDACTED = [
-    "Captain [REDACTED] steered past the harbour at dawn.",
+    "Captain [person] steered past the harbour at dawn.",
     "The harbour opens at six.",
 ]
 LANGCHAIN = (langchain_sync, langchain_async)

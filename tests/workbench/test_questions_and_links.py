@@ -32,7 +32,7 @@ async def test_plain_it_receives_all_and_wrapped_what_may_leave(ask, opened):
     wrapped = " ".join(one["text"] for one in found["wrapped"])
     assert all(text in plain for text in DOCUMENTS.values())
     assert "Meyers" not in wrapped
-    assert "[REDACTED] came in at 06:40" in wrapped
+    assert "[person] came in at 06:40" in wrapped
     assert any(one["constraints"] == ["names"] for one in found["decisions"])
 
 

@@ -2,20 +2,20 @@
 Replacing what is withheld: a pure function of a text and its closed spans.
 
 All spans are replaced at once. What constraints take of the same stretch becomes one
-replacement, and a span that touches a placeholder which is in the text already
-takes all of it along, so that no placeholder is left in pieces.
+mark, and so do marks with nothing but light punctuation between them. A span that
+touches a placeholder which is in the text already takes all of it along, so that no
+placeholder is left in pieces.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from operator import attrgetter
 from typing import Self
 
-from sdrag.disclosure.placeholders import any_of
+from sdrag.disclosure.placeholders import Marks, any_of, join
 from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Confidential, Span
 
@@ -33,13 +33,10 @@ class Taken(Confidential):
     Args:
         names: The ids of all that take something.
         groups: Gives what each list of them takes.
-        together: What all of them take, from one engine or several, joined where only
-            whitespace is between; none: the text whole. Missing where it is not known.
     """
 
     names: frozenset[str]
     groups: Callable[[], Sequence[CutGroup]]
-    together: tuple[tuple[Span, ...], ...] | None = None
 
     @classmethod
     def of(cls, groups: Iterable[CutGroup]) -> Self:
@@ -68,8 +65,7 @@ def cut(
     text: str,
     taken: Taken,
     applied: Sequence[str],
-    placeholders: Mapping[str, str],
-    marks: Sequence[str] = (),
+    marks: Marks,
 ) -> RedactedText:
     """
     Cut out of a text what constraints withhold.
@@ -78,82 +74,37 @@ def cut(
         text: Unredacted.
         taken: What is taken from it, by the constraints that take it.
         applied: The ids of the constraints that are enforced, in their order.
-        placeholders: What is in their place, by constraint id.
-        marks: Other placeholders that may be in the text already.
+        marks: What stands in place of it, or of what was cut before.
     """
     enforced = frozenset(applied)
     if taken.names.isdisjoint(enforced):
         return RedactedText(text)
-    standing = _standing(text, (*placeholders.values(), *marks))
-    if not standing and taken.together is not None and taken.names <= enforced:
-        names = tuple(filter(taken.names.__contains__, applied))
-        if len(set(map(placeholders.__getitem__, names))) == 1:
-            return _cut_at_once(text, taken.together, names, placeholders[names[0]])
+    standing = _standing(text, marks.known)
     held = [
         (by & enforced, own)
         for by, own in taken.groups()
         if not by.isdisjoint(enforced)
     ]
-    return _cut_by_group(
-        text,
-        list(_outside_placeholders(held, standing)) if standing else held,
-        applied,
-        placeholders,
-        standing,
-    )
-
-
-def _cut_at_once(
-    text: str,
-    together: Sequence[tuple[Span, ...]],
-    names: tuple[str, ...],
-    placeholder: str,
-) -> RedactedText:
-    """Cut what all constraints take; most of it was joined when it was located."""
-    if not all(together):
-        return RedactedText(None, names, 1)
-    spans, *others = together
-    if any(other != spans for other in others):
-        spans = merge(chain(*together), text)
-    return RedactedText(splice(text, spans, lambda _: placeholder), names, len(spans))
-
-
-def _cut_by_group(
-    text: str,
-    held: Sequence[CutGroup],
-    applied: Sequence[str],
-    placeholders: Mapping[str, str],
-    standing: Sequence[Span],
-) -> RedactedText:
-    """Cut what some constraints take, or what has placeholders of several kinds."""
+    if standing:
+        held = list(_outside_placeholders(held, standing))
     if not held:
         return RedactedText(text)
     taking = frozenset().union(*(by for by, _ in held))
     names = tuple(name for name in applied if name in taking)
     if not all(own for _, own in held):
         return RedactedText(None, names, 1)
-    whole = _whole(text, merge({span for _, own in held for span in own}), standing)
-    said = {placeholders[name] for name in names}
-    if len(said) == 1:
-        only = said.pop()
-        return RedactedText(splice(text, whole, lambda _: only), names, len(whole))
-    apart = {
-        name: merge(span for by, own in held if name in by for span in own)
-        for name in names
-    }
+    regions = _regions(text, merge({span for _, own in held for span in own}), standing)
+    parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
+    starts = [region.start for region in regions]
+    for by, own in held:
+        for span in own:
+            region = regions[bisect_right(starts, span.start) - 1]
+            parts[region].append((span, by))
 
-    def instead(span: Span) -> str:
-        return next(
-            placeholders[name] for name in names if _takes_part(apart[name], span)
-        )
+    def mark(region: Span) -> str:
+        return marks.mark(text, region, parts[region])
 
-    return RedactedText(splice(text, whole, instead), names, len(whole))
-
-
-def _takes_part(apart: Sequence[Span], span: Span) -> bool:
-    """Say whether one of the spans, which are sorted and apart, overlaps `span`."""
-    index = bisect_left(apart, span.end, key=attrgetter("start")) - 1
-    return index >= 0 and apart[index].end > span.start
+    return RedactedText(splice(text, regions, mark), names, len(regions))
 
 
 def _standing(text: str, marks: Sequence[str]) -> list[Span]:
@@ -178,14 +129,14 @@ def _lies_within(span: Span, standing: Sequence[Span]) -> bool:
     return index >= 0 and standing[index].contains(span)
 
 
-def _whole(
-    text: str, found: tuple[Span, ...], standing: Sequence[Span]
+def _regions(
+    text: str, taken: tuple[Span, ...], standing: Sequence[Span]
 ) -> tuple[Span, ...]:
-    """Join what whitespace parts; a span that touches a placeholder takes it along."""
-    ends = [span.end for span in found]
+    """Join spans with light punctuation between them, and placeholders they touch."""
+    ends = [span.end for span in taken]
     touched = []
-    for mark in standing:
-        next_one = bisect_right(ends, mark.start)
-        if next_one < len(found) and found[next_one].start < mark.end:
-            touched.append(mark)
-    return merge([*found, *touched], text)
+    for placeholder in standing:
+        following = bisect_right(ends, placeholder.start)
+        if following < len(taken) and taken[following].start < placeholder.end:
+            touched.append(placeholder)
+    return join(text, [*taken, *touched])

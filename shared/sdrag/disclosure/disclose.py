@@ -21,7 +21,7 @@ from sdrag.disclosure.candidates import ConstraintChoice
 from sdrag.disclosure.languages import find_unreadable
 from sdrag.disclosure.locating import located
 from sdrag.disclosure.paraphrase import paraphrase
-from sdrag.disclosure.placeholders import marks_of, placeholders
+from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.release import Enforcement, decision, release, withheld
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
@@ -145,11 +145,10 @@ def enforced(
         texts,
         facts,
         _those(texts.applied[: len(texts.passages)], names),
-        placeholders(texts.constraints, section),
+        Marks.of(texts.constraints, section),
         setup.key,
         setup.closed,
         {rule.id: rule.method for rule in texts.constraints},
-        marks_of(texts.constraints, section),
     )
     if section.limited and section.monotone:
         rules = [rule for rule in setup.rules if binds(rule, principal)]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from sdrag.disclosure.closing import closed, disguised, recalled
 from sdrag.disclosure.decoded import Decoded
 from sdrag.disclosure.hedging import hedged
-from sdrag.disclosure.placeholders import any_of, marks_of
+from sdrag.disclosure.placeholders import any_of
 from sdrag.disclosure.reading_unseen import read
 from sdrag.disclosure.registering import add_entries, surfaces
 from sdrag.disclosure.setup import DisclosureSetup
@@ -180,7 +180,7 @@ def _entries(
 ) -> Steps[dict[bytes, Entries]]:
     """Make entries for the registers of what was found in which text."""
     section, hashes = lookup.setup.policy.disclosure, lookup.setup.state.hashes
-    marks = any_of(marks_of(lookup.texts.constraints, section))
+    marks = any_of(section.marks)
     by_rule = {lookup.rules[rule.id]: rule for rule in lookup.texts.constraints}
 
     def made(one: tuple[int, str, Mapping[bytes, list[Finding]]]) -> Entries:

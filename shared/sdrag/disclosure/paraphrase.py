@@ -146,7 +146,7 @@ class _Proof(Confidential):
         spans = self.spans(text_index, text)
         names = self.enforcement.applied[text_index]
         taken = Taken.of((frozenset((name,)), own) for name, own in spans.items())
-        return cut(text, taken, names, self.enforcement.placeholders).text or ""
+        return cut(text, taken, names, self.enforcement.marks).text or ""
 
 
 def _proof(

@@ -1,71 +1,152 @@
 """
-What is in the place of what was cut out.
+What stands in place of what was cut out: a mark that says of what type it was.
 
-The same mark for everything (`[REDACTED]`, the default), the label of the constraint
-(`[doses]`), or an indefinite phrase (`some dose`) that leaves a sentence a sentence.
-A phrase says no more than its constraint does: which kind of thing is not told.
+`Dear [person], your rent of [amount] was due on [date].` A mark depends on the words it
+replaces and on the constraints that take them, and on nothing else: not on the
+question, the other chunks or the order in which they were indexed. `[withheld]` stands
+for what is cut by its meaning, and where adjacent words of two types go as one. With
+`placeholders: plain` there is one mark for everything.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.policy import DisclosureSection
-from sdrag.vocabulary import Constraint
+from sdrag.policy.sections import WITHHELD
+from sdrag.text.dates import MONTHS
+from sdrag.text.spans import merge
+from sdrag.vocabulary import Constraint, Span
 
-__all__ = ["any_of", "marks_of", "placeholders"]
+__all__ = ["Marks", "any_of", "join"]
 
-_PHRASES = {
-    "PERSON": "someone",
-    "DATE": "some date",
-    "TIME": "some time",
-    "DURATION": "some time",
-    "AGE": "some age",
-    "MONEY": "some amount",
-    "DOSE": "some dose",
-    "PHONE_NUMBER": "some number",
-    "EMAIL_ADDRESS": "some address",
-    "ADDRESS": "somewhere",
-    "LOCATION": "somewhere",
-    "COORDINATES": "somewhere",
-    "ORGANIZATION": "some organisation",
-    "JOB_TITLE": "some occupation",
-    "NATIONALITY": "some nationality",
-    "CONDITION": "some condition",
-    "CREDENTIAL": "some secret",
-    "CODE": "some code",
-    "QUANTITY": "some quantity",
-    "NUMBER": "some number",
+_DIGIT = r"\d"
+_NAME = r"(?-i:\b[^\W\d_a-zß-ÿ])"
+_NUMERAL = r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million"
+_DATE = (
+    rf"\b(?:{'|'.join(MONTHS)})\b|\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}"
+    r"|\b(?:1[89]|20)\d\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+)
+_SUM = r"[$€£¥]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|pence|cents?|francs?)\b"
+
+_NOUNS = (
+    ("e-mail", "@", "EMAIL_ADDRESS"),
+    ("link", r"://|www\.|\w\.\w", "URL DOMAIN_NAME"),
+    ("date", _DATE, "DATE"),
+    ("dose", r"\d\s*(?:mg|mcg|g|ml|units?|iu)\b", "DOSE"),
+    ("phone", r"^[^a-z]*(?:\d[^a-z]*){7,}$", "PHONE_NUMBER"),
+    ("amount", rf"{_SUM}|^\d[\d.,' ]*$|{_NUMERAL}", "MONEY"),
+    ("time", r"\d[:.]\d\d|\b[ap]\.?m\b", "TIME"),
+    ("age", _DIGIT, "AGE"),
+    ("duration", r"\b(?:hour|day|week|month|year|minute)s?\b", "DURATION"),
+    ("quantity", _DIGIT, "QUANTITY"),
+    ("account", _DIGIT, "IBAN_CODE CREDIT_CARD"),
+    ("code", _DIGIT, "CODE US_SSN IP_ADDRESS ZIP_CODE COORDINATES"),
+    ("number", rf"{_DIGIT}|{_NUMERAL}", "NUMBER"),
+    ("username", r"\w", "USERNAME"),
+    ("secret", r"\S", "CREDENTIAL"),
+    ("address", _DIGIT, "ADDRESS"),
+    ("person", _NAME, "PERSON"),
+    ("place", _NAME, "LOCATION ADDRESS"),
+    ("organisation", _NAME, "ORGANIZATION"),
+    ("name", _NAME, ""),
+    ("nationality", r"\w", "NATIONALITY"),
+    ("religion", r"\w", "RELIGION"),
+    ("occupation", r"\w", "JOB_TITLE"),
+    ("relation", r"\w", "RELATION"),
+    ("condition", r"\w", "CONDITION"),
+    ("treatment", r"\w", "TREATMENT SUBSTANCE"),
+)
+"""A noun, what its words look like, and the types it stands for; the first that looks
+right is taken."""
+
+_TABLE = {
+    noun: (re.compile(f"(?i:{form})"), set(t.split())) for noun, form, t in _NOUNS
 }
-_ANYTHING = "something"
+_OTHER_NAMES = ("place", "organisation")
+_NAMED = ("person", *_OTHER_NAMES)
+_ANY_NAME = "name"
+_LIGHT = re.compile(r"[^\S\n]*[,/&+'\"()\u2013-]*[^\S\n]*")
+"""What may stand between two marks that become one: no end of a sentence or cell."""
 
 
-def placeholders(
-    constraints: Sequence[Constraint], section: DisclosureSection
-) -> Mapping[str, str]:
+@dataclass(frozen=True, slots=True)
+class Marks:
     """
-    Return what is in place of what each constraint takes out, by its id.
+    The marks of a policy.
 
     Args:
-        constraints: All that are enforced.
-        section: Says of what kind placeholders are.
+        known: Every mark that may be in a text already.
+        plain: In place of everything; empty to say the type.
+        nouns: The nouns of each constraint, by its id: those of the types it names.
+        by_type: The ids of the constraints that ask for types alone.
     """
-    if section.placeholders == "label":
-        return {rule.id: f"[{rule.id}]" for rule in constraints}
-    if section.placeholders == "phrase":
-        return {rule.id: _phrase(rule) for rule in constraints}
-    return {rule.id: section.placeholder for rule in constraints}
 
+    known: tuple[str, ...]
+    plain: str
+    nouns: Mapping[str, tuple[str, ...]]
+    by_type: frozenset[str]
 
-def marks_of(
-    constraints: Sequence[Constraint], section: DisclosureSection
-) -> tuple[str, ...]:
-    """Return every placeholder that may be in a text already."""
-    said = placeholders(constraints, section).values()
-    return tuple(dict.fromkeys((section.placeholder, *said)))
+    @classmethod
+    def of(cls, constraints: Sequence[Constraint], section: DisclosureSection) -> Self:
+        """Read what the constraints name."""
+        if section.placeholders == "plain":
+            return cls(section.marks, section.placeholder, {}, frozenset())
+        parsed = {rule.id: parse(rule) for rule in constraints}
+        return cls(
+            section.marks,
+            "",
+            {
+                name: tuple(
+                    noun
+                    for noun, (_, types) in _TABLE.items()
+                    if (noun == _ANY_NAME and asked.names)
+                    or (
+                        not asked.types.isdisjoint(types)
+                        and not (asked.people and noun in _OTHER_NAMES)
+                    )
+                )
+                for name, asked in parsed.items()
+            },
+            frozenset(name for name, asked in parsed.items() if not asked.meaning),
+        )
+
+    def mark(
+        self, text: str, region: Span, taken: Iterable[tuple[Span, Iterable[str]]]
+    ) -> str:
+        """
+        Return what stands in place of a region.
+
+        Args:
+            text: The text.
+            region: All of it goes.
+            taken: The spans in it, and the ids of the constraints that take each.
+        """
+        if self.plain:
+            return self.plain
+        covered: dict[str, list[Span]] = {}
+        for span, names in taken:
+            surface = span.of(text)
+            for noun in {self._noun(surface, name) for name in names}:
+                covered.setdefault(noun, []).append(span)
+        nouns = [noun for noun in _TABLE if noun in covered]
+        covering = (noun for noun in nouns if _covers(covered[noun], region, text))
+        return next((f"[{noun}]" for noun in covering), WITHHELD)
+
+    def _noun(self, surface: str, name: str) -> str:
+        """Return the noun for what a constraint takes; empty for its meaning."""
+        nouns = self.nouns.get(name, ())
+        if len(nouns) == 1 and name in self.by_type:
+            return nouns[0]
+        fitting = [noun for noun in nouns if _TABLE[noun][0].search(surface)]
+        if len(fitting) > 1 and fitting[0] in _NAMED:
+            return _ANY_NAME
+        return fitting[0] if fitting else ""
 
 
 @lru_cache(maxsize=64)
@@ -74,7 +155,22 @@ def any_of(marks: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, marks)))
 
 
-def _phrase(constraint: Constraint) -> str:
-    """Take the phrase of the first type that the constraint names."""
-    named = parse(constraint).types
-    return next((said for type_, said in _PHRASES.items() if type_ in named), _ANYTHING)
+def join(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Join spans that only light punctuation parts, sorted and apart."""
+    joined: list[Span] = []
+    for span in merge(spans, text):
+        if joined and _LIGHT.fullmatch(text, joined[-1].end, span.start):
+            joined[-1] = Span(joined[-1].start, span.end)
+        else:
+            joined.append(span)
+    return tuple(joined)
+
+
+def _covers(spans: Iterable[Span], region: Span, text: str) -> bool:
+    """Say whether no letter and no digit of a region is outside of spans."""
+    start, gaps = region.start, []
+    for span in merge(spans):
+        gaps.append(text[start : span.start])
+        start = max(start, span.end)
+    gaps.append(text[start : region.end])
+    return not any(map(str.isalnum, "".join(gaps)))

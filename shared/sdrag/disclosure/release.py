@@ -16,6 +16,7 @@ from typing import Any
 
 from sdrag.disclosure.cutting import RedactedText, cut
 from sdrag.disclosure.metadata import rewritten
+from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.stored_findings import Facts
 from sdrag.disclosure.texts import Texts
 from sdrag.privacy.identities import alias
@@ -40,11 +41,10 @@ class Enforcement(Confidential):
         texts: As retrieved.
         facts: What is known of them.
         applied: The constraints enforced on each passage, in the policy's order.
-        placeholders: What is in the place of what they take.
+        marks: What stands in place of what they take.
         key: Makes aliases of ids.
         closed: Constraints that withhold whatever they hold for, and why.
         methods: How each constraint is enforced.
-        marks: Placeholders that may be in a text already.
         rephrased: What a model made of passages, in place of the cuts.
         merged: Passages whose content is in another one's text, and which.
         failed: Why rephrasing failed for a constraint on a passage, as codes.
@@ -53,11 +53,10 @@ class Enforcement(Confidential):
     texts: Texts
     facts: Facts
     applied: Sequence[tuple[str, ...]]
-    placeholders: Mapping[str, str]
+    marks: Marks
     key: bytes
     closed: Mapping[str, str]
     methods: Mapping[str, str]
-    marks: tuple[str, ...] = ()
     rephrased: Mapping[int, RedactedText] = field(default_factory=dict)
     merged: Mapping[int, int] = field(default_factory=dict)
     failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
@@ -127,7 +126,7 @@ class Enforcement(Confidential):
         known = self._cuts.get((text_index, names))
         if known is None:
             text, taken = self.texts.all[text_index].text, self.facts.taken[text_index]
-            known = cut(text, taken, names, self.placeholders, self.marks)
+            known = cut(text, taken, names, self.marks)
             self._cuts[text_index, names] = known
         return known
 

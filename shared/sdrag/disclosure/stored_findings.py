@@ -207,20 +207,14 @@ class Lookup(Confidential):
         known = self.known.get(key)
         if known is None:
             return _NOTHING
-        every = [row.spans.together for row in known.rows if row.spans.together.rules]
-        if not every:
+        rules = [row.spans.together.rules for row in known.rows]
+        if not any(rules):
             return _NOTHING
 
         def groups() -> list[CutGroup]:
             return [(by, own) for rules, own in known.groups if (by := names.of(rules))]
 
-        by_row = [names.of(one.rules) for one in every]
-        in_policy = all(names.has(one.rules) for one in every)
-        return Taken(
-            _NOBODY.union(*by_row),
-            groups,
-            tuple(one.spans for one in every) if in_policy else None,
-        )
+        return Taken(_NOBODY.union(*map(names.of, rules)), groups)
 
 
 class _Names:
@@ -241,7 +235,3 @@ class _Names:
     def of(self, rules: Iterable[bytes]) -> frozenset[str]:
         """Return the ids of those that the policy has."""
         return _NOBODY.union(*map(self._by_rule.get, rules, repeat(_NOBODY)))
-
-    def has(self, rules: Iterable[bytes]) -> bool:
-        """Say whether the policy has all of them."""
-        return all(map(self._by_rule.__contains__, rules))

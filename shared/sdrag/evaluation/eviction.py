@@ -20,9 +20,11 @@ from statistics import fmean
 from typing import Any
 
 from sdrag.disclosure.cutting import Taken, cut
+from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.ranking import STRATEGIES
 from sdrag.evaluation.constraint_ranking import Corpus
 from sdrag.evaluation.witnesses import broken, share_kept, witness_spans
+from sdrag.policy import DisclosureSection
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.spans import merge
@@ -50,7 +52,7 @@ _ELSEWHERE = (
     "{question} Give dates, hours, durations and ages.",
     "Answer about the companies, the banks, the schools and the courts. {question}",
 )
-_PLACEHOLDER = "[REDACTED]"
+_MARKS = Marks.of((), DisclosureSection(placeholders="plain"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +197,6 @@ class _Protected:
                 zip(self._plain, sources, strict=True)
             )
         }
-        said = {rule.id: _PLACEHOLDER for rule in corpus.constraints}
-        self._said = said
         self._taken = _everywhere(self._plain, self._findings)
         self._found = {f.constraint_id for own in self._findings.values() for f in own}
         self._kept = cache(self._measured)
@@ -210,7 +210,7 @@ class _Protected:
     def _measured(self, applied: frozenset[str]) -> float:
         names = sorted(applied)
         released = [
-            cut(text, self._taken[index], names, self._said).text or ""
+            cut(text, self._taken[index], names, _MARKS).text or ""
             for index, text in enumerate(self._plain)
         ]
         leaked = broken("\n".join(released), self._witnesses, self._relevant)

@@ -191,7 +191,7 @@ def policy_of(
     )
     return {
         "when_not_understood": "withhold",
-        "disclosure": {"placeholders": "phrase", "sensitivity": sensitivity},
+        "disclosure": {"sensitivity": sensitivity},
         "constraints": [{"text": text, "method": method} for text in texts],
     }
 

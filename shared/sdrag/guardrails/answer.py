@@ -88,7 +88,7 @@ def _cut_withheld(work: AnswerWork, state: State | None) -> Steps[Guarded | None
     if isinstance(outcome, Failure) and isinstance(outcome.error, LocalLimitError):
         return work.decline("withheld", "over-local-limit")
     if found := replied(outcome):
-        work.text = splice(work.text, found, lambda _: policy.disclosure.placeholder)
+        work.text = splice(work.text, found, lambda _: policy.disclosure.mark)
         work.note("withheld", "reappeared", "redacted", len(found))
     if unknown(passages, policy, state):
         work.note("withheld", "unchecked", "flagged")

@@ -90,8 +90,8 @@ class AnswerWork(Confidential):
     def claims(self) -> tuple[Claim, ...]:
         """The claims of the text, as it is when they are first asked for."""
         ids = frozenset(passage.id for passage in self.draft.passages)
-        mark = self.policy.disclosure.placeholder
-        return claims(self.text, placeholder=mark, ids=ids)
+        marks = self.policy.disclosure.marks
+        return claims(self.text, placeholders=marks, ids=ids)
 
     def sources_used(self) -> tuple[Passage, ...]:
         """

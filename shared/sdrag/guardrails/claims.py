@@ -112,17 +112,17 @@ class Claim(Confidential):
 
 
 def claims(
-    answer: str, *, placeholder: str = "", ids: Container[str] = ()
+    answer: str, *, placeholders: Container[str] = (), ids: Container[str] = ()
 ) -> tuple[Claim, ...]:
     """
     Cut an answer into its claims, in order.
 
     Args:
         answer: What the model said.
-        placeholder: Stands for what was redacted, and is no citation.
+        placeholders: Stand for what was redacted, and are no citations.
         ids: Of the passages; a bracket that holds one is a citation.
     """
-    cited = _find_citations(answer, placeholder, ids)
+    cited = _find_citations(answer, placeholders, ids)
     found = []
     for span in _with_citations(answer, cited):
         sentence = span.of(answer)
@@ -144,14 +144,16 @@ def _inside(span: Span, cited: Sequence[Span]) -> Sequence[Span]:
     return cited[first : bisect_right(cited, span.end, key=lambda mark: mark.end)]
 
 
-def _find_citations(answer: str, placeholder: str, ids: Container[str]) -> list[Span]:
+def _find_citations(
+    answer: str, placeholders: Container[str], ids: Container[str]
+) -> list[Span]:
     """Return the brackets that cite; others are the answer's own words, or code."""
     code = _CODE.sub(lambda match: "`" * len(match.group()), answer)
     found: list[Span] = []
     index = -1
     for match in _MARK.finditer(answer):
         span = Span(*match.span())
-        if match.group() == placeholder:
+        if match.group() in placeholders:
             continue
         if match[1].strip() in ids:
             found.append(span)

@@ -74,6 +74,18 @@ RankBy = Literal[
 ]
 
 
+WITHHELD = "[withheld]"
+"""The mark of what is cut by its meaning, and of merged marks of two types."""
+MARKS = (
+    WITHHELD, "[account]", "[address]", "[age]", "[amount]", "[code]", "[condition]",
+    "[date]", "[dose]", "[duration]", "[e-mail]", "[link]", "[name]", "[nationality]",
+    "[number]", "[occupation]", "[organisation]", "[person]", "[phone]", "[place]",
+    "[quantity]", "[relation]", "[religion]", "[secret]", "[time]", "[treatment]",
+    "[username]",
+)  # fmt: skip
+"""Every mark that says a type."""
+
+
 class Section(BaseModel):
     """A part of the policy: frozen, and closed to unknown keys."""
 
@@ -105,9 +117,10 @@ class DisclosureSection(Section):
             as an e-mail address, or what the constraint itself names.
         batch_size: How many chunks a model reads at once.
         token_budget: The most tokens of text in one prompt.
-        placeholder: The text that replaces what is cut out.
-        placeholders: Replace what is cut out by `placeholder`, by the constraint's
-            label, or by an indefinite phrase.
+        placeholders: What replaces what is cut out. `type` says what it was, such as
+            `[person]`, `[date]` or `[amount]`, and `[withheld]` for what is cut by its
+            meaning. `plain` is the same mark for everything.
+        placeholder: That mark.
         monotone: What was withheld once is withheld always, from all whom the same
             constraints bind.
         sensitivity: How much the local engine hides: a number from 0 to 1, or
@@ -125,12 +138,22 @@ class DisclosureSection(Section):
     with_model: Literal["confirm", "union", "model"] = "confirm"
     batch_size: Count = 4
     token_budget: Annotated[int, Field(ge=64)] = 4000
+    placeholders: Literal["type", "plain"] = "type"
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
-    placeholders: Literal["text", "label", "phrase"] = "text"
     monotone: bool = False
     sensitivity: Sensitivity = 1.0
     on_failure: Literal["withhold"] = "withhold"
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
+
+    @property
+    def mark(self) -> str:
+        """What stands in place of words of which no type is known."""
+        return WITHHELD if self.placeholders == "type" else self.placeholder
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Every mark that may be in a text already, whatever the policy was then."""
+        return (self.placeholder, *MARKS)
 
     @property
     def limited(self) -> bool:

@@ -106,7 +106,7 @@ def collect(count: int = _ARTICLES) -> Collection:
                 for number, text in enumerate(article["constraint_to_witness_words"], 1)
             ],
             "metadata": {"allow": ["case"]},
-            "disclosure": {"placeholders": "phrase", "sensitivity": "balanced"},
+            "disclosure": {"sensitivity": "balanced"},
         },
         questions=tuple(
             DemoQuestion(

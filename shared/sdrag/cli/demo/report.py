@@ -17,7 +17,7 @@ from sdrag.policy import DisclosureSection
 
 __all__ = ["show_constraints", "show_rows", "show_story"]
 
-_PLACEHOLDER = DisclosureSection().placeholder
+_MARKS = DisclosureSection().marks
 
 
 def show_story(
@@ -86,5 +86,5 @@ def _leaks(answer: str, question: DemoQuestion) -> Text:
 
 def _hidden(answer: str) -> Text:
     text = Text(answer)
-    text.highlight_words([_PLACEHOLDER], style="bold green")
+    text.highlight_words(_MARKS, style="bold green")
     return text
