@@ -4,7 +4,7 @@ CLAM measured: links, the frontier of leakage against masks, growth, and speed.
     python benchmarks/linkage.py             everything but the million
     python benchmarks/linkage.py --full      also 1,000,000 documents
     python benchmarks/linkage.py growth      one section: links, frontier, chains,
-                                             thresholds, optimal, attacker, update,
+                                             thresholds, attacker, update,
                                              growth, literal or text
 
 Where the thesis tabulates the same thing its figure is next to ours. Its clusters
@@ -89,7 +89,7 @@ def frontier() -> None:
     steps = [
         (f"theta_doc {ceiling}", {"select": "document", "max_document_risk": ceiling})
         for ceiling in (0.95, 0.90, 0.85, 0.80, 0.70, 0.60, 0.50, 0.40)
-    ] + [(name, {"select": name}) for name in ("greedy", "knapsack", "optimal")]
+    ] + [(name, {"select": name}) for name in ("greedy", "knapsack")]
     for name, change in steps:
         settings = LinkageSection(resolution=STRUCTURAL).model_copy(update=change)
         began = time.process_time()
@@ -102,7 +102,7 @@ def frontier() -> None:
         "knapsack": "thesis  +9.9 -5.2   -8.5 -14.7  -2.2  -6.4",
         "theta_doc 0.9": "thesis +42.6 -11.8 -24.6 -13.8  -5.4 -13.7",
     }
-    for name in ("greedy", "knapsack", "optimal", "theta_doc 0.9"):
+    for name in ("greedy", "knapsack", "theta_doc 0.9"):
         changes(base, found[name], name, thesis.get(name, ""))
 
 
@@ -195,25 +195,6 @@ def thresholds() -> None:
         row(f"doc {document} chain {chain}", evaluate_linkage(generated(), settings), 0)
 
 
-def optimal() -> None:
-    """The least plan there is, on components that grow denser: bound and gap."""
-    print("\nThe optimal plan on one component (solver time limit 60 s)")
-    print("documents  greedy knapsack optimal  bound    gap seconds")
-    for size in (100, 300, 600, 1000):
-        corpus = zipf_corpus(size)
-        counts = [
-            int(plan_masking(corpus, LinkageSection(select=name)).masked.sum())
-            for name in ("greedy", "knapsack")
-        ]
-        section = LinkageSection(select="optimal")
-        seconds, plan = timed(lambda held=corpus, s=section: plan_masking(held, s))
-        found = plan.solution
-        print(
-            f"{size:9}{counts[0]:8}{counts[1]:9}{found.cost:8.0f}{found.bound:7.0f}"
-            f"{found.gap:7.1%}{seconds:8.1f}"
-        )
-
-
 def attacker() -> None:
     """Read the masked corpus with the resolver and the local detector alone."""
     print("\nA linkage attacker on the packaged clusters: links right, wrong, missed")
@@ -222,7 +203,7 @@ def attacker() -> None:
     gold = {pair for one in clusters for pair in one.linked_pairs or ()}
     documents = [document for one in clusters for document in one.documents]
     print("nothing masked   ", attacked(clusters, documents, detector, gold))
-    for select in ("document", "greedy", "knapsack", "optimal"):
+    for select in ("document", "greedy", "knapsack"):
         settings = LinkageSection(select=select)
         masked = mask_corpus(documents, settings, mentions=mentions_of(clusters))
         found = attacked(clusters, masked.documents, detector, gold)
@@ -338,7 +319,6 @@ def main() -> None:
         "frontier": frontier,
         "chains": chains,
         "thresholds": thresholds,
-        "optimal": optimal,
         "attacker": attacker,
         "update": update,
         "growth": lambda: growth(sizes),

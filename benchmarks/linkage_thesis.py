@@ -51,7 +51,7 @@ def attacks() -> None:
     documents = [document for cluster in clusters for document in cluster.documents]
     mentions = mentions_of(clusters)
     indexes: dict[str, Sequence[Passage]] = {"verbatim": documents}
-    for select in ("document", "greedy", "knapsack", "optimal"):
+    for select in ("document", "greedy", "knapsack"):
         masked = mask_corpus(documents, {"select": select}, mentions=mentions)
         indexes[select] = masked.documents
     indexes["blanket"] = blanket(documents, mentions)

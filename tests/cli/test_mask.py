@@ -353,7 +353,11 @@ class TestModel:
         (source / "b.txt").write_text("Nobody wrote at all.")
         call(folder, source, folder / "out", *options)
         assert len(asked) == 5
-        assert written(folder / "out")["a.txt"] == "the caller called today."
+        second = written(folder / "out")
+        assert second["a.txt"] == "the caller called today."
+        call(folder, source, folder / "out", *options)
+        assert len(asked) == 5
+        assert written(folder / "out") == second
 
 
 @pytest.mark.parametrize(

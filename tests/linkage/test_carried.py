@@ -7,15 +7,19 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_fitting import PLAIN, Marked, written
 
+from sdrag.detectors.local import LocalDetector
 from sdrag.engine.prompts import Prompt
 from sdrag.engine.steps import run
 from sdrag.errors import UsageError
+from sdrag.evaluation.linkage_clusters import packaged_clusters
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.carried import Carried, with_carried
 from sdrag.linkage.fitting import Fitted, PlanInput, fit
 from sdrag.linkage.originals import Originals
+from sdrag.linkage.plan_file import packed, unpacked
 from sdrag.linkage.replacing import Masker
 from sdrag.linkage.sealing import Seal
 from sdrag.linkage.settings import local_runner
@@ -108,6 +112,56 @@ class TestMasksLast:
         assert update.stale == ("a1",)
         assert [document.id for document in update.documents] == ["a1", "b0"]
         assert TOWN not in "".join(document.text for document in update.documents)
+
+
+FORM = st.sampled_from(
+    ["Lane", "Mill Lane", "12 Mill Lane", "Hull", "Ann Lane", "A. Lane", "nurse"]
+)
+TYPE = st.sampled_from(["NAME", "LOCATION", "PROVIDER", "UNIQUE_FACT", "ADDRESS"])
+ENTRIES = st.lists(
+    st.tuples(FORM, st.just(""), TYPE, st.sampled_from([0.4, 0.7, 1.0])), max_size=5
+)
+
+
+class TestTwice:
+    """The same corpus and the plan of a first run give the same bytes."""
+
+    @settings(max_examples=60, deadline=None)
+    @given(
+        st.lists(ENTRIES, min_size=1, max_size=6),
+        st.sampled_from([0.2, 0.6, 0.95]),
+        st.sampled_from(["document", "greedy", "knapsack"]),
+        st.sampled_from(["label", "pseudonym"]),
+    )
+    def test_a_small_corpus(
+        self, rows: list[Row], ceiling: float, select: str, style: str
+    ) -> None:
+        """Whatever is shared by entities of several types."""
+        section = {
+            **PLAIN,
+            "max_document_risk": ceiling,
+            "select": select,
+            "replace": style,
+        }
+        documents = passages(*(". ".join(str(e[0]) for e in row) for row in rows))
+        assert_settled(fit(documents, section, mentions=rows, key=KEY))
+
+    @pytest.mark.parametrize("style", ["label", "pseudonym"])
+    def test_the_packaged_clusters(self, style: str) -> None:
+        """As the local detector finds their entities."""
+        clusters = packaged_clusters()
+        documents = [one for cluster in clusters for one in cluster.documents]
+        assert_settled(fit(documents, {"replace": style}, LocalDetector(), key=KEY))
+
+
+def assert_settled(first: Fitted) -> None:
+    """Assert that a plan read from its file masks what it masked."""
+    saved = unpacked(packed(first))
+    second = run(saved.plan.fitted(saved.carried, saved.vectors), local_runner())
+    assert texts(second) == texts(first)
+    assert second.masked.entities == first.masked.entities
+    assert second.masked.plan.masked.sum() == first.masked.plan.masked.sum()
+    assert second.masked.masker.pseudonyms == first.masked.masker.pseudonyms
 
 
 class TestCarried:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from literal import Corpus, Literal
 
-from benchmarks.linkage_experiments.generated import zipf_corpus
 from sdrag.linkage import chain_ceilings
 from sdrag.linkage import linked_pairs as candidates
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.planning import Plan, plan_masking
-from sdrag.linkage.problem import PlanningInput, Problem
-from sdrag.linkage.selection import certain
 from sdrag.policy import LinkageSection
 
-STRATEGIES = ("greedy", "knapsack", "optimal")
+STRATEGIES = ("greedy", "knapsack")
 QUICK = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -114,96 +108,6 @@ class TestCeilings:
                 literal.chain_risk(chain, more)
                 <= literal.chain_risk(chain, less) + 1e-12
             )
-
-
-class TestOptimal:
-    """The optimal plan is the smallest there is."""
-
-    @QUICK
-    @given(corpora, weightings, sections)
-    def test_it_equals_brute_force(
-        self, corpus: Corpus, weights: dict[str, float], section: LinkageSection
-    ) -> None:
-        """No smaller set of entities meets every ceiling."""
-        literal = Literal(corpus, weights, section)
-        ceilings = literal.ceilings(literal.document_level())
-        plan, masked = planned(corpus, weights, section, "optimal")
-        names = sorted(literal.frequency)
-        smallest = next(
-            size
-            for size in range(len(names) + 1)
-            for chosen in itertools.combinations(names, size)
-            if literal.meets(set(chosen), ceilings)
-        )
-        assert len(masked) == smallest
-        assert plan.solution is not None
-        assert plan.solution.bound == pytest.approx(smallest)
-        assert plan.solution.gap == 0.0
-
-    @QUICK
-    @given(corpora, weightings, sections, st.sampled_from(["entities", "mentions"]))
-    def test_it_never_costs_more_than_a_strategy(
-        self,
-        corpus: Corpus,
-        weights: dict[str, float],
-        section: LinkageSection,
-        minimise: str,
-    ) -> None:
-        """Counted in entities or in places, as the policy says."""
-        section = section.model_copy(update={"minimise": minimise})
-        literal = Literal(corpus, weights, section)
-
-        def cost(masked: set[str]) -> int:
-            places = minimise == "mentions"
-            return sum(literal.frequency[e] if places else 1 for e in masked)
-
-        best = cost(planned(corpus, weights, section, "optimal")[1])
-        assert best <= cost(planned(corpus, weights, section, "greedy")[1])
-        assert best <= cost(planned(corpus, weights, section, "knapsack")[1])
-
-
-def test_a_dense_component_is_proven() -> None:
-    """Eighty documents in one component: the least plan, and no gap."""
-    corpus = zipf_corpus(80)
-    section = LinkageSection(select="optimal", solver_seconds=60)
-    solution = plan_masking(corpus, section).solution
-    assert solution is not None
-    assert solution.gap < 0.02
-    knapsack = plan_masking(corpus, LinkageSection()).masked.sum()
-    assert solution.cost < 0.9 * knapsack
-
-
-def test_without_time_a_strategy_stands() -> None:
-    """The plan meets every ceiling, and the bound is still one."""
-    corpus = zipf_corpus(60)
-    section = LinkageSection(select="optimal", solver_seconds=1e-9)
-    plan = plan_masking(corpus, section)
-    assert plan.solution is not None
-    assert 0 <= plan.solution.bound <= plan.solution.cost
-    assert plan.impossible_chains.size == plan.impossible_documents.size == 0
-    ceiling = section.max_document_risk
-    assert plan.document_risk.max() <= ceiling + 1e-9
-
-
-@QUICK
-@given(corpora, weightings, sections, st.integers(0, 2**7 - 1))
-def test_every_row_holds_for_every_plan_that_meets_its_requirement(
-    corpus: Corpus, weights: dict[str, float], section: LinkageSection, chosen: int
-) -> None:
-    """A bound that cuts off a good plan would prove a falsehood."""
-    plan, _ = planned(corpus, weights, section, "document")
-    incidence = plan.corpus
-    nothing = certain(incidence)
-    graph = plan.before.expanded().without(nothing, section.edge_threshold)
-    planning = PlanningInput(
-        incidence, section, nothing, graph, plan.edges, plan.chains
-    )
-    problem = Problem(planning, np.ones(len(incidence.entity_ids)))
-    masked = {n for n in range(len(incidence.entity_ids)) if chosen >> n & 1}
-    for requirement in problem.requirements:
-        if not requirement.unmet(masked):
-            for row in requirement.rows():
-                assert sum(row.gains.get(n, 0.0) for n in masked) >= row.need - 1e-9
 
 
 class TestHubs:

@@ -272,7 +272,7 @@ def _by_model(
         kept, rows, _ = run(steps, runner)
     fresh = {one.id: row for one, row in zip(kept, rows, strict=True)}
     found = {k: (known | fresh)[k] for k in documents if k in known or k in fresh}
-    if known:
+    if known and new:
         texts = [documents[id_].text for id_ in found]
         more = found_elsewhere(texts, list(found.values()))
         found = {

@@ -97,7 +97,6 @@ def evaluate_linkage(
         },
         "documents": len(documents),
         "clusters": len(clusters),
-        **_optimality(masked),
     }
 
 
@@ -258,10 +257,3 @@ def _leaked(clusters: Sequence[Cluster], rates: Sequence[float]) -> int:
         rate > LEAKED_ABOVE.get(cluster.risk, 1.0)
         for cluster, rate in zip(clusters, rates, strict=True)
     )
-
-
-def _optimality(masked: Masked) -> dict[str, Any]:
-    solution = masked.plan.solution
-    if solution is None:
-        return {}
-    return {"bound": solution.bound, "gap": solution.gap}

@@ -35,11 +35,6 @@ class Carried(Confidential):
     rewritten: Mapping[str, str] = field(default_factory=dict)
     secret: bytes | None = None
 
-    @property
-    def forms(self) -> frozenset[str]:
-        """The folded forms that are masked in any case, whatever their type."""
-        return frozenset(_folded(self.entities))
-
     def __repr__(self) -> str:
         return f"Carried({len(self.entities)} entities)"
 

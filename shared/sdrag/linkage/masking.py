@@ -9,7 +9,6 @@ read to its end is withheld, not passed on. What was masked is returned apart, i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -166,7 +165,7 @@ def mask_found(
     """
     check_style(settings.replace, key)
     assessment = yield from assess_steps(documents, found, settings, key, known)
-    already = _numbers(assessment, carried.forms)
+    already = _numbers(assessment, carried)
     plan = plan_masking(assessment.corpus, settings, already, placement.links)
     entities = with_carried(
         masked_entities(assessment, plan), carried, plan.corpus.entity_ids
@@ -256,18 +255,27 @@ def detected(
     return kept, found_in(kept, again, weights), raw
 
 
-def _numbers(assessment: Assessment, forms: AbstractSet[str]) -> list[int]:
+def _numbers(assessment: Assessment, carried: Carried) -> list[int]:
     """
-    Return the entities that have one of some folded forms, of whatever type.
+    Return the entities that an earlier plan masked.
 
-    A type may be another once more is known of a value; the form is masked wherever it
-    is written, so all that is joined with it goes too.
+    A form may be of another type once more is known of it; then all that is joined with
+    it goes too. Entities that share a form with a masked one of another type stay: of
+    them only the form was masked.
     """
-    return [
+    types: dict[tuple[str, str], list[int]] = {}
+    forms: dict[str, list[int]] = {}
+    for number, entity in enumerate(assessment.resolved.entities):
+        for form in map(fold_text, entity.forms):
+            types.setdefault((entity.type, form), []).append(number)
+            forms.setdefault(form, []).append(number)
+    found = {
         number
-        for number, entity in enumerate(assessment.resolved.entities)
-        if any(fold_text(form) in forms for form in entity.forms)
-    ]
+        for entity in carried.entities
+        for form in map(fold_text, entity.forms)
+        for number in types.get((entity.type, form), forms.get(form, ()))
+    }
+    return sorted(found)
 
 
 def _decided(

@@ -23,13 +23,9 @@ from sdrag.linkage.chain_ceilings import (
 from sdrag.linkage.chains import Chains, hop_risks, path_risks
 from sdrag.linkage.edges import Edges, Links
 from sdrag.linkage.incidence import Floats, Incidence, Ints
-from sdrag.linkage.optimal import Solution, optimise
-from sdrag.linkage.problem import PlanningInput
 from sdrag.linkage.risk_state import TOLERANCE, Mask, RiskState
 from sdrag.linkage.selection import (
-    Choose,
     Selection,
-    certain,
     document_level,
     greedy,
     knapsack,
@@ -51,7 +47,6 @@ class Plan:
         before: The links of the untouched corpus.
         limits: The chains after document-level masking, with their ceilings.
         selection: What is masked, and for which document or chain.
-        solution: The bound and the gap, where the strategy was `optimal`.
     """
 
     corpus: Incidence
@@ -59,7 +54,6 @@ class Plan:
     before: Links
     limits: ChainLimits
     selection: Selection
-    solution: Solution | None = None
     edge_log_after: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
@@ -130,57 +124,26 @@ def plan_masking(
     Args:
         corpus: The documents and their entities.
         settings: The ceilings and the strategy; `document` stops after the first stage.
-        already: Entities that are masked in any case.
+        already: Entities that an earlier plan masked; they stay masked.
         links_of: Returns the links of a corpus at or above a threshold.
     """
     links = links_of(corpus, settings.edge_threshold)
-    selection = document_level(corpus, settings.max_document_risk, already)
-    if settings.select == "optimal":
-        return _optimal(links, selection, settings, already)
+    selection = document_level(corpus, settings.max_document_risk)
     if settings.chain_length == 2:
         limits = limits_of_pairs(links, selection.masked, settings)
     else:
         limits = limits_of_chains(links.expanded(), links, selection.masked, settings)
+    # The ceilings are those of a first plan: had they been lowered by what an earlier
+    # plan masked, a second run over the same corpus would mask more.
+    state = RiskState(corpus, limits.edges, selection.masked)
+    for entity in already:
+        state.mask(entity)
+        selection.mask_for_document(corpus, entity)
     if settings.select != "document":
         choose = greedy if settings.select == "greedy" else knapsack
-        selection = _settled(corpus, settings, limits, selection, choose)
+        settle_chains(state, limits.chains, choose, _costs(corpus, settings), selection)
     after = _masked_log(limits.edges, selection.masked)
     return Plan(corpus, settings, links, limits, selection, edge_log_after=after)
-
-
-def _optimal(
-    links: Links, selection: Selection, settings: LinkageSection, already: Sequence[int]
-) -> Plan:
-    corpus, before = links.corpus, links.expanded()
-    limits = limits_of_chains(before, links, selection.masked, settings)
-    starts = [
-        _settled(corpus, settings, limits, selection, choose)
-        for choose in (greedy, knapsack)
-    ]
-    always = certain(corpus, already)
-    graph = before.without(always, settings.edge_threshold)
-    planning = PlanningInput(
-        corpus, settings, always, graph, limits.edges, limits.chains
-    )
-    solution = optimise(planning, starts, _costs(corpus, settings))
-    after = _masked_log(limits.edges, solution.selection.masked)
-    return Plan(corpus, settings, links, limits, solution.selection, solution, after)
-
-
-def _settled(
-    corpus: Incidence,
-    settings: LinkageSection,
-    limits: ChainLimits,
-    selection: Selection,
-    choose: Choose,
-) -> Selection:
-    settled = Selection(
-        selection.masked.copy(), dict(selection.for_document), dict(selection.for_chain)
-    )
-    state = RiskState(corpus, limits.edges, settled.masked)
-    costs = _costs(corpus, settings)
-    settle_chains(state, limits.chains, choose, costs, settled)
-    return settled
 
 
 def _costs(corpus: Incidence, settings: LinkageSection) -> Floats:

@@ -14,7 +14,7 @@ twelve digits, so that plans do not depend on the order of a sum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,7 +26,6 @@ from sdrag.linkage.risk_state import TOLERANCE, LocalChain, Mask, RiskState
 __all__ = [
     "Choose",
     "Selection",
-    "certain",
     "document_level",
     "greedy",
     "knapsack",
@@ -54,6 +53,12 @@ class Selection:
     for_document: dict[int, int] = field(default_factory=dict)
     for_chain: dict[int, int] = field(default_factory=dict)
 
+    def mask_for_document(self, corpus: Incidence, entity: int) -> None:
+        """Mask an entity whatever the risks are, for the first document it is in."""
+        if not self.masked[entity]:
+            self.masked[entity] = True
+            self.for_document[entity] = int(corpus.document[corpus.rows_of(entity)[0]])
+
 
 Choice = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 Choose = Callable[
@@ -63,35 +68,25 @@ Choose = Callable[
 ceiling and the costs of all entities: what to mask next."""
 
 
-def document_level(
-    corpus: Incidence, ceiling: float, already: Sequence[int] = ()
-) -> Selection:
+def document_level(corpus: Incidence, ceiling: float) -> Selection:
     """
     Mask until every document is at or under `theta_doc`, or nothing is left to mask.
 
     Args:
         corpus: The documents and their entities.
-        ceiling: `theta_doc`, from 0 to 1.
-        already: Entities that are masked in any case, as are all that are certain to
-            identify (contribution 1).
+        ceiling: `theta_doc`, from 0 to 1. Entities that are certain to identify
+            (contribution 1) are masked whatever it is.
     """
     selection = Selection(np.zeros(len(corpus.entity_ids), bool))
     limit = float(-np.log1p(-min(ceiling + TOLERANCE, 1.0))) if ceiling < 1 else np.inf
-    for entity in np.flatnonzero(certain(corpus, already)).tolist():
-        selection.masked[entity] = True
-        selection.for_document[entity] = int(corpus.document[corpus.rows_of(entity)[0]])
+    certain = (corpus.global_contribution >= 1.0) & corpus.maskable
+    for entity in np.flatnonzero(certain).tolist():
+        selection.mask_for_document(corpus, entity)
     rank = np.round(corpus.global_contribution, _DIGITS)
     over = np.flatnonzero(corpus.document_risk(selection.masked) > ceiling + TOLERANCE)
     for document in over.tolist():
         _settle_document(corpus, document, limit, rank, selection)
     return selection
-
-
-def certain(corpus: Incidence, already: Sequence[int] = ()) -> Mask:
-    """Return what every plan masks: certain identifiers, and `already`."""
-    chosen = (corpus.global_contribution >= 1.0) & corpus.maskable
-    chosen[list(already)] = True
-    return np.asarray(chosen)
 
 
 def _settle_document(

@@ -269,7 +269,7 @@ class LinkageSection(Section):
         chain_risk_factor: What the risk of a chain is multiplied by, by category.
         risk_thresholds: From which risk on a chain is in a category.
         select: How the entities to mask are chosen: in each `document` alone,
-            `greedy`, by a `knapsack`, or `optimal` with a solver.
+            `greedy`, or by a `knapsack`.
         replace: What replaces a masked entity: a `label` with a number, `redact`, a
             `pseudonym`, or `rewrite`, which asks a model for new sentences.
         weights: The weight of each type; replaces Table 4.1 for another domain.
@@ -279,7 +279,6 @@ class LinkageSection(Section):
         unmaskable: Types that no plan may touch.
         minimise: What a plan keeps small: distinct entities, or their mentions.
         max_chains: The most chains of more than two documents.
-        solver_seconds: The most seconds the solver of `optimal` may take.
         resolution: Which surface forms are one entity.
     """
 
@@ -291,7 +290,7 @@ class LinkageSection(Section):
     max_chain_risk: Share = 0.5
     chain_risk_factor: ByRisk = ByRisk(high=0.5, medium=0.7)
     risk_thresholds: ByRisk = ByRisk(high=0.75, medium=0.5)
-    select: Literal["document", "greedy", "knapsack", "optimal"] = "knapsack"
+    select: Literal["document", "greedy", "knapsack"] = "knapsack"
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
     weights: dict[str, Share] | None = None
     roles: dict[str, Role] | None = None
@@ -299,7 +298,6 @@ class LinkageSection(Section):
     unmaskable: tuple[str, ...] = ()
     minimise: Literal["entities", "mentions"] = "entities"
     max_chains: Count = 1_000_000
-    solver_seconds: Annotated[float, Field(gt=0)] = 60.0
     resolution: ResolutionSection = ResolutionSection()
 
     @field_validator("weights", "roles", "unmaskable")

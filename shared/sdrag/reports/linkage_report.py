@@ -81,11 +81,6 @@ def _cards(masked: Masked) -> str:
         card(f"{top[0]:.2f} \u2192 {top[1]:.2f}", "riskiest document"),
         card(f"{chains[0]:.2f} \u2192 {chains[1]:.2f}", "riskiest chain"),
     ]
-    if plan.solution is not None:
-        share = f"{plan.solution.gap:.1%}"
-        cards.append(
-            card(share, f"of the masks not proven, {plan.solution.bound:g} are")
-        )
     return f'<div class="cards">{"".join(cards)}</div>'
 
 
