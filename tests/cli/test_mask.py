@@ -82,7 +82,7 @@ def test_a_folder_becomes_a_folder(folder: Path) -> None:
     out = written(folder / "new" / "out")
     assert "[NAME] called about claim" in out["a.txt"]
     assert out["sub/b.md"] == f"# Note\r\n\r\n{out['a.txt']}\r\n"
-    assert out["page.html.txt"] == f"Call\n{out['a.txt']}"
+    assert out["page.html.txt"] == f"Call\n[NAME]\n{out['a.txt']}"
     assert (
         out["rows.csv.txt"] == "who: [NAME]\nwhat: called\n\nwho: Nobody\nwhat: slept"
     )

@@ -13,9 +13,12 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from sdrag.documents.csv_tables import read_table
 from sdrag.documents.encodings import decoded
+from sdrag.documents.markup import html_text, word_text
 from sdrag.documents.parquet_rows import parquet_rows
 from sdrag.documents.records import MAX_UNPACKED, Record, UnreadableError, record_of
 from sdrag.extras import require_extra
@@ -36,17 +39,12 @@ def _html(data: bytes) -> Iterator[Record]:
     for element in page(["script", "style"]):
         element.decompose()
     title = page.title.get_text(strip=True) if page.title else ""
-    yield Record(
-        page.get_text("\n", strip=True), metadata={"title": title} if title else {}
-    )
+    yield Record(html_text(page), metadata={"title": title} if title else {})
 
 
 def _json(data: bytes) -> Iterator[Record]:
     """Read an object, a list of them, or an object with a list of `documents`."""
-    try:
-        value = json.loads(_plain(data))
-    except ValueError:
-        raise UnreadableError("is no valid JSON") from None
+    value = _loaded(_plain(data))
     if isinstance(value, dict) and isinstance(value.get("documents"), list):
         value = value["documents"]
     for row in value if isinstance(value, list) else [value]:
@@ -54,13 +52,23 @@ def _json(data: bytes) -> Iterator[Record]:
 
 
 def _jsonl(data: bytes) -> Iterator[Record]:
-    for number, line in enumerate(_plain(data).splitlines(), start=1):
+    # Not `splitlines`: a string of JSON may hold what Unicode calls a separator.
+    lines = io.StringIO(_plain(data), newline=None)
+    for number, line in enumerate(lines, start=1):
         if line.strip():
-            try:
-                row = json.loads(line)
-            except ValueError:
-                raise UnreadableError(f"line {number} is no valid JSON") from None
-            yield record_of(row)
+            yield record_of(_loaded(line, f"line {number} "))
+
+
+def _loaded(text: str, where: str = "") -> Any:
+    try:
+        value = json.loads(text)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise UnreadableError(f"{where}holds halves of characters") from None
+    except ValueError:
+        raise UnreadableError(f"{where}is no valid JSON") from None
+    return value
 
 
 def _parquet(data: bytes) -> Iterator[Record]:
@@ -69,27 +77,22 @@ def _parquet(data: bytes) -> Iterator[Record]:
 
 def _csv(data: bytes) -> Iterator[Record]:
     """Read each row as a document of lines `column: value`."""
-    rows = csv.DictReader(io.StringIO(_plain(data), newline=""), restkey="")
     try:
-        for row in rows:
-            cells = (f"{name}: {value}" for name, value in row.items() if value)
-            yield Record("\n".join(cells))
+        table = read_table(_plain(data))
     except csv.Error:
         raise UnreadableError("is no valid CSV") from None
+    for row in table.documents():
+        yield Record(row, doubt=table.doubt)
 
 
 def _pdf(data: bytes) -> Iterator[Record]:
     with require_extra("documents", "PDF"):
         from pypdf import PdfReader  # noqa: PLC0415 -- an extra
-        from pypdf.errors import PyPdfError  # noqa: PLC0415 -- an extra
-    try:
+    with _parsing("PDF"):
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise UnreadableError("is encrypted")
-        pages = [page.extract_text() for page in reader.pages]
-    except (PyPdfError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UnreadableError("is no valid PDF") from error
-    text = "\n\n".join(pages).strip()
+        text = "\n\n".join(page.extract_text() for page in reader.pages).strip()
     if not text:
         raise UnreadableError("has no text; a scan needs OCR first")
     yield Record(text)
@@ -98,23 +101,21 @@ def _pdf(data: bytes) -> Iterator[Record]:
 def _docx(data: bytes) -> Iterator[Record]:
     with require_extra("documents", "Word documents"):
         from docx import Document  # noqa: PLC0415 -- an extra
-        from docx.opc.exceptions import OpcError  # noqa: PLC0415 -- an extra
-    try:
+    with _parsing("Word document"):
         _check_unpacked(data)
-        document = Document(io.BytesIO(data))
-    except (OpcError, zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise UnreadableError("is no valid Word document") from error
-    yield Record("\n".join(_blocks(document)))
+        text = word_text(Document(io.BytesIO(data)))
+    yield Record(text)
 
 
-def _blocks(document: Any) -> Iterator[str]:
-    """Yield the paragraphs and table rows of a Word document, as they come."""
-    for block in document.iter_inner_content():
-        if hasattr(block, "rows"):
-            for row in block.rows:
-                yield "\t".join(cell.text for cell in row.cells)
-        else:
-            yield block.text
+@contextmanager
+def _parsing(kind: str) -> Iterator[None]:
+    """Raise what a parser raises as `UnreadableError`, without its words."""
+    try:
+        yield
+    except (UnreadableError, RecursionError):
+        raise
+    except Exception:  # noqa: BLE001 -- parsers of broken files raise anything
+        raise UnreadableError(f"is no valid {kind}") from None
 
 
 def _check_unpacked(data: bytes) -> None:

@@ -8,6 +8,7 @@ read is reported and never passed over in silence.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,8 @@ __all__ = [
     "read_documents",
     "read_files",
 ]
+
+_logger = logging.getLogger("sdrag")
 
 MAX_FILE_BYTES = 100_000_000
 """A larger file is skipped: it would be read into memory whole."""
@@ -140,7 +143,12 @@ def documents_in(name: str, data: bytes) -> tuple[Passage, ...]:
     reader = READERS.get(Path(name).suffix.lower())
     if reader is None:
         raise UnreadableError(f"has another suffix than {' '.join(READERS)}")
-    records = list(reader(data))
+    try:
+        records = list(reader(data))
+    except RecursionError:
+        raise UnreadableError("is nested too deeply") from None
+    for doubt in {record.doubt for record in records if record.doubt}:
+        _logger.warning("%s %s. Look at what is read of it.", name, doubt)
     documents = [_document(name, record, records) for record in records]
     if not any(document.text.strip() for document in documents):
         raise UnreadableError("is empty")

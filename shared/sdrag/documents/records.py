@@ -41,11 +41,13 @@ class Record(Confidential):
         text: All of it.
         id: As the file names it; empty where it does not.
         metadata: As the file gives it.
+        doubt: Why its file may have been read wrongly.
     """
 
     text: str
     id: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    doubt: str = ""
 
 
 def record_of(row: object) -> Record:

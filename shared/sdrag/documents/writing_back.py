@@ -10,6 +10,7 @@ of a Word document would hold what was taken out of its text.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -20,6 +21,9 @@ __all__ = ["AS_THEY_ARE", "as_line", "file_of", "files_of"]
 
 AS_THEY_ARE = frozenset({".txt", ".md", ".json", ".jsonl", ".parquet"})
 """The suffixes of files that keep their names."""
+
+_SEPARATORS = re.compile("[\x85\u2028\u2029]")
+"""Where some readers end a line, though JSON does not."""
 
 
 def files_of(documents: Mapping[str, Sequence[Passage]]) -> dict[str, str | bytes]:
@@ -54,7 +58,8 @@ def as_line(document: Passage) -> str:
         "content": document.text,
         "metadata": dict(document.metadata),
     }
-    return _whole(json.dumps(row, ensure_ascii=False, default=str)) + "\n"
+    line = json.dumps(row, ensure_ascii=False, default=str)
+    return _whole(_SEPARATORS.sub(lambda match: f"\\u{ord(match[0]):04x}", line)) + "\n"
 
 
 def _named(names: Iterable[str]) -> dict[str, str]:

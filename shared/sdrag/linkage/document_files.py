@@ -14,6 +14,7 @@ import hmac
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def _rows(path: Path) -> Iterable[Mapping[str, Any]]:
 
 def _objects(text: str, *, lines: bool) -> Iterator[Mapping[str, Any]]:
     data = (
-        [json.loads(line) for line in text.splitlines() if line.strip()]
+        [json.loads(line) for line in StringIO(text, None) if line.strip()]
         if lines
         else json.loads(text)
     )
