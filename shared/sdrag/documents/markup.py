@@ -103,10 +103,7 @@ def word_text(document: Any) -> str:
         for kind in kinds:
             for relation in document.part.rels.values():
                 if relation.reltype.endswith(f"/{kind}") and not relation.is_external:
-                    part = relation.target_part
-                    yield _text(
-                        getattr(part, "element", None) or parse_xml(part.blob), []
-                    )
+                    yield _text(parse_xml(relation.target_part.blob), [])
 
     body = _text(document.element.body, [])
     return "".join([*parts(_BEFORE), body, *parts(_AFTER)]).removesuffix("\n")
