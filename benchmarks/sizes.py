@@ -497,7 +497,7 @@ PATHS: dict[str, Path_] = {
     "claims": lambda text: lambda: claims(text),
 }
 NETWORKS: dict[str, Path_] = {
-    "tagger": lambda text: lambda: tagging.tags([text]),
+    "tagger": lambda text: lambda: tagging.tags(text),
     "scorer": lambda text: lambda: score([text], [rule.text for rule in RULES]),
 }
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from .support.postgres_server import missing, postgres_server
+from .support.waiting import Clock, let_go
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -92,3 +93,18 @@ def postgres():
 def postgres_url(postgres, tmp_path):
     """The URL of a new state, with its key in the test's folder."""
     return postgres.url(f"s{uuid4().hex}", tmp_path / "state.key")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_hangs_on():
+    """What hangs for one test ends with it: all tests share a count."""
+    yield
+    let_go()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time that the test lets pass."""
+    made = Clock()
+    made.install(monkeypatch)
+    return made

@@ -97,8 +97,8 @@ def tagged(characters: int) -> tuple[Callable[[], object], int]:
     from sdrag.detectors.tagger import tagging  # noqa: PLC0415 -- as above
 
     text, _ = labelled_text(characters)
-    tagging.tags([text[:500]])
-    return lambda: tagging.tags([text]), len(text)
+    tagging.tags(text[:500])
+    return lambda: tagging.tags(text), len(text)
 
 
 def locating(characters: int) -> tuple[Callable[[], object], int]:

@@ -19,6 +19,7 @@ from sdrag.errors import UsageError
 
 __all__ = [
     "EVIDENCE_KEY",
+    "SCORE_DIGITS",
     "UNNAMED",
     "Action",
     "Binding",
@@ -50,6 +51,10 @@ Action = Literal["released", "redacted", "withheld", "dropped", "flagged", "anno
 EVIDENCE_KEY = "sdrag"
 """The metadata key under which a released passage says what was done to it: ids and
 counts, no content."""
+
+SCORE_DIGITS = 4
+"""Decimals of a score that count. What a network or a product of vectors computes
+differs by some 1e-6 between processors and batches; the least threshold is 0.01."""
 
 UNNAMED = "unnamed-"
 """How the id begins that represents one where the host gave none."""

@@ -83,7 +83,7 @@ def test_a_broken_policy_is_one_line(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
 
     assert outcome.returncode == 2

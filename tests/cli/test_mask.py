@@ -303,7 +303,7 @@ def test_a_run_that_was_killed_is_resumed_to_the_same_bytes(
         [sys.executable, "-c", KILL.format(left=left), "mask", *map(str, arguments)],
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert ended.returncode == -signal.SIGKILL
     assert not (folder / "out").exists()

@@ -149,7 +149,7 @@ def test_decisions_are_counted(ask):
     assert counted["dropped", "tenant"] == 2
     (seconds,) = points["sdrag.duration"]
     assert seconds.count == 2
-    assert 0 < seconds.sum < 60
+    assert seconds.sum > 0
 
 
 def test_an_answer_is_checked_by_a_guardrail():

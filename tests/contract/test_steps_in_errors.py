@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
@@ -69,15 +70,12 @@ def test_an_error_names_the_step_and_the_type_of_its_cause(
 
 def test_a_call_that_is_not_answered_names_the_step():
     """The limit is ours, and the step is the host's."""
-
-    def sleepy(_):
-        import time  # noqa: PLC0415 -- in the one call that needs it
-
-        time.sleep(0.5)
-
-    runner = PortRunner(Ports(score=Port(sleepy)), Limits(seconds=0.05, attempts=1))
+    released = threading.Event()
+    hanging = Port(lambda _: released.wait(60))
+    runner = PortRunner(Ports(score=hanging), Limits(seconds=0.05, attempts=1))
 
     (outcome,) = runner.perform(Score((("a", "b"),)))
+    released.set()
 
     assert str(outcome.error) == "The judge of relevance: No answer within 0.05 s."
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import weakref
 from multiprocessing import get_context
 
@@ -16,11 +15,11 @@ from tests.support.waiting import eventually
 
 @pytest.fixture
 def threads():
-    return DaemonThreads(patience=0.2)
+    return DaemonThreads(patience=60)
 
 
 def done(threads, function=lambda: None):
-    """Do it; return the thread that did it, which is about to be idle."""
+    """Do it; return the thread that did it."""
     ended, by = threading.Event(), []
 
     def work():
@@ -29,23 +28,30 @@ def done(threads, function=lambda: None):
         ended.set()
 
     threads.do(work)
-    assert ended.wait(30)
-    time.sleep(0.01)
+    assert ended.wait(60)
     return by[0]
+
+
+def idle(threads):
+    """Wait until a thread waits for work."""
+    assert eventually(lambda: threads._idle)
 
 
 def test_a_thread_does_one_piece_of_work_after_another(threads):
     """Few threads are started for much work, and none holds the process."""
-    by = {done(threads) for _ in range(50)}
+    by = []
+    for _ in range(50):
+        by.append(done(threads))
+        idle(threads)
 
-    assert len(by) < 25
-    assert all(thread.daemon for thread in by)
+    assert len(set(by)) == 1
+    assert by[0].daemon
 
 
 def test_work_never_waits_for_other_work(threads):
     """There are as many threads as there is work at the same time."""
     done(threads)
-    all_of_them = threading.Barrier(9, timeout=30)
+    all_of_them = threading.Barrier(9, timeout=60)
 
     for _ in range(8):
         threads.do(all_of_them.wait)
@@ -53,8 +59,9 @@ def test_work_never_waits_for_other_work(threads):
     all_of_them.wait()
 
 
-def test_a_thread_that_nobody_needs_ends(threads):
+def test_a_thread_that_nobody_needs_ends():
     """It waits for a while and no longer; what comes later has another one."""
+    threads = DaemonThreads(patience=0.05)
     thread = done(threads)
 
     assert eventually(lambda: not thread.is_alive())
@@ -82,6 +89,6 @@ def test_a_forked_process_has_threads_of_its_own():
 
     forked = get_context("fork").Process(target=done, args=(daemon_threads,))
     forked.start()
-    forked.join(30)
+    forked.join(60)
 
     assert forked.exitcode == 0

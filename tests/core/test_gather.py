@@ -48,7 +48,7 @@ def test_rules_run_at_the_same_time(drive):
     begun = Barrier(3)
 
     def wait(_):
-        return begun.wait(20) < 3
+        return begun.wait(60) < 3
 
     found = drive(gathered(*(computing(wait, 1) for _ in range(3))), Scripted())
 

@@ -196,7 +196,7 @@ def runner(make: Callable[[], BaseException], *, native: bool) -> PortRunner:
         raise raised_by(make)
 
     port = Port(call, acall if native else None)
-    return PortRunner(Ports(port, port, port, port, port), Limits(seconds=20))
+    return PortRunner(Ports(port, port, port, port, port), Limits(seconds=60))
 
 
 class TestPorts:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-import time
 from dataclasses import replace
 
 import pytest
@@ -31,7 +30,7 @@ from sdrag.testing import canary
 from tests.support.waiting import eventually, nothing_hangs
 
 SECRET = canary("secret")
-SHORT = Limits(local_seconds=0.2)
+LIMITS = Limits(local_seconds=60)
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -49,7 +48,7 @@ def released():
     event.set()
 
 
-def metered(limits=SHORT):
+def metered(limits=LIMITS):
     return CountingRunner(PortRunner(Ports(), limits))
 
 
@@ -80,11 +79,14 @@ def test_work_within_its_time_is_answered(drive):
     assert SECRET not in f"{failed}"
 
 
-def test_work_that_does_not_end_is_abandoned(drive, released):
+def test_work_that_does_not_end_is_abandoned(drive, released, clock):
     """What was done before it is kept; it and what comes after it fail."""
 
     def waits(item):
-        return released.wait(60) if item == "hangs" else item
+        if item == "hangs":
+            clock.skip()
+            released.wait(60)
+        return item
 
     done, *late = drive(bounded(waits, "a", "hangs", "b"), metered())
 
@@ -93,12 +95,13 @@ def test_work_that_does_not_end_is_abandoned(drive, released):
     assert all(thread.daemon for thread in working())
 
 
-def test_a_request_spends_its_seconds_once(drive, released):
+def test_a_request_spends_its_seconds_once(drive, released, clock):
     """Work that comes after them is not begun."""
     begun = []
 
     def waits(item):
         begun.append(item)
+        clock.skip()
         return released.wait(60)
 
     def twice():
@@ -110,14 +113,14 @@ def test_a_request_spends_its_seconds_once(drive, released):
     assert begun == ["first"]
 
 
-def test_abandoned_work_stops_where_it_looks(drive):
+def test_abandoned_work_stops_where_it_looks(drive, clock):
     """It burns no processor for nobody: its thread ends by itself."""
     before = set(working())
 
     def looks(_):
+        clock.skip()
         while True:
             check_time()
-            time.sleep(0.001)
 
     (late,) = drive(bounded(looks, 1), metered())
 
@@ -125,10 +128,11 @@ def test_abandoned_work_stops_where_it_looks(drive):
     assert eventually(lambda: not set(working()) - before)
 
 
-def test_work_that_goes_on_past_its_deadline_is_not_answered(drive):
+def test_work_that_goes_on_past_its_deadline_is_not_answered(drive, clock):
     """Whoever swallows the error in the middle has not read to the end."""
 
     def swallows(_):
+        clock.skip()
         try:
             while True:
                 check_time()
@@ -140,14 +144,15 @@ def test_work_that_goes_on_past_its_deadline_is_not_answered(drive):
     assert over(late)
 
 
-def test_abandoned_work_counts_as_hanging(drive, released):
+def test_abandoned_work_counts_as_hanging(drive, released, clock):
     """Past the cap nothing is begun; once the abandoned ends, work goes on."""
     assert nothing_hangs()
-    limits = replace(SHORT, hanging=1)
+    limits = replace(LIMITS, hanging=1)
     begun = []
 
     def waits(item):
         begun.append(item)
+        clock.skip()
         return released.wait(60)
 
     drive(bounded(waits, "first"), metered(limits))
@@ -176,17 +181,25 @@ def test_what_is_not_local_work_is_not_limited(drive):
     assert drive(compute(str, [1]), runner) == [Reply("1")]
 
 
-def test_gathered_rules_are_limited_too(drive, released):
+def test_gathered_rules_are_limited_too(drive, released, clock):
     """Each on its thread."""
+    both_hang = threading.Barrier(2, action=clock.skip)
+
+    def waits(item):
+        if item == "done":
+            return item
+        both_hang.wait(60)
+        return released.wait(60)
 
     def both():
-        waits = lambda _: released.wait(60)  # noqa: E731
-        return (yield from gather(compute(waits, [1]), compute(str, [2])))
+        first, second = compute(waits, ["hangs"]), compute(waits, ["done", "hangs"])
+        return (yield from gather(first, second))
 
-    (late,), (done,) = map(replied, drive(within_limits(both()), metered()))
+    (late,), (done, later) = map(replied, drive(within_limits(both()), metered()))
 
     assert over(late)
-    assert done == Reply("2")
+    assert over(later)
+    assert done == Reply("done")
 
 
 def test_a_fault_meets_the_rule_within_limits(drive):
@@ -230,12 +243,11 @@ def test_a_request_that_is_given_up_ends_its_work():
         begun.set()
         while True:
             check_time()
-            time.sleep(0.001)
 
     async def scene():
         runner = metered(Limits(local_seconds=60))
         task = asyncio.create_task(arun(bounded(looks, 1), runner))
-        assert await asyncio.to_thread(begun.wait, 5)
+        assert await asyncio.to_thread(begun.wait, 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing import get_context
@@ -20,6 +19,8 @@ from sdrag.state import open_state
 from sdrag.state.address import PostgresAddress
 from sdrag.state.postgres import PostgresDatabase
 from sdrag.state.schema import SCHEMA, VERSION
+
+from ..support.waiting import eventually
 
 SECRET = "Anna Karlsson"
 PASSWORD = "korrekthorse"
@@ -52,12 +53,16 @@ def held(database):
 
 def ended(url):
     """Have the server end every other connection to it."""
-    with psycopg.connect(PostgresAddress.read(url).conninfo) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE pid <> pg_backend_pid() AND application_name = 'sdrag'"
+    others = (
+        "FROM pg_stat_activity"
+        " WHERE pid <> pg_backend_pid() AND application_name = 'sdrag'"
+    )
+    conninfo = PostgresAddress.read(url).conninfo
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute(f"SELECT pg_terminate_backend(pid) {others}")
+        assert eventually(
+            lambda: not connection.execute(f"SELECT pid {others}").fetchall()
         )
-    time.sleep(0.05)
 
 
 def interrupted(database, url):
@@ -112,7 +117,7 @@ def test_of_two_writers_one_waits_and_sees_what_the_other_wrote(database):
 
 def test_waiting_for_another_writer_ends(postgres_url):
     """After the patience it was given, with an error, never with half a write."""
-    patient, hasty = opened(postgres_url), opened(postgres_url, patience=0.1)
+    patient, hasty = opened(postgres_url), opened(postgres_url, patience=1.0)
 
     with patient.writing(), pytest.raises(HostError, match="Another writer"):
         put(hasty, "a")
@@ -165,7 +170,7 @@ def test_a_restart_in_the_middle_of_a_write_undoes_it(database, postgres):
 
 def test_a_statement_that_takes_too_long_is_ended(postgres_url):
     """The error says so, nothing was written, and the next transaction works."""
-    hasty = opened(postgres_url, patience=0.05)
+    hasty = opened(postgres_url, patience=1.0)
 
     def slow():
         with hasty.writing() as connection:

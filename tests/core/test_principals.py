@@ -325,7 +325,8 @@ class TestStreams:
         assert await anext(items) is JUDGE
         del items
         gc.collect()
-        await asyncio.sleep(0.01)
+        for _ in range(10):  # until the loop's task has ended it
+            await asyncio.sleep(0)
 
         assert current_principal() is None
 

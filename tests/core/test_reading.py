@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 torch = pytest.importorskip("torch")
 
+from transformers import BertModel  # noqa: E402 -- torch comes first
+
+from sdrag import minilm  # noqa: E402
+from sdrag.detectors.tagger.tagging import tags  # noqa: E402
 from sdrag.disclosure.local.scorer import scores  # noqa: E402 -- torch comes first
-from sdrag.minilm import load_minilm, sentence_windows  # noqa: E402
+from sdrag.minilm import embed_texts, embed_tokens, load_minilm, sentence_windows  # noqa: E402
 from sdrag.minilm.sentence_windows import tokenized  # noqa: E402
 
 TEXTS = [
@@ -67,3 +73,83 @@ def test_a_token_of_two_windows_is_given_their_mean() -> None:
 
     assert own.shape == (1, len(text.ids))
     assert len(set(own[0, first.start : second.stop].tolist())) > 1
+
+
+READERS = {
+    "embeddings": lambda text: embed_texts([text]),
+    "tokens": lambda text: embed_tokens([text]),
+    "scorer": lambda text: scores.score([text], ["Hide it"]),
+    "tagger": tags,
+}
+OWN = 3
+
+
+@pytest.fixture(params=READERS)
+def reading(request, monkeypatch):
+    """A reader, in an application with three threads, and how many each pass has."""
+    before, seen = torch.get_num_threads(), []
+    torch.set_num_threads(OWN)
+    forward = BertModel.forward
+
+    def seeing(self, *args, **kwargs):
+        seen.append(torch.get_num_threads())
+        return forward(self, *args, **kwargs)
+
+    monkeypatch.setattr(BertModel, "forward", seeing)
+    monkeypatch.setattr(minilm, "_vectors", minilm.Vectors(0))
+    yield READERS[request.param], seen
+    torch.set_num_threads(before)
+
+
+def test_a_short_text_is_read_on_one_thread(reading):
+    """The application's own count is what it was, on its other threads too."""
+    read, seen = reading
+
+    def counted(number):
+        before = torch.get_num_threads()
+        read(f"He came to number {number}.")
+        return before, torch.get_num_threads()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(counted, range(8))] == [(OWN, OWN)] * 8
+    assert counted(8) == (OWN, OWN)
+    assert set(seen) == {1}
+
+
+def test_a_long_text_is_read_on_as_many_as_the_application_has(reading):
+    """Binding a corpus is quicker so, where nothing else computes."""
+    read, seen = reading
+
+    read("He came. " * 2500)
+
+    assert set(seen) == {OWN}
+
+
+def test_threads_that_begin_meanwhile_have_their_own_count(reading, monkeypatch):
+    """They are asked in the middle of a reading."""
+    read, _ = reading
+    forward, begun = BertModel.forward, []
+
+    def beginning(self, *args, **kwargs):
+        with ThreadPoolExecutor(1) as pool:
+            begun.append(pool.submit(torch.get_num_threads).result())
+        return forward(self, *args, **kwargs)
+
+    monkeypatch.setattr(BertModel, "forward", beginning)
+    read("He came.")
+
+    assert set(begun) == {OWN}
+
+
+def test_the_count_is_given_back_after_an_error(reading, monkeypatch):
+    read, _ = reading
+
+    def failing(*_args, **_kwargs):
+        assert torch.get_num_threads() == 1
+        raise ValueError
+
+    monkeypatch.setattr(BertModel, "forward", failing)
+    with pytest.raises(ValueError, match=r"^$"):
+        read("He went away.")
+
+    assert torch.get_num_threads() == OWN

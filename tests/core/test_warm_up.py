@@ -42,17 +42,17 @@ def test_it_returns_at_once_and_loads_once_for_all_threads(monkeypatch):
     def load():
         loads.append(1)
         loading.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
 
     monkeypatch.setattr(warming, "_load", load)
     sdrag.warm_up()
-    assert loading.wait(10)
+    assert loading.wait(60)
     with ThreadPoolExecutor(4) as pool:
         waiting = [pool.submit(sdrag.warm_up, wait=True) for _ in range(4)]
         assert not any(one.done() for one in waiting)
         go_on.set()
         for one in waiting:
-            one.result(10)
+            one.result(60)
 
     sdrag.warm_up(wait=True)
     assert len(loads) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import SimpleNamespace
@@ -50,8 +49,8 @@ def _masked(found: tuple[Mention, ...], text: str) -> set[str]:
 def _seeing(monkeypatch, chance: float) -> None:
     """Let the network say the same of every word."""
 
-    def same(texts: Sequence[str]) -> list[tuple[Tag, ...]]:
-        return [tuple(Tag(span, chance) for span in words(text)) for text in texts]
+    def same(text: str) -> tuple[Tag, ...]:
+        return tuple(Tag(span, chance) for span in words(text))
 
     monkeypatch.setattr(tagger, "tags", same)
 
@@ -205,15 +204,15 @@ def test_weights_say_what_they_are(module) -> None:
 def test_a_text_reads_the_same_on_every_thread() -> None:
     """Nothing of a request is kept on the network."""
     texts = [CASE, CASE * 3, "A single line."] * 3
-    alone = [tagging.tags([text])[0] for text in texts]
+    alone = [tagging.tags(text) for text in texts]
 
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(lambda text: tagging.tags([text])[0], texts))
+        together = list(pool.map(tagging.tags, texts))
 
     for one, other in zip(alone, together, strict=True):
         assert [tag.span for tag in one] == [tag.span for tag in other]
         assert np.allclose(
-            [tag.chance for tag in one], [tag.chance for tag in other], atol=1e-5
+            [tag.chance for tag in one], [tag.chance for tag in other], atol=2e-4
         )
 
 

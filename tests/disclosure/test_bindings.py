@@ -10,8 +10,12 @@ from multiprocessing import get_context
 import pytest
 
 from sdrag.disclosure import binding_graph
+from sdrag.disclosure.binding import bind
+from sdrag.engine.steps import run
 from sdrag.errors import UsageError
+from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
+from sdrag.testing import Scripted
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 RULES = (Constraint("a", "Remove names"), Constraint("b", "Hide doses"))
@@ -82,7 +86,7 @@ def test_two_processes_write_at_once(path):
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join(30)
+        writer.join(60)
 
     assert [writer.exitcode for writer in writers] == [0, 0]
     assert open_state(path).bindings.all(RULES) == whole()
@@ -170,3 +174,27 @@ def test_without_its_key_a_file_knows_nothing(tmp_path):
 
     with pytest.raises(UsageError, match="key"):
         open_state(path)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-7, -1e-7, 3e-6, -3e-6])
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_equals_those_with_the_least_ids_are_bound(noise, order):
+    """Whatever their order in the batch, and whatever a processor adds to a score."""
+    passages = [Passage(f"p{n}", f"text {n}") for n in range(6)][::order]
+    rules = (Constraint("a", "Remove names"),)
+    section = DisclosureSection(bind_top_n=2, similarity_floor=0.9)
+
+    def vectors(texts):
+        rows = [[1.0, 1.0 + noise * n] for n in range(len(texts))]
+        return [
+            [1.0, 0.0] if "Remove" in text else row
+            for text, row in zip(texts, rows, strict=True)
+        ]
+
+    state = open_state()
+    run(bind(passages, rules, state, section), Scripted(embed=vectors))
+
+    assert state.bindings.all(rules) == (
+        Binding("a", "p0", 0.7071),
+        Binding("a", "p1", 0.7071),
+    )

@@ -82,3 +82,13 @@ def test_shapes_must_fit():
         Similarities(np.zeros((1, 0), dtype=np.float32), one, one, one)
     with pytest.raises(UsageError):
         Similarities(np.zeros((1, 2), dtype=np.float32), one, one, one)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-7, -1e-7, 3e-6, -3e-6])
+@pytest.mark.parametrize("place", range(3))
+def test_noise_of_a_processor_ranks_nothing(noise, place):
+    """Scores that are equal but for it keep the policy's order."""
+    scores = np.full(3, 0.5, dtype=np.float32)
+    scores[place] += noise
+
+    assert rank(scores, ("a", "b", "c")) == (("a", 0.5), ("b", 0.5), ("c", 0.5))

@@ -70,7 +70,7 @@ def server(tmp_path_factory):
 def _connected(port):
     import chromadb  # noqa: PLC0415 -- most tests of guards need no store
 
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while True:
         try:
             return chromadb.HttpClient("127.0.0.1", port, settings=_quiet())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,8 @@ from llama_index.core.llms import CustomLLM
 from pydantic import Field, PrivateAttr
 
 from sdrag.testing import toy_vectors
+
+from .waiting import hang
 
 Reply = Callable[[str], str]
 
@@ -115,6 +116,6 @@ def failing(prompt: str) -> str:
 
 
 def hanging(prompt: str) -> str:
-    """Answer long after anybody waits."""
-    time.sleep(1.0)
+    """Answer when the test is over."""
+    hang()
     return verdicts()(prompt)

@@ -61,7 +61,7 @@ class Scenario:
     reply: Reply | None = None
     principal: Principal | None = None
     fault: Exception | None = None
-    limits: Limits = field(default_factory=lambda: Limits(seconds=20))
+    limits: Limits = field(default_factory=lambda: Limits(seconds=60))
     state: StateSource = None
 
     def found(self) -> Sequence[Passage]:

@@ -11,11 +11,10 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 Fault = Callable[["_Handler", dict[str, Any]], None]
@@ -32,6 +31,7 @@ class Wire:
         names: What the model finds when asked to redact.
         faults: One for each next request to redact; the last stays.
         say: Answers what is asked beside redactions, in place of `said`.
+        over: Set when the server ends.
     """
 
     names: Sequence[str]
@@ -39,6 +39,7 @@ class Wire:
     requests: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
     say: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    over: Event = field(default_factory=Event)
 
     def bodies(self) -> list[str]:
         return [json.dumps(body, ensure_ascii=False) for body in self.requests]
@@ -60,6 +61,7 @@ def openai_server(*names: str) -> Iterator[Wire]:
     try:
         yield wire
     finally:
+        wire.over.set()
         server.shutdown()
         server.server_close()
 
@@ -201,6 +203,11 @@ def too_many(handler: _Handler, body: dict[str, Any]) -> None:
     handler.send(429, {"error": {"message": json.dumps(body)}}, retry_after="0.01")
 
 
+def too_many_for_long(handler: _Handler, body: dict[str, Any]) -> None:
+    """Refuse for longer than anybody waits."""
+    handler.send(429, {"error": {"message": json.dumps(body)}}, retry_after="6000")
+
+
 def broken(handler: _Handler, body: dict[str, Any]) -> None:
     handler.send(500, {"error": {"message": json.dumps(body)}})
 
@@ -217,17 +224,15 @@ def cut(handler: _Handler, body: dict[str, Any]) -> None:
 
 
 def slow(handler: _Handler, body: dict[str, Any]) -> None:
-    """Answer a byte at a time, so that no read times out and nothing is finished."""
-    data = json.dumps(completion([{"index": 0, "message": said(body)}])).encode()
+    """Answer a byte at a time, so that no read times out, until the server ends."""
     handler.send_response(200)
     handler.send_header("content-type", "application/json")
-    handler.send_header("content-length", str(len(data)))
+    handler.send_header("connection", "close")
     handler.end_headers()
     with contextlib.suppress(OSError):
-        for byte in data[:40]:
-            handler.wfile.write(bytes([byte]))
+        while not handler.wire.over.wait(0.05):
+            handler.wfile.write(b" ")
             handler.wfile.flush()
-            time.sleep(0.05)
     handler.close_connection = True
 
 

@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -80,7 +79,6 @@ class Server:
 
     def logged(self) -> str:
         """Return what it has logged."""
-        time.sleep(0.05)
         return (self._folder / "log").read_text(errors="replace")
 
     @property

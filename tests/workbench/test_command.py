@@ -152,7 +152,7 @@ def test_it_serves_on_loopback_and_logs_no_request(running):
     running.send_signal(signal.SIGINT)
     printed = running.stdout.read()
 
-    assert running.wait(30) == 0
+    assert running.wait(60) == 0
     assert secret not in printed
     assert found[2] not in printed
     assert len(printed.splitlines()) == 1, printed

@@ -14,17 +14,23 @@ from sdrag.workbench.refusals import RefusedError
 from sdrag.workbench.workers import Workers
 
 
+async def settled():
+    """Let all tasks go on to where they wait."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
 async def test_work_is_done_on_a_thread():
     """Meanwhile the page is answered."""
     begun, go_on = threading.Event(), threading.Event()
 
     def work():
         begun.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return threading.current_thread().name
 
     task = asyncio.create_task(Workers().run(work))
-    assert await asyncio.to_thread(begun.wait, 10)
+    assert await asyncio.to_thread(begun.wait, 60)
     go_on.set()
 
     assert await task != threading.main_thread().name
@@ -40,13 +46,13 @@ async def test_no_more_is_begun_than_there_are_slots():
         with lock:
             running += 1
             most = max(most, running)
-        go_on.wait(10)
+        go_on.wait(60)
         with lock:
             running -= 1
 
     workers = Workers(slots=2, waiting=3)
     tasks = [asyncio.create_task(workers.run(work)) for _ in range(5)]
-    await asyncio.sleep(0.05)
+    await settled()
     with pytest.raises(RefusedError, match="too much to do") as refused:
         await workers.run(work)
     go_on.set()
@@ -72,23 +78,26 @@ async def test_work_ends_in_time():
     with pytest.raises(RefusedError, match="longer than"):
         await workers.run(work, seconds=0.05)
 
-    assert stopped.wait(10)
+    assert stopped.wait(60)
     assert await workers.run(lambda: 5) == 5
 
 
 async def test_work_that_does_not_stop_keeps_its_slot():
     """So asking again and again starts no second thread."""
     go_on, begun = threading.Event(), []
+    first = threading.Event()
 
     def work():
         begun.append(1)
-        go_on.wait(10)
+        first.set()
+        go_on.wait(60)
 
     workers = Workers(slots=1, waiting=1)
     with pytest.raises(RefusedError):
         await workers.run(work, seconds=0.05)
     second = asyncio.create_task(workers.run(work))
-    await asyncio.sleep(0.05)
+    assert await asyncio.to_thread(first.wait, 60)
+    await settled()
 
     assert len(begun) == 1
     go_on.set()
@@ -99,11 +108,11 @@ async def test_work_that_does_not_stop_keeps_its_slot():
 async def test_who_gives_up_waiting_takes_no_space():
     go_on = threading.Event()
     workers = Workers(slots=1, waiting=1)
-    first = asyncio.create_task(workers.run(lambda: go_on.wait(10)))
-    await asyncio.sleep(0.02)
+    first = asyncio.create_task(workers.run(lambda: go_on.wait(60)))
+    await settled()
     for _ in range(5):
         waiting = asyncio.create_task(workers.run(lambda: 1))
-        await asyncio.sleep(0.01)
+        await settled()
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
     go_on.set()
@@ -118,14 +127,15 @@ async def test_a_fault_that_nobody_waits_for_is_not_logged(caplog):
     go_on = threading.Event()
 
     def work():
-        go_on.wait(10)
+        go_on.wait(60)
         raise ValueError(secret)
 
+    workers = Workers(slots=1, waiting=1)
     with caplog.at_level(logging.DEBUG):
         with pytest.raises(RefusedError):
-            await Workers().run(work, seconds=0.02)
+            await workers.run(work, seconds=0.02)
         go_on.set()
-        await asyncio.sleep(0.1)
+        assert await workers.run(lambda: 5) == 5  # in the slot that is free again
 
     assert secret not in caplog.text
 

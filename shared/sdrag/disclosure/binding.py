@@ -19,7 +19,7 @@ from sdrag.disclosure.similarity import closeness
 from sdrag.engine.steps import Steps, compute, replied
 from sdrag.policy import DisclosureSection
 from sdrag.state import BindingStore, State
-from sdrag.vocabulary import Binding, Constraint, Passage
+from sdrag.vocabulary import SCORE_DIGITS, Binding, Constraint, Passage
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -77,12 +77,14 @@ def _best(
     """Take each constraint's best of the batch, and all above the floor."""
     kept = []
     for constraint, row in zip(constraints, matrix, strict=True):
-        order = np.argsort(-row, kind="stable")
-        above = int((row >= section.similarity_floor).sum())
-        kept += [
-            Binding(constraint.id, passages[index].id, float(row[index]))
-            for index in order[: max(section.bind_top_n, above)]
+        pairs = zip(row.tolist(), passages, strict=True)
+        bindings = [
+            Binding(constraint.id, passage.id, round(score, SCORE_DIGITS))
+            for score, passage in pairs
         ]
+        bindings.sort(key=lambda binding: (-binding.score, binding.passage_id))
+        above = sum(one.score >= section.similarity_floor for one in bindings)
+        kept += bindings[: max(section.bind_top_n, above)]
     return kept
 
 

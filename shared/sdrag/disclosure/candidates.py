@@ -93,6 +93,8 @@ def named_types_held(
 CANDIDATES = 40
 """So many constraints are candidates by the documents' votes, even if not bound;
 where a policy has no more than these, every one of them is."""
+_VOTE_DIGITS = 6
+"""More than of a score: among many documents, each has a small share of a vote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,8 @@ def _unbound_candidates(
     if len(rules) <= CANDIDATES:
         return {rule.id for rule in rules}
     votes = yield from _voted(passages, rules, state)
-    heard = np.argsort(-votes.total, kind="stable") if votes.total.any() else ()
+    loudest = np.argsort(-votes.total.round(_VOTE_DIGITS), kind="stable")
+    heard = loudest if votes.total.any() else ()
     found = {rules[index].id for index in heard[:CANDIDATES]}
     left = [rule for rule in rules if rule.id not in names | found]
     return found | (yield from candidates_by_type(passages, left))

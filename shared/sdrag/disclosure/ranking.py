@@ -38,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sdrag.errors import UsageError
-from sdrag.vocabulary import Constraint, Passage
+from sdrag.vocabulary import SCORE_DIGITS, Constraint, Passage
 
 __all__ = [
     "STRATEGIES",
@@ -120,12 +120,15 @@ def rank(scores: Vector, ids: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
     """
     Order candidates by score, best first; equal scores keep the policy's order.
 
+    Scores are rounded first: see `SCORE_DIGITS`.
+
     Args:
         scores: Shape (C,).
         ids: The candidates, in the policy's order.
     """
-    order = np.argsort(-scores, kind="stable")
-    return tuple((ids[index], float(scores[index])) for index in order)
+    rounded = scores.astype(np.float64).round(SCORE_DIGITS)
+    order = np.argsort(-rounded, kind="stable")
+    return tuple((ids[index], float(rounded[index])) for index in order)
 
 
 _TEMPERATURE = 2.0

@@ -25,7 +25,7 @@ from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.ranking import Similarities
 from sdrag.engine.steps import Steps, compute, embed, replied
 from sdrag.state import Closeness, State
-from sdrag.vocabulary import Constraint, Passage
+from sdrag.vocabulary import SCORE_DIGITS, Constraint, Passage
 
 __all__ = ["closeness", "joined", "overlap", "similarities"]
 
@@ -105,9 +105,15 @@ def closeness(
     kept, passing = ((), texts) if once else (texts, ())
     vectors = yield from _embedded([*written, *subjects, *kept], state, passing=passing)
     count = len(written)
-    cosines: Matrix = vectors[: 2 * count] @ vectors[2 * count :].T
+    cosines = _cosines(vectors[: 2 * count], vectors[2 * count :])
     dense, about = cosines[:count], (cosines[:count] + cosines[count:]) / 2
     return Closeness(dense, about + _LEXICAL * overlap(subjects, texts))
+
+
+def _cosines(one: Matrix, other: Matrix) -> Matrix:
+    """Multiply so precisely that a cosine does not depend on what is next to it."""
+    cosines = one.astype(np.float64) @ other.astype(np.float64).T
+    return cosines.round(SCORE_DIGITS).astype(np.float32)
 
 
 def _embedded(
@@ -168,14 +174,16 @@ def similarities(
     if "concatenated" in reads:
         passing = ["\n".join(texts)]
         vectors = yield from _embedded(written, state, passing=passing)
-        to_all = np.asarray(vectors[:-1] @ vectors[-1])
+        to_all = _cosines(vectors[:-1], vectors[-1:])[:, 0]
     if reads & {"query", "chunk_query"}:
         (outcome,) = yield from embed([query], query=True)
         asked: Vector = replied(outcome)
         if "query" in reads:
-            to_query = (yield from _embedded(written, state)) @ asked
+            own = yield from _embedded(written, state)
+            to_query = _cosines(own, asked[None])[:, 0]
         if "chunk_query" in reads:
-            chunk_query = (yield from _embedded(texts, state)) @ asked
+            read = yield from _embedded(texts, state)
+            chunk_query = _cosines(read, asked[None])[:, 0]
     return Similarities(chunks, to_query, to_all, chunk_query)
 
 
@@ -209,7 +217,7 @@ def _dense(
     def compare(some: Sequence[Constraint], texts: Sequence[str]) -> Steps[Matrix]:
         written = [rule.text for rule in some]
         vectors = yield from _embedded([*written, *texts], state)
-        return np.asarray(vectors[: len(some)] @ vectors[len(some) :].T)
+        return _cosines(vectors[: len(some)], vectors[len(some) :])
 
     known = yield from _known(rules, passages, state)
     return (yield from _completed(known.dense, rules, passages, compare))

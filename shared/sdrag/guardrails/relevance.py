@@ -26,7 +26,7 @@ from sdrag.errors import SdragError
 from sdrag.guardrails import notices
 from sdrag.guardrails.screened import Retrieval, Screened
 from sdrag.policy import RelevanceSection
-from sdrag.vocabulary import Decision, Passage
+from sdrag.vocabulary import SCORE_DIGITS, Decision, Passage
 
 __all__ = [
     "SCALES",
@@ -147,7 +147,7 @@ def _measured(passages: Sequence[Passage], query: str) -> Steps[list[float | Non
     return [
         None
         if isinstance(answer, Failure)
-        else unit(float(asked.value @ answer.value), "cosine")
+        else unit(round(float(asked.value @ answer.value), SCORE_DIGITS), "cosine")
         for answer in answers
     ]
 

@@ -34,6 +34,7 @@ from sdrag.guardrails.comparable_words import (
     shares,
 )
 from sdrag.minilm import embed_tokens
+from sdrag.vocabulary import SCORE_DIGITS
 
 if TYPE_CHECKING:
     Row = np.ndarray[tuple[int], np.dtype[np.float32]]
@@ -122,8 +123,10 @@ def _scored(
     cited = _cited(weights, sets)
     found = agreement(claim, cited, evidence)
     if found.missing:
-        return Support(score * _MISSING, cited)
-    return Support(score * _CONFLICT if found.conflicts else score, cited)
+        score *= _MISSING
+    elif found.conflicts:
+        score *= _CONFLICT
+    return Support(round(score, SCORE_DIGITS), cited)
 
 
 def _weigh(claim: str, sets: Sequence[frozenset[str]]) -> Weights:

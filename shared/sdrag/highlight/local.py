@@ -26,7 +26,7 @@ from sdrag.highlight.embedded import Embedded, embedded
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.token_overlap import Question, overlap
 from sdrag.text.spans import merge
-from sdrag.vocabulary import Confidential
+from sdrag.vocabulary import SCORE_DIGITS, Confidential
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,7 +105,7 @@ class Local:
             + self.lexical * question.overlap(said)
             + self.number * question.number(said)
         )
-        return score
+        return score.round(SCORE_DIGITS)
 
     def _choose(
         self, scores: Vector, candidates: Sequence[_Candidate]

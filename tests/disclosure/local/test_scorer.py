@@ -88,7 +88,7 @@ def test_a_text_scores_the_same_on_every_thread() -> None:
         together = list(pool.map(lambda text: score([text], asked)[0].chances, texts))
 
     assert all(
-        np.allclose(a, b, atol=1e-5) for a, b in zip(alone, together, strict=True)
+        np.allclose(a, b, atol=2e-4) for a, b in zip(alone, together, strict=True)
     )
 
 

@@ -19,16 +19,13 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.tagger.tagging import Tag, available, tags
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied
+from sdrag.engine.steps import Outcome, Steps, compute, replied
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["IDENTIFYING", "TaggerDetector", "available"]
 
 IDENTIFYING = "IDENTIFYING"
 """The type of what the network finds; those it was taught hold less well elsewhere."""
-
-_AT_ONCE = 64
-"""So many texts are read together: a sentence alone keeps no processor busy."""
 
 _LIKELY = 0.15
 """From this probability on, a word is a mention's."""
@@ -59,24 +56,11 @@ class TaggerDetector:
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
         ruled = yield from self.rules.detect(texts)
-        tagged = yield from _tagged(texts)
+        tagged = yield from compute(tags, texts)
         united = yield from compute(
             lambda read: _united(*read), zip(texts, ruled, tagged, strict=True)
         )
         return list(united)
-
-
-def _tagged(texts: Sequence[str]) -> Steps[list[Outcome[tuple[Tag, ...]]]]:
-    """Read texts some at a time: where one cannot be read, none of those counts."""
-    batches = [texts[at : at + _AT_ONCE] for at in range(0, len(texts), _AT_ONCE)]
-    outcomes = yield from compute(tags, batches)
-    found: list[Outcome[tuple[Tag, ...]]] = []
-    for batch, outcome in zip(batches, outcomes, strict=True):
-        if isinstance(outcome, Failure):
-            found += [outcome] * len(batch)
-        else:
-            found += map(Reply, outcome.value)
-    return found
 
 
 def _united(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sdrag.minilm.packaged_network import PackagedNetwork
 from sdrag.minilm.sentence_windows import Window, by_word, read
-from sdrag.vocabulary import Span
+from sdrag.vocabulary import SCORE_DIGITS, Span
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -49,12 +49,9 @@ available = _NETWORK.available
 _loaded = _NETWORK.loaded
 
 
-def tags(texts: Sequence[str]) -> list[tuple[Tag, ...]]:
+def tags(text: str) -> tuple[Tag, ...]:
     """
-    Say of every word of each text how surely it identifies somebody.
-
-    Args:
-        texts: Of any length. Each is read apart, in windows that overlap.
+    Say of every word of a text, of any length, how surely it identifies somebody.
 
     Raises:
         MissingExtraError: The extra `local` is not installed.
@@ -67,5 +64,6 @@ def tags(texts: Sequence[str]) -> list[tuple[Tag, ...]]:
         identifies: Tensor = 1 - logits.softmax(-1)[:, 0]
         return identifies[None]
 
-    found = by_word(texts, tokenizer, 1, chances)
-    return [tuple(map(Tag, words, values[0].tolist())) for words, values in found]
+    ((words, values),) = by_word([text], tokenizer, 1, chances)
+    rounded = values[0].astype(float).round(SCORE_DIGITS)
+    return tuple(map(Tag, words, rounded.tolist()))

@@ -25,6 +25,7 @@ import numpy as np
 
 from sdrag.errors import InternalError
 from sdrag.minilm import DIMENSIONS
+from sdrag.vocabulary import SCORE_DIGITS
 
 if TYPE_CHECKING:
     Row = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -142,7 +143,7 @@ class Head:
     def probabilities(self, features: Matrix) -> Row:
         """Return, for each row of features, the probability of an injection."""
         reach = np.clip(features @ self.weights + self.bias, -_FURTHEST, _FURTHEST)
-        return np.asarray(1.0 / (1.0 + np.exp(-reach)))
+        return np.asarray(1.0 / (1.0 + np.exp(-reach))).round(SCORE_DIGITS)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, in the form that is shipped."""

@@ -19,6 +19,7 @@ __all__ = ["MOST_FORMS", "meaning_pairs"]
 MOST_FORMS = 20_000
 """A type with more forms is not compared, and the report says so."""
 _CHUNK = 1000
+_DIGITS = 6
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 
@@ -39,7 +40,8 @@ def meaning_pairs(
         left_group, right_group = group[left], group[right]
         if left_group is right_group or not _agree(numbers, left_group, right_group):
             continue
-        if float((vectors[left_group] @ vectors[right_group].T).min()) < threshold:
+        cosine = vectors[left_group] @ vectors[right_group].T
+        if (cosine.round(_DIGITS) < threshold).any():
             continue
         yield left, right
         left_group.extend(right_group)
@@ -49,10 +51,10 @@ def meaning_pairs(
 
 def _near(vectors: Matrix, threshold: float) -> Iterator[tuple[float, int, int]]:
     for low in range(0, len(vectors), _CHUNK):
-        cosine = vectors[low : low + _CHUNK] @ vectors.T
+        cosine = (vectors[low : low + _CHUNK] @ vectors.T).round(_DIGITS)
         for row, column in np.argwhere(cosine >= threshold).tolist():
             if low + row < column:
-                yield round(-float(cosine[row, column]), 6), low + row, column
+                yield -float(cosine[row, column]), low + row, column
 
 
 def _agree(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sdrag.errors import UsageError
 from sdrag.minilm.packaged_network import PackagedNetwork
 from sdrag.minilm.sentence_windows import Window, by_word, padded, read
-from sdrag.vocabulary import Confidential, Span
+from sdrag.vocabulary import SCORE_DIGITS, Confidential, Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +83,7 @@ def score(texts: Sequence[str], constraints: Sequence[str]) -> list[Scores]:
         return _NETWORK.finite(logits).sigmoid()
 
     found = by_word(texts, tokenizer, len(constraints), chances)
-    return [Scores(words, values) for words, values in found]
+    return [Scores(words, values.round(SCORE_DIGITS)) for words, values in found]
 
 
 @lru_cache(maxsize=_POLICIES)
