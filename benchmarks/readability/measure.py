@@ -72,7 +72,10 @@ def release(
     """Return what leaves of a document, and which of its words are hidden."""
     text = document["text"]
     go = {entry["constraint"]: entry["phrases"] for entry in document["go"]}
-    knows = {rule["text"]: go.get(rule["id"], []) for rule in policy}
+    knows = {
+        rule["text"]: [text[a:b] for a, b in find_places(text, *go.get(rule["id"], ()))]
+        for rule in policy
+    }
     kept = [rule for rule in policy if llm or not is_refused(rule)]
     source = {
         "constraints": [{"id": rule["id"], "text": rule["text"]} for rule in kept],
@@ -181,13 +184,10 @@ def main() -> None:
     for row in rows if chosen.each and not chosen.json else ():
         print(f"{row['document']}, {row['hidden']:.2f} hidden")
         for key in ("left", "lost", "broken"):
-            print(*(f"  {key}: {phrase}" for phrase in row[key]), sep="\n")
-    figures = {
-        "part": chosen.part,
-        "sensitivity": how[0],
-        "llm": how[1],
-        **add_up(rows),
-    }
+            for phrase in row[key]:
+                print(f"  {key}: {phrase}")
+    figures = {"part": chosen.part, "sensitivity": how[0], "llm": how[1]}
+    figures |= add_up(rows)
     if chosen.each and chosen.json:
         figures["each"] = rows
     print(json.dumps(figures, indent=None if chosen.json else 1))
