@@ -27,6 +27,8 @@ class DisclosureEvent(BaseEvent):
         tokens_in: What the model read, as its provider reports it, else estimated.
         tokens_out: What it wrote, likewise.
         round_trips: How often it was waited for: prompts sent together are one.
+        model_failures: How the model failed: a status or an error's type, and the name
+            of the host.
     """
 
     stage: str
@@ -37,6 +39,7 @@ class DisclosureEvent(BaseEvent):
     tokens_in: int
     tokens_out: int
     round_trips: int
+    model_failures: tuple[str, ...]
 
     @classmethod
     def class_name(cls) -> str:

@@ -174,7 +174,19 @@ class HostError(SdragError):
 
 
 class ModelError(SdragError):
-    """The model or its provider failed."""
+    """
+    The model or its provider failed.
+
+    Args:
+        message: What happened, without content.
+        hint: What to do about it.
+        server: The status and the host's name, such as `503@api.example.com`; nothing
+            else of the URL, which may hold credentials.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", server: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.server = server
 
 
 class ModelTimeoutError(ModelError):

@@ -205,6 +205,7 @@ class GuardRunner:
             tokens_in=meter.tokens_in,
             tokens_out=meter.tokens_out,
             round_trips=meter.round_trips,
+            model_failures=tuple(sorted(runner.failures)),
         )
         emit(event, self.sinks)
         nothing_left, tool = False, None

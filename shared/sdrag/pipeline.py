@@ -32,6 +32,7 @@ from sdrag.engine.steps import Failure, Steps, search
 from sdrag.guardrails import access, staleness
 from sdrag.guardrails.fetch import Fetched, fetch
 from sdrag.guardrails.injection.passage_scan import scanned
+from sdrag.guardrails.notices import MODEL_FAILED, notice
 from sdrag.guardrails.screened import Retrieval, Screened, outward, stamped
 from sdrag.policy import (
     GUARDS,
@@ -56,6 +57,20 @@ __all__ = [
 ]
 
 _RANKED = 4
+_OF_THE_MODEL = frozenset(
+    {
+        "failed-model",
+        "failed-modelreply",
+        "failed-modeltimeout",
+        "model-failed",
+        "model-timeout",
+        "no-verdict",
+        "not-rephrased",
+        "span-not-in-text",
+        "unreadable",
+    }
+)
+"""Reasons that are the failure of a model, and of nothing that was found."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -267,12 +282,19 @@ def _after_access(
         _judged(chosen, disclosed),
         engine.disclosure.key,
     )
-    leaving = (*released.passages, *screened.notices, *released.notices)
+    told = _of_failure(disclosed) if policy.withheld.notice else ()
+    leaving = (*released.passages, *screened.notices, *released.notices, *told)
     key = policy.metadata.evidence
     return Disclosure(
         tuple(outward(passage, key) for passage in leaving),
         (*guarded, *disclosed.decisions, *released.decisions),
     )
+
+
+def _of_failure(disclosed: Disclosed) -> tuple[Passage, ...]:
+    """Return one notice, always the same, if the model failed for any passage."""
+    failed = any(each.reason in _OF_THE_MODEL for each in disclosed.redactions)
+    return (notice("model-failed", MODEL_FAILED),) if failed else ()
 
 
 def _screened(

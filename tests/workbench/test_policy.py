@@ -39,7 +39,7 @@ async def test_each_constraint_says_what_it_is_understood_as(ask):
     [
         ("", [(1, "")]),
         ("constraints: [", [(None, "")]),
-        ("- a", [(1, "")]),
+        ("- 5", [(1, "constraints.0")]),
         (
             "disclosure:\n  bind_top_n: 0\nconstraints:\n  - {id: a}\n",
             [(2, "disclosure.bind_top_n"), (4, "constraints.0.text")],

@@ -107,14 +107,12 @@ class Enforcement(Confidential):
         for name in self.applied[index]:
             if name in self.closed:
                 return self.closed[name], False
-        if doubt := self._doubt(index, self.applied[index]):
-            return doubt, True
         own = self.cut_of(index)
-        if own.text is None:
-            return "still-present", True
         if "withhold" in map(self.methods.__getitem__, own.constraint_ids):
             return "withheld-by-constraint", False
-        return "", False
+        if doubt := self._doubt(index, self.applied[index]):
+            return doubt, True
+        return ("", False) if own.text is not None else ("still-present", True)
 
     def why_hedged(self, index: int) -> str:
         """Return why sentences of a passage are hidden in doubt; empty for none."""

@@ -26,7 +26,7 @@ from time import monotonic, sleep
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from sdrag.engine.interrupts import Held, bare_interrupt, hold, release
-from sdrag.engine.retrying import Retrying, refusal
+from sdrag.engine.retrying import Retrying, refusal, server_of
 from sdrag.engine.steps import Failure, Outcome, Reply
 from sdrag.engine.waited_for import (
     WaitedFor,
@@ -37,6 +37,7 @@ from sdrag.engine.waited_for import (
 from sdrag.errors import (
     InternalError,
     ModelError,
+    ModelReplyError,
     ModelTimeoutError,
     SdragError,
     UsageError,
@@ -142,7 +143,8 @@ def _failed(error: BaseException) -> Failure:
         return Failure(error.sealed())
     if isinstance(error, TimeoutError):
         return Failure(ModelTimeoutError(f"{_CALL} took longer than its own limit."))
-    return Failure(ModelError(f"{_CALL} failed with {type(error).__name__}."))
+    kind = type(error).__name__
+    return Failure(ModelError(f"{_CALL} failed with {kind}.", server=server_of(error)))
 
 
 def of_step(outcome: Outcome[T], step: str) -> Outcome[T]:
@@ -155,12 +157,13 @@ def of_step(outcome: Outcome[T], step: str) -> Outcome[T]:
     """
     if not isinstance(outcome, Failure):
         return outcome
-    error, kind = outcome.error, type(outcome.error)
-    if kind not in {ModelError, ModelTimeoutError}:
+    error = outcome.error
+    if not isinstance(error, ModelError) or isinstance(error, ModelReplyError):
         return outcome
     said = str(error)
     named = said.startswith(f"{_CALL} ")
-    return Failure(kind(step + said[len(_CALL) :] if named else f"{step}: {said}"))
+    named_step = step + said[len(_CALL) :] if named else f"{step}: {said}"
+    return Failure(type(error)(named_step, server=error.server))
 
 
 _Made = tuple[Outcome[T], float | None]

@@ -49,6 +49,7 @@ from sdrag.errors import (
     InternalError,
     ModelError,
     ModelReplyError,
+    ModelTimeoutError,
     UsageError,
 )
 from sdrag.vocabulary import Passage
@@ -133,11 +134,13 @@ class CountingRunner:
     """
     A runner over ports for one request.
 
-    It counts what the request asks of its model, and what its local work takes.
+    It counts what the request asks of its model, and what its local work takes. It
+    notes how the model failed.
     """
 
     runner: PortRunner
     meter: Meter = field(default_factory=Meter)
+    failures: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         ports, local = self.runner.ports, LocalWork(self.runner.limits)
@@ -153,12 +156,25 @@ class CountingRunner:
     def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect."""
         with self._counted(effect):
-            return self.runner.perform(effect)
+            return self._noted(effect, self.runner.perform(effect))
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
         with self._counted(effect):
-            return await self.runner.aperform(effect)
+            return self._noted(effect, await self.runner.aperform(effect))
+
+    def _noted(
+        self, effect: Effect, outcomes: Sequence[Outcome[Any]]
+    ) -> Sequence[Outcome[Any]]:
+        """Note which server of the model failed, and how."""
+        if isinstance(effect, Complete):
+            for outcome in outcomes:
+                error = outcome.error if isinstance(outcome, Failure) else None
+                if isinstance(error, ModelTimeoutError):
+                    self.failures.add(error.server or "timeout")
+                elif isinstance(error, ModelError) and error.server:
+                    self.failures.add(error.server)
+        return outcomes
 
     def _counted(self, effect: Effect) -> AbstractContextManager[None]:
         if isinstance(effect, Complete) and effect.items:

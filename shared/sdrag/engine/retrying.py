@@ -14,6 +14,7 @@ by the status it carries, and by that of its cause.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,11 +22,12 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from time import monotonic
 from typing import Any
+from urllib.parse import urlsplit
 
 from sdrag.engine.steps import Failure, Outcome
 from sdrag.errors import ModelTimeoutError, UsageError
 
-__all__ = ["Retrying", "cannot", "refusal"]
+__all__ = ["Retrying", "cannot", "refusal", "server_of"]
 
 _STATUSES = frozenset({429, 503, 529})
 """Too many requests, unavailable for now, and overloaded."""
@@ -46,6 +48,7 @@ _NAMES = frozenset(
 _USED_UP = "insufficient_quota"
 """Comes as a refusal for now, and is none: nothing is left to pay with."""
 _DEPTH = 4
+_HOST = re.compile(r"[a-z0-9.:_-]{1,253}")
 _FIRST = 0.5
 _LONGEST = 8.0
 
@@ -111,6 +114,27 @@ def cannot(error: BaseException) -> bool:
     """Say whether a provider has not understood what it was asked to do."""
     said = (_status(cause) for cause in _causes(error))
     return any(status in _NOT_UNDERSTOOD for status in said)
+
+
+def server_of(error: BaseException) -> str:
+    """Return the status that a provider answered with, and its host's name."""
+    causes = list(_causes(error))
+    statuses = [status for cause in causes if (status := _status(cause)) is not None]
+    hosts = [host for cause in causes if (host := _host(cause))]
+    said = str(statuses[0]) if statuses else type(error).__name__
+    return "@".join([said, *hosts[:1]])
+
+
+def _host(error: BaseException) -> str:
+    """Return a host's name; of a URL nothing else, since it may hold credentials."""
+    for holder in (error, _read(error, "request"), _read(error, "response")):
+        try:
+            name = urlsplit(str(_read(holder, "url"))).hostname or ""
+        except Exception:  # noqa: BLE001, S112 -- it may be anything
+            continue
+        if _HOST.fullmatch(name):
+            return name
+    return ""
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

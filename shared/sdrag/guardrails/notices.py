@@ -1,5 +1,5 @@
 """
-Notices to the chain, after the sources: too little was found, or sources disagree.
+Notices to the chain, after the sources: too little, a failure, or a disagreement.
 
 A chain hands on documents and nothing else, so a notice is one, after the sources,
 which keep their numbers. It is known by its words, which are fixed, and never by its
@@ -16,6 +16,7 @@ from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
 __all__ = [
     "INSUFFICIENT",
+    "MODEL_FAILED",
     "disagreement",
     "is_notice",
     "lifted",
@@ -25,6 +26,10 @@ __all__ = [
 
 INSUFFICIENT = (
     "There is not enough information in the documents to answer this question."
+)
+MODEL_FAILED = (
+    "Documents or parts of them were left out, because the model that checks them"
+    " failed. This does not mean that nothing was found. Try again later."
 )
 _DISAGREE = (
     "These sources disagree: {pairs}. State what each of them says, and cite both."
@@ -40,7 +45,8 @@ def _pattern(words: str) -> str:
     return re.escape(words).replace(re.escape("{pairs}"), _PAIRS)
 
 
-_NOTICE = re.compile("|".join(map(_pattern, (INSUFFICIENT, _DISAGREE, _UNCHECKED))))
+_WORDS = (INSUFFICIENT, MODEL_FAILED, _DISAGREE, _UNCHECKED)
+_NOTICE = re.compile("|".join(map(_pattern, _WORDS)))
 
 Pair = tuple[int, int]
 """The numbers of two sources, counted from 1."""

@@ -29,6 +29,7 @@ from sdrag.policy.sections import (
     ResolutionSection,
     Section,
     TracingSection,
+    WithheldSection,
 )
 from sdrag.policy.yaml_reading import MAX_POLICY_BYTES
 
@@ -61,6 +62,7 @@ __all__ = [
     "Section",
     "StalenessSection",
     "TracingSection",
+    "WithheldSection",
     "applies",
     "binds",
     "metadata_of_any",

@@ -28,6 +28,7 @@ from sdrag.policy.sections import (
     LinkageSection,
     MetadataSection,
     TracingSection,
+    WithheldSection,
 )
 from sdrag.policy.yaml_reading import Lines, parsed, text_of
 from sdrag.vocabulary import Constraint
@@ -61,6 +62,7 @@ class Policy(GuardSections):
         highlight: Highlight & Summarize.
         linkage: CLAM: what links documents, and what is masked.
         metadata: What of the metadata may leave.
+        withheld: What the chain is told of what was withheld.
         tracing: What tracers may see.
         access: Who may see which passage.
         staleness: What happens to passages that have expired or were replaced.
@@ -80,6 +82,7 @@ class Policy(GuardSections):
     highlight: HighlightSection = HighlightSection()
     linkage: LinkageSection = LinkageSection()
     metadata: MetadataSection = MetadataSection()
+    withheld: WithheldSection = WithheldSection()
     tracing: TracingSection = TracingSection()
 
     @field_validator("constraints")

@@ -32,6 +32,7 @@ __all__ = [
     "ResolutionSection",
     "Section",
     "TracingSection",
+    "WithheldSection",
 ]
 
 
@@ -345,6 +346,19 @@ class MetadataSection(Section):
         if self.evidence in {*self.keys, "lc"}:
             raise ValueError("the key of `evidence` is no key that may leave")
         return self
+
+
+class WithheldSection(Section):
+    """
+    What the chain is told of what was withheld.
+
+    Args:
+        notice: Where a model failed, and passages or sentences were withheld for it,
+            one more passage says so after the others, in the same words whatever was
+            found. Nothing else gives a notice.
+    """
+
+    notice: bool = False
 
 
 class TracingSection(Section):

@@ -35,6 +35,8 @@ class AuditEvent:
         tokens_in: What the model read, as its provider reports it, else estimated.
         tokens_out: What it wrote, likewise.
         round_trips: How often it was waited for: prompts sent together are one.
+        model_failures: How it failed: the status, or else the error's type, and the
+            name of the host, such as `503@api.example.com`; or `timeout`.
     """
 
     stage: str
@@ -45,6 +47,7 @@ class AuditEvent:
     tokens_in: int = 0
     tokens_out: int = 0
     round_trips: int = 0
+    model_failures: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for a callback or a log processor."""

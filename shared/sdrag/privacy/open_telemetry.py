@@ -92,6 +92,7 @@ class OpenTelemetrySink:
             "sdrag.spans": sum(decision.spans for decision in event.decisions),
             "sdrag.model.calls": event.model_calls,
             "sdrag.model.round_trips": event.round_trips,
+            "sdrag.model.failures": event.model_failures,
             "gen_ai.usage.input_tokens": event.tokens_in,
             "gen_ai.usage.output_tokens": event.tokens_out,
         }
