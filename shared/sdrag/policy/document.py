@@ -62,7 +62,7 @@ class Policy(GuardSections):
         highlight: Highlight & Summarize.
         linkage: CLAM: what links documents, and what is masked.
         metadata: What of the metadata may leave.
-        withheld: What the chain is told of what was withheld.
+        withheld: What the chain learns of what was withheld.
         tracing: What tracers may see.
         access: Who may see which passage.
         staleness: What happens to passages that have expired or were replaced.

@@ -350,12 +350,11 @@ class MetadataSection(Section):
 
 class WithheldSection(Section):
     """
-    What the chain is told of what was withheld.
+    What the chain learns of what was withheld.
 
     Args:
-        notice: Where a model failed, and passages or sentences were withheld for it,
-            one more passage says so after the others, in the same words whatever was
-            found. Nothing else gives a notice.
+        notice: If text was withheld because a model failed, one more passage says so,
+            in the same words whatever was found. Nothing else gives a notice.
     """
 
     notice: bool = False
