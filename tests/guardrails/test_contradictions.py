@@ -40,6 +40,36 @@ from sdrag.vocabulary import Passage
         ("The dose is 5 mg daily.", "The dose is 5 mg daily, at noon.", ""),
         ("The dose is 5 mg daily.", "The train has 10 coaches.", ""),
         ("Profits were 1,000 pounds.", "Profits were 1000 pounds.", ""),
+        ("In 2023 the fee was 20 pounds.", "In 2024 the fee was 30 pounds.", ""),
+        ("The fee was 20 pounds in 2023.", "The fee was 30 pounds in 2024.", ""),
+        ("In 2023 the fee was 20 pounds.", "The fee was 30 pounds in 2024.", ""),
+        ("In 2023 the fee was 20 pounds.", "In 2023 the fee was 30 pounds.", "figures"),
+        ("The fee was 20 pounds in 2023.", "The fee was 20 pounds in 2024.", ""),
+        (
+            "In 2023 dogs were allowed.",
+            "In 2024 dogs were not allowed.",
+            "",
+        ),
+        (
+            "On Mondays it closes at 17:00.",
+            "On Tuesdays it closes at 19:00.",
+            "",
+        ),
+        (
+            "The quay was built in 1871.",
+            "The quay was built in 1902.",
+            "figures",
+        ),
+        ("In May the quay was open.", "In June the quay was closed.", ""),
+        ("In May the quay was open.", "In May the quay was closed.", "antonym"),
+        ("Dr Grant headed the unit in 2019.", "Dr Hale headed the unit in 2024.", ""),
+        ("From 1 May 2023 the dose is 5 mg.", "From 1 May 2024 the dose is 10 mg.", ""),
+        (
+            "The budget is $1.2m for the year.",
+            "The budget is 1,200,000 dollars for the year.",
+            "",
+        ),
+        ("Sales were 5 million in March.", "Sales were 7 million in April.", ""),
     ],
 )
 def test_sentences_about_the_same_are_opposed_by_signs(left, right, reason):

@@ -27,6 +27,12 @@ def word_set(listed: str) -> frozenset[str]:
 
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
+_SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6}
+_SCALES |= {"bn": 1e9, "billion": 1e9}
+_SCALED = re.compile(
+    r"(?<![\d.])(\d+(?:\.\d+)?)(?: ?(thousand|million|mn|bn|billion)|"
+    r"(k|m)(?![\w-]))"
+)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _ENDINGS = (
     "ations",
@@ -70,11 +76,12 @@ def is_function_word(word: str) -> bool:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """Return a text's numbers, without separators of thousands."""
+    """Return a text's numbers, without separators of thousands, and written out."""
+    folded = re.sub(r"(?<=\d),(?=\d{3}\b)", "", fold_text(text))
     return frozenset(
-        re.sub(r",(?=\d{3}\b)", "", number).rstrip(".,")
-        for number in _NUMBER.findall(fold_text(text))
-    )
+        f"{float(number) * _SCALES[scale or short]:.15g}"
+        for number, scale, short in _SCALED.findall(folded)
+    ) | frozenset(_NUMBER.findall(_SCALED.sub(" ", folded)))
 
 
 def negated(text: str) -> bool:

@@ -15,8 +15,8 @@ from sdrag.engine.steps import Steps, compute, replied
 from sdrag.errors import SdragError
 from sdrag.guardrails.judging import ask_model, ask_nli
 from sdrag.guardrails.opposition import SentenceFacts, alike, opposed, read_sentence
+from sdrag.guardrails.statements import statements
 from sdrag.policy import ContradictionsSection
-from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential
 
 __all__ = ["Conflict", "compared"]
@@ -166,9 +166,7 @@ def _read_texts(texts: Sequence[str]) -> list[_ReadText]:
     share = max(1, _MOST_SENTENCES // max(1, len(texts)))
     read = []
     for text in texts:
-        spans = sentences(text)
-        read_ones = tuple(
-            (span.of(text), read_sentence(span.of(text))) for span in spans[:share]
-        )
-        read.append(_ReadText(read_ones, len(spans) <= share))
+        stated = statements(text)
+        read_ones = tuple((one, read_sentence(one)) for one in stated[:share])
+        read.append(_ReadText(read_ones, len(stated) <= share))
     return read

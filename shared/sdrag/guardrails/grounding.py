@@ -16,8 +16,8 @@ from sdrag.errors import SdragError
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.judging import ask_model, ask_nli
+from sdrag.guardrails.statements import statements
 from sdrag.policy import GroundingSection
-from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
 
 __all__ = ["ClaimSupport", "at_answer", "supports"]
@@ -101,9 +101,9 @@ def _locally(
 ) -> Steps[list[ClaimSupport]]:
     """Score each claim against the sentences of all passages together."""
     cut = [
-        (passage.id, span.of(passage.text))
+        (passage.id, statement)
         for passage in passages
-        for span in sentences(passage.text)
+        for statement in statements(passage.text)
     ]
     evidence = [sentence for _, sentence in cut]
 

@@ -49,9 +49,15 @@ _SAME_SUBJECT = 0.6
 _LEAST_SUBJECT = 2
 _HEAD = frozenset({0, 1})
 """Where a word begins a sentence, maybe after an article: it tells of what it is."""
+_DATES = frozenset({"day", "month", "year", "weekday"})
+"""What says when; two values at two times are a history, and no contradiction."""
+_LEADING = 2
 _KEY = 5
 """Letters by which relatives of a word are known."""
 _SLOPE, _MIDDLE = 2.0, -0.2
+
+
+Figures = tuple[Quantity, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -110,11 +116,38 @@ def opposed(left: SentenceFacts, right: SentenceFacts) -> str:
     against = _opposites(left, right)
     if not _about_the_same(left, right, against):
         return ""
-    if _figures_clash(left.figures, right.figures):
+    how = _how_opposed(left, right)
+    (when, mine), (other_time, theirs) = _parted(left), _parted(right)
+    if _figures_clash(when, other_time):
+        history = how or any(map(_leads, (left, right)))
+        history = history or any(one.measured for one in mine if _in(one, theirs))
+        return "" if history else "figures"
+    return how
+
+
+def _how_opposed(left: SentenceFacts, right: SentenceFacts) -> str:
+    """Return what of two sentences about the same differs, but for their dates."""
+    (_, mine), (_, theirs) = _parted(left), _parted(right)
+    if _figures_clash(mine, theirs):
         return "figures"
     if polarity_differs(left.tokens, right.tokens):
         return "antonym" if left.denies == right.denies else "negation"
     return "name" if _names_clash(left, right) else ""
+
+
+def _parted(facts: SentenceFacts) -> tuple[Figures, Figures]:
+    """Part the figures that say when from the others."""
+    dates = tuple(one for one in facts.figures if one.kind in _DATES)
+    return dates, tuple(one for one in facts.figures if one not in dates)
+
+
+def _in(figure: Quantity, others: Figures) -> bool:
+    return any(_equal(figure, other) for other in others)
+
+
+def _leads(facts: SentenceFacts) -> bool:
+    """Say whether a sentence begins with its date, as in *In 2023 the fee rose*."""
+    return any(one.kind in _DATES and one.at <= _LEADING for one in facts.figures)
 
 
 def alike(left: SentenceFacts, right: SentenceFacts) -> float:
@@ -191,10 +224,10 @@ def _same_place(left: TokenText, at: int, right: TokenText, to: int) -> bool:
     )
 
 
-def _figures_clash(mine: tuple[Quantity, ...], theirs: tuple[Quantity, ...]) -> bool:
+def _figures_clash(mine: Figures, theirs: Figures) -> bool:
     """Say whether each side has a figure of one kind that the other lacks."""
-    only_mine = [one for one in mine if not any(_equal(one, two) for two in theirs)]
-    only_theirs = [two for two in theirs if not any(_equal(one, two) for one in mine)]
+    only_mine = [one for one in mine if not _in(one, theirs)]
+    only_theirs = [two for two in theirs if not _in(two, mine)]
     return any(
         one.kind == two.kind and (one.unit == two.unit or not one.unit or not two.unit)
         for one in only_mine

@@ -206,9 +206,10 @@ def _cited(weights: Weights, sets: Sequence[frozenset[str]]) -> tuple[int, ...]:
     chosen: list[int] = []
     covered = 0.0
     said: frozenset[str] = frozenset()
+    wholes = [_coverage(weights, words) for words in sets]
     while len(chosen) < _MOST_CITED:
         gains = [_coverage(weights, said | words) - covered for words in sets]
-        best = max(range(len(sets)), key=gains.__getitem__)
+        best = max(range(len(sets)), key=lambda at: (gains[at], wholes[at]))
         if gains[best] < _LEAST_GAIN:
             break
         chosen.append(best)

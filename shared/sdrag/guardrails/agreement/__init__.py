@@ -3,10 +3,9 @@ Agreement: is everything that a claim says in the evidence, and said the same wa
 
 Similarity passes *200 mg* for *20 mg*. So each part of a claim that makes it true or
 false is compared by a rule of its own: figures (numbers, units, dates), bounds, names,
-polarity (denials and antonyms), quantifiers, relations (before and after, from and to,
-more than) and roles (who did it, to whom). A part that is missing or conflicts makes
-the claim unsupported, however similar the rest is. The rules can only take support
-away.
+polarity (denials and antonyms) and quantifiers. A part that is missing or conflicts
+makes the claim unsupported, however similar the rest is. The rules can only take
+support away. Who did what to whom is a question for an NLI model.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from sdrag.guardrails.agreement.figures import bounds_differ, figures_differ
 from sdrag.guardrails.agreement.names import names_differ
 from sdrag.guardrails.agreement.polarity import polarity_differs
 from sdrag.guardrails.agreement.quantifiers import quantifiers_differ
-from sdrag.guardrails.agreement.relations import relations_differ
-from sdrag.guardrails.agreement.roles import roles_differ
 from sdrag.guardrails.agreement.tokens import TokenText, read_tokens
 from sdrag.text.sentences import sentences
 
@@ -32,8 +29,6 @@ _RULES: tuple[tuple[str, Callable[[TokenText, TokenText], bool]], ...] = (
     ("names", names_differ),
     ("polarity", polarity_differs),
     ("quantifiers", quantifiers_differ),
-    ("relations", relations_differ),
-    ("roles", roles_differ),
 )
 
 

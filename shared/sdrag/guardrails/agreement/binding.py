@@ -88,7 +88,9 @@ def _comparable(
         return True
     start = next(at for at, token in enumerate(tokens) if token.hard == part)
     return (wanted.leads and wanted.at - start <= _LEADING) or any(
-        token.hard == part and token.content and _in(token.base, words)
+        token.hard == part
+        and token.content
+        and (_in(token.base, words) or not wanted.leads)
         for at, token in enumerate(tokens)
         if not wanted.at <= at < wanted.to
     )

@@ -113,11 +113,11 @@ def _misplaced(
         for other in known
         if other.kind in kinds and any(_rivals(one, other) for one in own)
     ]
-    inside = {at for one in stated for at in range(one.at, one.to)}
+    inside = {at for one in own for at in range(one.at, one.to)}
     words = [
         token.base
         for at, token in enumerate(claim)
-        if token.content and at not in inside
+        if token.content and at not in inside and token.text.isalpha()
     ]
     return misplaced(words, evidence, items, _SHARE)
 

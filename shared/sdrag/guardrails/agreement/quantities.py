@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sdrag.guardrails.agreement.tokens import NUMBER_WORDS, TokenText, base_form
-from sdrag.guardrails.comparable_words import word_set
+from sdrag.guardrails.comparable_words import is_function_word, word_set
 from sdrag.vocabulary import Confidential
 
 __all__ = ["Quantity", "periods", "quantities"]
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _SCALES |= {"bn": 1e9, "trillion": 1e12, "dozen": 12.0}
+_SHORT_SCALES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "b": 1e9, "bn": 1e9}
+"""Of sums of money; elsewhere *m* is a metre."""
 _UNITS = {
     name: spellings.split()[0]
     for spellings in (
@@ -72,6 +74,7 @@ _UNITS = {
     )
     for name in spellings.split()
 }
+_MONEY = word_set("euro dollar pound franc")
 _LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isalpha())
 _BEFORE = frozenset("\u20ac$\u00a3") | word_set("eur usd gbp chf")
 _MONTHS = {
@@ -282,6 +285,8 @@ def _number(tokens: TokenText, at: int) -> list[Quantity]:
         return []
     if _ORDINAL.fullmatch(_word(tokens, to)):
         return [_part("ordinal", value, at, to + 1)]
+    if scale := _short_scale(tokens, at, to):
+        value, to = value * scale, to + 1
     unit, measured, end = _unit(tokens, at, to)
     bound = _bound(tokens, at, to)
     return [Quantity("number", value, unit, measured, bound, at, end)]
@@ -305,6 +310,13 @@ def _value(tokens: TokenText, at: int) -> tuple[float | None, int]:
     return value, to + 1
 
 
+def _short_scale(tokens: TokenText, at: int, to: int) -> float:
+    """Return what *m* stands for in *$1.2m* and *1.2m dollars*; 0 where it is none."""
+    after = _UNITS.get(_word(tokens, to + 1))
+    money = _word(tokens, at - 1) in _BEFORE or after in _MONEY
+    return _SHORT_SCALES.get(_word(tokens, to), 0.0) if money else 0.0
+
+
 def _simple(word: str) -> float | None:
     if word in NUMBER_WORDS:
         return float(NUMBER_WORDS[word])
@@ -321,9 +333,14 @@ def _unit(tokens: TokenText, at: int, to: int) -> tuple[str, bool, int]:
         return measure, True, to + 2
     if first in _UNITS and not (first in _LETTERS and tokens[to].name):
         return _UNITS[first], True, to + 1
-    if first.isalpha() and tokens[to].content:
-        return base_form(first), False, to
-    return "", False, to
+    if not (first.isalpha() and tokens[to].content):
+        return "", False, to
+    for kind in (second, _word(tokens, to + 2)):  # *20 vacation days*
+        if kind in _UNITS and kind not in _LETTERS:
+            return _UNITS[kind], True, to
+        if not kind.isalpha() or is_function_word(kind):
+            break
+    return base_form(first), False, to
 
 
 def _pair_of_words(first: str, second: str) -> str:

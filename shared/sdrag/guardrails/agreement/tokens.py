@@ -23,7 +23,6 @@ __all__ = [
     "Token",
     "TokenText",
     "base_form",
-    "is_irregular",
     "joined",
     "read_tokens",
     "same",
@@ -199,11 +198,6 @@ def _without_ending(word: str) -> str:
         if ending == "ed" and stem != word and re.search("[aeiouy]", stem):
             return word[:-1]
     return word
-
-
-def is_irregular(word: str) -> bool:
-    """Say whether a folded word has a base form that no ending tells."""
-    return word in _irregular()
 
 
 def same(left: str, right: str) -> bool:
