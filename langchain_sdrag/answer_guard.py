@@ -20,12 +20,15 @@ from pydantic import Field
 
 from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import passages_of
+from langchain_sdrag.principals import OnBehalf, PrincipalResolver, on_behalf
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import AnswerArguments, Wrapper
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.guardrails.answer import Draft, Guarded, guard
+from sdrag.guardrails.answer import Draft, Guarded
 from sdrag.guardrails.answer_io import draft_of, report_of
+from sdrag.pipeline import check_answer
+from sdrag.principals import current_principal
 from sdrag.wrapper_setup import Stage
 
 __all__ = ["AnswerGuard"]
@@ -34,7 +37,7 @@ Output = str | dict[str, Any]
 """The answer, or with `return_report` the answer and what was found out about it."""
 
 
-class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
+class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
     """
     Check an answer against the passages it was made from.
 
@@ -47,6 +50,8 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
 
     Args:
         return_report: Give the answer with its status and the evidence.
+        principal_resolver: Finds the principal in the config of a call, as that of the
+            retriever does.
         **given: `policy`, `llm`, `judges`, `state`, `audit` and `limits`, as
             `AnswerArguments` says.
 
@@ -56,6 +61,7 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
     """
 
     return_report: bool = Field(default=False, frozen=True)
+    principal_resolver: Any = Field(default=None, exclude=True, repr=False, frozen=True)
 
     _stage: ClassVar[Stage] = "answer"
     _takes: ClassVar[tuple[str, ...]] = (
@@ -68,9 +74,15 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
     )
 
     def __init__(
-        self, *, return_report: bool = False, **given: Unpack[AnswerArguments]
+        self,
+        *,
+        return_report: bool = False,
+        principal_resolver: PrincipalResolver | None = None,
+        **given: Unpack[AnswerArguments],
     ) -> None:
-        super().__init__(return_report=return_report, **given)
+        super().__init__(
+            return_report=return_report, principal_resolver=principal_resolver, **given
+        )
 
     def invoke(
         self,
@@ -88,7 +100,8 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
             announce(event, child)
             return self._output(found)
 
-        return self._call_with_config(work, _counted(draft), config, **kwargs)
+        with on_behalf(config, self.principal_resolver):
+            return self._call_with_config(work, _counted(draft), config, **kwargs)
 
     async def ainvoke(
         self,
@@ -106,7 +119,10 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
             await aannounce(event, child)
             return self._output(found)
 
-        return await self._acall_with_config(work, _counted(draft), config, **kwargs)
+        with on_behalf(config, self.principal_resolver):
+            return await self._acall_with_config(
+                work, _counted(draft), config, **kwargs
+            )
 
     def _draft(self, given: Mapping[str, Any]) -> Draft:
         missing = {"question", "context", "answer"} - set(given)
@@ -123,8 +139,9 @@ class AnswerGuard(Wrapper, RunnableSerializable[Mapping[str, Any], Output]):
         return draft_of(given["question"], text, passages_of(context), self.policy)
 
     def _steps(self, draft: Draft) -> Steps[Guarded]:
-        now = datetime.now(UTC)
-        return guard(draft, self.policy, now=now, state=self.setup.remembered)
+        principal, now = current_principal(), datetime.now(UTC)
+        state = self.setup.remembered
+        return check_answer(draft, self.policy, principal, now=now, state=state)
 
     def _output(self, found: Guarded) -> Output:
         return report_of(found) if self.return_report else found.text

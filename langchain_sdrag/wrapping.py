@@ -90,7 +90,7 @@ class AnswerArguments(RunnableArguments, total=False):
 
     policy: Required[PolicySource]
     """Each of its sections `grounding`, `citations`, `contradictions`, `monitoring` and
-    `staleness` is a check."""
+    `staleness` is a check, and so are its constraints."""
     llm: Model | None
     """Judges, where a section says `method: llm`."""
     judges: Judges | None

@@ -28,14 +28,16 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import passages_of
+from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.source_separation import NumberedNode, numbered, unnumbered
 from llamaindex_sdrag.wrapping import LLAMAINDEX, AnswerArguments
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Unpickled
-from sdrag.guardrails.answer import DECLINED, Draft, Guarded, guard
+from sdrag.guardrails.answer import DECLINED, Guarded
 from sdrag.guardrails.answer_io import draft_of, report_of
 from sdrag.guardrails.separation import cites_ids
+from sdrag.pipeline import check_answer
 from sdrag.vocabulary import EVIDENCE_KEY
 from sdrag.wrapper_setup import WrapperSetup, refuse_unknown
 
@@ -63,6 +65,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
 
     Args:
         synthesizer: What answers.
+        principal_resolver: Finds the principal of a call, as the retriever's does.
         **given: `policy`, `llm`, `judges`, `state`, `audit` and `limits`, as
             `AnswerArguments` says.
 
@@ -72,11 +75,16 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
     """
 
     def __init__(
-        self, synthesizer: BaseSynthesizer, **given: Unpack[AnswerArguments]
+        self,
+        synthesizer: BaseSynthesizer,
+        *,
+        principal_resolver: PrincipalResolver | None = None,
+        **given: Unpack[AnswerArguments],
     ) -> None:
         refuse_unknown(type(self).__name__, given, AnswerArguments.__annotations__)
         super().__init__(llm=MockLLM(), empty_response=DECLINED)
         self._synthesizer = synthesizer
+        self._principal_resolver = principal_resolver
         self._setup = WrapperSetup.build(LLAMAINDEX, "answer", **given)
 
     def synthesize(
@@ -92,8 +100,8 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         given = self._synthesizer.synthesize(
             query, self._cited(nodes), additional_source_nodes, **response_kwargs
         )
-        draft = self._draft(query, _gathered(given), nodes)
-        found, event = self._setup.perform(self._steps(draft))
+        steps = self._steps(query, _gathered(given), nodes)
+        found, event = self._setup.perform(steps)
         announce(event)
         return self._response(found, given)
 
@@ -114,8 +122,8 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
             text = str(await given.get_response())
         else:
             text = _gathered(given)
-        draft = self._draft(query, text, nodes)
-        found, event = await self._setup.aperform(self._steps(draft))
+        steps = self._steps(query, text, nodes)
+        found, event = await self._setup.aperform(steps)
         announce(event)
         return self._response(found, given)
 
@@ -144,13 +152,15 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
             return numbered(nodes, by_id=cites_ids(policy))
         return list(nodes)
 
-    def _draft(self, query: str | QueryBundle, answer: str, nodes: Nodes) -> Draft:
-        question = query if isinstance(query, str) else query.query_str
-        return draft_of(question, answer, passages_of(nodes), self._setup.policy)
-
-    def _steps(self, draft: Draft) -> Steps[Guarded]:
-        now = datetime.now(UTC)
-        return guard(draft, self._setup.policy, now=now, state=self._setup.remembered)
+    def _steps(
+        self, query: str | QueryBundle, answer: str, nodes: Nodes
+    ) -> Steps[Guarded]:
+        bundle = QueryBundle(query) if isinstance(query, str) else query
+        policy, now = self._setup.policy, datetime.now(UTC)
+        principal = principal_of(bundle, self._principal_resolver)
+        draft = draft_of(bundle.query_str, answer, passages_of(nodes), policy)
+        state = self._setup.remembered
+        return check_answer(draft, policy, principal, now=now, state=state)
 
     def _response(self, found: Guarded, given: Given) -> Response:
         report = report_of(found)

@@ -73,7 +73,7 @@ class AnswerArguments(TypedDict, total=False):
 
     policy: Required[PolicySource]
     """Each of its sections `grounding`, `citations`, `contradictions`, `monitoring` and
-    `staleness` is a check."""
+    `staleness` is a check, and so are its constraints."""
     llm: LLM | None
     """Judges, where a section says `method: llm`."""
     judges: Judges | None

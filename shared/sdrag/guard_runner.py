@@ -11,7 +11,6 @@ sees it cannot test a guess of the constraints against it.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -31,8 +30,7 @@ from sdrag.policy import Policy
 from sdrag.privacy.audit import AuditEvent, AuditSink, emit, log_event
 from sdrag.privacy.operator_warnings import OperatorWarnings
 from sdrag.state import State
-from sdrag.state.keys import Keys
-from sdrag.state.sqlite import MEMORY
+from sdrag.state.keys import PROCESS_KEYS
 from sdrag.vocabulary import Decision, Passage
 
 __all__ = [
@@ -49,8 +47,6 @@ __all__ = [
 T = TypeVar("T")
 Audit = AuditSink | Iterable[AuditSink] | None
 """Where events go: a sink, several, or by default the logger `sdrag.audit`."""
-_process_keys = Keys(secrets.token_bytes(32))
-"""For policies that no state on disk knows."""
 
 
 def policy_hash(policy: Policy, state: State | None = None) -> str:
@@ -75,8 +71,7 @@ def keyed_hash(*parts: str, state: State | None = None) -> str:
         parts: What is hashed.
         state: Its secret is the key where it is on disk, else one of this process.
     """
-    on_disk = state is not None and state.path != MEMORY
-    keys = state.keys if state is not None and on_disk else _process_keys
+    keys = state.shared_keys if state is not None else PROCESS_KEYS
     return keys.of(*parts, size=8).hex()
 
 

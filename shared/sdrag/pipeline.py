@@ -23,6 +23,7 @@ from sdrag.disclosure.binding import bind as attached
 from sdrag.disclosure.disclose import Disclosed
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.documents import with_documents
+from sdrag.disclosure.guesses import find_guesses
 from sdrag.disclosure.ingest import Ingested, ingest
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.setup import DisclosureSetup, Locator
@@ -30,6 +31,8 @@ from sdrag.disclosure.understood import check_understood
 from sdrag.engine.progress import Progress
 from sdrag.engine.steps import Failure, Steps, search
 from sdrag.guardrails import access, staleness
+from sdrag.guardrails import answer as answers
+from sdrag.guardrails.answer import Draft, Guarded
 from sdrag.guardrails.fetch import Fetched, fetch
 from sdrag.guardrails.injection.passage_scan import scanned
 from sdrag.guardrails.notices import MODEL_FAILED, notice
@@ -42,8 +45,15 @@ from sdrag.policy import (
     PolicySource,
 )
 from sdrag.privacy.identities import pseudonymized
-from sdrag.state import StateSource, open_state
-from sdrag.vocabulary import Confidential, Decision, Passage, Principal, Redaction
+from sdrag.state import State, StateSource, open_state
+from sdrag.vocabulary import (
+    Confidential,
+    Decision,
+    Passage,
+    Principal,
+    Redaction,
+    Span,
+)
 
 __all__ = [
     "Disclosure",
@@ -52,6 +62,7 @@ __all__ = [
     "asks_again",
     "attach",
     "bind",
+    "check_answer",
     "disclose",
     "retrieve",
 ]
@@ -323,12 +334,12 @@ def _released(
 ) -> Steps[Screened]:
     """Run the guards on what is released; they decide by what the host stored."""
     policy, released, facts = engine.policy, [], []
-    told = _judged(retrieved, disclosed)
+    told, audience = _judged(retrieved, disclosed), _audience(request, engine)
     for passage, redaction in zip(retrieved, disclosed.redactions, strict=True):
         if redaction.passage is not None:
             age = staleness.facts(passage, policy.staleness, now=request.now)
             raised = _raised(redaction, flags, told)
-            released.append(stamped(redaction.passage, age | raised))
+            released.append(stamped(redaction.passage, age | raised | audience))
             facts.append(passage.metadata)
     screened = Screened(tuple(released))
     for guard in GUARDS:
@@ -337,6 +348,16 @@ def _released(
             found = yield from guard.load()(screened.passages, section, facts)
             screened = screened.then(found)
     return screened
+
+
+def _audience(request: Request, engine: Engine) -> dict[str, str]:
+    """Say for whom passages are released, where others would not get the same."""
+    policy = engine.policy
+    told_apart = policy.access is not None or any(rule.unless for rule in policy.rules)
+    if not (told_apart or engine.authorize):
+        return {}
+    keys = engine.disclosure.state.shared_keys
+    return {"audience": keys.audience(request.principal)}
 
 
 def _flags(decisions: Sequence[Decision]) -> dict[str, list[str]]:
@@ -369,6 +390,38 @@ def _judged(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str, str]
         if own != passage.id or passage.id not in names:
             names[passage.id] = own
     return names
+
+
+def check_answer(
+    draft: Draft,
+    policy: Policy,
+    principal: Principal | None,
+    *,
+    now: datetime,
+    state: State | None = None,
+) -> Steps[Guarded]:
+    """
+    Check an answer, and annotate, cut or decline it as the policy says.
+
+    Args:
+        draft: The answer and what it was made from.
+        policy: Its constraints say what the answer may not add to its context.
+        principal: Who is answered, the one for whom the context was released.
+        now: With its time zone.
+        state: That the passages were released with, if the host keeps it.
+    """
+
+    def guesses(text: str) -> Steps[tuple[Span, ...]]:
+        context = draft.passages
+        return (
+            yield from find_guesses(text, draft.question, context, policy, principal)
+        )
+
+    return (
+        yield from answers.guard(
+            draft, policy, now=now, state=state, principal=principal, guesses=guesses
+        )
+    )
 
 
 def asks_again(engine: Engine) -> bool:

@@ -94,13 +94,16 @@ RETRIEVERS = [by_langchain, by_llamaindex]
 WRAPPERS = [*RETRIEVERS, by_compressor, by_postprocessor]
 
 
+OF_STATES = {"document": "", "audience": ""}
+
+
 def _comparable(shown):
-    """Leave out aliases and handles: every state has its own."""
+    """Leave out aliases, handles and audiences: every state has its own."""
     return [
         (
             re.sub(r"^p-[0-9a-f]{16}$", "alias", name),
             text,
-            {**metadata, "sdrag": {**metadata.get("sdrag", {}), "document": ""}},
+            {**metadata, "sdrag": metadata.get("sdrag", {}) | OF_STATES},
         )
         for name, text, metadata in shown
     ]

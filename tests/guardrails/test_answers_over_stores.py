@@ -183,7 +183,7 @@ class TestWithheld:
 
         assert "Karlsson" not in text
         assert "[withheld]" in text
-        assert "withheld:reappeared" in told["reasons"]
+        assert "withheld:not-in-context" in told["reasons"]
         for file in tmp_path.glob("state.sqlite*"):
             assert b"arlsson" not in file.read_bytes().lower()
 

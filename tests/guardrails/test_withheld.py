@@ -62,10 +62,10 @@ def released(state, *passages, hidden, reason="local", policy=CODES, principal=N
     return run(steps, Scripted()).passages
 
 
-def checked(answer, passages, state, policy=CODES):
+def checked(answer, passages, state, policy=CODES, principal=None):
     """Return an answer after the guard, which knows the state and no corpus."""
-    draft = Draft("Who was it?", answer, tuple(passages))
-    steps = guard(draft, Policy.read(policy), now=NOW, state=open_state(state))
+    draft, policy = Draft("Who was it?", answer, tuple(passages)), Policy.read(policy)
+    steps = guard(draft, policy, now=NOW, state=open_state(state), principal=principal)
     return run(steps, Scripted())
 
 
@@ -96,7 +96,7 @@ def test_what_was_withheld_is_cut_when_it_reappears():
 
     assert done.text == "It was [withheld] who built it."
     assert done.status == "annotated"
-    assert reasons(done) == ["reappeared"]
+    assert reasons(done) == ["not-in-context"]
 
 
 SPELT = [
@@ -194,7 +194,8 @@ def test_a_document_of_one_tenant_is_none_of_another():
         for tenant, text in texts.items()
     }
 
-    said = checked("Elspeth Moor or Swallow?", contexts["b"], state, policy)
+    answer, principal = "Elspeth Moor or Swallow?", Principal("u", tenant="b")
+    said = checked(answer, contexts["b"], state, policy, principal)
 
     assert said.text == "Elspeth Moor or [withheld]?"
 
@@ -217,7 +218,8 @@ def test_what_somebody_may_read_they_may_be_told(roles, said):
     steps = disclose(passages, request, Engine.build(policy, state=state))
     context = run(steps, Scripted()).passages
 
-    done = checked("Anna Karlsson saw it on 4 May 2021.", context, state, policy)
+    answer = "Anna Karlsson saw it on 4 May 2021."
+    done = checked(answer, context, state, policy, request.principal)
 
     assert done.text == said
 
@@ -284,7 +286,7 @@ def test_a_form_between_spaces_is_always_found(before, after, words):
     if done.status == "declined":
         assert reasons(done) == ["malformed"]
     else:
-        assert "reappeared" in reasons(done)
+        assert "not-in-context" in reasons(done)
 
 
 def test_a_form_of_a_script_without_spaces_is_found():
@@ -472,7 +474,7 @@ class TestUnchecked:
         done = checked("Elspeth Moor.", [*context, self.said("00" * 8)], state)
 
         assert done.text == "[withheld]."
-        assert reasons(done) == ["reappeared", "unchecked"]
+        assert reasons(done) == ["not-in-context", "unchecked"]
 
     @pytest.mark.parametrize(
         "policy",
@@ -490,7 +492,7 @@ class TestUnchecked:
 
         done = checked("It was Elspeth Moor.", context, state, policy)
 
-        assert set(reasons(done)) & {"reappeared", "unchecked"}
+        assert set(reasons(done)) & {"not-in-context", "unchecked"}
 
     def test_nothing_was_cut(self):
         """Then nothing could reappear, and no state has to know the passage."""

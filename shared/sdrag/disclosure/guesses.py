@@ -20,6 +20,7 @@ from itertools import pairwise
 
 from sdrag.detectors.language import find_language
 from sdrag.detectors.local import LocalDetector
+from sdrag.detectors.local.lexicon import listed
 from sdrag.detectors.local.tables import (
     common_words,
     countries,
@@ -31,34 +32,53 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.type_locator import typed
-from sdrag.engine.steps import Steps, replied
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.policy import Policy, binds
 from sdrag.state.entries import WORD
 from sdrag.text.dates import MONTHS
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.readings import readings
-from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Passage, Principal, Span
+from sdrag.vocabulary import (
+    EVIDENCE_KEY,
+    Confidential,
+    Mention,
+    Passage,
+    Principal,
+    Span,
+)
 
 __all__ = ["find_guesses"]
 
-_FORMS = frozenset(
-    "AGE CODE COORDINATES CREDENTIAL CREDIT_CARD DATE DOMAIN_NAME DOSE DURATION"
-    " EMAIL_ADDRESS IBAN_CODE IP_ADDRESS MONEY NUMBER PHONE_NUMBER QUANTITY TIME URL"
-    " US_SSN YEARS ZIP_CODE".split()
+_FORMS = listed(
+    """
+    AGE CODE COORDINATES CREDENTIAL CREDIT_CARD DATE DOMAIN_NAME DOSE DURATION
+    EMAIL_ADDRESS IBAN_CODE IP_ADDRESS MONEY NUMBER PHONE_NUMBER QUANTITY TIME URL
+    US_SSN YEARS ZIP_CODE
+    """
 )
 """Types that are known by their form; of the others no list has all words."""
 _PROPER = frozenset({"LOCATION", "ORGANIZATION", "PERSON", "USERNAME"})
 _ENDINGS = re.compile(r"(?:'s|s|es|ed|d|ing|ly|er|ers|est|ness|ment|ments|able|ally)\Z")
 _BEGINNINGS = re.compile(r"(?:un|re|non|mis|over|under|pre|out|co|sub|inter|anti)")
-_MEASURED = re.compile(r"\W?\d[\d.,:]*[a-z]{0,4}|[a-z]{1,8}-?\d+|\W.*", re.I | re.S)
+_MEASURED = re.compile(
+    r"\W?\d[\d.,:]*[a-z]{0,4}|[a-z]{1,3}-?\d+|[a-z]{1,8}-?\d{2,}|[$@#+!]\w*|\w+[$@#+!]",
+    re.IGNORECASE,
+)
 """Such as `20mg`, `covid19` and `$20`, which digits read as letters make words of."""
+_SPACED = re.compile(r"(?<!\w)[^\W\d_](?:[ ._*-]{1,3}[^\W\d_](?!\w)){2,}")
 _MIXED = re.compile(r"[a-z]\d+[a-z]")
 _CAPITAL = re.compile(r"(?<=[\w,;] )([A-Z][\w'-]*)")
 _SENTENCE_END = re.compile(r"[.!?:]\s|[\"\u201c(*#]")
 _DATED = re.compile(
-    r"(?:\d|\b(?:in|on|of|by|since|until|from|to|last|next))\W*\Z", re.I
+    r"(?:\d|\b(?:in|on|of|by|since|until|from|to|last|next))\W*\Z", re.IGNORECASE
 )
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_UNITS = listed(
+    """
+    km kmh mph kg mg ml mm cm ms hz khz mhz ghz kw kwh mw gb mb kb tb eur usd gbp chf
+    pdf url html http https www api faq covid ok etc eg ie
+    """
+)
+_WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
 _FUNCTION, _RARE = 100, 4_000
 """From these ranks on, a word tells something, and means the same everywhere."""
 _LEAST = 3
@@ -78,7 +98,8 @@ def find_guesses(
         answer: What the model said.
         question: What was asked.
         context: As it was released.
-        policy: Its constraints, whatever their `where`: a context may lack the metadata.
+        policy: Whose constraints count, whatever their `where`: a context may lack the
+            metadata.
         principal: Who is answered; every constraint binds nobody.
 
     Raises:
@@ -87,23 +108,37 @@ def find_guesses(
     asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]
     if not asked:
         return ()
+    for mark in sorted(policy.disclosure.marks, key=len, reverse=True):
+        answer = answer.replace(mark, " " * len(mark))
     (outcome,) = yield from LocalDetector().detect([answer])
     mentions = replied(outcome)
-    document = JoinedText.of([Passage("answer", answer)])
     known = _Context.of(context)
-    found = {finding.span for finding in typed(answer, mentions, asked)}
-    found |= {finding.span for finding in named(document, mentions, asked)}
+    (found,) = yield from compute(
+        lambda said: tuple(_guesses(said, question, known, mentions, asked)), (answer,)
+    )
+    return replied(found)
+
+
+def _guesses(
+    answer: str,
+    question: str,
+    known: _Context,
+    mentions: Sequence[Mention],
+    asked: Sequence[ParsedConstraint],
+) -> Iterator[Span]:
+    document = JoinedText.of([Passage("answer", answer)])
+    typed_ones = [*typed(answer, mentions, asked), *named(document, mentions, asked)]
+    found = {finding.span for finding in typed_ones}
     if any(parsed.names for parsed in asked):
         found |= {item.span for item in mentions if item.type in _PROPER}
-    guesses = {span for span in found if not known.holds(span.of(answer))}
+    yield from (span for span in found if not known.holds(span.of(answer)))
     if any(map(_in_words, asked)):
         proper = any(parsed.names or parsed.types & _PROPER for parsed in asked)
-        foreign = find_language(answer) not in {"en", find_language(known.text)}
-        if foreign or find_language(answer) == "en":
-            guesses.update(_words(answer, question, known, proper=proper))
+        language = find_language(answer)
+        if language == "en" or language != find_language(known.text):
+            yield from _words(answer, question, known, proper=proper)
         else:
-            guesses.update(_named_words(answer, known))
-    return tuple(sorted(guesses))
+            yield from _named_words(answer, known)
 
 
 def _in_words(parsed: ParsedConstraint) -> bool:
@@ -155,33 +190,52 @@ def _words(
     answer: str, question: str, known: _Context, *, proper: bool
 ) -> Iterator[Span]:
     """Yield the words of an answer that the context lacks and no dictionary has."""
-    asked = list(_folded_words(question))
-    named_pairs = {
-        pair for pair in pairwise(asked) if all(map(_is_listed_name, pair))
-    } - set(pairwise(known.words))
-    capitals = {fold_text(match[1]) for match in _CAPITAL.finditer(question)}
+    for match in _SPACED.finditer(answer):
+        if not all(map(known.has, _folded_words(match.group()))):
+            yield Span(*match.span())
+    asked = _Question.of(question, known, proper=proper)
     for number, reading in enumerate(readings(answer)):
-        previous = ""
+        last = None
         for match in WORD.finditer(reading.text):
-            word, before = match.group(), previous
-            previous = word
+            word = match.group()
             span = reading.span(*match.span())
-            said = span.of(answer)
-            if known.has(word) or (number and _MEASURED.fullmatch(said)):
+            if last and (last.group(), word) in asked.pairs:
+                yield reading.span(last.start(), match.end())
+            last = match
+            if known.has(word):
                 continue
-            if any(map(str.isdigit, word)):
-                guess = _MIXED.search(word) is not None
-            elif not _is_ordinary(word):
-                guess = len(word) > 1
-            elif proper and said[:1].isupper():
-                guess = word in capitals or _could_be_name(answer, span, word)
+            said = span.of(answer)
+            if number and fold_text(said) != word:  # encoded, or disguised
+                guess = not _MEASURED.fullmatch(said) or _is_listed_name(word)
+            elif proper and said != said.lower() and _is_ordinary(word):
+                guess = word in asked.capitals or _could_be_name(answer, span, word)
             else:
-                guess = word in asked and _rank(word) >= _RARE
-                guess = guess and (_is_listed_name(word) or not proper)
+                guess = word in asked.rare or not _is_ordinary(word)
             if guess:
                 yield span
-            if proper and (before, word) in named_pairs:
-                yield reading.span(match.start() - len(before) - 1, match.end())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Question(Confidential):
+    """Ordinary words of a question that may be names, and rare ones, all folded."""
+
+    capitals: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+    rare: frozenset[str]
+
+    @classmethod
+    def of(cls, question: str, known: _Context, *, proper: bool) -> _Question:
+        words = list(_folded_words(question))
+        named_pairs = [two for two in pairwise(words) if all(map(_is_listed_name, two))]
+        return cls(
+            frozenset(fold_text(match[1]) for match in _CAPITAL.finditer(question)),
+            frozenset(named_pairs if proper else ()) - {*pairwise(known.words)},
+            frozenset(
+                word
+                for word in words
+                if _rank(word) >= _RARE and (_is_listed_name(word) or not proper)
+            ),
+        )
 
 
 def _named_words(answer: str, known: _Context) -> Iterator[Span]:
@@ -220,8 +274,9 @@ def _is_listed_name(word: str) -> bool:
 def _is_ordinary(word: str) -> bool:
     """Say whether a folded word is one of a dictionary, or made of one."""
     words = common_words()
-    if word in words or word in _places():
-        return True
+    digits = any(map(str.isdigit, word))
+    if word in words or word in _places() or len(word) == 1 or digits:
+        return not _MIXED.search(word)
     for bare in (word, _BEGINNINGS.sub("", word, count=1)):
         stem = _ENDINGS.sub("", bare)
         made = (bare, stem, f"{stem}e", f"{stem}y", stem.removesuffix("i") + "y")
@@ -239,5 +294,5 @@ def _stem(word: str) -> str:
 @lru_cache(maxsize=1)
 def _places() -> frozenset[str]:
     """Return words that are written with a capital and name nobody."""
-    names = (*countries(), *peoples(), *MONTHS, *_WEEKDAYS)
+    names = (*countries(), *peoples(), *MONTHS, *_WEEKDAYS, *_UNITS)
     return frozenset(fold_text(word) for name in names for word in name.split())

@@ -1,36 +1,46 @@
 """
 The guard after generation: what may be said of an answer, and what is left of it.
 
-An answer passes, in this order: it is readable at all; it holds nothing that redaction
-withheld; nothing only an injection would have put there; every claim is grounded;
-every claim is rightly cited; no passage contradicts it; and where the policy wants it,
-it says how fresh its sources are. Whatever cannot be checked is said to be unchecked:
-an answer has the status `checked` only if every check that the policy asks for was
-made and passed.
+An answer passes, in this order: it is readable at all; its context was released to the
+one it answers; it holds nothing that redaction withheld, and no guess of it; nothing
+only an injection would have put there; every claim is grounded; every claim is rightly
+cited; no passage contradicts it; and where the policy wants it, it says how fresh its
+sources are. Whatever cannot be checked is said to be unchecked: an answer has the
+status `checked` only if every check that the policy asks for was made and passed.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sdrag.engine.steps import Failure, Steps, compute, replied, within_limits
+from sdrag.engine.steps import Steps, compute, replied, within_limits
 from sdrag.errors import LocalLimitError
 from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import DECLINED, AnswerWork, Draft, Guarded, Status
-from sdrag.guardrails.claims import is_wordless
+from sdrag.guardrails.claims import find_citations, is_wordless
 from sdrag.guardrails.notices import sources
-from sdrag.guardrails.withheld import find_withheld, unknown
+from sdrag.guardrails.withheld import find_withheld, is_of_another, unknown
 from sdrag.policy import GUARDS, Policy
 from sdrag.state import State
 from sdrag.text.spans import merge, splice
-from sdrag.vocabulary import Span
+from sdrag.vocabulary import Principal, Span
 
 __all__ = ["DECLINED", "Draft", "Guarded", "guard"]
 
+Guesses = Callable[[str], Steps[tuple[Span, ...]]]
+"""Finds what an answer says of a type that is withheld, and its context does not."""
 MOST_CHARACTERS = 40_000
+_CHUNK = re.compile(r"\S+")
+_WORD = re.compile(r"\w[\w\u0300-\u036f\u00ad\u200b-\u200d]*(?:['\u2019-]\w+)*")
+_SIGNS = re.compile(r"[%&\\{}=+#_@<>|~^$]")
+_EDGES = ".,;:!?()[]*'\"\u2018\u2019\u201c\u201d \n"
+_INITIALS = re.compile(r"(?:(?<!\w)[^\W\d_]\.[ \u00a0]?)+\Z")
+_LONGEST_INITIALS = 12
 _GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 
 
@@ -40,21 +50,27 @@ def guard(
     *,
     now: datetime,
     state: State | None = None,
+    principal: Principal | None = None,
+    guesses: Guesses | None = None,
 ) -> Steps[Guarded]:
     """
-    Check an answer, and annotate, cut or decline it as the policy says.
+    Check an answer, as `sdrag.pipeline.check_answer` says.
 
     Args:
         draft: The answer and what it was made from.
         policy: Each of its sections is a check.
         now: With its time zone.
         state: That the passages were released with, if the host keeps it.
+        principal: Who is answered.
+        guesses: Finds what an answer adds to its context.
     """
     passages = sources(draft.passages)
     work = AnswerWork(replace(draft, passages=passages), policy, draft.answer)
     if _malformed(draft.answer):
         return work.decline("answer", "malformed")
-    if refusal := (yield from _cut_withheld(work, state)):
+    if is_of_another(passages, principal, state):
+        return work.decline("withheld", "other-audience")
+    if refusal := (yield from _cut_withheld(work, state, guesses)):
         return refusal
     for entry in GUARDS:
         section = entry.settings(policy)
@@ -76,23 +92,86 @@ def _malformed(answer: object) -> bool:
     return len(answer) > MOST_CHARACTERS or any(broken)
 
 
-def _cut_withheld(work: AnswerWork, state: State | None) -> Steps[Guarded | None]:
-    """Cut what was withheld; what is no longer known of was not looked for."""
-    if state is None:
-        return None
-    passages, policy = work.draft.passages, work.policy
-    looking = compute(
-        lambda text: merge(find_withheld(passages, text, policy, state)), (work.text,)
-    )
-    (outcome,) = yield from within_limits(looking)
-    if isinstance(outcome, Failure) and isinstance(outcome.error, LocalLimitError):
+def _cut_withheld(
+    work: AnswerWork, state: State | None, guesses: Guesses | None
+) -> Steps[Guarded | None]:
+    """
+    Cut what was withheld, and every guess of it, so that nothing tells them apart.
+
+    What is no longer known of was not looked for.
+    """
+    policy, text = work.policy, work.text
+    passages = work.draft.passages
+
+    def look(said: str) -> tuple[Span, ...]:
+        return find_withheld(passages, said, policy, state) if state else ()
+
+    try:
+        (outcome,) = yield from within_limits(compute(look, (text,)))
+        found = replied(outcome)
+        if guesses is not None:
+            guessed = yield from within_limits(guesses(text))
+            found += tuple(span for span in guessed if not _cites(work, span))
+    except LocalLimitError:
         return work.decline("withheld", "over-local-limit")
-    if found := replied(outcome):
-        work.text = splice(work.text, found, lambda _: policy.disclosure.mark)
-        work.note("withheld", "reappeared", "redacted", len(found))
-    if unknown(passages, policy, state):
+    if found:
+        if policy.disclosure.on_guess == "decline":
+            return work.decline("withheld", "not-in-context")
+        cuts = _joined(text, merge(found))
+        work.text = splice(text, cuts, lambda _: policy.disclosure.mark)
+        work.note("withheld", "not-in-context", "redacted", len(cuts))
+    not_known = state is not None and unknown(passages, policy, state)
+    if not_known or is_of_another(passages, None, state, by_key=True):
         work.note("withheld", "unchecked", "flagged")
     return None
+
+
+def _cites(work: AnswerWork, span: Span) -> bool:
+    """Say whether a span is in the number or the id of a citation."""
+    ids = {passage.id for passage in work.draft.passages}
+    ids |= {str(number) for number in range(1, len(work.draft.passages) + 1)}
+    marks = find_citations(work.text, work.policy.disclosure.marks, ids)
+    return any(
+        mark.contains(span) and mark.of(work.text)[1:-1].strip() in ids
+        for mark in marks
+    )
+
+
+def _joined(text: str, spans: Sequence[Span]) -> list[Span]:
+    """
+    Widen cuts to whole words or codes and their initials, and join neighbours.
+
+    Where a cut begins and ends would tell what was known from what was guessed.
+    """
+    units = list(_units(text))
+    joined: list[Span] = []
+    for span in spans:
+        start, end = span.start, span.end
+        first = bisect_right(units, start, key=lambda unit: unit.end)
+        for unit in units[first:]:
+            if unit.start >= span.end:
+                break
+            start, end = min(start, unit.start), max(end, unit.end)
+        said = text[start:end]
+        start += len(said) - len(said.lstrip(_EDGES))
+        end -= len(said) - len(said.rstrip(_EDGES))
+        before = _INITIALS.search(text, max(0, start - _LONGEST_INITIALS), start)
+        start = before.start() if before else start
+        if joined and not any(map(str.isalnum, text[joined[-1].end : start])):
+            start = joined.pop().start
+        if start < end:
+            joined.append(Span(start, end))
+    return joined
+
+
+def _units(text: str) -> Iterator[Span]:
+    """Yield the words of a text, and whole what has signs in it, as codes have."""
+    for chunk in _CHUNK.finditer(text):
+        if _SIGNS.search(chunk.group()):
+            yield Span(*chunk.span())
+        else:
+            for word in _WORD.finditer(text, *chunk.span()):
+                yield Span(*word.span())
 
 
 def _finished(work: AnswerWork, now: datetime) -> Guarded:

@@ -25,7 +25,7 @@ from sdrag.text.sentences import sentences
 from sdrag.text.spans import shifted, splice
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["Claim", "claims", "is_wordless"]
+__all__ = ["Claim", "claims", "find_citations", "is_wordless"]
 
 _OPEN, _CLOSE = "[\u3010\uff3b\u3014", "]\u3011\uff3d\u3015"
 _MARK = re.compile(
@@ -122,7 +122,7 @@ def claims(
         placeholders: Stand for what was redacted, and are no citations.
         ids: Of the passages; a bracket that holds one is a citation.
     """
-    cited = _find_citations(answer, placeholders, ids)
+    cited = find_citations(answer, placeholders, ids)
     found = []
     for span in _with_citations(answer, cited):
         sentence = span.of(answer)
@@ -144,7 +144,7 @@ def _inside(span: Span, cited: Sequence[Span]) -> Sequence[Span]:
     return cited[first : bisect_right(cited, span.end, key=lambda mark: mark.end)]
 
 
-def _find_citations(
+def find_citations(
     answer: str, placeholders: Container[str], ids: Container[str]
 ) -> list[Span]:
     """Return the brackets that cite; others are the answer's own words, or code."""

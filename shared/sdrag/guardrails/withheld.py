@@ -18,13 +18,13 @@ from collections.abc import Set as AbstractSet
 from sdrag.guardrails.screened import evidence
 from sdrag.policy import Policy
 from sdrag.state import State
-from sdrag.state.keys import DOCUMENT_BYTES
+from sdrag.state.keys import DOCUMENT_BYTES, PROCESS_KEYS
 from sdrag.state.register import DENSE, Register
 from sdrag.text.folding import Folded
 from sdrag.text.readings import ciphered, readings
-from sdrag.vocabulary import Passage, Span
+from sdrag.vocabulary import Passage, Principal, Span
 
-__all__ = ["find_withheld", "unknown"]
+__all__ = ["find_withheld", "is_of_another", "unknown"]
 
 
 def find_withheld(
@@ -82,6 +82,29 @@ def unknown(passages: Sequence[Passage], policy: Policy, state: State) -> int:
         or not rules <= registers[handle].rules()
         for handle, taken in _cut(passages)
     )
+
+
+def is_of_another(
+    passages: Iterable[Passage],
+    principal: Principal | None,
+    state: State | None,
+    *,
+    by_key: bool = False,
+) -> bool:
+    """
+    Say whether passages were released for somebody else.
+
+    Args:
+        passages: As they were released.
+        principal: Who is answered.
+        state: That they were released with, if the host keeps it.
+        by_key: Say instead whether another state says for whom, so it is not known.
+    """
+    mine = (state.shared_keys if state else PROCESS_KEYS).audience(principal)
+    tags = {str(tag) for one in passages if (tag := evidence(one).get("audience"))}
+    if by_key:
+        return any(tag[:4] != mine[:4] for tag in tags)
+    return any(tag[:4] == mine[:4] and tag != mine for tag in tags)
 
 
 def _rules(taken: Iterable[str], policy: Policy, state: State) -> set[bytes] | None:

@@ -126,6 +126,8 @@ class DisclosureSection(Section):
             constraints bind.
         sensitivity: How much the local engine hides: a number from 0 to 1, or
             `balanced` for 0.5 and `high` for 1. A lower one leaves more to read.
+        on_guess: What happens to an answer that says what its context does not hold, of
+            a type that a constraint asks for: `cut` the mention, or `decline`.
         on_failure: What becomes of a passage when a step fails.
         timeout_seconds: The most seconds one call of a model may take.
     """
@@ -143,6 +145,7 @@ class DisclosureSection(Section):
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     monotone: bool = False
     sensitivity: Sensitivity = 1.0
+    on_guess: Literal["cut", "decline"] = "cut"
     on_failure: Literal["withhold"] = "withhold"
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
 

@@ -8,12 +8,14 @@ Whoever has both can: a short name is guessed, hashed and looked up.
 
 from __future__ import annotations
 
+import json
+import secrets
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from sdrag.vocabulary import Constraint
+from sdrag.vocabulary import Constraint, Principal
 
-__all__ = ["DOCUMENT_BYTES", "TEXT_BYTES", "Keys"]
+__all__ = ["DOCUMENT_BYTES", "PROCESS_KEYS", "TEXT_BYTES", "Keys"]
 
 DOCUMENT_BYTES = 8
 """A text's key begins with so many bytes that are its document's."""
@@ -77,8 +79,30 @@ class Keys:
             self._rules[words] = self.of("rule", words[0], words[1] or "")
         return self._rules[words]
 
+    def audience(self, principal: Principal | None) -> str:
+        """Return four digits of the key, and twelve that are of one principal alone."""
+        said: object = None
+        if principal is not None:
+            attributes = {name: _plain(v) for name, v in principal.attributes.items()}
+            roles = sorted(principal.roles)
+            said = [principal.id, principal.tenant, roles, principal.level, attributes]
+        tag = self.of("audience", json.dumps(said, sort_keys=True, default=_plain))
+        return self.of("key of audiences", size=2).hex() + tag[:6].hex()
+
     def ruleset(self, rules: Sequence[bytes]) -> bytes:
         """Return the key of a list of rules."""
         return blake2b(
             b"".join(rules), key=self._secret, digest_size=DOCUMENT_BYTES
         ).digest()
+
+
+def _plain(value: object) -> object:
+    """Return what of an attribute is the same whenever its principal is made."""
+    if isinstance(value, (set, frozenset, list, tuple)):
+        return sorted(repr(_plain(item)) for item in value)
+    known = isinstance(value, (str, int, float, bool)) or value is None
+    return value if known else type(value).__qualname__
+
+
+PROCESS_KEYS = Keys(secrets.token_bytes(32))
+"""For what no state on disk knows."""

@@ -24,7 +24,7 @@ from sdrag.state.bindings import Bindings, Lineage
 from sdrag.state.database import Database, lost_state
 from sdrag.state.entries import Hashes
 from sdrag.state.findings import Findings
-from sdrag.state.keys import Keys
+from sdrag.state.keys import PROCESS_KEYS, Keys
 from sdrag.state.postgres import PostgresDatabase
 from sdrag.state.releases import Enforced, Replies
 from sdrag.state.schema import SCHEMA, VERSION
@@ -103,6 +103,11 @@ class State:
     def name(self) -> str:
         """What tells it from any other state, and tells nothing else."""
         return _name(self.keys)
+
+    @property
+    def shared_keys(self) -> Keys:
+        """The keys that all have who may ask: of the file, or of this process."""
+        return PROCESS_KEYS if self.path == MEMORY else self.keys
 
     @property
     def is_in_memory(self) -> bool:

@@ -1,0 +1,291 @@
+"""The guard is no oracle: a true name and a false one come back alike."""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+
+import pytest
+
+from sdrag import Principal
+from sdrag.engine.steps import run
+from sdrag.guardrails.answer import DECLINED, Draft
+from sdrag.pipeline import Engine, Request, check_answer, disclose
+from sdrag.policy import Policy
+from sdrag.state import open_state
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Passage
+from tests.support.spellings import DISGUISES, ENCODINGS
+
+from .answers import NOW
+
+NAMES = {"constraints": ["Remove the names of witnesses"]}
+TEXT = (
+    "The witness, Robert Meyers, saw a grey van near the harbour on 4 May 2021."
+    " He paid 30 pounds for the ferry."
+)
+TRUE = "Robert Meyers"
+FALSE = ("Rupert Quint", "Zelda Zorblatt", "Anna Hale", "Rose Lake", "Bo Li")
+
+
+@cache
+def world(sentence, text):
+    """Return a policy, its state, and a text as it is released."""
+    policy, state = Policy.read({"constraints": [sentence]}), open_state()
+    engine = Engine.build(policy, state=state)
+    passage = Passage("log", text, document_id="log")
+    held = run(disclose([passage], Request("Who?"), engine), Scripted())
+    return policy, state, held.passages
+
+
+def checked(answer, *, question="Who?", given=None, state="own", principal=None):
+    policy, own, context = given or world(NAMES["constraints"][0], TEXT)
+    draft = Draft(question, answer, tuple(context))
+    kept = own if state == "own" else state
+    steps = check_answer(draft, policy, principal, now=NOW, state=kept)
+    return run(steps, Scripted())
+
+
+def told(guarded):
+    """Return all that an asker or an operator is told."""
+    return guarded.text, guarded.status, guarded.decisions
+
+
+SAID = [
+    "It was {name}.",
+    "{name}",
+    "{name} saw it.",
+    "Yes, {name} saw a grey van.",
+    "It was {surname}, who paid 30 pounds.",
+    "Mr {surname} saw it.",
+    "{initial}. {surname}",
+    "{surname}, {first}",
+    "- {name}\n- nobody else",
+    "Was it {name}? Yes.",
+    "It was {upper}!",
+    "the witness was {lower}",
+    "{dashed} and {handle}@example.com",
+    "I think that {name}'s van was grey [1].",
+    "The names are Ada Byron, {name}, Max Born and Lise Meitner.",
+    "1. Ada Byron\n2. {name}\n3. Max Born",
+    "Ada Byron: no\n{name}: yes",
+    "{base64}",
+    "It is {hexed}, as hex.",
+    "{backwards}",
+    "{letters}",
+]
+
+
+def spelled(form, name):
+    first, surname = name.split()
+    return form.format(
+        name=name,
+        first=first,
+        surname=surname,
+        initial=first[0],
+        upper=name.upper(),
+        lower=name.lower(),
+        dashed=name.replace(" ", "-"),
+        handle=name.lower().replace(" ", "."),
+        base64=base64.b64encode(name.encode()).decode(),
+        hexed=name.encode().hex(),
+        backwards=name[::-1],
+        letters=" ".join(name),
+    )
+
+
+@pytest.mark.parametrize("form", SAID)
+def test_a_true_and_a_false_name_come_back_alike(form):
+    """Alone, in a sentence and in lists, in any spelling, and by an empty state."""
+    for state in ("own", open_state(), None):
+        found = {}
+        for name in (TRUE, *FALSE):
+            question = f"Was it {name}, or Ada Byron?"
+            done = checked(spelled(form, name), question=question, state=state)
+            text = done.text.replace("Ada Byron", "").replace("Lise Meitner", "")
+            assert not {name, *name.split()} & {*text.replace(",", " ").split()}
+            found[name] = told(done)
+        assert len(set(found.values())) == 1, found
+
+
+SPELT = {**DISGUISES, **ENCODINGS}
+
+
+@pytest.mark.parametrize("spell", SPELT.values(), ids=SPELT)
+def test_a_true_and_a_false_name_come_back_alike_however_they_are_spelt(spell):
+    """A guess that is encoded or disguised is one all the same."""
+    texts = {
+        checked(f"The answer is {spell(name)}, as asked.").text
+        for name in (TRUE, "Rupert Hale", "Rose Lakeman")
+    }
+
+    assert len(texts) == 1
+
+
+TYPES = [
+    ("Remove all dates", "It was on 4 May 2021.", ["4 May 2021", "5 June 2019"]),
+    ("Remove phone numbers", "Call 0171 555 0199.", ["0171 555 0199", "0202 555 0111"]),
+    ("Hide ages", "She is aged 42.", ["aged 42", "aged 37"]),
+    (
+        "Hide e-mail addresses",
+        "Write to d.meyers@corp.com.",
+        ["d.meyers@corp.com", "a.quint@mail.org"],
+    ),
+    ("Hide account numbers", "Account 48119273.", ["48119273", "55210984"]),
+    ("Hide salaries", "She earns 2,300 pounds.", ["2,300 pounds", "3,100 pounds"]),
+    (
+        "Remove names of places",
+        "He lives in Kilmarnock.",
+        ["in Kilmarnock", "in Inverness"],
+    ),
+    (
+        "Hide what the patient suffers from",
+        "The patient has asthma.",
+        ["asthma", "epilepsy", "diabetes"],
+    ),
+    ("Do not mention Robert Meyers", "It was Robert Meyers.", [TRUE, "Rupert Quint"]),
+    (
+        "Remove everything that identifies a person",
+        "Robert Meyers, 42, lives at 4 Mill Lane, Hull.",
+        ["4 Mill Lane, Hull", "9 Park Road, Leeds"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "text", "guesses"), TYPES)
+def test_the_right_value_of_any_type_comes_back_as_a_wrong_one(sentence, text, guesses):
+    """Dates, numbers, addresses, illnesses: whatever a constraint asks for."""
+    given = world(sentence, text)
+    assert guesses[0] not in given[2][0].text
+    for form in ("{}", "It is {}.", "Yes, {} is right.", "- {}\n- nothing else"):
+        answers = [
+            told(checked(form.format(guess), question=f"{guess}?", given=given))
+            for guess in guesses
+        ]
+        assert len({text.replace("in ", "") for text, *_ in answers}) == 1, answers
+        assert guesses[0].split()[-1] not in answers[0][0]
+
+
+HARMLESS = [
+    "The witness saw a grey van near the harbour [1].",
+    "On 4 May 2021 a van was seen.",
+    "The van was seen on May 4, 2021.",
+    "The ferry cost 30 pounds, and the payment was made near the harbour.",
+    "I could not find an answer in the documents.",
+    "**Summary:** The witness paid for the ferry.\n\n- Price: 30 pounds\n- Date: 4 May",
+    "According to the sources, the van, which was grey, was parked nearby.",
+    "Key Points: The Harbour was visited.",
+    "The witness travelled 14 km in 80 ms, or EUR 20.",
+    "It was not mentioned; unfortunately, nobody overheard the conversation.",
+    "It was seen by one witness in May, on a Tuesday.",
+    "No. The sources disagree.",
+    "The witness, [REDACTED], saw the van with [withheld] and [name] on [date].",
+]
+
+
+def test_released_and_ordinary_words_stay():
+    """What the context holds is no guess, nor are the words of any text."""
+    for answer in HARMLESS:
+        assert checked(answer).text == answer
+
+
+def test_a_name_that_the_context_holds_stays():
+    """In its order and in others; two names of it are no third one."""
+    policy = Policy.read(NAMES)
+    text = "Anna Karlsson chairs the board, and Mr Quint keeps the books."
+    given = (policy, open_state(), [Passage("board", text)])
+    for answer in (
+        "Anna Karlsson chairs the board.",
+        "Karlsson, Anna",
+        "Mr Quint keeps the books, not Karlsson.",
+        "ANNA KARLSSON!",
+    ):
+        assert checked(answer, given=given).text == answer
+    assert "Quint" not in checked("Anna Quint keeps them.", given=given).text
+
+
+def test_a_constraint_that_is_lifted_for_a_principal_cuts_nothing():
+    """A judge may be told what a judge may read, and what nobody has written."""
+    policy = Policy.read(
+        {
+            "constraints": [
+                {"text": NAMES["constraints"][0], "unless": {"roles": "judge"}}
+            ]
+        }
+    )
+    judge = Principal("j", roles=frozenset({"judge"}))
+    given = (policy, open_state(), [Passage("log", TEXT)])
+
+    assert "Quint" in checked("It was Quint.", given=given, principal=judge).text
+    assert "Quint" not in checked("It was Quint.", given=given).text
+
+
+@pytest.mark.parametrize("name", [TRUE, *FALSE])
+def test_a_policy_may_decline_instead(name):
+    """`on_guess: decline` tells as little."""
+    policy = Policy.read({**NAMES, "disclosure": {"on_guess": "decline"}})
+    _, state, context = world(NAMES["constraints"][0], TEXT)
+
+    done = checked(f"It was {name}.", given=(policy, state, context))
+
+    assert (done.text, done.status) == (DECLINED, "declined")
+    assert checked("It was seen.", given=(policy, state, context)).status == "checked"
+
+
+UNLESS = {"constraints": [{"text": "Remove all dates", "unless": {"roles": "judge"}}]}
+JUDGE = Principal("j", "north", frozenset({"judge"}), 2, {"use": "court", "x": {1}})
+OTHERS = [
+    None,
+    Principal("c", "north"),
+    Principal("j", "north"),
+    Principal("j", "south", frozenset({"judge"}), 2, {"use": "court", "x": {1}}),
+    Principal("j", "north", frozenset({"judge"}), 1, {"use": "court", "x": {1}}),
+    Principal("j", "north", frozenset({"judge"}), 2, {"use": "sales", "x": {1}}),
+    Principal("k", "north", frozenset({"judge"}), 2, {"use": "court", "x": {1}}),
+]
+
+
+@pytest.mark.parametrize("given", [UNLESS, {**UNLESS, "access": {}}])
+@pytest.mark.parametrize("kept", ["memory", "disk"])
+def test_a_context_of_one_principal_is_refused_for_another(given, kept, tmp_path):
+    """Whoever answers with a judge's passages answers a judge."""
+    policy, path = Policy.read(given), tmp_path / "state.sqlite"
+    state = open_state(path if kept == "disk" else None)
+    passage = Passage("log", TEXT, {"tenant": "north"})
+    again = Principal("j", "north", frozenset({"judge"}), 2, {"x": {1}, "use": "court"})
+    answer = "A grey van was seen on 4 May 2021."
+    for asker in (JUDGE, OTHERS[1]):
+        request = Request("When?", asker)
+        steps = disclose([passage], request, Engine.build(policy, state=state))
+        context = run(steps, Scripted()).passages
+        assert len(context[0].metadata["sdrag"]["audience"]) == 16
+        for principal in (JUDGE, again, *OTHERS):
+            same = principal == asker
+            done = checked(answer, given=(policy, state, context), principal=principal)
+            assert (done.status != "declined") is same
+            if not same:
+                assert done.decisions[-1].reason == "other-audience"
+
+
+def test_nobody_is_told_apart_where_all_are_released_the_same():
+    """Without `unless` and `access` a context says nothing of its principal."""
+    policy, state, _ = world(NAMES["constraints"][0], TEXT)
+    request = Request("Who?", JUDGE)
+    steps = disclose([Passage("p", TEXT)], request, Engine.build(policy, state=state))
+    context = run(steps, Scripted()).passages
+
+    assert "audience" not in context[0].metadata["sdrag"]
+    assert checked("It was seen.", given=(policy, state, context)).status == "checked"
+
+
+def test_an_audience_of_another_state_is_unchecked(tmp_path):
+    """Whose it is cannot be said without its key."""
+    policy = Policy.read(UNLESS)
+    request = Request("When?", JUDGE)
+    engine = Engine.build(policy, state=tmp_path / "one.sqlite")
+    context = run(disclose([Passage("p", TEXT)], request, engine), Scripted()).passages
+
+    done = checked("It was seen.", given=(policy, None, context), principal=JUDGE)
+
+    assert done.status == "annotated"
+    assert [one.reason for one in done.decisions] == ["unchecked"]
