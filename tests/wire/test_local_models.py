@@ -20,7 +20,7 @@ from .test_openai import (
 )
 
 REDACTED = [
-    "Captain [person] steered past the harbour at dawn.",
+    "Captain [withheld] steered past the harbour at dawn.",
     "The harbour opens at six.",
 ]
 LANGCHAIN = (langchain_sync, langchain_async)

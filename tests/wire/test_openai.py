@@ -118,7 +118,7 @@ def test_a_model_over_the_wire_redacts(client, wire):
     released = client(wire)
 
     assert released == [
-        "Captain [person] steered past the harbour at dawn.",
+        "Captain [withheld] steered past the harbour at dawn.",
         "The harbour opens at six.",
     ]
     assert_kept_apart(wire)
@@ -130,7 +130,7 @@ def test_a_server_that_knows_no_tools_is_asked_for_text(client, wire):
     wire.faults = [server.plain_only]
 
     assert client(wire) == [
-        "Captain [person] steered past the harbour at dawn.",
+        "Captain [withheld] steered past the harbour at dawn.",
         "The harbour opens at six.",
     ]
     assert_kept_apart(wire)
@@ -208,7 +208,7 @@ def test_every_shape_of_reply_is_read(shape, wire):
         text = str([found.node for found in retriever.retrieve(QUESTION)])
 
     assert NAME not in text
-    assert "[person] steered" in text
+    assert "[withheld] steered" in text
     assert all(ASKED_BY[shape.split()[-1]](body) for body in wire.requests)
     assert_kept_apart(wire)
 
