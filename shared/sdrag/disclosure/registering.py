@@ -17,6 +17,7 @@ from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.surface_forms import (
     lasts,
     name_forms,
+    plurals,
     speaks_of_people,
     value_forms,
 )
@@ -63,6 +64,9 @@ def surfaces(
     known |= {form for surface in known for form in value_forms(surface)}
     if known and _names_people(constraint):
         known |= {form for surface in known for form in name_forms(surface)}
+    ranks = common_words()  # of an everyday word, the plural is a word too
+    names = [surface for surface in known if surface.lower() not in ranks]
+    known.update(form for name in names for form in plurals(name))
     for surface in known:
         if lasts(surface):
             yield surface

@@ -22,7 +22,14 @@ from sdrag.text.dates import MONTHS, Date, read_date
 from sdrag.text.folding import fold_text
 from sdrag.text.phrase_matcher import needs_case
 
-__all__ = ["lasts", "name_forms", "speaks_of_people", "spellings", "value_forms"]
+__all__ = [
+    "lasts",
+    "name_forms",
+    "plurals",
+    "speaks_of_people",
+    "spellings",
+    "value_forms",
+]
 
 _PEOPLE = re.compile(
     r"\b(?:names?|named|who|whom|whose|identit\w+|identif\w+|person\w*|people|wit"
@@ -105,6 +112,24 @@ def spellings(form: str) -> frozenset[str]:
     return frozenset((form, *(other for other in others if other != lower)))
 
 
+_SIBILANT = re.compile(r"(?:s|x|z|ch|sh)$", re.IGNORECASE)
+_LONGEST_NAME = 5
+
+
+def plurals(name: str) -> tuple[str, ...]:
+    """
+    Return the plural of a name: the Meyerses, two Bluebirds, the Kennedys.
+
+    Args:
+        name: In capitals or with one.
+    """
+    words = name.split()
+    last = words[-1] if 0 < len(words) <= _LONGEST_NAME else ""
+    if not last.isalpha() or not last[0].isupper() or len(last) < _SHORTEST:
+        return ()
+    return (f"{name}es",) if _SIBILANT.search(last) else (f"{name}s",)
+
+
 def _enough(part: str) -> bool:
     """Say whether a part of a name represents it: a short one, unless it is a word."""
     return len(part) >= _SHORTEST or (
@@ -112,7 +137,7 @@ def _enough(part: str) -> bool:
     )
 
 
-_LONGEST = 40
+_LONGEST = 100
 _PHONE = re.compile(r"\+?[\d\s()./-]{7,}")
 _LEAST_DIGITS = 7
 _LONGEST_CODE = 3
@@ -128,7 +153,7 @@ def value_forms(surface: str) -> frozenset[str]:
             has no other forms.
     """
     said = surface.strip()
-    if len(said) > _LONGEST or not any(map(str.isdigit, said)):
+    if len(said) > _LONGEST or not (any(map(str.isdigit, said)) or " " in said):
         return frozenset()
     dates = {read_date(said), read_date(said, months_first=True)} - {None}
     forms = {form for date in dates if date and all(date) for form in _dates(date)}

@@ -1,5 +1,5 @@
 """
-Dates as they are written: "12 April 2019", "April 12th, 2019", "12/04/19", "20190412".
+Dates as they are written: "12 April 2019", "12/04/19", "20190412", or in words.
 
 Read by their form alone, as people and forms write them; a library that validated them
 would turn down what is masked all the same.
@@ -29,9 +29,28 @@ _NAMED = re.compile(r"\b(" + "|".join(MONTHS) + r")\b")
 _YEAR = re.compile(r"\b((?:19|20)\d{2})\b")
 _DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)?\b(?!:)")
 _CENTURY = 50
-_LONGEST = 40
+_LONGEST = 100
 _MOST_MONTHS = 12
 _MOST_DAYS = 31
+
+
+_UNITS = "one two three four five six seven eight nine ten eleven twelve thirteen"
+_UNITS += " fourteen fifteen sixteen seventeen eighteen nineteen"
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh"
+_ORDINALS += " twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_VALUES = {
+    **{word: n for n, word in enumerate(_UNITS.split(), start=1)},
+    **{word: n for n, word in enumerate(f"{_ORDINALS} nineteenth".split(), start=1)},
+    **{word: n for n, word in enumerate(_TENS.split(), start=2) for n in (n * 10,)},
+    "twentieth": 20,
+    "thirtieth": 30,
+    "oh": 0,
+    "hundred": 100,
+    "thousand": 1000,
+}
+_SPELLED = "|".join(sorted(_VALUES, key=len, reverse=True))
+_NUMBER = re.compile(rf"\b(?:{_SPELLED})(?:(?:[ -]| and )(?:{_SPELLED}))*\b")
 
 
 class Date(NamedTuple):
@@ -53,6 +72,7 @@ def read_date(form: str, *, months_first: bool = False) -> Date | None:
     text = fold_text(form).replace(",", " ")
     if len(text) > _LONGEST:
         return None
+    text = _NUMBER.sub(_in_figures, text)
     if match := _ISO.search(text) or _COMPACT.search(text):
         return _date(int(match[1]), int(match[2]), int(match[3]))
     if match := _NUMBERS.search(text):
@@ -80,6 +100,22 @@ def _named(text: str, month: int) -> Date | None:
     year = _YEAR.search(text)
     day = _DAY.search(text.replace(year[1], " ", 1) if year else text)
     return _date(int(year[1]) if year else 0, month, int(day[1]) if day else 0)
+
+
+def _in_figures(match: re.Match[str]) -> str:
+    """Write a number in figures: twenty-first is 21, nineteen eighty-seven 1987."""
+    groups = [0]
+    for word in re.split(r"[ -]", match.group()):
+        value = _VALUES.get(word, 0)
+        if word in {"hundred", "thousand"}:
+            groups[-1] *= value
+        elif groups[-1] % 100 == 0 or (groups[-1] % 100 >= 20 and 0 < value < 10):
+            groups[-1] += value
+        else:
+            groups.append(value)
+    pair = len(groups) == 2 and 9 < groups[0] < 100
+    pair = pair and (9 < groups[1] < 100 or " oh" in match.group())
+    return str(groups[0] * 100 + groups[1]) if pair else " ".join(map(str, groups))
 
 
 def _whole_year(year: int) -> int:

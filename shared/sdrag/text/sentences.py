@@ -3,7 +3,9 @@ Sentences and words, with their offsets.
 
 A rule-based segmenter is enough for what it serves: chunks of an index, windows of a
 scan, units of withholding. It errs towards longer sentences, because a name cut from
-its title is worse than two sentences kept together.
+its title is worse than two sentences kept together. Wrapped lines of prose are one
+sentence; a heading, a list item, a field, a row of a table and a line of a log are
+each one of their own.
 """
 
 from __future__ import annotations
@@ -12,16 +14,30 @@ import re
 
 from sdrag.vocabulary import Span
 
-__all__ = ["sentences", "words"]
+__all__ = ["is_structured", "line_after", "line_before", "sentences", "words"]
 
 _WORD = re.compile(r"\w+(?:['\u2019\u2011-]\w+)*")
-# A terminator with its closing quotes, followed by space; a CJK terminator; or a
-# line break that ends a paragraph, a heading or a list item. A run of dots is tried at
-# its first one only, and never given back: a page of dots costs one pass.
+# A terminator with its closing quotes, followed by space; a CJK terminator; a line
+# break; a mark between two cells. A run of dots is tried at its first one only, and
+# never given back: a page of dots costs one pass.
 _END = re.compile(
     r"""(?<![.!?\u2026])[.!?\u2026]++["'\u2019\u201d)\]]*+(?=\s)|[\u3002\uff01\uff1f]["\u300d\u300f)]*"""
-    r"""|\n[ \t\r\f\v]*\n|\n(?=[ \t]*(?:[-*\u2022]|\d{1,3}[.)])\s)"""
+    r"""|\n[ \t\r\f\v]*\n|\n|(?P<cell>\t+|\|)"""
 )
+_STRUCTURED = re.compile(
+    r"[ \t>]*+(?:[-+*\u2022][ \t]|\d{1,3}[.)][ \t]|\#{1,6}[ ]|[|{}\[\]<]|[-=*_]{3}"
+    r"|[\"'][\w ./-]{1,40}[\"'][ ]?:|[\w.-]{1,40}[ ]?[:=](?:[ \t\"']|$)"
+    r"|[A-Z][\w.'&-]{0,20}(?:[ /(][\w.'&)-]{1,20}){0,3}:(?:\s|$)|\d{4}-\d\d-\d\d)"
+)
+_SEPARATED = re.compile(r"\t|[ ]\|[ ]|(?<=[^\s\d])[;,](?=\S).*?\S[;,](?=[^\s\d])")
+_SMALL = frozenset(
+    ["of", "and", "the", "for", "in", "on", "to", "a", "an", "de", "van", "von", "der"]
+)
+_SHORT = 40
+_LONGEST_HEADING = 10
+_LONGEST_LINE = 400
+"""So much of a line is looked at."""
+
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[\"'\u201c\u2018])(?:[A-Za-z]|(?:[A-Za-z]\.)+[A-Za-z]?|Dr|Mr|Mrs|Ms|Mx"
     r"|Prof|Rev|Fr|Sr|Jr|St|Sgt|Capt|Cpt|Lt|Col|Gen|Maj|Cmdr|Adm|Hon|Pres|Gov|Sen|Rep"
@@ -33,12 +49,22 @@ _ABBREVIATION = re.compile(
 _LOOK_BACK = 16
 
 
-def sentences(text: str) -> tuple[Span, ...]:
-    """Cut a text into sentences; the spans hold no outer whitespace."""
+def sentences(text: str, *, cells: bool = False) -> tuple[Span, ...]:
+    """
+    Cut a text into sentences; the spans hold no outer whitespace.
+
+    Args:
+        text: What is cut.
+        cells: Each cell of a table is a sentence too, and not only each row.
+    """
     found: list[Span] = []
     start = 0
     for match in _END.finditer(text):
-        if _ends_sentence(text, match):
+        if match["cell"]:
+            if cells and _parts_cells(text, match):
+                _add(found, text, start, match.start())
+                start = match.end()
+        elif _ends_sentence(text, match):
             _add(found, text, start, match.end())
             start = match.end()
     _add(found, text, start, len(text))
@@ -52,6 +78,8 @@ def words(text: str) -> tuple[Span, ...]:
 
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     mark = match.group()
+    if mark == "\n":
+        return _ends_line(text, match.start())
     if not mark.startswith("."):
         return True
     rest = text[match.end() : match.end() + _LOOK_BACK].lstrip()
@@ -69,3 +97,50 @@ def _add(found: list[Span], text: str, start: int, end: int) -> None:
     if stripped:
         offset = start + len(piece) - len(piece.lstrip())
         found.append(Span(offset, offset + len(stripped)))
+
+
+def is_structured(line: str) -> bool:
+    """Say whether a line is an item, a field, a row or of a log, and no prose."""
+    return bool(_STRUCTURED.match(line) or _SEPARATED.search(line))
+
+
+def _ends_line(text: str, position: int) -> bool:
+    """Say whether a line break parts two lines, and does not wrap one."""
+    before, after = line_before(text, position), line_after(text, position + 1)
+    if is_structured(after):
+        return True
+    if after.lstrip(" \t>\"'(\u201c\u2018")[:1].islower():
+        return False
+    return is_structured(before) or _is_heading(before.strip())
+
+
+def _is_heading(line: str) -> bool:
+    """Say whether a line is short, or all its words have capitals."""
+    if not line or line[-1] in ".,;!?":
+        return False
+    words = line.split()
+    return (len(line) < _SHORT and line[0].isupper()) or (
+        len(words) <= _LONGEST_HEADING
+        and all(not word[0].islower() or word in _SMALL for word in words)
+    )
+
+
+def _parts_cells(text: str, match: re.Match[str]) -> bool:
+    """Say whether a tab or a bar is between two cells of a row."""
+    if match.group() != "|":
+        return True
+    line = line_before(text, match.start()) + line_after(text, match.start())
+    return line.count("|") > 1 or line.lstrip().startswith("|")
+
+
+def line_before(text: str, position: int) -> str:
+    """Return the line up to a position; not all of a very long one."""
+    least = max(0, position - _LONGEST_LINE)
+    return text[max(least, text.rfind("\n", least, position) + 1) : position]
+
+
+def line_after(text: str, position: int) -> str:
+    """Return the line from a position on; not all of a very long one."""
+    most = position + _LONGEST_LINE
+    end = text.find("\n", position, most)
+    return text[position : end if end >= 0 else most]

@@ -11,9 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.lexicon import MONTHS, WEEKDAYS, cased, listed
+from sdrag.detectors.local.lexicon import WEEKDAYS, cased, listed
 from sdrag.detectors.local.tables import word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens, begun, matches
+from sdrag.detectors.local.worded_dates import (
+    CENTURY,
+    DAY,
+    MONTH_NAMES,
+    YEAR,
+    counted_dates,
+    worded_dates,
+)
 
 __all__ = ["foreign_dates", "times", "timestamps"]
 
@@ -24,42 +32,44 @@ _MONTH = (
     r"|Dec(?:ember|\.)?|JANUARY|FEBRUARY|MARCH|APRIL|MAY|JUNE|JULY|AUGUST|SEPTEMBER"
     r"|OCTOBER|NOVEMBER|DECEMBER)(?![a-z])"
 )
-_DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
-_YEAR = r"(?:1[5-9]|20)\d\d"
 _CLOCK = r"(?:[01]?\d|2[0-4])[:.][0-5]\d(?:[:.][0-5]\d)?(?:\.\d{1,6})?"
 _ZONE = (
     r"(?: ?(?:[ap]\.?m\b\.?|[AP]M\b|hrs?\b|h\b|Z\b|UTC\b|GMT\b|IST\b|[ECMP][SD]?T\b))"
 )
 _SEASON = r"(?:spring|summer|autumn|winter|fall)"
+_COMPACT = rf"{CENTURY}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
 # What a date or a time that begins with a number may be, the longest form first.
 _NUMERIC = re.compile(
-    rf"(?P<iso>(?<![\w./-]){_YEAR}[-/.](?:1[0-2]|0?[1-9])[-/.](?:3[01]|[12]\d|0?[1-9])"
+    rf"(?P<iso>(?<![\w./-]){YEAR}[-/.](?:1[0-2]|0?[1-9])[-/.](?:3[01]|[12]\d|0?[1-9])"
     rf"(?:[T ]{_CLOCK}{_ZONE}?)?(?![\w/-]))"
     r"|(?P<short>(?<![\w./-])\d{1,2}([./-])\d{1,2}\3(?:\d{4}|\d{2})(?![\w/-]))"
-    rf"|(?P<day>(?<![\w.,-])(?:{_DAY}(?:,? ?(?:-|to|and|or|until) ?|, ))?{_DAY}"
-    rf" (?:day )?(?:of )?{_MONTH}(?:,? {_YEAR}\b)?)"
-    rf"|(?P<named>(?<![\w/-]){_YEAR}-{_MONTH}(?:-{_DAY})?\b)"
+    rf"|(?P<day>(?<![\w.,-])(?:{DAY}(?:,? ?(?:-|to|and|or|until) ?|, ))?{DAY}"
+    rf" (?:day )?(?:of )?{_MONTH}(?:,? {YEAR}\b)?)"
+    rf"|(?P<named>(?<![\w/-]){YEAR}-{_MONTH}(?:-{DAY})?\b)"
     r"|(?P<hour>(?<![\w.,/:-])(?:[01]?\d|2[0-4]) ?(?:[ap]\.?m\b\.?|[AP]M\b|o'clock"
     r"|noon\b|midnight\b))"
     rf"|(?P<clock>(?<![\w.,/:-]){_CLOCK}{_ZONE}?(?![\w:/%]))"
-    rf"|(?P<year>(?<![\w.,/:$\u20ac\u00a3-]){_YEAR}s?"
-    rf"(?:[-/](?:{_YEAR}|\d\d))?(?![\w/:%]|[.,-]\d))"
+    rf"|(?P<compact>(?<![A-Za-z0-9.,/:$\u20ac\u00a3]){_COMPACT}(?![A-Za-z0-9/:%]|[.,-]\d))"
+    r"|(?P<roman>(?<![\w.,/-])\d{1,2}[./] ?[IVX]{1,4}[./] ?\d{4}\b)"
+    rf"|(?P<fiscal>(?<=FY){CENTURY}(?:[/-]\d\d)?(?!\w))"
+    rf"|(?P<year>(?<![\w.,/:$\u20ac\u00a3-]){YEAR}s?"
+    rf"(?:[-/](?:{YEAR}|\d\d))?(?![\w/:%]|[.,-]\d))"
 )
 _NUMERIC_TYPES = {
     "iso": ("DATE", 1.0),
     "short": ("DATE", 0.95),
     "day": ("DATE", 1.0),
     "named": ("DATE", 0.9),
+    "compact": ("DATE", 0.55),
+    "roman": ("DATE", 0.9),
+    "fiscal": ("DATE", 0.8),
     "hour": ("TIME", 1.0),
     "clock": ("TIME", 0.8),
     "year": ("DATE", 0.7),
 }
-_MONTH_NAMES = MONTHS | {
-    name.upper() for name in MONTHS if len(name) > 3 or name == "May"
-}
 _MONTHLY = re.compile(
-    rf"{_MONTH}(?: {_DAY}(?: ?(?:-|to|and) ?{_DAY})?(?!\d)(?:,? {_YEAR})?\b"
-    rf"|,? (?:of )?{_YEAR}\b)"
+    rf"{_MONTH}(?: {DAY}(?: ?(?:-|to|and) ?{DAY})?(?!\d)(?:,? {YEAR})?\b"
+    rf"|,? (?:of )?{YEAR}\b)"
 )
 _MONTH_CUE = re.compile(
     r"\b(?:in|since|until|of|last|next|this|by|from|to|during|early|late|mid|between|and"
@@ -77,7 +87,7 @@ _WEEKDAY_CUE = re.compile(r"\b(?:on|last|next|every) $")
 _PART_OF_DAY = re.compile(r" (?:morning|afternoon|evening|night)s?\b")
 _SEASONS = listed("spring summer autumn winter fall Spring Summer Autumn Winter")
 _SEASONAL = re.compile(
-    rf"(?i:{_SEASON})(?: (?:and|or) {_SEASON})?(?:,? (?:of )?(?:the year )?{_YEAR}\b)"
+    rf"(?i:{_SEASON})(?: (?:and|or) {_SEASON})?(?:,? (?:of )?(?:the year )?{YEAR}\b)"
 )
 _FEASTS = word_set("feasts")
 _FEAST = re.compile(r"\w+(?:'s)?(?: (?:Day|Eve|Monday|Sunday|Friday))?")
@@ -103,9 +113,10 @@ _RELATIVE_CUES = listed("this last next This Last Next")
 
 def times(tokens: Tokens) -> Iterator[Candidate]:
     """Yield dates and times, and the stretch from one to another as a whole."""
-    found = [*_dates(tokens), *_days(tokens), *_clocks(tokens)]
+    found = [*_dates(tokens), *worded_dates(tokens), *_days(tokens), *_clocks(tokens)]
     yield from found
     yield from _stretches(tokens.text, found)
+    yield from counted_dates(tokens)
 
 
 def _dates(tokens: Tokens) -> Iterator[Candidate]:
@@ -117,7 +128,7 @@ def _dates(tokens: Tokens) -> Iterator[Candidate]:
             type_, confidence = _NUMERIC_TYPES[match.lastgroup]
             start = _since(text, match.start()) if type_ == "DATE" else match.start()
             yield Candidate(start, match.end(), type_, confidence, "form")
-    for index in tokens.indices(_MONTH_NAMES):
+    for index in tokens.indices(MONTH_NAMES):
         start = starts[index]
         match = _MONTHLY.match(text, start)
         if match:
@@ -232,7 +243,6 @@ _NAMES = (
     r"(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
-_CENTURY = r"(?:19|20)\d\d"
 _STAMP = re.compile(
     r"(?<![\w./:-])(?:"
     rf"(?P<moment>\d{{4}}[-/.]?\d\d[-/.]?\d\d[Tt ](?:{_SECONDS}|{_BASIC}){_OFFSET}?"
@@ -240,13 +250,12 @@ _STAMP = re.compile(
     rf"|(?P<numeric>\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}[T ,]{{1,2}}{_SECONDS}{_OFFSET}?"
     r"(?: ?[AaPp]\.?[Mm]\b)?(?![\w:]))"
     r"|(?P<week>\d{4}-?W[0-5]\d(?:-?[1-7])?(?!\w))"
-    rf"|(?P<compact>{_CENTURY}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\w./:-]))"
     rf"|(?P<named>\d{{1,2}}[-/. ]?{_NAMES}(?:[-/. ]?\d{{4}}|[-/.]\d\d| ?'\d\d)"
     rf"(?:[T :,]{{1,2}}{_SECONDS}{_OFFSET}?)?(?![\w:]))"
     rf"|(?P<monthly>(?:{_NAMES}(?:[-/]\d{{4}}|[-/]\d{{1,2}}[-/]\d{{2,4}}|-\d\d)"
     rf"|\d{{1,2}}-{_NAMES}|\d{{4}}/{_NAMES}/\d{{1,2}})(?![\w/-]))"
-    rf"|(?P<month>(?:0?[1-9]|1[0-2])/{_CENTURY}(?![\w/-]))"
-    rf"|(?P<quarter>(?:Q[1-4][ /-]?{_CENTURY}|{_CENTURY}[ /-]?Q[1-4]|H[12] {_CENTURY})"
+    rf"|(?P<month>(?:0?[1-9]|1[0-2])/{CENTURY}(?![\w/-]))"
+    rf"|(?P<quarter>(?:Q[1-4][ /-]?{CENTURY}|{CENTURY}[ /-]?Q[1-4]|H[12] {CENTURY})"
     r"(?!\w))"
     r")"
 )
@@ -265,14 +274,13 @@ _STAMP_CONFIDENCE = {
     "week": 0.8,
     "month": 0.75,
     "quarter": 0.8,
-    "compact": 0.5,
 }
 
 
 def timestamps(text: str, positions: list[int]) -> Iterator[Candidate]:
     """Yield dates with their times, and times with a fraction or an offset."""
     for match in matches(_STAMP, text, positions):
-        confidence = _STAMP_CONFIDENCE[match.lastgroup or "compact"]
+        confidence = _STAMP_CONFIDENCE[match.lastgroup or "moment"]
         yield Candidate(*match.span(), "DATE", confidence, "stamp")
     for match in matches(_STAMP_CLOCK, text, positions):
         yield Candidate(*match.span(), "TIME", 0.9, "stamp")

@@ -3,7 +3,9 @@ People called by a month or by an everyday word: May Smith, April, Rose, Will.
 
 A word that is a given name and something else too is a person's where the words around
 it speak of one: "my name is May", "Mrs May", "April said". Once it is, its later places
-are found too, except where a month or a modal verb is meant.
+are found too, except where a month or a modal verb is meant. On a line, in a cell and
+in front of what is said (a heading, an item, a chat) a given name and a surname are
+enough, in capitals too.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.lexicon import FUNCTION_WORDS, MONTHS, TITLES, cased
+from sdrag.detectors.local.lexicon import FUNCTION_WORDS, GENERIC, MONTHS, TITLES, cased
 from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
-__all__ = ["everyday_names"]
+__all__ = ["everyday_names", "names_on_lines"]
 
 
 _TOLD = re.compile(
@@ -141,3 +143,58 @@ def _later(tokens: Tokens, word: str) -> Iterator[Candidate]:
         part = _PART_BEFORE.search(text, max(0, start - 2), start)
         if not (dated or part or _GOES_ON.match(text, end) or _PART.match(text, end)):
             yield Candidate(start, end, "PERSON", 0.6, "form")
+
+
+_NAME = r"[^\W\d_]+(?:['-][^\W\d_]+)*"
+_LINE = re.compile(
+    r"(?:^|[|\t])[ \t>#*_=+\u2022\[(-]*(?:\d{1,2}[.)] +)?"
+    rf"(?P<names>{_NAME}(?:,? {_NAME}\.?){{1,3}})(?=[ \t#*_=)\]:]*(?:$|[|\t]))",
+    re.MULTILINE,
+)
+_STAMP = r"(?P<stamp>\[?\(?\d[\d:./, -]{2,20}(?: ?[AaPp][Mm])?\]?\)?(?: -)?:? +)"
+_SPEAKER = re.compile(
+    rf"^[ \t>*-]*{_STAMP}?[<*\"]{{0,3}}(?P<names>{_NAME}(?: {_NAME}){{0,2}})"
+    r"[>*\"]{0,3}"
+    r"(?: ?[\[(][^\])\n]{1,20}[\])])?(?::|(?<=>)) ?(?P<speech>[^\n]{0,200})",
+    re.MULTILINE,
+)
+_SPEAKS = re.compile(
+    r"(?i:\b(?:i|i'm|i'll|you|we|me|my|yes|no|ok|okay|hi|hello|thanks|thank|please|sure"
+    r"|sorry|what|when|where|who|why|how|did|do|can|could|would|should|let's|lol|yeah|hey)"
+    r"\b)|[?!]|^[\"\u201c]"
+)
+
+
+def names_on_lines(text: str) -> Iterator[Candidate]:
+    """Yield names that are a line or a cell, and those of speakers."""
+    for match in _LINE.finditer(text):
+        if _is_full(match["names"]):
+            yield Candidate(*match.span("names"), "PERSON", 0.7, "line")
+    for match in _SPEAKER.finditer(text):
+        words = [word.capitalize() for word in match["names"].split(" ")]
+        speaks = match["stamp"] or _SPEAKS.search(match["speech"])
+        if not GENERIC.isdisjoint(words):
+            continue
+        if words[0] in tables.first_names() or words[-1] in tables.surnames():
+            given = words[0] in tables.first_names() and match["names"][0].isupper()
+            if speaks or (given and len(words) == 1):
+                yield Candidate(
+                    *match.span("names"), "PERSON", 0.7, "speaker" if speaks else "line"
+                )
+
+
+def _is_full(names: str) -> bool:
+    """Say whether words are a given name and a surname, or the other way round."""
+    if not all(word[0].isupper() for word in names.split()):
+        return False
+    words = [word.strip(".,").capitalize() for word in names.split()]
+    if "," in names:
+        words = (
+            [*words[1:], words[0]] if names.split(maxsplit=1)[0].endswith(",") else []
+        )
+    return (
+        bool(words)
+        and words[0] in tables.first_names()
+        and words[-1] in tables.surnames()
+        and not MONTHS.issuperset(words)
+    )

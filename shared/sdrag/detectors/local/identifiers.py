@@ -17,7 +17,7 @@ from sdrag.detectors.local.check_digits import (
     is_network_address,
     luhn_holds,
 )
-from sdrag.detectors.local.lexicon import cased
+from sdrag.detectors.local.lexicon import UNITS, cased
 from sdrag.detectors.local.tables import word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens, cued
 
@@ -85,7 +85,29 @@ def _long(text: str, position: int) -> Iterator[Candidate]:
     if phone and not _DATED.fullmatch(phone.group()):
         value = phone.group()
         marked = value[0] in "+(0" or any(c in value for c in " -.(x")
-        yield Candidate(*phone.span(), "PHONE_NUMBER", 0.8 if marked else 0.5, "digits")
+        if marked or not _counted(text, *phone.span()):
+            least = 0.8 if marked else 0.5
+            yield Candidate(*phone.span(), "PHONE_NUMBER", least, "digits")
+
+
+_COUNTED = word_set("counted_things")
+_KEY = re.compile(
+    r"(?:[^\W\d_]|_(?=[^\W_])){1,40}(?=(?: (?i:at|is|was|no|nr|number))?"
+    r"[\"']?\)?\.?[ \t]{0,2}[:=#]{0,2}[ \t]{0,2}[\"']?$)"
+)
+_KEY_WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
+_UNIT = re.compile(r" ?([a-zA-Z]{1,12})\b")
+_REACH = 48
+
+
+def _counted(text: str, start: int, end: int) -> bool:
+    """Say whether the word in front or the unit behind tells that it is no phone."""
+    unit = _UNIT.match(text, end)
+    if unit and (unit[1] in UNITS or unit[1] in _COUNTED):
+        return True
+    key = _KEY.search(text, max(0, start - _REACH), start)
+    words = _KEY_WORD.findall(key.group()) if key else []
+    return any(word.lower() in _COUNTED for word in words[-2:])
 
 
 def _iban(text: str, position: int) -> Iterator[Candidate]:
@@ -104,7 +126,8 @@ def _placed(text: str, position: int) -> Iterator[Candidate]:
 
 _DATED = re.compile(
     r"\d{4}[-.]\d{1,2}[-.]\d{1,2}|\d{1,2}[-.]\d{1,2}[-.]\d{4}|\d{4}-\d{2}-\d{2} \d{1,2}"
-    r"|\d{4}\s?-\s?\d{4}|\d{1,3}(?:[ .]000)+"
+    r"|\d{4}\s?-\s?\d{4}|\d{1,3}(?:[ .]000)+|(?!0\d)\d+\.\d+|(?:\d[ -]?){16,}"
+    r"|(?:\d{1,3}\.){3}\d{1,3}(?: .*)?"
 )
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
+from sdrag.detectors.local.account_names import account_names, embedded_names
 from sdrag.detectors.local.accounts import bank_accounts, wallets
 from sdrag.detectors.local.addresses import addresses
 from sdrag.detectors.local.dates import foreign_dates, times, timestamps
-from sdrag.detectors.local.everyday_names import everyday_names
+from sdrag.detectors.local.everyday_names import everyday_names, names_on_lines
+from sdrag.detectors.local.fields import field_values, fields, unlabelled
 from sdrag.detectors.local.identifiers import identifiers, phones
 from sdrag.detectors.local.internet import links, machine_addresses, secrets
 from sdrag.detectors.local.names import names
 from sdrag.detectors.local.national_numbers import scheme_numbers, written_numbers
 from sdrag.detectors.local.numbered import numbered, plates
-from sdrag.detectors.local.plain_text import capitalised, plain_text
+from sdrag.detectors.local.plain_text import capitalised, mended, plain_text
 from sdrag.detectors.local.postcodes import postcodes
 from sdrag.detectors.local.punctuated_names import definitions, partnerships, quoted
 from sdrag.detectors.local.quantities import counts, measures
@@ -28,17 +31,31 @@ __all__ = ["all_mentions"]
 
 _SLACK = 0.2
 _RECENT = 8
+_APART = frozenset(("account", "field", "form", "inside", "magnitude"))
 _IDENTIFYING = frozenset(
     ("PERSON", "PHONE_NUMBER", "CODE", "CREDIT_CARD", "IBAN_CODE", "US_SSN", "DATE")
 )
 
 
 def all_mentions(text: str) -> tuple[Mention, ...]:
-    """Find what identifies in a text."""
+    """Find what identifies in a text: as it is, and as it was before it was typeset."""
+    found = _mentions(text)
+    typeset = mended(text)
+    if typeset is None:
+        return found
+    before = (
+        replace(m, span=typeset.span(m.span.start, m.span.end))
+        for m in _mentions(typeset.text)
+    )
+    return tuple(sorted({*found, *before}, key=lambda m: (m.span, m.type, m.reason)))
+
+
+def _mentions(text: str) -> tuple[Mention, ...]:
     plain = plain_text(text)
     shown = capitalised(plain.text)
     tokens = tokenize(shown)
-    named = list(names(tokens))
+    labels = fields(tokens)
+    named = list(unlabelled(names(tokens), labels))
     found: list[Candidate] = []
     for candidates in (
         links(plain.text),
@@ -53,13 +70,17 @@ def all_mentions(text: str) -> tuple[Mention, ...]:
         named,
         partnerships(tokens),
         forms(tokens, named),
+        embedded_names(plain.text),
+        account_names(plain.text, tokens),
+        field_values(tokens, labels),
+        names_on_lines(plain.text),
         peoples(tokens),
         terms(tokens),
         counts(tokens),
         _schemes(tokens),
     ):
         check_time()
-        found += candidates
+        found += unlabelled(candidates, labels)
     return tuple(
         Mention(plain.span(f.start, f.end), f.type, f.confidence, f.reason)
         for f in settled(found)
@@ -70,9 +91,10 @@ def settled(found: Iterable[Candidate]) -> list[Candidate]:
     """
     Drop what lies within something at least as sure; sort the rest.
 
-    A form of a name seen elsewhere is dropped for its own type alone. So is what may
-    identify somebody, for the same stretch: 943 476 5919, by the words before it an NHS
-    number, is shaped like a telephone number too.
+    A form of a name seen elsewhere is dropped for its own type alone. So are a name
+    inside an address or a slug, an account's name, what a field's label tells, a large
+    sum, and what may identify somebody, for the same stretch: 943 476 5919, by the
+    words before it an NHS number, is shaped like a telephone number too.
     """
     kept: list[Candidate] = []
     reached = 0
@@ -93,7 +115,7 @@ def _holds(other: Candidate, candidate: Candidate) -> bool:
     """Say whether the other says all of it already."""
     if other.type != candidate.type:
         same = (other.start, other.end) == (candidate.start, candidate.end)
-        if candidate.reason == "form" or (same and candidate.type in _IDENTIFYING):
+        if candidate.reason in _APART or (same and candidate.type in _IDENTIFYING):
             return False
     return (
         other.end >= candidate.end and other.confidence >= candidate.confidence - _SLACK

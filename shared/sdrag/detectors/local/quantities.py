@@ -22,9 +22,15 @@ __all__ = ["counts", "measures"]
 _NUMERAL = r"(?:\d{1,3}(?:[,. ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)"
 _SIGN = re.compile("[$\u20ac\u00a3\u00a5\u20b9]")
 _CODES = word_set("currency_codes")
+_MAGNITUDE = r"(?i:hundred|thousand|million|billion|trillion|lakh|lac|crore)s?\b"
+_SHORT_MAGNITUDE = r"(?:bn|mn|tn|mio|Mio|mrd|Mrd|k|K|m|M|B)\b\.?"
 _MONEY = re.compile(
     rf"(?:(?:US|AU|NZ|CA)?[$\u20ac\u00a3\u00a5\u20b9]|Rs\.?|[A-Z]{{3}}) ?{_NUMERAL}"
-    r"(?: ?(?:million|billion|thousand|bn|m|k|M|K)\b)?"
+    rf"(?:[ -]?(?:{_MAGNITUDE}|{_SHORT_MAGNITUDE}))?"
+)
+_LARGE_SUM = re.compile(
+    rf"(?<![\d.,]){_NUMERAL}(?:[ -]?{_MAGNITUDE}|[ -]?(?:bn|mn|tn|mio|Mio|mrd|Mrd)\b\.?"
+    rf"|[kK]\b)"
 )
 _NUMBER_FIRST = re.compile(
     rf"(?P<percent>(?<![\d.,]){_NUMERAL} ?(?:%|per cent\b|percent\b))"
@@ -76,6 +82,9 @@ def _signed(tokens: Tokens) -> Iterator[Candidate]:
 def _written(tokens: Tokens) -> Iterator[Candidate]:
     """Yield what a number begins."""
     for index in tokens.numbers:
+        large = _LARGE_SUM.match(tokens.text, tokens.starts[index])
+        if large:
+            yield Candidate(*large.span(), "NUMBER", 0.5, "magnitude")
         match = _NUMBER_FIRST.match(tokens.text, tokens.starts[index])
         if match is None:
             continue
@@ -154,12 +163,17 @@ def _number_before(tokens: Tokens, index: int) -> int | None:
         word = words[position - 1]
         if word[0].isdigit() or word.lower() in NUMBER_WORDS:
             first = position - 1
-        elif first is None and index - position < 2 and _qualifies(word):
+        elif (first is None and index - position < 2 and _qualifies(word)) or (
+            word in _SHORT_MAGNITUDES and words[position - 2][:1].isdigit()
+        ):
             pass
         elif word not in _JOINS or first is None:
             break
         position -= 1
     return first
+
+
+_SHORT_MAGNITUDES = listed("bn mn tn mio Mio mrd Mrd k K m M lakh lac crore")
 
 
 def _qualifies(word: str) -> bool:
@@ -214,16 +228,24 @@ def counts(tokens: Tokens) -> Iterator[Candidate]:
                 yield from _counted(tokens.text, start, end, _PLURAL)
 
 
+_JOINING = frozenset(("and", "a"))
+
+
 def _last(tokens: Tokens, index: int) -> int:
     """Return the last word of the number that begins with the token."""
     last = index
-    while (
-        last + 1 < len(tokens.words)
-        and tokens.words[last + 1] in NUMBER_WORDS
-        and tokens.gap(last + 1) in (" ", "-")
-    ):
-        last += 1
-    return last
+    while True:
+        joined = 0
+        for ahead, word in enumerate(tokens.words[last + 1 : last + 5], start=1):
+            if tokens.gap(last + ahead) not in (" ", "-"):
+                break
+            if word in NUMBER_WORDS or word == "quarter":
+                joined = ahead
+            elif word not in _JOINING:
+                break
+        if not joined:
+            return last
+        last += joined
 
 
 def _counted(

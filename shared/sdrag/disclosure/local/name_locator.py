@@ -19,10 +19,11 @@ from sdrag.detectors.local.tables import common_words, first_names, surnames
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.quoted_names import telling_words
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.surface_forms import name_forms, spellings
+from sdrag.disclosure.surface_forms import name_forms, plurals, spellings
 from sdrag.engine.deadlines import check_time
-from sdrag.text.folding import Folded, fold, fold_text
+from sdrag.text.folding import Folded, fold_text
 from sdrag.text.phrase_matcher import PhraseMatcher, needs_case
+from sdrag.text.readings import readings
 from sdrag.vocabulary import Finding, Mention, Span
 
 __all__ = ["named"]
@@ -54,12 +55,13 @@ def named(
     """
     if not any(parsed.names for parsed in asked):
         return
-    folded = fold(document.text)
+    folded, *others = readings(document.text)
     for parsed in asked:
         spans: set[Span] = set()
         for name in parsed.names:
             check_time()
-            spans.update(_whole(name, folded))
+            for reading in (folded, *others):
+                spans.update(_whole(name, reading))
             spans.update(_parts(name, document, folded))
             spans.update(_inside(name, document.text))
             spans.update(_borne(name, document.text, mentions))
@@ -74,7 +76,7 @@ def _whole(name: str, folded: Folded) -> Iterator[Span]:
     known = {name, *name_forms(name)}
     forms = {spelt for form in known for spelt in spellings(form)}
     single = {form for form in forms if len(_WORD.findall(form)) < 2}
-    yield from PhraseMatcher((forms - single) | {name}).find(folded)
+    yield from PhraseMatcher((forms - single) | {name, *plurals(name)}).find(folded)
 
 
 def _parts(name: str, document: JoinedText, folded: Folded) -> Iterator[Span]:
@@ -84,9 +86,9 @@ def _parts(name: str, document: JoinedText, folded: Folded) -> Iterator[Span]:
     short = {word for word in words if needs_case(word)}
     everyday = {fold_text(word) for word in words if _is_everyday(word)}
     rare = words - short - {word for word in words if _is_everyday(word)}
-    yield from PhraseMatcher(form for word in rare for form in (word, f"{word}s")).find(
-        folded
-    )
+    yield from PhraseMatcher(
+        form for word in rare for form in (word, f"{word}s", *plurals(word))
+    ).find(folded)
     cased = {form for word in short - everyday for form in (word, word.upper())}
     uncapitalised: dict[Span, bool] = {}
     for match in _WORD.finditer(text) if cased or everyday else ():

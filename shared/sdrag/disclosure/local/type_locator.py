@@ -34,7 +34,8 @@ _CHECKED = frozenset(
 _CHECKED_CODES = frozenset({"check-digits", "mac", "pattern", "scheme"})
 _BARE = re.compile(r"\d[\d.,]*")
 _SPELLED = re.compile(
-    r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty\b|\w[ -](?:hundred|thousand|million)",
+    r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty\b|\w[ -](?:hundred|thousand|million"
+    r"|billion|trillion)",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,170 @@
+"""
+Names of accounts, and the names of people inside them.
+
+An address's local part, a handle, the folder of a user, a slug and a file's name are
+parted into words, which are looked up in the lists of names; the whole part is taken.
+What stands for one person alone (a local part, a handle, a folder under `users`) is a
+person's with a single name, or an initial and a surname run together. Elsewhere a given
+name and a surname must be side by side, and one of them no everyday word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sdrag.detectors.local import tables
+from sdrag.detectors.local.lexicon import cased, listed
+from sdrag.detectors.local.runs import is_common
+from sdrag.detectors.local.tables import word_set
+from sdrag.detectors.local.tokens import Candidate, Tokens
+
+__all__ = ["account_names", "embedded_names"]
+
+# Behind a mark, with a mark between its letters, or in humps.
+_PART = re.compile(
+    r"(?<![\w.+%'-])(?:(?<=[@#/\\~=:])[^\W_]|[^\W\d_]+(?:[._-]+(?=\w)|(?<=[a-z])(?=[A-Z])))"
+    r"(?:[\w.+%'-]{0,126}\w)?"
+)
+_LOCAL = re.compile(r"[^\W_][\w.+%'-]{0,63}$")
+_WORDS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])")
+_EXTENSION = re.compile(r"\.[A-Za-z]\w{0,4}$")
+_INITIAL = 4
+"""A surname behind a glued initial has at least so many letters."""
+_LEAST = 3
+_LONGEST = 40
+_ROLES = word_set("role_accounts")
+_FOLDERS = "|".join(sorted(word_set("folders_of_people")))
+_OWNER = re.compile(
+    rf"(?:(?:^|[/\\])(?i:{_FOLDERS})[/\\]@?|(?<!\w)~|[/\\]@|[#?&](?:u|user|author|owner)="
+    r"|(?i:github|gitlab|bitbucket|twitter|facebook|instagram|x)\.(?:com|org)[/:])$"
+)
+_REACH = 24
+
+
+def embedded_names(text: str) -> Iterator[Candidate]:
+    """Yield parts of addresses, handles, paths, links and slugs that name somebody."""
+    for match in _PART.finditer(text):
+        start, end = match.span()
+        handle = (
+            text[start - 1 : start] == "@" and not text[start - 2 : start - 1].isalnum()
+        )
+        alone = handle or _OWNER.search(text, max(0, start - _REACH), start)
+        if names_somebody(match.group(), alone=bool(alone)):
+            yield Candidate(start, end, "PERSON", 0.7, "inside")
+    at = text.find("@")
+    while at >= 0:
+        local = _LOCAL.search(text, max(0, at - 64), at)
+        if local and names_somebody(local.group(), alone=True):
+            yield Candidate(*local.span(), "PERSON", 0.7, "inside")
+        at = text.find("@", at + 1)
+
+
+def names_somebody(value: str, *, alone: bool) -> bool:
+    """
+    Say whether the words of a value are somebody's name.
+
+    Args:
+        value: A local part, a handle, a slug, a file.
+        alone: It stands for one person, so that a single name is enough.
+    """
+    words = _WORDS.findall(_EXTENSION.sub("", value))
+    return _names(words) or (alone and _is_owner(words))
+
+
+def _names(words: list[str]) -> bool:
+    """Say whether a given name and a surname are side by side, in any order."""
+    for word, other in pairwise(words):
+        if is_common(word) and is_common(other):
+            continue
+        for given, family in ((word, other), (other, word)):
+            if _is_given(given) and _is_family(family):
+                return True
+    return any(_run_together(word, everyday=False) for word in words)
+
+
+def _run_together(word: str, *, everyday: bool) -> bool:
+    """Say whether a word is a given name and a surname: jonathanmeyers."""
+    if not 2 * _LEAST < len(word) < _LONGEST or is_common(word):
+        return False
+    return any(
+        _is_given(word[:cut]) and _is_family(word[cut:])
+        for cut in range(_LEAST, len(word) - _LEAST + 1)
+        if everyday or not (is_common(word[:cut]) and is_common(word[cut:]))
+    )
+
+
+def _is_owner(words: list[str]) -> bool:
+    """Say whether words name somebody where an account's owner is named."""
+    letters = [word for word in words if len(word) > 1]
+    if all(word.lower() in _ROLES for word in letters):
+        return False
+    if any(_is_given(word) or _is_family(word) for word in letters):
+        return len(letters) < _LEAST or not all(map(is_common, letters))
+    for word in letters:
+        if not is_common(word) and (
+            (len(word) > _INITIAL and (_is_family(word[1:]) or _is_family(word[:-1])))
+            or (len(word) > _LEAST and _is_given(word[:-1]))
+            or _run_together(word, everyday=True)
+        ):
+            return True
+    return False
+
+
+def _is_given(word: str) -> bool:
+    return len(word) >= _LEAST and word.capitalize() in tables.first_names()
+
+
+def _is_family(word: str) -> bool:
+    return len(word) >= _LEAST and word.capitalize() in tables.surnames()
+
+
+_VALUE = r"(?P<value>[^\W_][\w.+-]{0,62}(?<![.+-])\$?)(?![\w@])"
+_CUED = re.compile(
+    rf"(?<![\w.-])(?i:{'|'.join(sorted(word_set('account_cues')))})(?: ?(?i:name"
+    rf"|id)\b)?"
+    r"(?: (?:invalid|user|as|by|from|for|is|was|named|called|in|on|opened|closed"
+    r"|to)\b){0,4}"
+    rf"(?: ?[:=])?(?:[\"']?(?P<quote>['\"])| |(?<=[:=])){_VALUE}"
+)
+_IN_FOLDER = re.compile(rf"[/\\](?i:home|users)[/\\]{_VALUE}")
+_SHELL = re.compile(
+    rf"(?<![\w.-])(?:(?:ssh|scp|sftp|rsync) (?:-\w+ )?(?=[\w.-]+@)|sudo: +|su(?: -)? "
+    rf"|chown "
+    rf"|uid=\d+\(|[A-Z][A-Z0-9-]{{1,14}}\\){_VALUE.replace('@', '')}"
+)
+_ACTING = re.compile(
+    r"(?<!\w)(?P<quote>['\"]?)(?P<value>[^\W_][\w.+-]{0,62})"
+    r"(?: ?\[[^\]\n]{1,12}\])?(?P=quote)"
+    r" (?:(?:has|was|is) )?(?=(?:logged|signed|locked) (?:in|out|on|off)\b)"
+)
+_TELLING = cased(
+    (
+        *word_set("account_cues"),
+        *listed("ssh scp sftp rsync su sudo chown locked home users"),
+    )
+)
+_NO_ACCOUNT = word_set("no_accounts")
+
+
+def account_names(text: str, tokens: Tokens) -> Iterator[Candidate]:
+    """Yield names of accounts, by the words of logs and shells around them."""
+    if _TELLING.isdisjoint(tokens.where) and "\\" not in text:
+        return
+    for pattern in (_CUED, _IN_FOLDER, _SHELL, _ACTING):
+        for match in pattern.finditer(text):
+            sure = (
+                pattern is _IN_FOLDER or re.search("[\"'=:]", match.group()) is not None
+            )
+            yield from _account(text, *match.span("value"), sure=sure)
+
+
+def _account(text: str, start: int, end: int, *, sure: bool) -> Iterator[Candidate]:
+    """Yield what a sign or a quotation mark tells, or what is no word of prose."""
+    value = text[start:end]
+    known = is_common(value) or value in tables.first_names()
+    if value.lower() not in _NO_ACCOUNT and not value.isdigit() and (sure or not known):
+        yield Candidate(start, end, "USERNAME", 0.8, "account")
+        if names_somebody(value, alone=True):
+            yield Candidate(start, end, "PERSON", 0.7, "inside")

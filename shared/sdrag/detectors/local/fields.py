@@ -1,0 +1,406 @@
+"""
+Fields: what a label, a key or the head of a column says about its value.
+
+`Surname: Rose`, `"last": "Lake"`, `dob=2011`, a row under `Surname;Forename`, the items
+of a list under `Pupils:`. The labels are a closed list, `field_labels` in
+`tables/lexicon.toml`. A label that prose is full of too (`name`, `from`, `last`) counts
+only as a whole, and its value only where it is spelled as a name is. The words of a
+label are no name; nothing else in front of a colon is spared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from sdrag.detectors.local import tables
+from sdrag.detectors.local.lexicon import (
+    FUNCTION_WORDS,
+    MONTHS,
+    NATIONALITIES,
+    PARTICLES,
+    TITLES,
+    WEEKDAYS,
+)
+from sdrag.detectors.local.runs import is_common
+from sdrag.detectors.local.tables import word_set, word_types
+from sdrag.detectors.local.tokens import Candidate, Tokens
+
+__all__ = ["Field", "field_values", "fields", "unlabelled"]
+
+
+class Field(NamedTuple):
+    """
+    A label in front of a value.
+
+    Args:
+        start: Where the label starts.
+        end: Where the label ends.
+        type: Of the value; none where the label is only known to be one.
+        value: Where the value starts.
+    """
+
+    start: int
+    end: int
+    type: str
+    value: int
+
+
+_LOOSE = "PERSON_AS_SPELLED"
+"""The type of labels that prose is full of, in the table."""
+_LABEL_ALONE = "LABEL"
+"""The type of labels that say nothing of a value."""
+_NEXT = re.compile(
+    r"(?:\(s\)|'s|s')?[\"'*_`)\]]{0,4}[ \t]{0,4}(?:[:=]{1,2}>?|[|\t]| {2,}|->|>"
+    r"|(?<= )[-\u2013] )"
+    r"[ \t]*[*_`]{0,3}[ \t]*"
+)
+_LABEL = re.compile(r"(?:\w|[ ./'()-](?![ ]))+$")
+_LONGEST_LABEL = 48
+_LONGEST_VALUE = 120
+_WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
+
+
+@lru_cache(maxsize=1)
+def _labels() -> dict[tuple[str, ...], str]:
+    return {
+        tuple(label.split("_")): t for label, t in word_types("field_labels").items()
+    }
+
+
+@lru_cache(maxsize=1)
+def _last_words() -> frozenset[str]:
+    return frozenset(label[-1] for label in _labels())
+
+
+def _words(label: str) -> list[tuple[str, int]]:
+    """Return the words of a label and where each starts: `firstName(s)` has two."""
+    return [
+        (match.group().lower(), match.start())
+        for match in _WORD.finditer(label)
+        if match.group() != "s" or label[: match.start()][-1:] not in "'("
+    ]
+
+
+def _type_of(words: Sequence[str]) -> tuple[str, int]:
+    """Return the type of a label and how many of the last words it is."""
+    labels = _labels()
+    if not words:
+        return "", 0
+    for first in range(max(0, len(words) - 4), len(words)):
+        type_ = labels.get(tuple(words[first:]))
+        if type_ is None and words[-1].endswith("s"):
+            type_ = labels.get((*words[first:-1], words[-1][:-1]))
+        if type_ == _LOOSE and first and words[first - 1] not in _labelled():
+            continue
+        if type_:
+            return type_, len(words) - first
+    return "", 0
+
+
+@lru_cache(maxsize=1)
+def _labelled() -> frozenset[str]:
+    """Return the words that may be in front of a loose label: patient name."""
+    people = {label[0] for label, type_ in _labels().items() if type_ == "PERSON"}
+    return frozenset(people) | FUNCTION_WORDS
+
+
+def fields(tokens: Tokens) -> list[Field]:
+    """Return the fields of a text, in order."""
+    text, found = tokens.text, []
+    last_words = _last_words()
+    for word in tokens.where:
+        key = _WORD.findall(word)[-1].lower() if word[-1].isalpha() else ""
+        if key not in last_words and key.removesuffix("s") not in last_words:
+            continue
+        for index in tokens.where[word]:
+            end = tokens.ends[index]
+            after = _NEXT.match(text, end)
+            if after is None or (after.group() == ">" and "<" not in text[:end]):
+                continue
+            label = _LABEL.search(text, max(0, end - _LONGEST_LABEL), end)
+            words = _words(label.group()) if label else []
+            type_, length = _type_of([word for word, _ in words])
+            if label and type_:
+                start = label.start() + words[-length][1]
+                found.append(Field(start, end, type_, after.end()))
+    for head in _tables(text):
+        for first, last in _cells(text[head.start : head.end], head.separator):
+            end = (
+                head.start
+                + first
+                + len(text[head.start + first : head.start + last].rstrip())
+            )
+            if _type_of([word for word, _ in _words(text[head.start + first : end])])[
+                0
+            ]:
+                found.append(Field(head.start + first, end, _LABEL_ALONE, end))
+    return sorted(found)
+
+
+_QUOTED = re.compile(r"([\"'])(?P<value>[^\"'\n]{1,120})\1")
+_VALUE = re.compile(r"(?P<value>[^\s|<>{}\[\]][^\n|\t<>{}]{0,119})")
+_BREAK = re.compile(r"[ \t*_]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*")
+_ITEM = re.compile(
+    r"(?:[-+*\u2022]|\d{1,3}[.)])[ \t]+(?P<value>[^\n]{1,120})(?:\r?\n[ \t>]*)?"
+)
+_ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
+_EDGES = " \t,.;:*_`\"'()"
+
+
+def unlabelled(
+    candidates: Iterable[Candidate], known: Sequence[Field]
+) -> Iterator[Candidate]:
+    """Leave out names that are a label, by the words of the label alone."""
+    ends = {field.end: field.start for field in known}
+    for candidate in candidates:
+        start = ends.get(candidate.end)
+        if start is None or start > candidate.start or candidate.reason not in _GUESSED:
+            yield candidate
+
+
+_GUESSED = frozenset(("form", "line", "name", "told"))
+
+
+def field_values(tokens: Tokens, known: Sequence[Field]) -> Iterator[Candidate]:
+    """
+    Yield the values of fields.
+
+    Args:
+        tokens: Of the text.
+        known: Its fields, in order.
+    """
+    text = tokens.text
+    heads = list(_tables(text))
+    for place, field in enumerate(known):
+        if any(head.start <= field.start < head.end for head in heads):
+            continue
+        if field.type == _LABEL_ALONE:
+            continue
+        after = known[place + 1].start if place + 1 < len(known) else len(text)
+        for start, end in _places(text, field.value, after):
+            yield from _valued(text, start, end, field.type)
+    for head in heads:
+        yield from _columns(text, head)
+
+
+def _places(text: str, start: int, after: int) -> Iterator[tuple[int, int]]:
+    """Yield where the value of a label is, or the items under it."""
+    line = _BREAK.match(text, start)
+    if line is None:
+        value = _QUOTED.match(text, start) or _VALUE.match(text, start)
+        if value:
+            yield value.start("value"), min(value.end("value"), after)
+        return
+    item = _ITEM.match(text, line.end())
+    if item is None:
+        value = _VALUE.match(text, line.end())
+        if value and value.end("value") <= after:
+            yield value.span("value")
+    while item:
+        yield item.span("value")
+        item = _ITEM.match(text, item.end())
+
+
+def _valued(text: str, start: int, end: int, type_: str) -> Iterator[Candidate]:
+    """Yield what of a value is of the type that its label tells."""
+    stop = _ENDS.search(text, start, end)
+    end = stop.start() if stop else end
+    while start < end and text[start] in _EDGES:
+        start += 1
+    while start < end and text[end - 1] in _EDGES:
+        end -= 1
+    value = text[start:end]
+    if not value or value.lower() in _EMPTY:
+        return
+    if type_ in {"PERSON", _LOOSE}:
+        name = _name(value, loose=type_ == _LOOSE)
+        if name:
+            sure = 0.7 if type_ == _LOOSE else 0.85
+            yield Candidate(start, start + len(name), "PERSON", sure, "field")
+    elif _FITS.get(type_, _ANY).search(value) and len(value.split()) <= _LONGEST.get(
+        type_, 6
+    ):
+        yield Candidate(start, end, type_, 0.8, "field")
+
+
+_EMPTY = word_set("empty_values") | {"n/a", "see above", "see below", "as above"}
+_ANY = re.compile(r"[^\W_]")
+_FIGURE = re.compile(r"\d")
+_FITS = {
+    "AGE": _FIGURE,
+    "CODE": _FIGURE,
+    "DATE": re.compile(r"\d|(?i:" + "|".join(MONTHS) + ")"),
+    "MONEY": _FIGURE,
+    "PHONE_NUMBER": _FIGURE,
+    "ZIP_CODE": _FIGURE,
+    "ORGANIZATION": re.compile(r"[A-Z]"),
+    "CREDENTIAL": re.compile(r"[\d\W_]|[a-z][A-Z]|^[a-z]{6}"),
+}
+_LONGEST = {
+    "USERNAME": 1,
+    "CREDENTIAL": 1,
+    "EMAIL_ADDRESS": 1,
+    "ADDRESS": 14,
+    "CONDITION": 14,
+}
+_WORDS_OF_NAME = re.compile(r"[^\W\d_]+(?:['\u2019.-]+[^\W\d_]+)*\.?|,")
+_NOT_IN_NAMES = FUNCTION_WORDS - {"i", "my", "in", "do", "an", "will", "may", "so"}
+_MOST = 5
+
+
+def _name(value: str, *, loose: bool) -> str:
+    """Return what of a value is a name; `loose` where the label tells little."""
+    end = done = 0
+    words: list[str] = []
+    for match in _WORDS_OF_NAME.finditer(value):
+        word = match.group()
+        if value[done : match.start()].strip() or len(words) > _MOST:
+            break
+        done = match.end()
+        if word == ",":
+            following = value[match.end() : match.end() + 2].strip()[:1]
+            if not (following.isupper() or (following and value.islower())):
+                break
+            continue
+        if words and word in _NOT_IN_NAMES and word not in PARTICLES:
+            break
+        end = match.end()
+        words.append(word)
+    telling = [w for w in words if w not in PARTICLES and w.rstrip(".") not in TITLES]
+    if (
+        not telling
+        or len(words) > _MOST
+        or _NO_NAME.issuperset(w.lower() for w in words)
+    ):
+        return ""
+    if loose and not _spelled(telling, value):
+        return ""
+    return value[:end]
+
+
+_NO_NAME = word_set("empty_values") | FUNCTION_WORDS - {"will", "may"}
+
+
+def _spelled(words: Sequence[str], value: str) -> bool:
+    """Say whether each word has a capital, and one of them is a name."""
+    known = [w for w in words if _is_name(w.rstrip("."))]
+    if value.islower():
+        return len(known) == len(words)
+    strange = any(len(w) > 2 and not _is_no_name(w.rstrip(".")) for w in words)
+    return all(w[0].isupper() for w in words) and (bool(known) or strange)
+
+
+def _is_no_name(word: str) -> bool:
+    listed = (WEEKDAYS, MONTHS, NATIONALITIES, tables.places(), tables.countries())
+    return is_common(word) or any(word in words for words in listed)
+
+
+def _is_name(word: str) -> bool:
+    name = word.capitalize()
+    return name in tables.first_names() or name in tables.surnames()
+
+
+_MAY_HEAD = re.compile(
+    r"^[ \t|>]*\"?[^\W\d][\w ./'()-]{0,40}\"?[ \t]*[\t;|,][^\n.!?]{0,400}$",
+    re.MULTILINE,
+)
+_RULE = re.compile(r"[\s|:+=-]*$")
+_SEPARATORS = ("\t", ";", "|", ",")
+_MOST_WORDS = 4
+
+
+class Head(NamedTuple):
+    """
+    The line with the heads of columns.
+
+    Args:
+        start: Where it starts.
+        end: Where it ends.
+        separator: What is between two cells.
+        types: Of the values of each column; none where the head is no label.
+    """
+
+    start: int
+    end: int
+    separator: str
+    types: tuple[str, ...]
+
+
+def _tables(text: str) -> Iterator[Head]:
+    """Yield the heads of tables: of the row below, no first cell is a label."""
+    for match in _MAY_HEAD.finditer(text):
+        head = _head(text, *match.span())
+        if head is None:
+            continue
+        row, row_end = _row_below(text, head.end, head.separator)
+        cells = list(_cells(text[row:row_end], head.separator))
+        first = next((i for i, type_ in enumerate(head.types) if type_), 0)
+        if len(cells) == len(head.types):
+            key = _words(text[row:row_end][slice(*cells[first])])
+            if not _type_of([word for word, _ in key])[0]:
+                yield head
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def _row_below(text: str, end: int, separator: str) -> tuple[int, int]:
+    """Return the row below a line, past the rule of a table in Markdown."""
+    start, end = end + 1, _line_end(text, end + 1)
+    if separator == "|" and start < end and _RULE.match(text, start, end):
+        start, end = end + 1, _line_end(text, end + 1)
+    return start, end
+
+
+def _head(text: str, start: int, end: int) -> Head | None:
+    """Return the head of a table, if a line may be one."""
+    line = text[start:end]
+    for separator in _SEPARATORS:
+        if separator not in line:
+            continue
+        cells = [
+            [word for word, _ in _words(line[a:b])] for a, b in _cells(line, separator)
+        ]
+        if any(len(cell) > _MOST_WORDS for cell in cells):
+            return None
+        types = [
+            type_ if length == len(cell) else ""
+            for cell, (type_, length) in zip(cells, map(_type_of, cells), strict=True)
+        ]
+        types = ["" if type_ == _LABEL_ALONE else type_ for type_ in types]
+        if any(t and t != _LOOSE for t in types) or sum(map(bool, types)) > 1:
+            people = ("PERSON" if t == _LOOSE else t for t in types)
+            return Head(start, end, separator, tuple(people))
+        return None
+    return None
+
+
+def _columns(text: str, head: Head) -> Iterator[Candidate]:
+    """Yield the cells of the columns that labels head, down to another line."""
+    start, end = _row_below(text, head.end, head.separator)
+    while start < end:
+        cells = list(_cells(text[start:end], head.separator))
+        if len(cells) != len(head.types):
+            return
+        for type_, (first, last) in zip(head.types, cells, strict=True):
+            if type_ and type_ != _LABEL_ALONE:
+                yield from _valued(text, start + first, start + last, type_)
+        start, end = end + 1, _line_end(text, end + 1)
+
+
+def _cells(line: str, separator: str) -> Iterator[tuple[int, int]]:
+    """Yield where the cells of a row are; quotation marks may hold the separator."""
+    start = 0
+    quoted = False
+    for position, character in enumerate(line):
+        if character == '"':
+            quoted = not quoted
+        elif character == separator and not quoted:
+            yield start, position
+            start = position + 1
+    yield start, len(line)

@@ -1,0 +1,355 @@
+"""
+What structure tells is read: fields, headings, speakers, wrapped lines, paths, logs.
+
+Each case has what must be found in double brackets; nothing else in it may be. So
+every kind has its harmless neighbours in the same table.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import sdrag
+from sdrag.detectors.local import mentions
+from sdrag.text.sentences import sentences
+
+KINDS: dict[str, tuple[set[str], list[str]]] = {
+    "labels of names": (
+        {"PERSON"},
+        [
+            "Surname: [[Rose]]\nFirst name: [[May]]\nTown: Hull",
+            "Surname: [[Lake]]\nForename(s): [[Dawn Hope]]",
+            "last: [[Lake]]\nfirst: [[Dawn]]\ndob: 2011-07-01",
+            '{"surname": "[[Rose]]", "firstName": "[[May]]", "name": "build"}',
+            "surname=[[Rose]]; first_name=[[May]]; status=open",
+            "Surname,Forename,Score\n[[Rose]],[[May]],7\n[[Lake]],[[Dawn]],9",
+            "Nachname;Vorname;Note\n[[Lake]];[[Dawn]];2,3\n[[Rose]];[[May]];1,0",
+            "| Pupil | Mark |\n|---|---|\n| [[May Rose]] | 7 |\n| [[Dawn Lake]] | 9 |",
+            "Pupils:\n- [[May Rose]]\n- [[Dawn Lake]]\n\nThe rest was well.",
+            "Surname\t[[Rose]]\nTown\tHull",
+            "Surname:\n[[Rose]]\nTown:\nHull",
+            "<surname>[[Rose]]</surname> <first_name>[[May]]</first_name>",
+            "**Patient:** [[Rose]], aged 12, was well",
+            "Patient's surname: [[Rose]]; ward: Lake",
+            "Patient name: [[lake, dawn]]",
+            "Next of kin: [[Mr Will Page]] (father)",
+            "Signed: [[May Page]]\nDate: 3 May",
+            "From: Finance\nTo: [[May Rose]]\nSubject: Lake levels",
+            "Name: Annual Report\nOwner: Reception desk",
+            "Witness: none\nTeacher: unknown\nContact: see below",
+            "File name: lake.txt, product name: falcon, host name: gate",
+            "first: 3rd place\nlast: Tuesday",
+            "Marks: 7\nGrade: B\nForename:\nTotal: 12",
+            "The surname of the patient is in the file: ask at the desk.",
+        ],
+    ),
+    "headings, items and speakers": (
+        {"PERSON"},
+        [
+            "[[MAY ROSE]]\nShe came in.",
+            "[[LAKE, DAWN]]\nHe went.",
+            "## [[May Rose]]\n\nShe came in.",
+            "- [[Dawn Lake]]\n- town hall",
+            "| [[Dawn Lake]] | 3 |\n| Town Hall | 4 |",
+            "[[Rose]]: did you get the keys?\n[[Baker]]: yes, on the table",
+            "[12:03] [[Dawn]]: hello\n[12:04] [[Baker]]: fine",
+            "<[[hope]]> hi all",
+            "[[Hope]] (10:45): fine",
+            "INTERVIEWER: Where did you go?\n[[BAKER]]: I went home.",
+            "[[Dawn]]: 07700 900123",
+            "Baker: 3 staff\nCook: two",
+            "Price: 30 pounds\nGrant: none\nWard: six",
+            "PAST MEDICAL HISTORY\nShe had asthma.",
+            "TERMS AND CONDITIONS\nMay the buyer cancel?",
+            "MAY JUNE JULY\n3 4 5",
+            "Note: I will come\nRule: you must not",
+        ],
+    ),
+    "names inside": (
+        {"PERSON"},
+        [
+            "Mail to [[lucia.ferrante]]@example.org today.",
+            "Ask @[[lucia_ferrante]] for it.",
+            "See https://net.example/in/[[lucia-ferrante]] for more.",
+            "Stored under /srv/staff/[[lucia-ferrante]]/letters.",
+            "Mail [[lferrante]]@corp.example and [[jsmith]]@corp.example",
+            r"It is in C:\Users\[[jonathan.meyers]]\Desktop.",
+            "See profile?user=[[jonathanmeyers]] there.",
+            "Clone git@github.com:[[jmeyers]]/tool.git now.",
+            "The tag #[[JonathanMeyers]] trended.",
+            "Open [[jonathan_meyers.pdf]] first.",
+            "It is in /home/[[rose]]/x and /home/[[tmori]]/notes.txt here.",
+            "Fork https://github.com/[[dawnlake]]/repo now.",
+            "Write to [[mark]]@x.example or [[will_page]]@x.example here.",
+            "Write to info@example.org or sales@example.org here.",
+            "See https://example.org/docs/getting-started/grant-application here.",
+            "It is in /usr/local/share/python/lib here.",
+            "The file rose-garden.pdf is long-term and first-rate.",
+            "Use @dataclass and @angular/core here.",
+            "Read /var/log/jenkins/travis.yml again.",
+            "Write to noreply@x.example or bread@x.example here.",
+        ],
+    ),
+    "account names": (
+        {"USERNAME"},
+        [
+            "'[[dilan]]' logged out at [2018-03-15 13:15:19,0876]",
+            "INFO Permission cache updated for user [[dilan]]",
+            "'[[dilan]] [-1234]' logged in",
+            "see /home/[[tmori]]/notes.txt",
+            '{"username":"[[bluefox77]]","action":"login"}',
+            "ssh [[tmori]]@gate-4",
+            "Accepted password for [[dilan]] from 10.0.0.1 port 22",
+            "session opened for user [[dilan]] by root",
+            "sudo:   [[dilan]] : TTY=pts/0",
+            "uid=1000([[dilan]]) gid=100",
+            r"CORP\[[dilan]] failed",
+            "user=[[dilan]] action=read",
+            "User '[[rose]]' locked out",
+            "the user interface and the user guide",
+            "the account was locked out in May",
+            "users logged in today, and the user logged in again",
+            "he logged in at nine, the login page was slow",
+        ],
+    ),
+    "sums": (
+        {"MONEY", "NUMBER"},
+        [
+            "It cost [[2.1 million]] then.",
+            "A fine of [[2.1 million euros]] it was.",
+            "It was [[$2.1 million]] in all.",
+            "It was [[2.1m pounds]] in all.",
+            "Worth [[three and a half billion]] then.",
+            "It cost [[1.5 bn EUR]] then.",
+            "A [[2.1-million]] deal.",
+            "It was [[GBP 3.4 mn]] in all.",
+            "It was [[\u00a33.4 mn]] in all.",
+            "It was [[\u20ac 2 Mio.]] in all.",
+            "Paid [[12 lakh rupees]] then.",
+            "Paid [[300k]] then.",
+            "A drive along the lake and a walk in the wood.",
+        ],
+    ),
+    "e-mail addresses": (
+        {"EMAIL_ADDRESS"},
+        [
+            "[[lucia.ferrante@\nexample.org]] is it",
+            "write to [[lucia.\nferrante@example.org]]",
+            "[[lucia.ferrante@example.\norg]] is it",
+            "[[lucia.ferrante\n@example.org]] is it",
+            "[[lucia.ferrante@exam-\nple.org]] is it",
+            "> [[lucia.ferrante@\n> example.org]] is it",
+            '["lucia ferrante"@example.org]'.replace("[", "[[").replace("]", "]]"),
+            "Mail to [[root@localhost]] now.",
+            "Mail to [[lucia@[10.0.0.4]]] now.",
+            "Mail to [[o'neill@example.org]] now.",
+            "Mail '[[lucia@example.org]]' now.",
+            "Mail [[lucia@example.org]].\nIt was late.",
+            "We met Lucia.\n[[ferrante@example.org]] is hers.",
+            "12 @ 3\nfoo.bar",
+            "Ask @lucia\nexample.org is down.",
+            "Meet @ noon.\nThen go.",
+            "Use actions/checkout@v4 here.",
+        ],
+    ),
+    "dates": (
+        {"DATE"},
+        [
+            "filed on [[20240503]] at noon",
+            "in [[CW23/2024]] again, in [[KW 23]]",
+            "logged at [[1714720462]] there",
+            "[[[1714720462]]] boot",
+            '{"exp":[[1714720462]], "iat":[[1714720462123]]}',
+            "on [[the twenty-first of June]] we met",
+            "on [[June the twenty-first]] we met",
+            "[[the fourteenth day of March two thousand and twenty]]",
+            "[[this 14th day of March, in the year of our Lord two thousand twenty]]",
+            "[[the third of May nineteen eighty-seven]]",
+            "[[This Third day of June, nineteen hundred and ninety-nine]].",
+            "born in [[nineteen eighty-seven]], at home",
+            "IMG_[[20240503]].jpg and backup-[[20240503]].tar",
+            "on [[3/V/2020]], in FY[[2023/24]]",
+            "in [['87]] and in the [[eighties]]",
+            "order 20241903 and 12345678, serial 2024050301",
+            "pid 1714720463, invoice 1714720462",
+            "of two thousand and twenty people, the second of three",
+            "twenty twenty-pound notes on the twenty-first floor",
+            "'12' apples, the first of the mayors",
+        ],
+    ),
+    "telephone numbers": (
+        {"PHONE_NUMBER"},
+        [
+            "call [[5550143123]] now",
+            "my number is [[7700900123]], really",
+            '{"phone": [[447700900123]]}',
+            '{"mobile":"[[7700900123]]"}',
+            "reach her on [[07700900123]]",
+            "[[+447700900123]] is hers",
+            "tel [[5550143]]",
+            "trace 110bcd25-a55d-453a-8046-1297901ea002 failed",
+            '{"tabId":771204518}',
+            "finished at 1714720462 after 604800 s; serial 2024050301; pid 44121",
+            "order 771204518, order_no: 7712045189",
+            "build 20240503123 has size 104857600",
+            "read 2147483647 bytes, uptime 1234567 s",
+            "pi is 3.14159265358, pay 12345678.90",
+            "see https://w.example/page?pageId=771204518",
+            "orcid 0000-0002-1825-0097",
+        ],
+    ),
+    "typesetting": (
+        {"PERSON"},
+        [
+            'Then [[Br\\"ont\\"e]], [[M\\"uller]] and [[H\\\'el\\`ene]] came.',
+            'Then [[J{\\"o}rg]] came with [[S{\\o}ren]] and [[Fran\\c{c}ois]].',
+            "Then [[Ko\\v{c}i\\'c]] came with [[{\\L}ukasz]] and [[Stra{\\ss}er]].",
+            "The officer, [[Martin Gri ffi ths]], and Sgt. [[Cli ff ord Baker]] came.",
+            "Then [[Je ff]] went home with [[Ho ff man]].",
+            "The witness [[Jonathan\nMeyers]] saw it.",
+            "It was seen by [[Mr\nLake]] at noon.",
+            "It was seen by [[Lucia Ferr-\nante]] at noon.",
+            "> it was seen by [[Lucia\n> Ferrante]] at noon",
+            "The five offi cers and the fi ve fl oors of the o ffi ce.",
+            '{"text": "\\"And then\\" he said \\"Only you\\""}',
+            "The meeting was well-\nattended, and the re-\nport was read.",
+        ],
+    ),
+}
+_MARKED = re.compile(r"\[\[(.+?)\]\](?!\])", re.DOTALL)
+
+
+def _spans(case: str) -> tuple[str, set[int]]:
+    """Return a case without its brackets, and the letters that must be found."""
+    text, marked = "", set[int]()
+    done = 0
+    for match in _MARKED.finditer(case):
+        text += case[done : match.start()]
+        marked.update(range(len(text), len(text) + len(match[1])))
+        text += match[1]
+        done = match.end()
+    text += case[done:]
+    return text, {place for place in marked if text[place].isalnum()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finds_what_is_marked_and_nothing_else(kind: str) -> None:
+    """Every letter in brackets is found, and none beside them."""
+    types, cases = KINDS[kind]
+    wrong = []
+    for case in cases:
+        text, marked = _spans(case)
+        hidden = {
+            place
+            for mention in mentions(text)
+            if mention.type in types
+            for place in range(mention.span.start, mention.span.end)
+            if text[place].isalnum()
+        }
+        if hidden != marked:
+            missed = "".join(
+                text[i] if i in marked - hidden else " " for i in range(len(text))
+            )
+            extra = "".join(
+                text[i] if i in hidden - marked else " " for i in range(len(text))
+            )
+            wrong.append((case, missed.strip(), extra.strip()))
+
+    assert not wrong
+
+
+def test_every_kind_has_ten_cases() -> None:
+    """The tables are wide enough to mean something, and each has neighbours."""
+    for _, cases in KINDS.values():
+        assert sum("[[" in case for case in cases) >= 7
+        assert sum("[[" not in case for case in cases)
+        assert len(cases) >= 10
+
+
+SENTENCES = [
+    ("Surname: Rose\nFirst name: May", ["Surname: Rose", "First name: May"]),
+    ("MEDICATION\nShe takes 20 mg.", ["MEDICATION", "She takes 20 mg."]),
+    (
+        "She takes 20 mg\nand more. Then\nwe left.",
+        ["She takes 20 mg\nand more.", "Then\nwe left."],
+    ),
+    ("| a | b |\n| c | d |", ["| a | b |", "| c | d |"]),
+    (
+        "- one that wraps\n  over here\n- two",
+        ["- one that wraps\n  over here", "- two"],
+    ),
+    ("2024-01-01 up\n2024-01-01 down", ["2024-01-01 up", "2024-01-01 down"]),
+    ("last,first,dob\nLake,Dawn,1", ["last,first,dob", "Lake,Dawn,1"]),
+    (
+        "Mrs May Rose\n12 Canal Street\nHull",
+        ["Mrs May Rose", "12 Canal Street", "Hull"],
+    ),
+    ("a written\nwarning was given", ["a written\nwarning was given"]),
+    ("He gave it to the tall old witness Jonathan\nMeyers then.", 1),
+    ('{"a": 1,\n"b": 2}', ['{"a": 1,', '"b": 2}']),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SENTENCES)
+def test_lines_of_a_structure_are_sentences(
+    text: str, expected: list[str] | int
+) -> None:
+    """A field, a row, an item and a heading end with their line; prose does not."""
+    cut = [span.of(text) for span in sentences(text)]
+
+    assert (len(cut) if isinstance(expected, int) else cut) == expected
+
+
+def test_a_cell_is_a_sentence_where_that_is_asked_for() -> None:
+    """A cell between bars or tabs is a sentence of its own."""
+    text = "| Rose | diabetes |\nLake\tasthma"
+
+    assert [span.of(text) for span in sentences(text, cells=True)] == [
+        *("Rose", "diabetes", "Lake", "asthma"),
+    ]
+
+
+REGISTERED = [
+    (
+        "Remove names of witnesses",
+        "Jonathan Meyers came. The Meyerses left.",
+        ["Meyerses"],
+    ),
+    (
+        "Remove names of witnesses",
+        "Alan Quintrell came. The Quintrells left.",
+        ["Quintrells"],
+    ),
+    (
+        "Remove names of witnesses",
+        "Alan Quintrell came. So did Qu1ntre11.",
+        ["Qu1ntre11"],
+    ),
+    ("Remove names of witnesses", "Lucia Bird came, and birds sang.", []),
+    ("Do not mention Bluebird", "Two Bluebirds and Bluebird's wing.", ["Bluebird"]),
+    ("Do not mention Quintrell", "So Qu1ntrell and Qu1ntre11 came.", ["1ntre"]),
+    (
+        "Do not mention Quintrell",
+        "So QU1NTRE11 and Quintre!! came.",
+        ["1NTRE", "intre"],
+    ),
+    ("Do not mention Quintrell", "So qu!ntre1l and Quintre|l came.", ["ntre"]),
+    ("Do not mention Quintrell", "So quintets and 11 squirrels came.", []),
+    ("Do not mention Ellis", "So E11is came with 11 others.", ["E11is"]),
+    ("Do not mention Lillian", "So L1ll1an came, and 1i11ian.", ["L1ll1an", "1i11ian"]),
+]
+
+
+@pytest.mark.parametrize(("constraint", "text", "gone"), REGISTERED)
+def test_a_registered_name_is_known_in_its_other_forms(
+    constraint: str, text: str, gone: list[str]
+) -> None:
+    """Plurals and digits that look like letters hide no name that is known."""
+    released = sdrag.explain(text, {"constraints": [constraint]}).released or ""
+
+    assert not [form for form in gone if form in released]
+    assert all(
+        word in released for word in ("sang", "squirrels", "others") if word in text
+    )
