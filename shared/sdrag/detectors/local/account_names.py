@@ -33,6 +33,7 @@ _EXTENSION = re.compile(r"\.[A-Za-z]\w{0,4}$")
 _INITIAL = 4
 """A surname behind a glued initial has at least so many letters."""
 _LEAST = 3
+_SHORTEST = 2
 _LONGEST = 40
 _ROLES = word_set("role_accounts")
 _FOLDERS = "|".join(sorted(word_set("folders_of_people")))
@@ -122,11 +123,12 @@ def _is_family(word: str) -> bool:
 
 _VALUE = r"(?P<value>[^\W_][\w.+-]{0,62}(?<![.+-])\$?)(?![\w@])"
 _CUED = re.compile(
-    rf"(?<![\w.-])(?i:{'|'.join(sorted(word_set('account_cues')))})(?: ?(?i:name"
+    rf"(?<![\w.-])(?:(?i:{'|'.join(sorted(word_set('account_cues')))})(?: ?(?i:name"
     rf"|id)\b)?"
-    r"(?: (?:invalid|user|as|by|from|for|is|was|named|called|in|on|opened|closed"
-    r"|to)\b){0,4}"
-    rf"(?: ?[:=])?(?:[\"']?(?P<quote>['\"])| |(?<=[:=])){_VALUE}"
+    r"(?: (?:as|by|for|is|was|named|called)\b){0,2}|(?i:logged|signed|session|password"
+    r"|publickey)(?: (?:in|on|opened|closed)\b)? (?:as|for|by)(?: (?:invalid"
+    r"|user)\b){0,2})"
+    rf"(?: ?[:=])?(?:[\"']? ?(?<![A-Za-z])(?P<quote>['\"])| |(?<=[:=])){_VALUE}"
 )
 _IN_FOLDER = re.compile(rf"[/\\](?i:home|users)[/\\]{_VALUE}")
 _SHELL = re.compile(
@@ -142,6 +144,7 @@ _ACTING = re.compile(
 _TELLING = cased(
     (
         *word_set("account_cues"),
+        *listed("logged signed session password publickey"),
         *listed("ssh scp sftp rsync su sudo chown locked home users"),
     )
 )
@@ -164,7 +167,11 @@ def _account(text: str, start: int, end: int, *, sure: bool) -> Iterator[Candida
     """Yield what a sign or a quotation mark tells, or what is no word of prose."""
     value = text[start:end]
     known = is_common(value) or value in tables.first_names()
-    if value.lower() not in _NO_ACCOUNT and not value.isdigit() and (sure or not known):
+    if len(value) < _SHORTEST or not any(map(str.isalpha, value)):
+        return
+    if value.lower() in _NO_ACCOUNT:
+        return
+    if sure or not known:
         yield Candidate(start, end, "USERNAME", 0.8, "account")
         if names_somebody(value, alone=True):
             yield Candidate(start, end, "PERSON", 0.7, "inside")

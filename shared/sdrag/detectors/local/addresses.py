@@ -38,9 +38,16 @@ _TELLING = _UNITS | _FOREIGN
 _POSTS = listed("fpo apo dpo")
 _FORCES = listed("AA AE AP")
 _SMALL = word_set("address_particles")
-_GAP = re.compile(r"[ \t>,.\-/'&\u00b7|?]{0,8}(?:\n[ \t>]{0,4}){0,2}[ \t>,]{0,3}$")
+_GAP = re.compile(
+    r"(?![^\n]* {4})[ \t>,.\-/'&\u00b7|?]{0,8}"
+    r"(?:\n[ \t>]{0,4}){0,2}[ \t>,]{0,3}$"
+)
+# Behind a blank line, an address goes on with a postal code alone.
+_CODED_LINE = re.compile(r"[^\n\d]{0,30}\d[^\n]{0,12}(?:\n|$)|\d")
 _REACH = 14
 _HOUSE = 4
+_SHORT = 4
+"""A word of so many letters may be shortened."""
 _CUE = re.compile(
     r"\b(?:(?:lives?|lived|living|located|station is|side of|house is|office is|stop"
     r"|shop) (?:at|on|in|of)|address(?: is)?:?|corner of|return to|resid\w+ at) $"
@@ -203,7 +210,15 @@ def _street_left(tokens: Tokens, index: int) -> bool:
 def _ends(tokens: Tokens, index: int, gap: str) -> bool:
     """Say whether a sentence ends in the gap behind the token."""
     word = tokens.words[index]
-    return gap.startswith(". ") and len(word) > 4 and word.lower() not in _UNITS
+    if gap.count("\n") > 1 and not _CODED_LINE.match(
+        tokens.text, tokens.starts[index + 1]
+    ):
+        return True
+    if not gap.startswith(". ") or word.lower() in _UNITS:
+        return False
+    after = tokens.words[index + 1]
+    prose = after[0].isupper() and after.lower() not in _UNITS and is_common(after)
+    return len(word) > _SHORT or (word[0].isdigit() and prose)
 
 
 _MARK = re.compile(r"[>?|]")

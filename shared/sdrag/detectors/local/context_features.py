@@ -68,6 +68,10 @@ _FIRM_AFTER = re.compile(
     r"|subsidiary|organi[sz]ation|charity|bank)\b"
 )
 _OTHER_BEFORE = re.compile(r"\b[A-Z][a-z]+,? and $|\b[A-Z][a-z]+, $")
+_GIVEN_BEFORE = re.compile(r"\b([A-Z][a-z]+) and $")
+_GIVEN_AFTER = re.compile(r" and ([A-Z][a-z]+)\b(?! [A-Z])")
+_AGAINST_BEFORE = re.compile(r"[A-Z]\w+ (?:v|vs)\.? $")
+_AGAINST_AFTER = re.compile(r" (?:v|vs)\.? [A-Z]")
 _OTHER_AFTER = re.compile(r",? and [A-Z][a-z]")
 _TRAVEL_CUE = re.compile(
     r"\b(?:moved|moving|originally|flew|fly|travel\w*|came|come|arrived|went|going|drove)"
@@ -157,8 +161,14 @@ def speaking(run: Run) -> TypeGuess:
 
 
 def paired(run: Run) -> TypeGuess:
-    """A surname that is a word too, next to another name: Bowman and White."""
+    """A word next to another name: Bowman and White, Poppy and Sam, Calloway v Boon."""
     word = run.surface
+    before, after = run.before(24), run.after(24)
+    if _AGAINST_BEFORE.search(before) or _AGAINST_AFTER.match(after):
+        return "PERSON", 0.6
+    joined = _GIVEN_BEFORE.search(before) or _GIVEN_AFTER.match(after)
+    if joined and joined[1] in tables.first_names() and joined[1] not in lexicon.MONTHS:
+        return "PERSON", 0.5
     if word not in tables.surnames() or word in lexicon.GENERIC:
         return None
     if _OTHER_BEFORE.search(run.before(24)) or _OTHER_AFTER.match(run.after(12)):

@@ -173,7 +173,8 @@ def names_on_lines(text: str) -> Iterator[Candidate]:
     for match in _SPEAKER.finditer(text):
         words = [word.capitalize() for word in match["names"].split(" ")]
         speaks = match["stamp"] or _SPEAKS.search(match["speech"])
-        if not GENERIC.isdisjoint(words):
+        spelled = len(words) == 1 or all(w[0].isupper() for w in match["names"].split())
+        if not spelled or not GENERIC.isdisjoint(words):
             continue
         if words[0] in tables.first_names() or words[-1] in tables.surnames():
             given = words[0] in tables.first_names() and match["names"][0].isupper()

@@ -1,11 +1,11 @@
 """
-Fields: what a label, a key or the head of a column says about its value.
+Fields: what a label or a key says about its value.
 
-`Surname: Rose`, `"last": "Lake"`, `dob=2011`, a row under `Surname;Forename`, the items
-of a list under `Pupils:`. The labels are a closed list, `field_labels` in
-`tables/lexicon.toml`. A label that prose is full of too (`name`, `from`, `last`) counts
-only as a whole, and its value only where it is spelled as a name is. The words of a
-label are no name; nothing else in front of a colon is spared.
+`Surname: Rose`, `"last": "Lake"`, `dob=2011`, the items of a list under `Pupils:`. The
+labels are a closed list, `field_labels` in `tables/lexicon.toml`. A label that prose is
+full of too (`name`, `from`, `last`) counts only as a whole, and its value only where it
+is spelled as a name is. The words of a label are no name; nothing else in front of a
+colon is spared.
 """
 
 from __future__ import annotations
@@ -27,8 +27,19 @@ from sdrag.detectors.local.lexicon import (
 from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tables import word_set, word_types
 from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.text.sentences import line_after, line_before
 
-__all__ = ["Field", "field_values", "fields", "unlabelled"]
+__all__ = [
+    "AS_SPELLED",
+    "LABEL",
+    "Field",
+    "field_values",
+    "fields",
+    "type_of_label",
+    "typed_value",
+    "unlabelled",
+    "words_of_label",
+]
 
 
 class Field(NamedTuple):
@@ -48,9 +59,9 @@ class Field(NamedTuple):
     value: int
 
 
-_LOOSE = "PERSON_AS_SPELLED"
+AS_SPELLED = "PERSON_AS_SPELLED"
 """The type of labels that prose is full of, in the table."""
-_LABEL_ALONE = "LABEL"
+LABEL = "LABEL"
 """The type of labels that say nothing of a value."""
 _NEXT = re.compile(
     r"(?:\(s\)|'s|s')?[\"'*_`)\]]{0,4}[ \t]{0,4}(?:[:=]{1,2}>?|[|\t]| {2,}|->|>"
@@ -59,7 +70,6 @@ _NEXT = re.compile(
 )
 _LABEL = re.compile(r"(?:\w|[ ./'()-](?![ ]))+$")
 _LONGEST_LABEL = 48
-_LONGEST_VALUE = 120
 _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
 
 
@@ -75,7 +85,7 @@ def _last_words() -> frozenset[str]:
     return frozenset(label[-1] for label in _labels())
 
 
-def _words(label: str) -> list[tuple[str, int]]:
+def words_of_label(label: str) -> list[tuple[str, int]]:
     """Return the words of a label and where each starts: `firstName(s)` has two."""
     return [
         (match.group().lower(), match.start())
@@ -84,7 +94,7 @@ def _words(label: str) -> list[tuple[str, int]]:
     ]
 
 
-def _type_of(words: Sequence[str]) -> tuple[str, int]:
+def type_of_label(words: Sequence[str]) -> tuple[str, int]:
     """Return the type of a label and how many of the last words it is."""
     labels = _labels()
     if not words:
@@ -93,7 +103,7 @@ def _type_of(words: Sequence[str]) -> tuple[str, int]:
         type_ = labels.get(tuple(words[first:]))
         if type_ is None and words[-1].endswith("s"):
             type_ = labels.get((*words[first:-1], words[-1][:-1]))
-        if type_ == _LOOSE and first and words[first - 1] not in _labelled():
+        if type_ == AS_SPELLED and first and words[first - 1] not in _labelled():
             continue
         if type_:
             return type_, len(words) - first
@@ -109,7 +119,7 @@ def _labelled() -> frozenset[str]:
 
 def fields(tokens: Tokens) -> list[Field]:
     """Return the fields of a text, in order."""
-    text, found = tokens.text, []
+    text, known = tokens.text, []
     last_words = _last_words()
     for word in tokens.where:
         key = _WORD.findall(word)[-1].lower() if word[-1].isalpha() else ""
@@ -118,36 +128,32 @@ def fields(tokens: Tokens) -> list[Field]:
         for index in tokens.where[word]:
             end = tokens.ends[index]
             after = _NEXT.match(text, end)
-            if after is None or (after.group() == ">" and "<" not in text[:end]):
+            label = after and _LABEL.search(text, max(0, end - _LONGEST_LABEL), end)
+            if not after or not label:
                 continue
-            label = _LABEL.search(text, max(0, end - _LONGEST_LABEL), end)
-            words = _words(label.group()) if label else []
-            type_, length = _type_of([word for word, _ in words])
-            if label and type_:
+            words = words_of_label(label.group())
+            type_, length = type_of_label([word for word, _ in words])
+            if type_:
                 start = label.start() + words[-length][1]
-                found.append(Field(start, end, type_, after.end()))
-    for head in _tables(text):
-        for first, last in _cells(text[head.start : head.end], head.separator):
-            end = (
-                head.start
-                + first
-                + len(text[head.start + first : head.start + last].rstrip())
-            )
-            if _type_of([word for word, _ in _words(text[head.start + first : end])])[
-                0
-            ]:
-                found.append(Field(head.start + first, end, _LABEL_ALONE, end))
-    return sorted(found)
+                if _is_parted(text, start, after):
+                    known.append(Field(start, end, type_, after.end()))
+    return sorted(known)
 
 
-_QUOTED = re.compile(r"([\"'])(?P<value>[^\"'\n]{1,120})\1")
-_VALUE = re.compile(r"(?P<value>[^\s|<>{}\[\]][^\n|\t<>{}]{0,119})")
-_BREAK = re.compile(r"[ \t*_]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*")
-_ITEM = re.compile(
-    r"(?:[-+*\u2022]|\d{1,3}[.)])[ \t]+(?P<value>[^\n]{1,120})(?:\r?\n[ \t>]*)?"
-)
-_ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
-_EDGES = " \t,.;:*_`\"'()"
+def _is_parted(text: str, start: int, after: re.Match[str]) -> bool:
+    """Say whether a mark that is no colon parts a label from a value here."""
+    mark = after.group().strip(" *_`\"')]")
+    if mark == ">":
+        return text[start - 1 : start] == "<"
+    if mark and mark[0] in ":=-":
+        return True
+    # Between two cells of a line: the label is the first, the value the second.
+    before = line_before(text, start).strip(" >|*#-\t")
+    behind = line_after(text, after.end())
+    return not before and _CELLS.search(behind.rstrip(" |\t")) is None
+
+
+_CELLS = re.compile(r"\t|\||\S {2,}\S")
 
 
 def unlabelled(
@@ -164,6 +170,16 @@ def unlabelled(
 _GUESSED = frozenset(("form", "line", "name", "told"))
 
 
+_QUOTED = re.compile(r"([\"'])(?P<value>[^\"'\n]{1,120})\1")
+_VALUE = re.compile(r"(?P<value>[^\s|<>{}\[\]][^\n|\t<>{}]{0,119})")
+_BREAK = re.compile(r"[ \t*_]*\r?\n(?:[ \t]*\r?\n)?[ \t>]*")
+_ITEM = re.compile(
+    r"(?:[-+*\u2022]|\d{1,3}[.)])[ \t]+(?P<value>[^\n]{1,120})(?:\r?\n[ \t>]*)?"
+)
+_ENDS = re.compile(r"[;\u2022]| {2,}| (?:\(|[-\u2013] )")
+_EDGES = " \t,.;:*_`\"'()"
+
+
 def field_values(tokens: Tokens, known: Sequence[Field]) -> Iterator[Candidate]:
     """
     Yield the values of fields.
@@ -173,17 +189,12 @@ def field_values(tokens: Tokens, known: Sequence[Field]) -> Iterator[Candidate]:
         known: Its fields, in order.
     """
     text = tokens.text
-    heads = list(_tables(text))
     for place, field in enumerate(known):
-        if any(head.start <= field.start < head.end for head in heads):
-            continue
-        if field.type == _LABEL_ALONE:
+        if field.type == LABEL:
             continue
         after = known[place + 1].start if place + 1 < len(known) else len(text)
         for start, end in _places(text, field.value, after):
-            yield from _valued(text, start, end, field.type)
-    for head in heads:
-        yield from _columns(text, head)
+            yield from typed_value(text, start, end, field.type)
 
 
 def _places(text: str, start: int, after: int) -> Iterator[tuple[int, int]]:
@@ -204,8 +215,8 @@ def _places(text: str, start: int, after: int) -> Iterator[tuple[int, int]]:
         item = _ITEM.match(text, item.end())
 
 
-def _valued(text: str, start: int, end: int, type_: str) -> Iterator[Candidate]:
-    """Yield what of a value is of the type that its label tells."""
+def typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candidate]:
+    """Yield what of `text[start:end]` is of the type that its label tells."""
     stop = _ENDS.search(text, start, end)
     end = stop.start() if stop else end
     while start < end and text[start] in _EDGES:
@@ -215,10 +226,13 @@ def _valued(text: str, start: int, end: int, type_: str) -> Iterator[Candidate]:
     value = text[start:end]
     if not value or value.lower() in _EMPTY:
         return
-    if type_ in {"PERSON", _LOOSE}:
-        name = _name(value, loose=type_ == _LOOSE)
+    if type_ in {"PERSON", AS_SPELLED}:
+        name = _name(value, loose=type_ == AS_SPELLED)
+        rest = value[len(name) :].split()
+        if rest and rest[0] in FUNCTION_WORDS and not _spelled(name.split(), name):
+            return  # a sentence: Tenant: Water is coming in
         if name:
-            sure = 0.7 if type_ == _LOOSE else 0.85
+            sure = 0.7 if type_ == AS_SPELLED else 0.85
             yield Candidate(start, start + len(name), "PERSON", sure, "field")
     elif _FITS.get(type_, _ANY).search(value) and len(value.split()) <= _LONGEST.get(
         type_, 6
@@ -301,106 +315,3 @@ def _is_no_name(word: str) -> bool:
 def _is_name(word: str) -> bool:
     name = word.capitalize()
     return name in tables.first_names() or name in tables.surnames()
-
-
-_MAY_HEAD = re.compile(
-    r"^[ \t|>]*\"?[^\W\d][\w ./'()-]{0,40}\"?[ \t]*[\t;|,][^\n.!?]{0,400}$",
-    re.MULTILINE,
-)
-_RULE = re.compile(r"[\s|:+=-]*$")
-_SEPARATORS = ("\t", ";", "|", ",")
-_MOST_WORDS = 4
-
-
-class Head(NamedTuple):
-    """
-    The line with the heads of columns.
-
-    Args:
-        start: Where it starts.
-        end: Where it ends.
-        separator: What is between two cells.
-        types: Of the values of each column; none where the head is no label.
-    """
-
-    start: int
-    end: int
-    separator: str
-    types: tuple[str, ...]
-
-
-def _tables(text: str) -> Iterator[Head]:
-    """Yield the heads of tables: of the row below, no first cell is a label."""
-    for match in _MAY_HEAD.finditer(text):
-        head = _head(text, *match.span())
-        if head is None:
-            continue
-        row, row_end = _row_below(text, head.end, head.separator)
-        cells = list(_cells(text[row:row_end], head.separator))
-        first = next((i for i, type_ in enumerate(head.types) if type_), 0)
-        if len(cells) == len(head.types):
-            key = _words(text[row:row_end][slice(*cells[first])])
-            if not _type_of([word for word, _ in key])[0]:
-                yield head
-
-
-def _line_end(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
-
-
-def _row_below(text: str, end: int, separator: str) -> tuple[int, int]:
-    """Return the row below a line, past the rule of a table in Markdown."""
-    start, end = end + 1, _line_end(text, end + 1)
-    if separator == "|" and start < end and _RULE.match(text, start, end):
-        start, end = end + 1, _line_end(text, end + 1)
-    return start, end
-
-
-def _head(text: str, start: int, end: int) -> Head | None:
-    """Return the head of a table, if a line may be one."""
-    line = text[start:end]
-    for separator in _SEPARATORS:
-        if separator not in line:
-            continue
-        cells = [
-            [word for word, _ in _words(line[a:b])] for a, b in _cells(line, separator)
-        ]
-        if any(len(cell) > _MOST_WORDS for cell in cells):
-            return None
-        types = [
-            type_ if length == len(cell) else ""
-            for cell, (type_, length) in zip(cells, map(_type_of, cells), strict=True)
-        ]
-        types = ["" if type_ == _LABEL_ALONE else type_ for type_ in types]
-        if any(t and t != _LOOSE for t in types) or sum(map(bool, types)) > 1:
-            people = ("PERSON" if t == _LOOSE else t for t in types)
-            return Head(start, end, separator, tuple(people))
-        return None
-    return None
-
-
-def _columns(text: str, head: Head) -> Iterator[Candidate]:
-    """Yield the cells of the columns that labels head, down to another line."""
-    start, end = _row_below(text, head.end, head.separator)
-    while start < end:
-        cells = list(_cells(text[start:end], head.separator))
-        if len(cells) != len(head.types):
-            return
-        for type_, (first, last) in zip(head.types, cells, strict=True):
-            if type_ and type_ != _LABEL_ALONE:
-                yield from _valued(text, start + first, start + last, type_)
-        start, end = end + 1, _line_end(text, end + 1)
-
-
-def _cells(line: str, separator: str) -> Iterator[tuple[int, int]]:
-    """Yield where the cells of a row are; quotation marks may hold the separator."""
-    start = 0
-    quoted = False
-    for position, character in enumerate(line):
-        if character == '"':
-            quoted = not quoted
-        elif character == separator and not quoted:
-            yield start, position
-            start = position + 1
-    yield start, len(line)

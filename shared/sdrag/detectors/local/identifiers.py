@@ -17,7 +17,7 @@ from sdrag.detectors.local.check_digits import (
     is_network_address,
     luhn_holds,
 )
-from sdrag.detectors.local.lexicon import UNITS, cased
+from sdrag.detectors.local.lexicon import ACRONYMS, UNITS, cased
 from sdrag.detectors.local.tables import word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens, cued
 
@@ -139,6 +139,11 @@ _PLAIN_NUMBER = re.compile(
     r"|\d{4}-\d{2}-\d{2}(?:T[\d:.+Z-]+)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}"
     r"|\d+(?:-[a-z]{1,20}){1,4}|[a-z]{1,20}-\d{1,2}|\d{1,3}-[A-Z][a-z]+"
 )
+_VERSION = re.compile(r"v?\d{1,2}(?:\.\d{1,2}){2,3}\+?")
+_PRESSURE = re.compile(
+    r"\b(?i:n?i?bp|pressure|pressures)(?: (?:is|was|of|at))?[:= ]{1,3}$"
+)
+_READING = re.compile(r"\d{2,3}/\d{2,3}")
 _SSN = re.compile(r"\d{3}-\d{2}-\d{4}")
 
 
@@ -154,6 +159,8 @@ def _chunk(text: str, position: int, done: int) -> tuple[int, Candidate | None]:
     value = chunk.group().rstrip(_TRIM)
     start = left + len(value) - len(value.lstrip(_TRIM))
     value = value.lstrip(_TRIM)
+    if _READING.fullmatch(value) and _PRESSURE.search(text, max(0, start - 20), start):
+        return chunk.end(), None
     code = _code(value)
     return chunk.end(), Candidate(start, start + len(value), *code) if code else None
 
@@ -163,6 +170,8 @@ def _code(value: str) -> tuple[str, float, str] | None:
     if value.isdecimal() or _PLAIN_NUMBER.fullmatch(value):
         long = len(value) >= 6 and value.isdecimal()
         return ("CODE", 0.5, "long-number") if long else None
+    if value.upper() in ACRONYMS or _VERSION.fullmatch(value):
+        return None
     if _SSN.fullmatch(value):
         return "US_SSN", 0.9, "pattern"
     if is_network_address(value):

@@ -15,6 +15,7 @@ from sdrag.detectors.local.tables import peoples, word_set, word_types
 __all__ = [
     "ACRONYMS",
     "CURRENCIES",
+    "FORMS_OF_ADDRESS",
     "FUNCTION_WORDS",
     "GENERIC",
     "MONTHS",
@@ -29,6 +30,7 @@ __all__ = [
     "SHORTENED",
     "STREET_HEADS",
     "TITLES",
+    "TRADE_WORDS",
     "UNITS",
     "WEEKDAYS",
     "cased",
@@ -50,6 +52,7 @@ def cased(words: Iterable[str]) -> frozenset[str]:
 
 ACRONYMS = word_set("acronyms")
 CURRENCIES = word_set("currencies")
+FORMS_OF_ADDRESS = word_set("forms_of_address")
 FUNCTION_WORDS = word_set("function_words")
 GENERIC = word_set("generic")
 MONTHS = word_set("months")
@@ -63,6 +66,7 @@ SHORTENED = word_set("shortened")
 STREET_HEADS = word_set("street_heads")
 TITLES = word_set("titles")
 UNITS = word_types("units")
+TRADE_WORDS = word_set("trade_words")
 WEEKDAYS = word_set("weekdays")
 
 _SINGULAR = peoples() | word_set("underived_nationalities")

@@ -6,6 +6,7 @@ import re
 
 from sdrag.detectors.local import lexicon, tables
 from sdrag.detectors.local.runs import Run, is_common
+from sdrag.detectors.local.tables import word_set
 
 __all__ = [
     "TypeGuess",
@@ -42,6 +43,9 @@ _SHOUTED = 6
 _INNER = re.compile("[a-z][A-Z][a-z]")
 _RARE = 12_000
 _PART = 4
+_LETTERED = word_set("lettered")
+_CALLED = lexicon.TITLES - tables.surnames() | word_set("feasts")
+"""What a text calls somebody or a day; alone it is no name."""
 _LONGEST = 40
 
 
@@ -65,7 +69,11 @@ def initialled(run: Run) -> TypeGuess:
     words = run.words
     if len(words) < 2 or len(words[0]) > 1 or len(words[-1]) == 1:
         return None
-    if is_common(words[-1]) and run.tokens.opens_sentence(run.start):
+    compound = run.tokens.gap(run.start + 1) == "-"  # X-ray, A-level
+    if compound or run.previous in _LETTERED or not words[-1][0].isalpha():
+        return "TERM", 0.2
+    begins = run.start == 0 or "\n" in run.tokens.gap(run.start)
+    if is_common(words[-1]) and begins:
         return "TERM", 0.2
     return "PERSON", 0.85
 
@@ -195,7 +203,9 @@ def _compound(word: str) -> bool:
 
 def strange(run: Run) -> TypeGuess:
     """A word that is no English word names somebody until more is known."""
-    return ("PERSON", 0.6) if run.unusual else None
+    if not run.unusual or _CALLED.issuperset(run.words):
+        return None
+    return "PERSON", 0.6
 
 
 def event(run: Run) -> TypeGuess:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.lexicon import cased
+from sdrag.detectors.local.lexicon import ACRONYMS, UNITS, cased
 from sdrag.detectors.local.tables import word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens, cued, matches
 
@@ -31,6 +31,8 @@ _PLATE = re.compile(
     r"|[A-Z]{1,3}\d{1,4}[ -][A-Z\d]{2,4}|\d{3,4}[ -][A-Z]{1,3})(?![\w-])"
 )
 _LONGEST = 3
+_NO_PLATE = ACRONYMS | UNITS.keys()
+"""BP 128 and 512 MB are readings."""
 _LEGAL = re.compile(
     r"\b(?:Protocol|Laws?|Articles?|Acts?|Rules?|Decree|Regulation|Section|Directive|Recital"
     r"|Paragraph|Order|Resolution) (?:\()?$"
@@ -91,7 +93,7 @@ def _plates(tokens: Tokens) -> Iterator[Candidate]:
             if len(before) <= _LONGEST and before.isupper():
                 start = starts[index - 1]
         match = _PLATE.match(tokens.text, start)
-        if match:
+        if match and _NO_PLATE.isdisjoint(re.split("[ -]", match.group())):
             yield Candidate(*match.span(), "CODE", 0.7, "plate")
 
 

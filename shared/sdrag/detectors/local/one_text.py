@@ -8,6 +8,7 @@ from dataclasses import replace
 from sdrag.detectors.local.account_names import account_names, embedded_names
 from sdrag.detectors.local.accounts import bank_accounts, wallets
 from sdrag.detectors.local.addresses import addresses
+from sdrag.detectors.local.columns import column_labels, column_values
 from sdrag.detectors.local.dates import foreign_dates, times, timestamps
 from sdrag.detectors.local.everyday_names import everyday_names, names_on_lines
 from sdrag.detectors.local.fields import field_values, fields, unlabelled
@@ -54,8 +55,10 @@ def _mentions(text: str) -> tuple[Mention, ...]:
     plain = plain_text(text)
     shown = capitalised(plain.text)
     tokens = tokenize(shown)
-    labels = fields(tokens)
-    named = list(unlabelled(names(tokens), labels))
+    heads = {head.end: head for head in column_labels(plain.text)}
+    labels = [field for field in fields(tokens) if field.end not in heads]
+    spared = [*labels, *heads.values()]
+    named = list(unlabelled(names(tokens), spared))
     found: list[Candidate] = []
     for candidates in (
         links(plain.text),
@@ -73,6 +76,7 @@ def _mentions(text: str) -> tuple[Mention, ...]:
         embedded_names(plain.text),
         account_names(plain.text, tokens),
         field_values(tokens, labels),
+        column_values(plain.text),
         names_on_lines(plain.text),
         peoples(tokens),
         terms(tokens),
@@ -80,7 +84,7 @@ def _mentions(text: str) -> tuple[Mention, ...]:
         _schemes(tokens),
     ):
         check_time()
-        found += unlabelled(candidates, labels)
+        found += unlabelled(candidates, spared)
     return tuple(
         Mention(plain.span(f.start, f.end), f.type, f.confidence, f.reason)
         for f in settled(found)

@@ -110,7 +110,10 @@ def _plain_character(character: str) -> str:
     return folded if len(folded) == 1 else plain
 
 
-_LOWER_WORD = re.compile(r"(?<![\w@./:-])[^\W\d_]{3,}(?![\w@/:']|\.\w)")
+_LOWER_WORD = re.compile(
+    r"(?<![\w@./:-])(?<!\bthe )(?<!\ba )(?<!\ban )[^\W\d_]{3,}"
+    r"(?![\w@/:']|\.\w)"
+)
 _I = re.compile(r"\bI\b")
 _FREQUENT = 3000
 
@@ -185,6 +188,8 @@ _LONGEST_WORD = 20
 _LINE_HYPHENS = ("-", "\u00ad", "\u2010")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _TWO = 2
+_NARROW = 24
+"""A shorter line before one that begins with a capital is none of wrapped prose."""
 _MAY_BE_TYPESET = re.compile(r"\n|\\|[A-Za-z] (?:ff|f[il]\b)")
 _LOWER_CASE = re.compile(r"(?<!\w)[a-z]{2}")
 _GOES_ON = re.compile(r"(?:[\w,;&'\")]|(?<![\w.])[A-Z]\.)$")
@@ -276,5 +281,7 @@ def _is_wrapped(text: str, start: int, end: int) -> bool:
     if last.rstrip(".") in TITLES:
         return True
     if not _GOES_ON.search(before) or is_structured(before) or is_structured(after):
+        return False
+    if text[end].isupper() and len(before) < _NARROW and before[-1] != ".":
         return False
     return bool(_LOWER_CASE.search(before) or _LOWER_CASE.search(after))

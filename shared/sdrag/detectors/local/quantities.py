@@ -84,7 +84,7 @@ def _written(tokens: Tokens) -> Iterator[Candidate]:
     for index in tokens.numbers:
         large = _LARGE_SUM.match(tokens.text, tokens.starts[index])
         if large:
-            yield Candidate(*large.span(), "NUMBER", 0.5, "magnitude")
+            yield Candidate(*large.span(), "NUMBER", 0.45, "magnitude")
         match = _NUMBER_FIRST.match(tokens.text, tokens.starts[index])
         if match is None:
             continue

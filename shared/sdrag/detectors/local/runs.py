@@ -21,8 +21,8 @@ __all__ = ["Run", "is_common", "runs"]
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
 _JOINING = lexicon.PARTICLES | {"of", "and", "the", "for"}
 _TITLES = lexicon.TITLES
-_DAYS = lexicon.MONTHS | lexicon.WEEKDAYS
-_NO_NAME = lexicon.ACRONYMS | _DAYS | {day.upper() for day in _DAYS} | NATIONALITIES
+_CALLED = lexicon.MONTHS | lexicon.WEEKDAYS | NATIONALITIES
+_NO_NAME = lexicon.ACRONYMS | _CALLED | {word.upper() for word in _CALLED}
 _CONTRACTED = frozenset(("m", "ve", "ll", "re", "d", "t", "all", "am"))
 _FEASTS = frozenset(("Day", "Eve"))
 _PARTNERS = frozenset(("Sons", "Partners", "Associates", "Co", "Company", "Brothers"))
@@ -86,7 +86,7 @@ class Run(Confidential):
 def is_common(word: str) -> bool:
     """Say whether English writes the word in lower case."""
     lower = word.lower()
-    if lower in tables.common_words():
+    if lower in tables.common_words() or lower in lexicon.TRADE_WORDS:
         return True
     stem, mark, rest = lower.partition("'")
     return bool(mark) and rest in _CONTRACTED and stem in tables.common_words()
@@ -175,6 +175,14 @@ def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
         titles = range(start - 1, start)
     if not titles:
         start = _past_openers(tokens, start, end)
+        for index in range(start, end - 1):
+            addressed = words[index] in lexicon.FORMS_OF_ADDRESS
+            if addressed and tokens.gap(index + 1) in (" ", ". "):
+                if words[index + 1][0].isupper() and words[index + 1] not in _HEADS:
+                    start, titles = index + 1, range(index, index + 1)
+                break
+            if not is_common(words[index]):
+                break
     while end > start and (
         words[end - 1] == "I"
         or (words[end - 1] in _NO_NAME and tokens.gap(end - 1) != "-")
@@ -189,7 +197,9 @@ def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
 def _run(tokens: Tokens, start: int, end: int, titles: range) -> Run:
     first, last = tokens.starts[start], tokens.ends[end - 1]
     named = tokens.words[start:end]
-    unusual = any(len(word) > 1 and not is_common(word) for word in named)
+    unusual = any(
+        len(word) > 1 and word[0].isalpha() and not is_common(word) for word in named
+    )
     surface = tokens.text[first:last]
     return Run(tokens, start, end, titles, first, last, named, surface, unusual)
 

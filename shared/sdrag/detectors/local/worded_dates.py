@@ -50,7 +50,7 @@ _LATER_YEAR = re.compile(
     rf"(?i:(?:{_SAID_YEAR}|,)? (?:{_WORDED_YEAR}|{YEAR}|M{{1,3}}[CDXLVI]{{1,12}})\b)"
 )
 _DAY_IN_WORDS = re.compile(
-    rf"(?:\b(?i:(?:the |this )?(?:{_ORDINAL}|{DAY})(?: day)?(?:,? (?:of"
+    rf"(?:\b(?i:(?:{_ORDINAL}|{DAY})(?: day)?(?:,? (?:of"
     rf"|in))?(?: the month of)?) )$"
 )
 _DAY_AFTER = re.compile(rf"(?i:,? (?:the )?(?:{_ORDINAL})\b)")
@@ -98,7 +98,7 @@ def worded_dates(tokens: Tokens) -> Iterator[Candidate]:
     for index in tokens.indices(MONTH_NAMES):
         start, end = starts[index], ends[index]
         day = _DAY_IN_WORDS.search(text, max(0, start - 48), start)
-        after = _DAY_AFTER.match(text, end)
+        after = None if day else _DAY_AFTER.match(text, end)
         if after:
             end = after.end()
         year = _LATER_YEAR.match(text, end)
