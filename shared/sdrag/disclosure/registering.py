@@ -64,9 +64,6 @@ def surfaces(
     known |= {form for surface in known for form in value_forms(surface)}
     if known and _names_people(constraint):
         known |= {form for surface in known for form in name_forms(surface)}
-    ranks = common_words()  # of an everyday word, the plural is a word too
-    names = [surface for surface in known if surface.lower() not in ranks]
-    known.update(form for name in names for form in plurals(name))
     for surface in known:
         if lasts(surface):
             yield surface
@@ -91,8 +88,12 @@ def add_entries(
         forms: What is known again wherever it is.
         hashes: Of the state.
     """
+    ranks = common_words()
     for form in forms:
         entries.add_form(rule, form, hashes)
+        if form.lower() not in ranks:  # of an everyday word, the plural is one too
+            for plural in plurals(form):
+                entries.add_form(rule, plural, hashes, whole=True)
     there = [finding.span for finding in findings if finding.reason in IN_PLACE]
     if not there:
         return

@@ -102,7 +102,9 @@ class Entries:
     forms: dict[Form, set[bytes]] = field(default_factory=dict)
     contexts: dict[int, set[bytes]] = field(default_factory=dict)
 
-    def add_form(self, rule: bytes, surface: str, hashes: Hashes) -> None:
+    def add_form(
+        self, rule: bytes, surface: str, hashes: Hashes, *, whole: bool = False
+    ) -> None:
         """
         Add a surface form, in any spelling; a long one by its parts.
 
@@ -110,9 +112,12 @@ class Entries:
             rule: The key of the rule that hides it.
             surface: As found in a text.
             hashes: Of the state.
+            whole: It is known by its words alone, and not run together.
         """
         for part in _parts(surface):
             for form in _forms(part, hashes):
+                if whole and form.kind == _RUN:
+                    continue
                 self.forms.setdefault(form, set()).add(rule)
 
     def add_word(

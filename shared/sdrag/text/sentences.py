@@ -14,7 +14,14 @@ import re
 
 from sdrag.vocabulary import Span
 
-__all__ = ["is_structured", "line_after", "line_before", "sentences", "words"]
+__all__ = [
+    "is_row",
+    "is_structured",
+    "line_after",
+    "line_before",
+    "sentences",
+    "words",
+]
 
 _WORD = re.compile(r"\w+(?:['\u2019\u2011-]\w+)*")
 # A terminator with its closing quotes, followed by space; a CJK terminator; a line
@@ -29,9 +36,8 @@ _STRUCTURED = re.compile(
     r"|[\"'][\w ./-]{1,40}[\"'][ ]?:|[\w.-]{1,40}[ ]?[:=](?:[ \t\"']|$)"
     r"|[A-Z][\w.'&-]{0,20}(?:[ /(][\w.'&)-]{1,20}){0,3}:(?:\s|$)|\d{4}-\d\d-\d\d)"
 )
-_SEPARATED = re.compile(
-    r"\t|[ ]\|[ ]|(?<=[^\s.!?])[ ]{3,}(?=\S)|(?<=[^\s\d])[;,](?=\S).*?\S[;,](?=[^\s\d])"
-)
+_ROW = re.compile(r"(?<=[^\s\d])([;,])(?=\S).*?\S\1(?=[^\s\d])")
+_SEPARATED = re.compile(rf"\t|[ ]\|[ ]|(?<=[^\s.!?])[ ]{{3,}}(?=\S)|{_ROW.pattern}")
 _SMALL = frozenset(
     ["of", "and", "the", "for", "in", "on", "to", "a", "an", "de", "van", "von", "der"]
 )
@@ -103,7 +109,13 @@ def _add(found: list[Span], text: str, start: int, end: int) -> None:
 
 def is_structured(line: str) -> bool:
     """Say whether a line is an item, a field, a row or of a log, and no prose."""
-    return bool(_STRUCTURED.match(line) or _SEPARATED.search(line))
+    return bool(_STRUCTURED.match(line) or _SEPARATED.search(line.lstrip(" \t>")))
+
+
+def is_row(line: str, separator: str) -> bool:
+    """Say whether a line is a row of cells with nothing but a separator between."""
+    row = _ROW.search(line)
+    return row is not None and row[1] == separator
 
 
 def _ends_line(text: str, position: int) -> bool:

@@ -15,7 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.lexicon import MONTHS, STREET_HEADS, WEEKDAYS, listed
+from sdrag.detectors.local.lexicon import (
+    ACRONYMS,
+    MONTHS,
+    STREET_HEADS,
+    WEEKDAYS,
+    listed,
+)
 from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tables import word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens
@@ -24,6 +30,7 @@ __all__ = ["addresses", "laid_out"]
 
 
 _UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hse blk")
+_ROOMS = listed("room box floor unit blk no of and")
 # Endings of street names in Germanic, Slavic, Romance, Baltic and Finnic languages.
 _STREETISH = re.compile(
     r".{2,}(?:stra(?:ss|\u00df)e|str|gasse|weg|platz|allee|gade|gate|gatan|gaten|vej|vegen"
@@ -46,6 +53,8 @@ _GAP = re.compile(
 _CODED_LINE = re.compile(r"[^\n\d]{0,30}\d[^\n]{0,12}(?:\n|$)|\d")
 _REACH = 14
 _HOUSE = 4
+_SHORTEST = 4
+"""A shorter word before a number is what a monitor or a form reads."""
 _SHORT = 4
 """A word of so many letters may be shortened."""
 _CUE = re.compile(
@@ -64,9 +73,16 @@ def addresses(tokens: Tokens) -> Iterator[Candidate]:
         if tokens.words[index].lower() in _POSTS:
             first = _vessel(tokens, index, max(first - 4, done + 1))
         last = _grown(tokens, index, 1, done)
-        if last > first and any(w[0].isdigit() for w in tokens.words[first : last + 1]):
+        if last > first and _places(tokens.words[first : last + 1]):
             done = last
             yield from laid_out(tokens, first, last)
+
+
+def _places(words: list[str]) -> bool:
+    """Say whether words tell a place, and not only a room of it."""
+    if not any(word[0].isdigit() for word in words):
+        return False
+    return any(word[0].isalpha() and word.lower() not in _ROOMS for word in words)
 
 
 def _vessel(tokens: Tokens, index: int, least: int) -> int:
@@ -101,7 +117,10 @@ def _numbered(tokens: Tokens) -> dict[int, int | None]:
 def _street_before(tokens: Tokens, index: int) -> int | None:
     """Return the first token of a street's name that ends before the number."""
     words = tokens.words
-    if is_common(words[index - 1]) or not words[index - 1][0].isupper():
+    street = words[index - 1]
+    if is_common(street) or not street[0].isupper() or street in ACRONYMS:
+        return None
+    if len(street) < _SHORTEST:
         return None
     for position in range(index - 1, max(-1, index - 6), -1):
         word = words[position]
@@ -166,8 +185,14 @@ def _house_number(tokens: Tokens, index: int) -> bool:
     for position in range(index - 1, max(-1, index - 6), -1):
         word = words[position]
         if word[0].isdigit():
-            return tokens.gap(position + 1) in (" ", ", ", "-")
-        if not word[0].isupper() or word in MONTHS or tokens.gap(position + 1) != " ":
+            after = words[index + 1][:1] if index + 1 < len(words) else ""
+            named = position < index - 1 or after.isupper()  # 17 St Omers
+            return named and tokens.gap(position + 1) in (" ", ", ", "-")
+        if word == "s" and tokens.gap(position) == "'":  # 9 Tanner's Row
+            continue
+        if tokens.gap(position + 1) not in (" ", "'"):
+            return False
+        if not word[0].isupper() or word in MONTHS:
             return False
     return False
 

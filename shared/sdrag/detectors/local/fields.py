@@ -31,6 +31,7 @@ from sdrag.text.sentences import line_after, line_before
 
 __all__ = [
     "AS_SPELLED",
+    "GUESSED",
     "LABEL",
     "Field",
     "field_values",
@@ -163,11 +164,12 @@ def unlabelled(
     ends = {field.end: field.start for field in known}
     for candidate in candidates:
         start = ends.get(candidate.end)
-        if start is None or start > candidate.start or candidate.reason not in _GUESSED:
+        if start is None or start > candidate.start or candidate.reason not in GUESSED:
             yield candidate
 
 
-_GUESSED = frozenset(("form", "line", "name", "told"))
+GUESSED = frozenset(("form", "line", "name", "told"))
+"""The reasons of names that may be a label; nothing but its words makes it one."""
 
 
 _QUOTED = re.compile(r"([\"'])(?P<value>[^\"'\n]{1,120})\1")

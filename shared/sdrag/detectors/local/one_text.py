@@ -11,19 +11,20 @@ from sdrag.detectors.local.addresses import addresses
 from sdrag.detectors.local.columns import column_labels, column_values
 from sdrag.detectors.local.dates import foreign_dates, times, timestamps
 from sdrag.detectors.local.everyday_names import everyday_names, names_on_lines
-from sdrag.detectors.local.fields import field_values, fields, unlabelled
+from sdrag.detectors.local.fields import GUESSED, field_values, fields, unlabelled
 from sdrag.detectors.local.identifiers import identifiers, phones
 from sdrag.detectors.local.internet import links, machine_addresses, secrets
 from sdrag.detectors.local.names import names
 from sdrag.detectors.local.national_numbers import scheme_numbers, written_numbers
 from sdrag.detectors.local.numbered import numbered, plates
-from sdrag.detectors.local.plain_text import capitalised, mended, plain_text
+from sdrag.detectors.local.plain_text import capitalised, plain_text
 from sdrag.detectors.local.postcodes import postcodes
 from sdrag.detectors.local.punctuated_names import definitions, partnerships, quoted
 from sdrag.detectors.local.quantities import counts, measures
 from sdrag.detectors.local.shorter_forms import forms
 from sdrag.detectors.local.terms import peoples, terms
 from sdrag.detectors.local.tokens import Candidate, Tokens, anchors, tokenize
+from sdrag.detectors.local.typeset import mended
 from sdrag.engine.deadlines import check_time
 from sdrag.vocabulary import Mention
 
@@ -44,10 +45,16 @@ def all_mentions(text: str) -> tuple[Mention, ...]:
     typeset = mended(text)
     if typeset is None:
         return found
-    before = (
+    before = [
         replace(m, span=typeset.span(m.span.start, m.span.end))
         for m in _mentions(typeset.text)
-    )
+    ]
+    labels = {head.end: head.start for head in column_labels(text)}
+    before = [
+        m
+        for m in before
+        if m.reason not in GUESSED or labels.get(m.span.end, m.span.end) > m.span.start
+    ]
     return tuple(sorted({*found, *before}, key=lambda m: (m.span, m.type, m.reason)))
 
 

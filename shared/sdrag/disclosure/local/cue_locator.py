@@ -51,7 +51,7 @@ def cued(
     if not any(parsed.cues for parsed in asked):
         return
     folded = fold(text)
-    parts = sentences(text)
+    parts = sentences(text, cells=True)
     leaning = [bool(_CARRIES_ON.match(text, part.start)) for part in parts]
     for parsed in asked:
         if parsed.cues:

@@ -56,7 +56,9 @@ class JoinedText(Confidential):
         for passage in passages:
             end = start + len(passage.text)
             whole.append(Span(start, end) if passage.text else None)
-            parts += (shifted(span, start) for span in sentences(passage.text))
+            parts += (
+                shifted(span, start) for span in sentences(passage.text, cells=True)
+            )
             start = end + len(_JOINT)
         text = _JOINT.join(passage.text for passage in passages)
         return cls(text, tuple(whole), tuple(parts))
