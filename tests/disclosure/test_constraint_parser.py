@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.cue_locator import cued
+from sdrag.disclosure.local.type_locator import typed
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import run
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Constraint
 
@@ -32,6 +36,21 @@ BLANKET = [
     "Full redaction required",
     "Complete confidentiality applies to the whole file",
     "Don't let anyone see this file",
+    "Withhold the lot",
+    "The whole case is sealed",
+    "Nothing in this case may be published",
+]
+EVENTS = [
+    "Nobody in the press may learn of the strike",
+    "No one outside may hear of the cuts",
+    "Do not mention the leak to anyone",
+    "Nothing about the exit may be said",
+    "Say nothing of the escape",
+    "Nobody may know of the blackout",
+    "Keep the strike secret",
+    "Do not disclose the seal",
+    "Not a word about the refusal may get out",
+    "Do not speak of her leave",
 ]
 ALLOWING = [
     "Only the verdict may be disclosed",
@@ -112,7 +131,7 @@ TYPED = [
     ("Do not disclose the quantum of damages", "types", {"MONEY"}),
     ("Redact the consideration paid", "types", {"MONEY"}),
     ("Do not disclose the date of knowledge", "types", {"DATE"}),
-    ("Remove DOBs", "meaning", {"DATE"}),
+    ("Remove DOBs", "types", {"DATE"}),
     ("Hide passport numbers", "types", {"CODE"}),
     ("Remove employee ID numbers", "types", {"CODE"}),
     ("Complainant's identity must be protected", "people", {"PERSON"}),
@@ -211,6 +230,12 @@ def test_a_blanket_constraint_asks_for_everything(text) -> None:
     parsed = _parsed(text)
 
     assert (parsed.kind, parsed.status) == ("everything", "understood")
+
+
+@pytest.mark.parametrize("text", EVENTS)
+def test_an_event_is_not_everything(text) -> None:
+    """A word of an order with an article is a thing that something is said of."""
+    assert _parsed(text).kind != "everything"
 
 
 @pytest.mark.parametrize("text", ALLOWING)
@@ -382,6 +407,115 @@ def test_case_and_compatibility_forms_change_no_status(text) -> None:
     assert _parsed(fold_text(text)).kind == _parsed(text).kind
 
 
+SUBJECTS = [
+    # The longest phrase wins.
+    ("Accounts of the accident", {"evidence"}, set()),
+    ("Hide family secrets", {"family life"}, set()),
+    ("Mail addresses", set(), {"EMAIL_ADDRESS"}),
+    ("Do not reveal heart disease", {"heart"}, set()),
+    ("Hide fertility treatment", {"pregnancy"}, set()),
+    ("HIV test results", {"sexual health"}, set()),
+    ("Medication errors", {"medical errors"}, set()),
+    ("Drinking habits of employees", {"addiction"}, set()),
+    ("Source code", {"intellectual property", "trade secrets"}, set()),
+    ("Alarm system weaknesses", {"vulnerabilities"}, {"CODE"}),
+    ("Results of pregnancy tests", {"results"}, set()),
+    ("Medical equipment failures", {"quality and recalls"}, {"CODE"}),
+    ("Personality test results", {"appraisals"}, set()),
+    ("Hide hardware addresses", set(), None),
+    # The audience, the occasion and the grounds are no topic.
+    ("Nobody in the press may learn of the strike", {"union"}, set()),
+    ("Do not tell the insurer about the diagnosis", {"diagnosis"}, {"CONDITION"}),
+    ("Parents must not learn of detentions", {"pupil behaviour"}, set()),
+    ("Do not let the bank know about layoffs", {"job cuts"}, set()),
+    ("Keep salaries from the union", {"pay"}, {"MONEY", "NUMBER"}),
+    ("Diagnoses are removed before release to the court", {"diagnosis"}, {"CONDITION"}),
+    ("Rotas must not be given to patients or their families", {"rosters"}, set()),
+    ("Vaccinations are withheld from the school", {"treatment"}, set()),
+    ("Complaints must not reach anyone outside the hospital", {"grievances"}, set()),
+    ("Under section 40 of the Tax Act, hide allergies", {"allergies"}, {"CONDITION"}),
+    ("Do not inform the police of asylum claims", {"immigration"}, {"CODE"}),
+    ("Hide bids before they are announced by the board", {"bid strategy"}, None),
+    # What has a form of its own counts everywhere, the rest beside a cue.
+    ("Hide passwords", {"secrets"}, {"CREDENTIAL", "CODE"}),
+    ("Withhold complaints", {"grievances"}, set()),
+    ("Hide phone numbers", set(), {"PHONE_NUMBER"}),
+    ("Private telephone numbers of staff", set(), {"PHONE_NUMBER"}),
+    ("Dates of birth of members", set(), {"BIRTH_DATE"}),
+    ("Birthdays of staff", set(), {"BIRTH_DATE"}),
+    ("Redact next of kin", {"next of kin"}, {"EMAIL_ADDRESS", "PHONE_NUMBER"}),
+    ("Terms of settlement", {"settlement"}, {"MONEY"}),
+    ("Merger talks with competitors", {"deals"}, {"MONEY"}),
+    ("Server names", set(), {"CODE", "DOMAIN_NAME", "IP_ADDRESS", "URL"}),
+    ("Patients' names and ward numbers", set(), None),
+    # Concepts of written policies.
+    ("Bullying incidents", {"pupil behaviour"}, set()),
+    ("Free school meals", {"money matters"}, {"MONEY"}),
+    ("Exam questions before the exam", {"exam papers"}, set()),
+    ("Overtime and hours worked", {"working time"}, set()),
+    ("Maternity and paternity leave", {"family leave"}, set()),
+    ("Restraint and seclusion of patients", {"mental health"}, set()),
+    ("Side jobs of employees", {"side jobs"}, {"MONEY"}),
+    ("Quality defects and recalls", {"quality and recalls"}, {"CODE"}),
+    ("Gifts and hospitality", {"suspicion"}, {"MONEY"}),
+    ("Location of the shelter", {"places to hide"}, set()),
+    ("Opinions of peer reviewers", {"deliberations"}, set()),
+    ("Travel plans of executives", {"travel plans"}, set()),
+]
+
+
+@pytest.mark.parametrize(("text", "topics", "everywhere"), SUBJECTS)
+def test_a_subject_is_what_the_longest_phrase_says(text, topics, everywhere) -> None:
+    """Its types count beside its cues, but for those of a form of their own."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "understood"
+    assert topics <= {topic.name for topic in parsed.topics}
+    if topics:
+        assert len(parsed.topics) <= len(topics) + (len(topics) > 1)
+    if everywhere is not None:
+        assert parsed.everywhere == everywhere
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hide phone numbers and quirks of the twins",
+        "Remove names and the colour of the door",
+        "Hide dates and everything on the missing boat",
+    ],
+)
+def test_a_list_that_goes_on_with_unknown_words_must_be_understood(text) -> None:
+    """What no table knows in it is not dropped."""
+    assert _parsed(text).meaning
+
+
+BIRTH_DATES = [
+    ("She was born on 9 March in Leeds.", True),
+    ("DOB: 1/2/56", True),
+    ("Miriam Castellane (09.03.1984) applied.", True),
+    ("Her birthday is in June.", True),
+    ("The applicant, 3 May 1951, lives in Hull.", True),
+    ("Tom, born 14 June 2021, cried.", True),
+    ("Year of birth: 1990", True),
+    ("She wrote on 3 May 2024.", False),
+    ("He joined in 2015.", False),
+    ("The letter of 12 March was late.", False),
+    ("Come on Tuesday.", False),
+    ("The ward closed in May 2019.", False),
+    ("Version of 2023-04-05", False),
+]
+
+
+@pytest.mark.parametrize(("text", "goes"), BIRTH_DATES)
+def test_a_birth_date_is_beside_a_word_of_birth_or_full(text, goes) -> None:
+    """Other dates stay: a letter has a date, and so has a version."""
+    (found,) = run(LocalDetector().detect([text]), PortRunner(Ports()))
+    parsed = _parsed("Dates of birth of members")
+
+    assert any(typed(text, found.value, [parsed])) is goes
+
+
 TEXT = (
     "He joined in 2015. He received a final written warning for sleeping on shift. He"
     " had been asleep twice. The canteen was painted."
@@ -406,6 +540,22 @@ def test_a_sentence_that_carries_on_goes_with_it() -> None:
     gone = [finding.span.of(text) for finding in cued(text, [parsed])]
 
     assert gone == ["The biopsy was on Monday.", "It has spread."]
+
+
+@pytest.mark.parametrize(
+    ("text", "goes"),
+    [
+        ("The ballot is on Monday.", True),
+        ("The union met.", False),
+        ("The union was set for Monday.", False),
+        ("Staff at the plant will strike from Monday.", True),
+        ("The dues, said the union, were paid.", True),
+        ("The whole union of sets that were formed in that proof is due.", False),
+    ],
+)
+def test_hints_tell_a_sentence_together(text, goes) -> None:
+    """A frequent word alone takes nothing, nor do two far from one another."""
+    assert bool(list(cued(text, [_parsed("Trade union membership")]))) is goes
 
 
 def test_without_cues_nothing_is_cued() -> None:

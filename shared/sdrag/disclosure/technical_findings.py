@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.constraint_parser.types import named_types
 from sdrag.disclosure.decoded import ENCODED, Decoded
 from sdrag.disclosure.reading_unseen import EngineFindings
 from sdrag.disclosure.registering import IN_PLACE
@@ -61,7 +60,6 @@ _NEVER_CODES = frozenset(
 )
 """Types of which no short code is one; a number plate could tell where somebody is."""
 
-_MAIL_ADDRESSES = re.compile(r"\b(?:e-?)?mail addresse?s?\b", re.IGNORECASE)
 _CODE_WORDS = re.compile(
     r"\b(?:codes?|identifiers?|ids?|[gu]uids?|uuids?|hash(?:es)?|digests?|checksums?"
     r"|fingerprints?|keys?|tokens?|credentials?|secrets?|passwords?|references?"
@@ -221,11 +219,7 @@ def _wants_no_code(parsed: ParsedConstraint) -> bool:
     """Say whether nothing that a constraint asks for is ever written as a code."""
     if parsed.meaning or parsed.kind not in {"types", "people", "named"}:
         return False
-    said = parsed.constraint.text
-    types = parsed.types
-    if _MAIL_ADDRESSES.search(said):
-        types = named_types(_MAIL_ADDRESSES.sub("email", said)).types
-    return types <= _NEVER_CODES
+    return parsed.types <= _NEVER_CODES
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -208,7 +208,7 @@ def test_a_wording_nobody_foresaw_is_understood(text, types, meaning) -> None:
     """A constraint that names no type is resolved by meaning, never passed over."""
     parsed = parse(Constraint("c", text))
 
-    assert parsed.types == types
+    assert parsed.everywhere == types
     assert parsed.meaning is meaning
 
 

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from sdrag.disclosure.constraint_parser.parse import parse
-from sdrag.disclosure.constraint_parser.parsed import Kind, ParsedConstraint, Status
+from sdrag.disclosure.constraint_parser.parsed import (
+    Kind,
+    ParsedConstraint,
+    Status,
+    Topic,
+)
 
-__all__ = ["Kind", "ParsedConstraint", "Status", "parse"]
+__all__ = ["Kind", "ParsedConstraint", "Status", "Topic", "parse"]

@@ -14,16 +14,16 @@ import unicodedata
 from dataclasses import replace
 from functools import lru_cache
 
+from sdrag.disclosure.constraint_parser.asked import (
+    NOTHING_ASKED,
+    AskedTypes,
+    asked_in,
+)
 from sdrag.disclosure.constraint_parser.parsed import Kind, ParsedConstraint
 from sdrag.disclosure.constraint_parser.quoted_names import (
     OwnNames,
     own_names,
     people_named,
-)
-from sdrag.disclosure.constraint_parser.request_verbs import (
-    NOTHING_ASKED,
-    AskedTypes,
-    asked_in,
 )
 from sdrag.disclosure.constraint_parser.scope import (
     is_blanket,
@@ -95,6 +95,7 @@ def _with_content(text: str) -> ParsedConstraint:
         _UNNAMED,
         _kind(asked, own, statement),
         types=asked.types,
+        everywhere=asked.everywhere,
         people=asked.people,
         meaning=asked.meaning,
         plain=asked.plain and len(subject.split()) <= _FEW,
@@ -103,7 +104,7 @@ def _with_content(text: str) -> ParsedConstraint:
         about_names=own.about,
         surely_names=own.surely,
         statement=statement,
-        cues=asked.cues,
+        topics=asked.topics,
     )
 
 

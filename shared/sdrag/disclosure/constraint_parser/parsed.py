@@ -8,7 +8,7 @@ from typing import Literal
 from sdrag.detectors.tagger import IDENTIFYING
 from sdrag.vocabulary import Confidential, Constraint
 
-__all__ = ["Kind", "ParsedConstraint", "Status"]
+__all__ = ["Kind", "ParsedConstraint", "Status", "Topic"]
 
 Kind = Literal["types", "people", "named", "statement", "meaning", "everything", "only"]
 """What a constraint asks for: mentions of types, people by role, whom or what it names
@@ -16,6 +16,25 @@ itself, what it states, what must be understood, all there is, or all but someth
 
 Status = Literal["understood", "needs_model"]
 """Whether the local engine can enforce it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """
+    A subject that a constraint speaks of, and what tells it in a text.
+
+    Args:
+        name: Of the table's section; `quoted` for what the constraint quotes.
+        cues: Folded words and phrases; a sentence with one of them tells the subject.
+        hints: Frequent words; two different ones next to each other tell it too, or
+            one beside a mention of `types`.
+        types: Mentions of these types count in a sentence with a cue or a hint.
+    """
+
+    name: str
+    cues: frozenset[str]
+    hints: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -26,7 +45,9 @@ class ParsedConstraint(Confidential):
     Args:
         constraint: What was parsed.
         kind: What it asks for, above all.
-        types: Types of mentions it names.
+        types: Types of mentions it asks for.
+        everywhere: Those of them that count wherever they are; the others count beside
+            a cue of their topic.
         people: It asks for names.
         meaning: It must also be understood.
         plain: It names types and next to nothing else.
@@ -36,7 +57,7 @@ class ParsedConstraint(Confidential):
         surely_names: Its names can be nothing else, so there is nothing to understand.
         statement: What it says itself that must not be said ("that Meyers is ill");
             empty where it only says what that is about.
-        cues: Words and phrases, folded, whose sentences tell what it speaks of.
+        topics: What it speaks of, with the cues that tell it in a text.
         language: ISO 639-1 code; `und` where it is of no language that is known here.
         unknown_words: Which of its words are in no dictionary, counted from 1.
         status: Whether the local engine can enforce it.
@@ -46,6 +67,7 @@ class ParsedConstraint(Confidential):
     constraint: Constraint
     kind: Kind
     types: frozenset[str] = frozenset()
+    everywhere: frozenset[str] = frozenset()
     people: bool = False
     meaning: bool = False
     plain: bool = False
@@ -54,11 +76,16 @@ class ParsedConstraint(Confidential):
     about_names: bool = False
     surely_names: bool = False
     statement: str = ""
-    cues: frozenset[str] = frozenset()
+    topics: tuple[Topic, ...] = ()
     language: str = "en"
     unknown_words: tuple[int, ...] = ()
     status: Status = "understood"
     reason: str = ""
+
+    @property
+    def cues(self) -> frozenset[str]:
+        """Every word and phrase that tells one of its topics."""
+        return frozenset().union(*(t.cues | t.hints for t in self.topics))
 
     @property
     def identifying(self) -> bool:

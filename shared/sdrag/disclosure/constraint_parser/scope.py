@@ -153,6 +153,13 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 """What makes one clause of several speak of all there is."""
+_EVENT = re.compile(
+    r"\b(?:the|a|an|this|that|our|their|his|her|its|any) (?:\w+ )?(?:strikes?|cuts?"
+    r"|drop|exits?|leaks?|escape|slip|block|seal|hold|break|blackout|pass|refusal|shares?"
+    r"|leave|exposure|supply)\b",
+    re.IGNORECASE,
+)
+"""What has an article is a thing and gives no order: "the strike", "a leak"."""
 _EXCEPTION = re.compile(
     r",? ?\b(?:except(?:ing)?(?: for| that| where| when| if| in)?|excluding|other than"
     r"|apart from|aside from|with the exception of|save (?:for|that|where|as|the)"
@@ -176,6 +183,8 @@ def _orders(clause: str) -> bool:
 
 
 def _is_blanket(text: str) -> bool:
+    if _EVENT.search(text):
+        return False
     words = _words(text)
     known = all(word in _BLANKET or word in _ORDERS for word in words)
     return known and not _ALONE.issuperset(words)

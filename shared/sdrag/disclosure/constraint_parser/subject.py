@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 from sdrag.detectors.local.tables import common_words
+from sdrag.disclosure.constraint_parser.dictionary import word_set
 from sdrag.text.folding import fold_text
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "statement_of",
     "subject_of",
     "topic_of",
+    "without_audience",
 ]
 
 _STATED = re.compile(
@@ -69,8 +71,9 @@ def statement_of(text: str) -> str:
 
 _HEAD = (
     r"(?:(?:sur|first|nick|given )?names?|identit(?:y|ies)|dates?|ages|address(?:es)?"
-    r"|numbers?|codes?|amounts?|sums?|prices?|initials|plates?|registration marks?"
-    r"|coordinates|fees|bills|doses?|days|payments|percentages|e-?mails?)"
+    r"|numbers?|(?<!source )codes?|amounts?|sums?|prices?|initials|plates?"
+    r"|registration marks?|coordinates|fees|bills|doses?|days|payments|percentages"
+    r"|e-?mails?)"
 )
 _OWNER = r"(?:(?!(?:and|or|nor|any|all|in|of|to|gender|sexual)\b)[\w'-]+ ){0,3}"
 _TYPED = re.compile(
@@ -90,10 +93,84 @@ _NAMING = re.compile(
 )
 _ORDINARY = 10_000
 
+_READERS = "|".join(word_set("audience"))
+_READER = (
+    rf"(?:(?:the|our|any|an?|all|other|another|external|outside|outsiders|prospective"
+    rf"|former|current|future|local|opposing|trial|general|wider|their|his|her|its"
+    rf"|business|insurance|press|client|human resources|hr) )*(?:{_READERS})\b"
+    r"(?: (?:in|of|at|outside|from) (?:the |our |any )?(?!names|dates)\w+"
+    rf"(?= (?:or|and|may|must|shall|should|can|are|is|about|of|that)\b|$|[,.;]))?"
+)
+_ALL_READERS = rf"{_READER}(?:,? (?:and|or|nor) (?:to |with |from )?{_READER})*"
+_LEARN = (
+    r"(?:learn|know|hear|see|discover|find out|read|get to know|be (?:told|informed"
+    r"|shown|aware|given|sent)|have access|guess)"
+)
+_MUST = (
+    r"(?:may|must|should|shall|can|could|is to|are to|needs? to|has to|have to|will)"
+)
+_AUDIENCE = tuple(
+    re.compile(rule, re.IGNORECASE)
+    for rule in (
+        rf"^{_ALL_READERS} {_MUST}(?: ever| not| never)* {_LEARN}\b(?: about| of| to)?",
+        (
+            rf"\b(?:tell|inform|notify|let|brief|remind|warn|show|give|send)(?:ing)?"
+            rf" {_ALL_READERS}(?: (?:know|see|learn|hear|find out))?(?: about| of)?\b"
+        ),
+        (
+            rf"(?<= )(?:to|with|from|by|among|outside|beyond|before|in front of|inside"
+            rf"|within|for) {_ALL_READERS}(?=$|[,.;]| (?:without|before|until|unless|in"
+            rf"|at|during|for|by|under)\b)"
+        ),
+        (
+            r"(?<= )(?:before|when|once|after|prior to) (?:[\w']+ ){0,7}(?:publication"
+            r"|published|publishing|release|released|releasing|sent|shared|leaves?|leaving"
+            r"|placed|circulated|passed on|handed (?:over|down|out)|submitted|announced"
+            r"|announcement)\b[^,;]*$"
+        ),
+        (
+            r"(?:^|(?<= ))(?:under|pursuant to|in accordance with|in line with"
+            r"|as (?:required|set out|laid down) (?:by|in)|within the meaning of"
+            r"|according to) (?:[\w'().]+ ){0,5}?(?:act|sections?|articles?"
+            r"|regulations?|rules?|policy|policies|directions?|directives?|gdpr|laws?|code)\b[^,;]*"
+        ),
+        (
+            r"(?<= )(?:without|subject to) (?:\w+ ){0,3}(?:consent|agreement"
+            r"|permission)\b.*$"
+        ),
+        r"(?<= )for (?:\w+ ){1,2}purposes\b",
+    )
+)
+"""Whom something is kept from, on which occasion, and on which grounds."""
+
 
 def topic_of(text: str) -> str:
-    """Return the topic of a constraint, folded; what it leaves out is a comma."""
-    return _TYPED.sub(",", fold_text(subject_of(text)))
+    """Return a constraint, folded, with all blanked out that is not its topic."""
+    subject = subject_of(text)
+    start = text.find(subject)
+    folded = "".join(_fold_letter(character) for character in subject)
+    return " " * start + _TYPED.sub(_blank, folded)
+
+
+def _fold_letter(character: str) -> str:
+    folded = fold_text(character) if character.isalpha() else character
+    return folded if len(folded) == 1 else character
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Return a comma and blanks, so that offsets stay."""
+    return ",".ljust(len(match.group()))
+
+
+def without_audience(text: str) -> str:
+    """
+    Return a constraint with its audience blanked out, and its occasion and grounds.
+
+    To whom, when and by which law something must not be said is no topic.
+    """
+    for rule in _AUDIENCE:
+        text = rule.sub(_blank, text)
+    return text
 
 
 def is_clause(topic: str) -> bool:
@@ -107,8 +184,5 @@ def asks_for_names(text: str) -> bool:
 
 
 def is_ordinary(phrase: str) -> bool:
-    """Say whether everybody uses all words of a phrase."""
-    ranks = common_words()
-    return all(
-        ranks.get(word, _ORDINARY) < _ORDINARY for word in re.findall(r"\w+", phrase)
-    )
+    """Say whether a phrase is one word that everybody uses."""
+    return common_words().get(phrase, _ORDINARY) < _ORDINARY

@@ -149,7 +149,7 @@ def _divided(
     """
     known, meant = replied(mentions), replied(understood)
     findings = [
-        *typed(document.text, known, asked),
+        *typed(document.text, known, asked, document.sentences),
         *named(document, known, asked),
         *_cued(document, asked, thresholds.plain_in_cued),
         *meant,

@@ -3,61 +3,112 @@ The sentences that tell what a constraint speaks of, known by the words of its t
 
 A constraint on disciplinary records withholds the sentence that has "written warning"
 in it: which of its words is the secret nobody can tell, so all of it goes but words so
-frequent that they tell nothing. Of the words that every text is full of ("said",
-"days"), two different ones are needed. A sentence that carries on with a pronoun goes
-with the one it leans on.
+frequent that they tell nothing. Of the words that every text is full of ("late",
+"panel"), two different ones next to each other are needed. A sentence that carries on
+with a pronoun goes with the one it leans on. Mentions of the types that a topic has
+count where one of its cues or hints is, however frequent.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from sdrag.detectors.local.tables import common_words
-from sdrag.disclosure.constraint_parser import ParsedConstraint
-from sdrag.text.folding import Folded, fold
+from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
+from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences, words
 from sdrag.text.spans import shifted
-from sdrag.vocabulary import Finding, Span
+from sdrag.vocabulary import Confidential, Finding, Span
 
-__all__ = ["cued"]
+__all__ = ["CuedText", "cued"]
 
 _CARRIES_ON = re.compile(
     r"[\"'(\u201c\u2018]?(?:he|she|it|they|this|that|these|those|his|her|hers|its|their"
     r"|both|neither|none|one of them|such|the (?:former|latter|same))\b",
     re.IGNORECASE,
 )
-_ORDINARY = 2000
-"""So many of the most frequent English words are in every text."""
-_ENOUGH = 2
+_NEAR = 50
+"""So many characters may be between two hints that tell a topic together."""
 _REMEMBERED = 256
+
+
+class CuedText(Confidential):
+    """
+    The sentences of a text, and which of them tell a topic.
+
+    Args:
+        text: One passage, or a document.
+        parts: Its sentences; found here when missing.
+    """
+
+    __slots__ = ("_folded", "_leaning", "_starts", "parts")
+
+    def __init__(self, text: str, parts: Sequence[Span] | None = None) -> None:
+        self._folded = fold(text)
+        self.parts = sentences(text, cells=True) if parts is None else parts
+        self._starts = [part.start for part in self.parts]
+        self._leaning = [bool(_CARRIES_ON.match(text, p.start)) for p in self.parts]
+
+    def telling(self, topic: Topic) -> list[int]:
+        """Return the indices of the sentences that tell a topic."""
+        cues, hints = _matchers(topic)
+        told = {i for span in cues.find(self._folded) for i in self.indices(span)}
+        found = sorted(hints.find(self._folded))
+        for first, second in pairwise(found):
+            if second.start - first.end <= _NEAR and self._differ(first, second):
+                told |= {*self.indices(first)} & {*self.indices(second)}
+        return self._with_neighbours(told)
+
+    def beside(self, topic: Topic) -> frozenset[int]:
+        """Return the indices of the sentences in which its types count."""
+        cues, hints = _matchers(topic)
+        spans = (*cues.find(self._folded), *hints.find(self._folded))
+        told = {index for span in spans for index in self.indices(span)}
+        return frozenset(self._with_neighbours(told))
+
+    def indices(self, span: Span) -> range:
+        """Return the indices of the sentences that a span is in."""
+        first, last = (
+            bisect_right(self._starts, at) for at in (span.start, span.end - 1)
+        )
+        return range(max(0, first - 1), max(0, last - 1) + 1)
+
+    def _differ(self, first: Span, second: Span) -> bool:
+        text = self._folded.original
+        return first.of(text).lower() != second.of(text).lower()
+
+    def _with_neighbours(self, told: set[int]) -> list[int]:
+        """Add what carries on, and what a sentence that carries on leans on."""
+        leaning = self._leaning
+        after = {i + 1 for i in told if leaning[i + 1 : i + 2] == [True]}
+        before = {i - 1 for i in told if i and leaning[i]}
+        return sorted(told | after | before)
 
 
 def cued(
     text: str, asked: Sequence[ParsedConstraint], plain: int = 0
 ) -> Iterator[Finding]:
     """
-    Yield every sentence in which cues of a constraint are.
+    Yield every sentence that tells a topic of a constraint.
 
     Args:
         text: One passage.
         asked: All constraints.
         plain: So many of the most frequent English words stay in such a sentence.
     """
-    if not any(parsed.cues for parsed in asked):
+    if not any(parsed.topics for parsed in asked):
         return
-    folded = fold(text)
-    parts = sentences(text, cells=True)
-    leaning = [bool(_CARRIES_ON.match(text, part.start)) for part in parts]
+    read = CuedText(text)
     for parsed in asked:
-        if parsed.cues:
-            for index in _with_neighbours(_told(folded, parts, parsed.cues), leaning):
-                for span in _telling(text, parts[index], plain):
-                    yield Finding(span, parsed.constraint.id, "cue")
+        told = {index for topic in parsed.topics for index in read.telling(topic)}
+        for index in sorted(told):
+            for span in _telling(text, read.parts[index], plain):
+                yield Finding(span, parsed.constraint.id, "cue")
 
 
 def _telling(text: str, sentence: Span, plain: int) -> Iterator[Span]:
@@ -72,34 +123,5 @@ def _telling(text: str, sentence: Span, plain: int) -> Iterator[Span]:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _needles(cues: frozenset[str]) -> tuple[PhraseMatcher, PhraseMatcher]:
-    """Return the cues that tell alone, and the others."""
-    ranks = common_words()
-    ordinary = {cue for cue in cues if ranks.get(cue, _ORDINARY) < _ORDINARY}
-    return PhraseMatcher(cues - ordinary), PhraseMatcher(ordinary)
-
-
-def _told(folded: Folded, parts: Sequence[Span], cues: frozenset[str]) -> set[int]:
-    """Return the indices of the sentences that tell."""
-    starts = [part.start for part in parts]
-
-    def indices(span: Span) -> range:
-        first, last = (bisect_right(starts, at) for at in (span.start, span.end - 1))
-        return range(max(0, first - 1), max(0, last - 1) + 1)
-
-    telling, ordinary = _needles(cues)
-    told = {index for span in telling.find(folded) for index in indices(span)}
-    heard = {
-        (index, span.of(folded.original).lower())
-        for span in ordinary.find(folded)
-        for index in indices(span)
-    }
-    often = Counter(index for index, _ in heard)
-    return told | {index for index, times in often.items() if times >= _ENOUGH}
-
-
-def _with_neighbours(told: set[int], leaning: Sequence[bool]) -> list[int]:
-    """Add what carries on, and what a sentence that carries on leans on."""
-    after = {index + 1 for index in told if leaning[index + 1 : index + 2] == [True]}
-    before = {index - 1 for index in told if index and leaning[index]}
-    return sorted(told | after | before)
+def _matchers(topic: Topic) -> tuple[PhraseMatcher, PhraseMatcher]:
+    return PhraseMatcher(topic.cues), PhraseMatcher(topic.hints)

@@ -12,7 +12,8 @@ A table is an INI file, a concept a section of it with up to three keys:
 `types` which mentions tell it, by type or by the name of a group. What is asked for is
 also looked for in the text, except in a concept without `found`. A `*` matches any
 ending of a word; the last word of a phrase may be in the plural; a hyphen may be a
-space or be missing. In `asked`, `(a|b)` and `?` mean what they do in patterns.
+space or be missing. In `asked`, `(a|b)` and `?` mean what they do in patterns, a group
+`( a| b)*` may be missing, and general words (records, details, results) may follow.
 """
 
 from __future__ import annotations
@@ -27,11 +28,20 @@ from itertools import product
 
 from sdrag.disclosure.constraint_parser.dictionary import beginning_with
 from sdrag.disclosure.constraint_parser.types import types_of
+from sdrag.text.spans import shifted
+from sdrag.vocabulary import Span
 
-__all__ = ["Concept", "concepts", "concepts_in", "surface_forms", "table_words"]
+__all__ = ["Concept", "concepts", "find_concepts", "surface_forms", "table_words"]
 
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _RULE = re.compile(r"[()|?\[.]")
+_OPTIONAL = re.compile(r"\(( [^()]*)\)\*")
+_GENERAL = (
+    r"(?: (?:tests?|results?|status|records?|histor(?:y|ies)|information|data|details?"
+    r"|matters?|issues?|problems?|cases?|reports?|findings?|claims?|decisions?|files?"
+    r"|documents?|notes|treatments?|levels?|situations?|circumstances|lists?))*"
+)
+"""What may follow the term of a trade: "fertility treatment" is of fertility alone."""
 _DOMAINS = ("legal", "clinical", "personnel", "security", "finance", "privacy")
 
 
@@ -41,21 +51,24 @@ class Concept:
     Something that constraints speak of.
 
     Args:
+        name: Of its section.
         asked: Phrases of constraints.
         found: Phrases of texts; empty where types tell everything.
         types: Types of mentions that tell it.
     """
 
+    name: str
     asked: tuple[str, ...]
     found: tuple[str, ...]
     types: frozenset[str]
 
 
-def concepts_in(topic: str) -> Iterator[tuple[Concept, str]]:
-    """Yield the concepts that a folded text speaks of, and by which of its words."""
+def find_concepts(topic: str) -> Iterator[tuple[Span, Concept]]:
+    """Yield the concepts that a folded text speaks of, and where."""
+    bare = topic.lstrip(" ,")
     for concept, rule in _rules():
-        if said := rule.search(topic):
-            yield concept, said.group()
+        for match in rule.finditer(bare):
+            yield shifted(Span(*match.span()), len(topic) - len(bare)), concept
 
 
 @lru_cache(maxsize=1)
@@ -91,11 +104,12 @@ def table_words() -> frozenset[str]:
 def _table(domain: str) -> Iterator[Concept]:
     parser = ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes="#")
     parser.read_string((files(__name__) / f"{domain}.ini").read_text(encoding="utf-8"))
-    for section in parser.values():
+    for name, section in parser.items():
         asked = _listed(section.get("asked", ""))
         if asked:
             found = _listed(section.get("found", ""))
-            yield Concept(asked, found, types_of(_listed(section.get("types", ""))))
+            types = types_of(_listed(section.get("types", "")))
+            yield Concept(name, asked, found, types)
 
 
 def _listed(cell: str) -> tuple[str, ...]:
@@ -111,9 +125,22 @@ def _rules() -> tuple[tuple[Concept, re.Pattern[str]], ...]:
 
 def _pattern(phrases: tuple[str, ...]) -> str:
     rules = (
-        _HYPHEN.sub("[ -]?", phrase.lower()).replace("*", r"\w*") for phrase in phrases
+        _OPTIONAL.sub(_may_be_missing, _HYPHEN.sub("[ -]?", phrase.lower())).replace(
+            "*", r"\w*"
+        )
+        for phrase in sorted(phrases, key=_most_words)
     )
-    return rf"(?<![\w-])(?:{'|'.join(rules)})(?:s|(?<=[sxh])es)?(?!\w)"
+    return rf"(?<![\w-])(?:{'|'.join(rules)})(?:s|(?<=[sxh])es)?(?!\w){_GENERAL}(?!\w)"
+
+
+def _may_be_missing(group: re.Match[str]) -> str:
+    words = (word.strip() for word in group[1].split("|"))
+    return rf"(?: (?:{'|'.join(words)})*)?"
+
+
+def _most_words(phrase: str) -> int:
+    """Order phrases so that a pattern tries the longer ones first."""
+    return -len(phrase.split())
 
 
 def _endings(word: str, *, last: bool) -> tuple[str, ...]:

@@ -1,0 +1,185 @@
+"""
+What a constraint asks for: types of mentions by their names, subjects by their terms.
+
+The wordings of types (`tables/types.toml`) are looked for in the whole constraint, the
+terms of trades (`concepts`) in its topic. The longest phrase wins: "family secrets"
+names a subject of its own, so "secrets" inside it is no credential. The types of a
+subject count beside its cues, but for those whose form alone tells what they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from sdrag.detectors.local.lexicon import FUNCTION_WORDS
+from sdrag.detectors.local.tables import common_words
+from sdrag.disclosure.constraint_parser.concepts import (
+    Concept,
+    find_concepts,
+    surface_forms,
+)
+from sdrag.disclosure.constraint_parser.dictionary import is_abbreviation, word_set
+from sdrag.disclosure.constraint_parser.parsed import Topic
+from sdrag.disclosure.constraint_parser.subject import (
+    asks_for_names,
+    is_clause,
+    is_ordinary,
+    subject_of,
+    topic_of,
+    without_audience,
+)
+from sdrag.disclosure.constraint_parser.types import (
+    WORDINGS,
+    Wording,
+    find_names,
+    needs_meaning,
+)
+from sdrag.text.folding import fold_text
+from sdrag.text.phrase_matcher import needs_case
+from sdrag.vocabulary import Span
+
+__all__ = ["NOTHING_ASKED", "AskedTypes", "asked_in"]
+
+_QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
+_CAPITALS = re.compile(r"\b[A-Z]{2,6}\b")
+_CODE = re.compile(r"(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{4,}")
+_BY_FORM = frozenset(
+    {"CODE", "CREDENTIAL", "CREDIT_CARD", "EMAIL_ADDRESS", "IBAN_CODE", "MONEY"}
+    | {"PHONE_NUMBER", "US_SSN"}
+)
+"""Types that count wherever they are, even if only a subject brings them."""
+_ORDINARY = 2000
+"""So many of the most frequent English words are in every text, so they only hint."""
+
+
+_PART = re.compile(r"(?:(?!,|;| and | or | nor | as well as ).)+")
+_SAYING_NOTHING = (
+    FUNCTION_WORDS
+    | word_set("audience")
+    | word_set("people")
+    | word_set("orders")
+    | word_set("blanket")
+)
+"""Words of people, orders and documents: a list of them asks for nothing more."""
+
+
+class AskedTypes(NamedTuple):
+    """
+    What a constraint asks for.
+
+    Args:
+        types: Types of mentions.
+        everywhere: Those that count wherever they are.
+        topics: Subjects, with the cues that tell them in a text.
+        meaning: It must also be understood.
+        plain: It names types that a detector knows whole, and nothing else.
+        by_wording: Its plain words name types.
+    """
+
+    types: frozenset[str] = frozenset()
+    everywhere: frozenset[str] = frozenset()
+    topics: tuple[Topic, ...] = ()
+    meaning: bool = True
+    plain: bool = False
+    by_wording: bool = False
+
+    @property
+    def people(self) -> bool:
+        """Whether it asks for names."""
+        return "PERSON" in self.everywhere
+
+
+NOTHING_ASKED = AskedTypes()
+"""What a constraint asks for that is about a name alone."""
+
+
+def asked_in(text: str) -> AskedTypes:
+    """Return what a constraint in plain characters asks for."""
+    content = without_audience(text)
+    rows = [(_span(m), w) for w in WORDINGS for m in w.rule.finditer(content)]
+    terms = list(_spoken_of(text, content))
+    wordings, spoken = _longest(rows, terms)
+    names, named = find_names(content)
+    spans = [*named, *(span for span, _ in (*rows, *terms))]
+    known = bool(names) or any(wording.known for wording in wordings)
+    worded = names.union(*(wording.types for wording in wordings))
+    topics = tuple(_topic(concept) for concept in spoken if concept.found)
+    whole = [concept.types for concept in spoken if not concept.found]
+    types = worded.union(*(concept.types for concept in spoken))
+    if "BIRTH_DATE" in types:
+        types = types - {"BIRTH_DATE"} | {"DATE"}
+    by_types = any(whole)
+    unclear = needs_meaning(content) if known else not by_types
+    meaning = bool(topics) or unclear or _says_more(content, spans)
+    literal = _literal(text, abbreviations=not types and not topics)
+    return AskedTypes(
+        types,
+        worded.union(types & _BY_FORM, *whole),
+        (*topics, Topic("quoted", literal)) if literal else topics,
+        meaning=meaning,
+        plain=(known or by_types) and not meaning,
+        by_wording=bool(worded),
+    )
+
+
+def _says_more(content: str, spans: Sequence[Span]) -> bool:
+    """Say whether a part of a list has words of its own and nothing that is known."""
+    start = content.find(subject_of(content))
+    for part in _PART.finditer(content, start):
+        span = _span(part)
+        if any(span.overlaps(other) for other in spans):
+            continue
+        words = re.findall(r"[a-z']{3,}", part.group().lower())
+        if any(word not in _SAYING_NOTHING for word in words):
+            return True
+    return False
+
+
+def _span(match: re.Match[str]) -> Span:
+    return Span(*match.span())
+
+
+def _longest(
+    wordings: Sequence[tuple[Span, Wording]], spoken: Sequence[tuple[Span, Concept]]
+) -> tuple[list[Wording], list[Concept]]:
+    """Leave out what is found only inside longer phrases."""
+    spans = {span for span, _ in (*wordings, *spoken)}
+    inner = {
+        span
+        for span in spans
+        if any(len(other) > len(span) and other.contains(span) for other in spans)
+    }
+    return (
+        list(dict.fromkeys(row for span, row in wordings if span not in inner)),
+        list(dict.fromkeys(row for span, row in spoken if span not in inner)),
+    )
+
+
+def _spoken_of(text: str, content: str) -> Iterator[tuple[Span, Concept]]:
+    """Yield the concepts that are a constraint's topic, and where."""
+    topic = topic_of(content)
+    exact = is_clause(topic) or asks_for_names(text)
+    for span, concept in find_concepts(topic):
+        if not (exact and is_ordinary(span.of(topic))):
+            yield span, concept
+
+
+@lru_cache(maxsize=1024)
+def _topic(concept: Concept) -> Topic:
+    phrases = (*concept.asked, *concept.found)
+    forms = frozenset(form for phrase in phrases for form in surface_forms(phrase))
+    ranks = common_words()
+    hints = frozenset(f for f in forms if ranks.get(f, _ORDINARY) < _ORDINARY)
+    return Topic(concept.name, forms - hints, hints, concept.types - _BY_FORM)
+
+
+def _literal(text: str, *, abbreviations: bool) -> frozenset[str]:
+    """Return what a constraint quotes or writes as a code, to be found as it is."""
+    words = [first or second for first, second in _QUOTED.findall(text)]
+    words += _CODE.findall(text)
+    if abbreviations:
+        words += (word for word in _CAPITALS.findall(text) if is_abbreviation(word))
+    return frozenset(word if needs_case(word) else fold_text(word) for word in words)
