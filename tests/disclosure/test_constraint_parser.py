@@ -212,11 +212,173 @@ NAMED = [
     "Meyers must stay out of it",
     "Redact everything about Jonathan Meyers",
 ]
+FOREIGN_NOUNS = [
+    "Hide Anschriften",
+    "Keep the Lohn secret",
+    "Hide Krankheiten",
+    "Do not mention Gehalt",
+    "Remove Namen",
+    "Hide Adressen of tenants",
+    "Redact Geburtsdatum and Telefonnummern",
+    "Withhold Noms",
+    "Hide Salaires",
+    "Hide the Adresse of every patient",
+    "Do not reveal Dettes",
+    "Hide Enfermedades",
+    "Keep the Sueldo of the manager secret",
+    "Hide Domicilio",
+    "Do not disclose Sentencias",
+    "Hide Indirizzi",
+    "Remove Stipendi and Malattie",
+    "Hide Ziektes",
+    "Hide Adresgegevens",
+    "Hide Moradas",
+    "Remove Nazwiska",
+    "Hide Wynagrodzenie",
+    "Hide Personnummer",
+    "Mask Kontonummer",
+    "Redact the Gehälter",
+    "Hide LOHN",
+    "Hide Vorstrafen of witnesses",
+    "Do not reveal the Kündigung",
+    "Hide Antecedentes",
+    "Hide Diagnosen",
+    "Do not share the Miete",
+]
+NO_NAMES = [
+    "Hide Wohngeldstelle",
+    "Remove Quintrell",
+    "Do not mention Zorblax",
+    "Hide Frobnications",
+    "Keep the Zorbla secret",
+    "Remove Zyltrix Quomb",
+    "Hide Mahnwesens",
+    "Redact Vlorp and Snarfle",
+    "Any reference to Zorblax",
+    "Everything about Quomb",
+    "Hide Maladies",
+    "Remove Breakages",
+    "Hide Xanthoquils of staff",
+]
+NAMES = [
+    'Remove "Quintrell"',
+    "Remove 'Quintrell' and \"Vlorp\"",
+    "Do not mention the name Quintrell",
+    "Never use the surname Quintrell",
+    "Remove Ms Quintrell",
+    "Do not mention Dr. Quintrell",
+    "Keep Mrs Quintrell out of it",
+    "Do not mention Jonathan Quintrell",
+    "Remove Meyers",
+    "Do not mention Zorblax Ltd",
+    "Do not mention ACME Corp",
+    "Any reference to Meyers or ACME",
+    "Do not mention Aurelio Stamm",
+    "Do not mention Wei Li",
+    "Remove Ann",
+    "Do not mention the Zorblax Company",
+    "Hide a person called Quintrell",
+    "Do not mention project Zorblax",
+    "Do not mention the codename Zorblax",
+    "Remove O'Quintrell",
+    "Redact everything about Jonathan Meyers",
+    "Do not mention Kim",
+    'Remove "Quintrell" from everything',
+    "Remove Ms Quintrell from all answers",
+    "Professor Quintrell is not to be named",
+    "The Quintrell Trust wishes not to be mentioned",
+    "The Duchess of Quintrell must never be mentioned",
+    "Castlegate Quintrell Ltd is not to be mentioned by name",
+    '"Quintrell" must stay out of it',
+]
 EXCEPTING = [
-    ("Remove all names except the judge's", {"PERSON"}),
-    ("Hide dates unless the witness consents", {"DATE"}),
-    ("Mask addresses, other than those of the court", {"ADDRESS"}),
-    ("Remove names but keep the judge's", {"PERSON"}),
+    "Remove names of tenants, but keep those of agents",
+    "Remove all names except the judge's",
+    "Hide dates unless the witness consents",
+    "Mask addresses, other than those of the court",
+    "Remove names but keep the judge's",
+    "Remove all names apart from those of councillors",
+    "Hide salaries, save those of directors",
+    "Redact diagnoses, excluding allergies",
+    "Hide prices but not of the paintings",
+    "Remove names with the exception of officials",
+    "Withhold addresses if they are not public",
+    "Remove names of staff, managers excepted",
+    "Hide all e-mail addresses; those of the press office may stay",
+    "Remove names, not those of agents",
+    "Hide names of pupils but leave teachers' names in",
+    "Mask names of everyone who is not a judge",
+    "Remove all names except Jonathan Meyers",
+    "Hide phone numbers (not the switchboard)",
+]
+WHO_IS_WHO = [
+    "No one may guess who Source B is",
+    "Nobody may work out who wrote the complaint",
+    "It must not be possible to recognise the informant",
+    "The donor must stay unrecognisable",
+    "Readers must not be able to tell which nurse complained",
+    "Do not let anyone deduce which pupil is meant",
+    "No one should be able to infer whose sample it was",
+    "Leave nothing by which the whistleblower could be recognised",
+    "The source must not be traceable",
+    "Nothing may point to the author of the report",
+    "Do not give hints at who leaked the memo",
+    "Make sure that the victim cannot be singled out",
+    "Nobody may put two and two together about who Source B is",
+    "It must stay unclear which employee reported it",
+    "Readers should not be able to narrow down who it was",
+]
+NOT_WHO_IS_WHO = [
+    "Do not reveal who reported the fire",
+    "The identity of the informant",
+    "Data subjects must not be identifiable",
+    "Complainant's identity must be protected",
+    "Remove everything that identifies patients",
+    "Do not identify the customers",
+    "Pupils are not to be identified",
+    "Do not say who is buying the bakery",
+    "Withhold what the witness guessed",
+    "Hide how the insider was identified",
+    "Hide details by which patients could be identified",
+    "Remove names of those who traced the leak",
+]
+REFERRING = [
+    "See annex B of the contract",
+    "See the attached list",
+    "As set out in schedule 2",
+    "As in section 4 of the handbook",
+    "Everything listed in appendix C",
+    "Redact the items in schedule 3",
+    "Remove what the data protection officer listed",
+    "As above",
+    "Same as last year",
+    "The usual",
+    "Follow the guidelines of the ministry",
+    "Apply the retention policy",
+    "Anything marked yellow",
+    "Comply with GDPR article 17",
+    "Refer to paragraph 12",
+    "As discussed",
+    "Terms according to the attachment",
+    "According to our policy",
+    "Per instructions of counsel",
+]
+NOT_REFERRING = [
+    "Withhold the annex to the contract on prices",
+    "Do not disclose what the memo says about layoffs",
+    "Remove the names listed in annex B",
+    "Remove names as in the register",
+    "Do not reveal the terms agreed with the union",
+    "Hide what the lawyer listed as risks",
+    "Hide phone numbers as set out in the policy",
+    "Do not mention the annex to the clinic where patients are isolated",
+]
+EXCEPTED_TYPES = [
+    ("Hide contact details except e-mail addresses", "PHONE_NUMBER", "EMAIL_ADDRESS"),
+    ("Remove all personal data except names", "DATE", "PERSON"),
+    ("Mask personal data, but not dates", "PERSON", "DATE"),
+    ("Hide all identifiers except phone numbers", "CODE", "PHONE_NUMBER"),
+    ("Remove personal information apart from ages", "PERSON", "AGE"),
 ]
 
 
@@ -335,14 +497,104 @@ def test_unknown_words_without_an_order_are_no_name(text) -> None:
     assert _parsed(text).status == "needs_model"
 
 
-@pytest.mark.parametrize(("text", "types"), EXCEPTING)
-def test_an_exception_is_ignored(text, types) -> None:
-    """More is withheld than was asked for, and the reason says so."""
+@pytest.mark.parametrize("text", FOREIGN_NOUNS)
+def test_a_noun_of_another_language_is_no_name(text) -> None:
+    """It has a capital, and what it means stands in the text under other words."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "needs_model"
+    assert "is not English" in parsed.reason or "in no dictionary" in parsed.reason
+
+
+@pytest.mark.parametrize("text", NO_NAMES)
+def test_a_capital_alone_makes_no_name(text) -> None:
+    """Whatever is in no list needs something that says it is a name."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "needs_model"
+    assert "quotation marks" in parsed.reason
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_what_says_that_it_is_a_name_is_enough(text) -> None:
+    """Quotation marks, a title, a company's suffix, "the name", or the lists."""
     parsed = _parsed(text)
 
     assert parsed.status == "understood"
-    assert types <= parsed.types
-    assert "exception" in parsed.reason
+    assert parsed.names
+
+
+@pytest.mark.parametrize("text", EXCEPTING)
+def test_an_exception_is_refused(text) -> None:
+    """The reason says what to write instead."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "needs_model"
+    assert "Write two constraints" in parsed.reason
+
+
+@pytest.mark.parametrize(("text", "hidden", "kept"), EXCEPTED_TYPES)
+def test_an_exception_of_types_is_enforced(text, hidden, kept) -> None:
+    """A type that is excepted without further words is not asked for."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "understood"
+    assert hidden in parsed.everywhere
+    assert kept not in parsed.types | parsed.everywhere
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hide names including those of agents",
+        "Names of agents, not only those of tenants, must go",
+        "Do not mention exceptional payments",
+        "Remove names and keep out dates as well",
+        "Vulnerabilities not yet patched",
+        "Names of applicants who were turned down",
+    ],
+)
+def test_what_only_reads_like_an_exception_is_none(text) -> None:
+    """Nothing is excepted."""
+    assert _parsed(text).status == "understood"
+
+
+@pytest.mark.parametrize("text", WHO_IS_WHO)
+def test_that_nobody_be_recognised_needs_a_model(text) -> None:
+    """Any word may tell who somebody is."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "needs_model"
+    assert "who somebody is" in parsed.reason
+
+
+@pytest.mark.parametrize("text", NOT_WHO_IS_WHO)
+def test_names_and_identifiers_need_none(text) -> None:
+    """What identifies by its type is looked for."""
+    assert _parsed(text).status == "understood"
+
+
+@pytest.mark.parametrize("text", REFERRING)
+def test_a_reference_to_another_text_is_refused(text) -> None:
+    """What stands there nobody can look up."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "needs_model"
+    assert "refers to another text" in parsed.reason
+
+
+@pytest.mark.parametrize("text", NOT_REFERRING)
+def test_a_text_that_is_only_mentioned_is_no_reference(text) -> None:
+    """The constraint says itself what is hidden."""
+    assert _parsed(text).status == "understood"
+
+
+def test_a_word_that_is_not_looked_for_is_warned_of() -> None:
+    """In a clause it may be a name; the reason says how to have it looked for."""
+    parsed = _parsed("Do not explain how the Zorblax works")
+
+    assert parsed.status == "understood"
+    assert parsed.reason.startswith("Word 6 is not looked for by itself.")
 
 
 @pytest.mark.parametrize("term", ["subrogation", "IBAN", "BMI"])
@@ -428,7 +680,7 @@ SUBJECTS = [
     ("Do not tell the insurer about the diagnosis", {"diagnosis"}, {"CONDITION"}),
     ("Parents must not learn of detentions", {"pupil behaviour"}, set()),
     ("Do not let the bank know about layoffs", {"job cuts"}, set()),
-    ("Keep salaries from the union", {"pay"}, {"MONEY", "NUMBER"}),
+    ("Keep salaries from the union", set(), {"AMOUNT", "MONEY"}),
     ("Diagnoses are removed before release to the court", {"diagnosis"}, {"CONDITION"}),
     ("Rotas must not be given to patients or their families", {"rosters"}, set()),
     ("Vaccinations are withheld from the school", {"treatment"}, set()),
@@ -444,20 +696,20 @@ SUBJECTS = [
     ("Dates of birth of members", set(), {"BIRTH_DATE"}),
     ("Birthdays of staff", set(), {"BIRTH_DATE"}),
     ("Redact next of kin", {"next of kin"}, {"EMAIL_ADDRESS", "PHONE_NUMBER"}),
-    ("Terms of settlement", {"settlement"}, {"MONEY"}),
-    ("Merger talks with competitors", {"deals"}, {"MONEY"}),
+    ("Terms of settlement", {"settlement"}, {"AMOUNT", "MONEY"}),
+    ("Merger talks with competitors", {"deals"}, {"AMOUNT", "MONEY"}),
     ("Server names", set(), {"CODE", "DOMAIN_NAME", "IP_ADDRESS", "URL"}),
     ("Patients' names and ward numbers", set(), None),
     # Concepts of written policies.
     ("Bullying incidents", {"pupil behaviour"}, set()),
-    ("Free school meals", {"money matters"}, {"MONEY"}),
+    ("Free school meals", {"money matters"}, {"AMOUNT", "MONEY"}),
     ("Exam questions before the exam", {"exam papers"}, set()),
     ("Overtime and hours worked", {"working time"}, set()),
     ("Maternity and paternity leave", {"family leave"}, set()),
     ("Restraint and seclusion of patients", {"mental health"}, set()),
     ("Side jobs of employees", {"side jobs"}, {"MONEY"}),
     ("Quality defects and recalls", {"quality and recalls"}, {"CODE"}),
-    ("Gifts and hospitality", {"suspicion"}, {"MONEY"}),
+    ("Gifts and hospitality", {"suspicion"}, {"AMOUNT", "MONEY"}),
     ("Location of the shelter", {"places to hide"}, set()),
     ("Opinions of peer reviewers", {"deliberations"}, set()),
     ("Travel plans of executives", {"travel plans"}, set()),
@@ -470,9 +722,7 @@ def test_a_subject_is_what_the_longest_phrase_says(text, topics, everywhere) -> 
     parsed = _parsed(text)
 
     assert parsed.status == "understood"
-    assert topics <= {topic.name for topic in parsed.topics}
-    if topics:
-        assert len(parsed.topics) <= len(topics) + (len(topics) > 1)
+    assert {topic.name for topic in parsed.topics if topic.cues} == topics
     if everywhere is not None:
         assert parsed.everywhere == everywhere
 
@@ -548,7 +798,7 @@ def test_a_sentence_that_carries_on_goes_with_it() -> None:
         ("The ballot is on Monday.", True),
         ("The union met.", False),
         ("The union was set for Monday.", False),
-        ("Staff at the plant will strike from Monday.", True),
+        ("The union will strike from Monday.", True),
         ("The dues, said the union, were paid.", True),
         ("The whole union of sets that were formed in that proof is due.", False),
     ],

@@ -44,7 +44,7 @@ def limits_of(rule: Constraint) -> tuple[str, ...]:
 
 def without_model(parsed: ParsedConstraint, policy: Policy, *, has_model: bool) -> str:
     """
-    Say what becomes of a constraint that needs a model; nothing where it needs none.
+    Say what becomes of a constraint that needs a model, or what to know of another.
 
     Args:
         parsed: The constraint.
@@ -53,7 +53,7 @@ def without_model(parsed: ParsedConstraint, policy: Policy, *, has_model: bool) 
     """
     reason = why_not(parsed)
     if not reason:
-        return ""
+        return f"warning: {parsed.reason}" if parsed.reason else ""
     if policy.when_not_understood == "withhold":
         end = "Without a model, all it holds for is withheld."
     elif has_model:

@@ -41,17 +41,22 @@ from sdrag.text.folding import fold_text
 from sdrag.text.phrase_matcher import needs_case
 from sdrag.vocabulary import Span
 
-__all__ = ["NOTHING_ASKED", "AskedTypes", "asked_in"]
+__all__ = ["NOTHING_ASKED", "AskedTypes", "asked_in", "content_words", "parts_of"]
 
 _QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
 _CAPITALS = re.compile(r"\b[A-Z]{2,6}\b")
 _CODE = re.compile(r"(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[\w-]{4,}")
 _BY_FORM = frozenset(
-    {"CODE", "CREDENTIAL", "CREDIT_CARD", "EMAIL_ADDRESS", "IBAN_CODE", "MONEY"}
-    | {"PHONE_NUMBER", "US_SSN"}
+    {"AMOUNT", "CODE", "CREDENTIAL", "CREDIT_CARD", "EMAIL_ADDRESS", "IBAN_CODE"}
+    | {"MONEY", "PHONE_NUMBER", "US_SSN"}
 )
 """Types that count wherever they are, even if only a subject brings them."""
-_ORDINARY = 2000
+_OF_A_TRADE, _RARE = 3000, 10_000
+"""From such a rank on, a word in a clause is a term; a rarer one where it brings types
+that count everywhere."""
+_FOUND_AS = {"AMOUNT": "NUMBER", "LONG_NUMBER": "NUMBER", "BIRTH_DATE": "DATE"}
+"""What a detector finds for types that only their surroundings tell."""
+_ORDINARY = 5000
 """So many of the most frequent English words are in every text, so they only hint."""
 
 
@@ -106,34 +111,69 @@ def asked_in(text: str) -> AskedTypes:
     spans = [*named, *(span for span, _ in (*rows, *terms))]
     known = bool(names) or any(wording.known for wording in wordings)
     worded = names.union(*(wording.types for wording in wordings))
-    topics = tuple(_topic(concept) for concept in spoken if concept.found)
+    topics = [_topic(concept) for concept in spoken if concept.found]
+    topics += _near(content, wordings)
     whole = [concept.types for concept in spoken if not concept.found]
-    types = worded.union(*(concept.types for concept in spoken))
-    if "BIRTH_DATE" in types:
-        types = types - {"BIRTH_DATE"} | {"DATE"}
+    everywhere = worded.union(*whole, *(concept.types & _BY_FORM for concept in spoken))
+    types = everywhere.union(*(topic.types for topic in topics))
     by_types = any(whole)
-    unclear = needs_meaning(content) if known else not by_types
-    meaning = bool(topics) or unclear or _says_more(content, spans)
+    beside = any(wording.near and not wording.types for wording in wordings)
+    unclear = beside or (needs_meaning(content) if known else not by_types)
+    told = any(topic.cues for topic in topics)
+    meaning = told or unclear or _says_more(content, spans)
     literal = _literal(text, abbreviations=not types and not topics)
+    if literal:
+        topics.append(Topic("quoted", literal))
     return AskedTypes(
-        types,
-        worded.union(types & _BY_FORM, *whole),
-        (*topics, Topic("quoted", literal)) if literal else topics,
+        frozenset(_FOUND_AS.get(type_, type_) for type_ in types),
+        everywhere,
+        tuple(topics),
         meaning=meaning,
         plain=(known or by_types) and not meaning,
-        by_wording=bool(worded),
+        by_wording=bool(worded) or any(wording.near for wording in wordings),
     )
 
 
+def _near(content: str, wordings: Sequence[Wording]) -> Iterator[Topic]:
+    """Yield what counts only near words that wordings or the constraint itself give."""
+    own = frozenset(
+        form
+        for word in content_words(content)
+        for form in surface_forms(word.lower().removesuffix("s"))
+    )
+    for wording in wordings:
+        if wording.near:
+            yield Topic("", frozenset(), wording.words | own, wording.near)
+
+
+def content_words(text: str) -> Iterator[str]:
+    """Yield the words of a constraint that say what it asks for."""
+    for word in re.findall(r"[^\W\d_]{3,}", text):
+        if word.lower() not in _SAYING_NOTHING:
+            yield word
+
+
+def parts_of(text: str) -> list[str]:
+    """Return what a constraint lists."""
+    return [part.group() for part in _PART.finditer(text)]
+
+
 def _says_more(content: str, spans: Sequence[Span]) -> bool:
-    """Say whether a part of a list has words of its own and nothing that is known."""
+    """
+    Say whether a part of a list has words of its own and nothing that is known.
+
+    One word in the singular shares the next part's noun: "chip and ring numbers".
+    """
+    if asks_for_names(content):
+        return False
     start = content.find(subject_of(content))
     for part in _PART.finditer(content, start):
-        span = _span(part)
-        if any(span.overlaps(other) for other in spans):
-            continue
-        words = re.findall(r"[a-z']{3,}", part.group().lower())
-        if any(word not in _SAYING_NOTHING for word in words):
+        words = list(content_words(part.group()))
+        shares = (
+            len(words) == 1 and not words[0].endswith("s") and part.end() < len(content)
+        )
+        known = any(_span(part).overlaps(other) for other in spans)
+        if words and not known and not shares:
             return True
     return False
 
@@ -161,9 +201,12 @@ def _longest(
 def _spoken_of(text: str, content: str) -> Iterator[tuple[Span, Concept]]:
     """Yield the concepts that are a constraint's topic, and where."""
     topic = topic_of(content)
-    exact = is_clause(topic) or asks_for_names(text)
+    if asks_for_names(content):
+        return
+    exact = is_clause(topic)
     for span, concept in find_concepts(topic):
-        if not (exact and is_ordinary(span.of(topic))):
+        rank = _OF_A_TRADE if concept.found else _RARE
+        if not (exact and is_ordinary(span.of(topic), rank)):
             yield span, concept
 
 
@@ -173,7 +216,8 @@ def _topic(concept: Concept) -> Topic:
     forms = frozenset(form for phrase in phrases for form in surface_forms(phrase))
     ranks = common_words()
     hints = frozenset(f for f in forms if ranks.get(f, _ORDINARY) < _ORDINARY)
-    return Topic(concept.name, forms - hints, hints, concept.types - _BY_FORM)
+    types = frozenset(_FOUND_AS.get(type_, type_) for type_ in concept.types)
+    return Topic(concept.name, forms - hints, hints, types - _BY_FORM)
 
 
 def _literal(text: str, *, abbreviations: bool) -> frozenset[str]:

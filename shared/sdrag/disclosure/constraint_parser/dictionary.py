@@ -27,9 +27,11 @@ from sdrag.text.folding import fold_text
 __all__ = [
     "beginning_with",
     "is_abbreviation",
+    "is_foreign",
     "is_listed_name",
     "is_word",
     "little_words",
+    "word_rows",
     "word_set",
 ]
 
@@ -56,9 +58,15 @@ def _tables() -> Traversable:
     return files("sdrag.disclosure.constraint_parser.tables")
 
 
+@lru_cache(maxsize=16)
 def word_set(name: str) -> frozenset[str]:
     """Return the words of a list of `tables/words.toml`."""
     return frozenset(_word_lists()[name].split())
+
+
+def word_rows(name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table of `tables/words.toml`."""
+    return list(_word_lists()[name])
 
 
 def little_words() -> dict[str, frozenset[str]]:
@@ -90,6 +98,11 @@ def is_word(word: str) -> bool:
     if not lower or not lower.isalpha() or len(lower) == 1:
         return all(c.isascii() for c in lower)
     return lower in _dictionary() or _is_derived(lower)
+
+
+def is_foreign(word: str) -> bool:
+    """Say whether a word is a noun by which other languages say what policies hide."""
+    return fold_text(word).removesuffix("'s") in word_set("foreign")
 
 
 def is_abbreviation(word: str) -> bool:

@@ -4,8 +4,8 @@ From a constraint's words to what they ask for, and to whether that is understoo
 A constraint names types ("exact doses of medicine"), people by role ("names of
 witnesses"), whatever identifies ("personal data"), somebody by name, terms of a trade
 ("privileged advice"), or something that needs understanding ("how the safe was
-opened"). The words decide, by closed tables. What it excepts is left out: more is
-withheld than it asks, never less.
+opened"). The words decide, by closed tables. Types that it excepts are left out; any
+other exception needs a model.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sdrag.disclosure.constraint_parser.quoted_names import (
 from sdrag.disclosure.constraint_parser.scope import (
     is_blanket,
     is_permission,
-    without_exception,
+    split_exception,
 )
 from sdrag.disclosure.constraint_parser.status import EXCEPTS, doubts_about
 from sdrag.disclosure.constraint_parser.subject import statement_of, subject_of
@@ -71,12 +71,30 @@ def _parsed(text: str) -> ParsedConstraint:
     elif is_blanket(plain):
         parsed = _of_kind("everything", plain)
     else:
-        kept, excepted = without_exception(plain)
+        kept, excepted = split_exception(plain)
         parsed = _with_content(kept)
-        parsed = replace(parsed, reason=EXCEPTS if excepted else "")
+        if excepted:
+            parsed = _without_types(parsed, excepted)
     words = Words(plain)
     parsed = replace(parsed, unknown_words=words.unknown)
     return doubts_about(parsed, plain, words)
+
+
+def _without_types(parsed: ParsedConstraint, excepted: str) -> ParsedConstraint:
+    """Leave out the types that an exception names; what else it says needs a model."""
+    asked = asked_in(excepted)
+    types = parsed.types - asked.types
+    if not asked.plain or len(excepted.split()) > _FEW or not types:
+        return replace(parsed, reason=EXCEPTS)
+    return replace(
+        parsed,
+        types=types,
+        everywhere=parsed.everywhere - asked.types - asked.everywhere,
+        people=parsed.people and not asked.people,
+        topics=tuple(
+            replace(topic, types=topic.types - asked.types) for topic in parsed.topics
+        ),
+    )
 
 
 def _of_kind(kind: Kind, text: str) -> ParsedConstraint:
@@ -95,7 +113,7 @@ def _with_content(text: str) -> ParsedConstraint:
         _UNNAMED,
         _kind(asked, own, statement),
         types=asked.types,
-        everywhere=asked.everywhere,
+        everywhere=frozenset() if statement else asked.everywhere,
         people=asked.people,
         meaning=asked.meaning,
         plain=asked.plain and len(subject.split()) <= _FEW,
@@ -110,7 +128,7 @@ def _with_content(text: str) -> ParsedConstraint:
 
 def _names(text: str, subject: str, asked: AskedTypes) -> OwnNames:
     """Return the names a constraint consists of, unless it asks for what is known."""
-    if asked.by_wording:
+    if asked.by_wording and not asked.people:
         return OwnNames()
     own = own_names(text, subject)
     terms = any(is_term(name) for name in own.names)

@@ -24,7 +24,8 @@ class Topic:
     A subject that a constraint speaks of, and what tells it in a text.
 
     Args:
-        name: Of the table's section; `quoted` for what the constraint quotes.
+        name: Of the table's section; `quoted` for what the constraint quotes, empty for
+            words that only mentions of `types` may be beside.
         cues: Folded words and phrases; a sentence with one of them tells the subject.
         hints: Frequent words; two different ones next to each other tell it too, or
             one beside a mention of `types`.

@@ -12,7 +12,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sdrag.detectors.local.lexicon import ORGANISATION_SUFFIXES
+from sdrag.detectors.local.lexicon import (
+    ORGANISATION_HEADS,
+    ORGANISATION_SUFFIXES,
+    TITLES,
+)
 from sdrag.detectors.local.tables import (
     common_words,
     countries,
@@ -21,8 +25,13 @@ from sdrag.detectors.local.tables import (
     places,
     surnames,
 )
+from sdrag.disclosure.constraint_parser.dictionary import (
+    is_foreign,
+    is_listed_name,
+    is_word,
+)
 
-__all__ = ["OwnNames", "own_names", "people_named", "telling_words"]
+__all__ = ["OwnNames", "is_proven", "own_names", "people_named", "telling_words"]
 
 _MENTIONS = re.compile(
     r"^(?:(?:any|all|every|each) )?(?:mentions?|references?) (?:of|to) ", re.IGNORECASE
@@ -33,7 +42,32 @@ _EVERYTHING = re.compile(
     r" (?:of|about|on|concerning|regarding|(?:is|was) said (?:of|about)) ",
     re.IGNORECASE,
 )
+_PREDICATE = re.compile(
+    r"(?<=[\w.)\"']) (?:is|are|was|were|must|may|shall|should|can|wish(?:es)?|wants?"
+    r"|asks?|asked|prefers?|has asked|have asked|does not|would)\b[^,;]*?\b(?:named"
+    r"|mentioned|identified|identifiable|recogni[sz]able|recogni[sz]ed|referred to"
+    r"|revealed|disclosed|anonymous|unnamed|nameless|known|stay out|left out)\b"
+    r"(?: (?:by|as|in|to|with|of) [^,;]*| anywhere| at all)?\.?$",
+    re.IGNORECASE,
+)
+"""What must not happen to a name, after it: "Meyers is not to be mentioned"."""
+_PLACE = re.compile(
+    r" (?:from|in|out of|anywhere in) (?:everything|(?:all|any|every|the|our|this|these"
+    r"|it)(?: (?:answers?|documents?|texts?|files?|passages?|reports?|letters?|notes?"
+    r"|cases?|records?|papers?|way|form|context))?)$| (?:out|anywhere|everywhere|at all"
+    r"|by name|completely|entirely|altogether)$",
+    re.IGNORECASE,
+)
+_NOUN = (
+    r"(?:the |a |an |any |our )?(?:(?:(?:sur|first |last |nick|code ?|family |real )?"
+    r"name|alias|project|company|firm|person|man|woman|word|term|phrase|brand|client"
+    r"|customer|supplier|witness|patient|party)(?: (?:called|named))?|called|named)"
+)
+_CALLED = re.compile(rf"^{_NOUN} (?=[\"'A-Z])", re.IGNORECASE)
+_CALLED_BEFORE = re.compile(rf"\b{_NOUN} [\"']?$", re.IGNORECASE)
 _QUOTES = " .\"'\u2018\u2019\u201c\u201d"
+_MARKS = frozenset("\"'")
+_ACRONYM = re.compile(r"[A-Z]{2,5}")
 _JOINED = re.compile(r",? (?:and|or|nor) |, ?| ?[/;&] ?")
 _WORD = re.compile(r"\w+")
 _LITTLE = frozenset({"da", "de", "del", "der", "di", "of", "the", "van", "von", "y"})
@@ -59,18 +93,42 @@ class OwnNames(NamedTuple):
 
 
 def own_names(text: str, subject: str) -> OwnNames:
-    """Return the names that a constraint which names no type consists of."""
+    """Return the names that a constraint consists of."""
     if text.isupper():
         return OwnNames()
-    bare = _EVERYTHING.sub("", _MENTIONS.sub("", subject)).strip(_QUOTES)
-    ordered = not text.startswith(bare)
-    names = tuple(_JOINED.split(bare))
+    predicated = _PREDICATE.sub("", text, count=1)
+    ordered = predicated != text
+    rest = _PLACE.sub("", predicated if ordered else subject)
+    bare = _EVERYTHING.sub("", _MENTIONS.sub("", rest)).strip(" .")
+    bare = _CALLED.sub("", bare, count=1)
+    ordered = ordered or not text.startswith(bare)
+    names = tuple(name.strip(_QUOTES) for name in _JOINED.split(bare))
     if not all(_reads_as_name(name, ordered=ordered) for name in names):
         return OwnNames()
-    about = _EVERYTHING.match(subject) is not None
-    given = len(subject) < len(text.strip(" .,"))
+    about = _EVERYTHING.match(rest) is not None
+    given = ordered and (about or len(subject) < len(text.strip(" .,")))
     surely = given and not about and all(_surely(telling_words(n)) for n in names)
     return OwnNames(names, about, surely)
+
+
+def is_proven(name: str, text: str) -> bool:
+    """
+    Say whether something besides a capital tells that it is a name.
+
+    Quotation marks do, a title, the suffix of a company, a word such as "name" before
+    it, and the lists of names. A noun of another language has a capital too.
+    """
+    at = text.find(name)
+    before, after = text[:at], text[at + len(name) :]
+    words = telling_words(name)
+    return (
+        (before[-1:] in _MARKS and after[:1] in _MARKS)
+        or _CALLED_BEFORE.search(before) is not None
+        or words[0].rstrip(".") in TITLES
+        or any(word in ORGANISATION_SUFFIXES | ORGANISATION_HEADS for word in words)
+        or _ACRONYM.fullmatch(name) is not None
+        or any(is_listed_name(word) and not is_foreign(word) for word in words)
+    )
 
 
 def people_named(text: str) -> tuple[str, ...]:
@@ -90,6 +148,8 @@ def _names_somebody(words: Sequence[str]) -> bool:
     """Say whether capitalised words next to each other are somebody's name."""
     listed = [word in surnames() or word in first_names() for word in words]
     everyday = [word.lower() in common_words() for word in words]
+    if not any(is_word(word) for word in words):
+        return True  # more is hidden, never less
     if len(words) == 1:
         place = any(words[0] in names for names in (places(), countries(), peoples()))
         return listed[0] and not everyday[0] and not place

@@ -15,7 +15,7 @@ import re
 from sdrag.detectors.local.lexicon import listed
 from sdrag.disclosure.constraint_parser.dictionary import word_set
 
-__all__ = ["is_blanket", "is_permission", "permits", "without_exception"]
+__all__ = ["is_blanket", "is_permission", "permits", "split_exception"]
 
 
 def permits(text: str) -> bool:
@@ -93,8 +93,7 @@ _PERMISSIONS = tuple(
         ),
         (
             r"\b(?:everything|anything|all|whatever|everyone|no one|nobody)"
-            r" (?:but|other than|except|besides|apart from|aside from|beyond|save"
-            r"|outside (?:of )?the)\b"
+            r" (?:but|other than|except|besides|apart from|aside from|beyond|save)\b"
         ),
         r"(?<!\bor )(?<!\band )(?<!\bnor )\b(?:everything|anything|nothing|all) else\b",
         (
@@ -161,11 +160,14 @@ _EVENT = re.compile(
 )
 """What has an article is a thing and gives no order: "the strike", "a leak"."""
 _EXCEPTION = re.compile(
-    r",? ?\b(?:except(?:ing)?(?: for| that| where| when| if| in)?|excluding|other than"
-    r"|apart from|aside from|with the exception of|save (?:for|that|where|as|the)"
-    r"|unless"
-    r"|but (?:not|keep|leave|retain|show|do not|don't)|barring|not including"
-    r"|and (?:keep|retain|leave) (?!out|back))\b",
+    r",? ?[(;]? ?\b(?:except(?:ing)?(?: for| that| where| when| if| in)?|excluding"
+    r"|other than|apart from|aside from|with the exception of"
+    r"|save (?:for|that|where|as|the|those|when|if)|unless|barring|not including|minus"
+    r"|but (?:not|keep|leave|retain|show|do not|don't|never)"
+    r"|and (?:keep|retain|leave) (?!out|back)|not (?:those|that of|the ones?|the)"
+    r"|if (?:it|they|he|she|there) [^,;]*(?:not|n't|no)|(?:everyone|everybody|anyone"
+    r"|all|those|people) who (?:is|are) not|those [^,;]* (?:may|can|should) (?:stay"
+    r"|remain))\b|, [\w' ]+ (?:excepted|excluded|exempted)\.?$",
     re.IGNORECASE,
 )
 
@@ -194,19 +196,19 @@ def is_permission(text: str) -> bool:
     """Say whether a constraint says what may be disclosed."""
     if permits(text):
         return True
-    before, exception = without_exception(text)
-    return exception and is_blanket(before)
+    before, exception = split_exception(text)
+    return bool(exception) and is_blanket(before)
 
 
-def without_exception(text: str) -> tuple[str, bool]:
-    """Return a constraint without what it excepts, and whether it excepts anything."""
-    found = _EXCEPTION.search(text)
-    if found is None:
-        return text, False
-    if found.start():
-        return text[: found.start()], True
-    _, comma, after = text.partition(",")
-    return (after.strip(), True) if comma else (text, False)
+def split_exception(text: str) -> tuple[str, str]:
+    """Return a constraint without what it excepts, and that; empty for nothing."""
+    match = _EXCEPTION.search(text)
+    if match is None:
+        return text, ""
+    if match.start():
+        return text[: match.start()], text[match.end() :].strip() or match.group()
+    exception, comma, after = text.partition(",")
+    return (after.strip(), exception[match.end() :]) if comma else (text, "")
 
 
 def _words(text: str) -> list[str]:

@@ -12,12 +12,13 @@ import re
 from dataclasses import replace
 
 from sdrag.detectors.local.lexicon import FUNCTION_WORDS
-from sdrag.disclosure.constraint_parser.dictionary import is_listed_name
+from sdrag.disclosure.constraint_parser.asked import content_words, parts_of
+from sdrag.disclosure.constraint_parser.dictionary import is_listed_name, word_rows
 from sdrag.disclosure.constraint_parser.language import language_of
 from sdrag.disclosure.constraint_parser.parsed import ParsedConstraint
-from sdrag.disclosure.constraint_parser.quoted_names import telling_words
+from sdrag.disclosure.constraint_parser.quoted_names import is_proven, telling_words
 from sdrag.disclosure.constraint_parser.subject import subject_of
-from sdrag.disclosure.constraint_parser.unknown import Words
+from sdrag.disclosure.constraint_parser.unknown import Words, is_known
 
 __all__ = ["EXCEPTS", "doubts_about", "is_prose"]
 
@@ -46,12 +47,24 @@ def _tells(word: str) -> bool:
     return len(word) > 2 and word not in FUNCTION_WORDS
 
 
-EXCEPTS = "Its exception is ignored: it withholds more than it asks for."
+EXCEPTS = (
+    "It makes an exception. Write two constraints: one on what is hidden everywhere, "
+    "and one on the rest with `where` or `unless`."
+)
 _NOTHING = "It has no words."
 _FOREIGN = "It is not in English."
 _PERMITS = "It says what may be disclosed, not what must not."
 _UNCLEAR = "No table says what to look for, and it is too short to be understood."
 _NO_NAME = "It gives no order, and what it consists of is in no list of names."
+_QUOTE = "Put it in quotation marks if it is a name."
+_REFUSED = tuple(
+    (
+        re.compile("|".join(row["wordings"]), re.IGNORECASE),
+        bool(row.get("typed")),
+        str(row["reason"]),
+    )
+    for row in word_rows("refused")
+)
 
 
 def doubts_about(parsed: ParsedConstraint, text: str, words: Words) -> ParsedConstraint:
@@ -66,8 +79,21 @@ def doubts_about(parsed: ParsedConstraint, text: str, words: Words) -> ParsedCon
     misspelt = words.misspelt
     language = language_of(text, [words.listed[index - 1] for index in misspelt])
     parsed = replace(parsed, language=language)
-    reason = _unreadable(text, language) or _doubt(parsed, text, misspelt)
-    return replace(parsed, status="needs_model", reason=reason) if reason else parsed
+    reason = (
+        _unreadable(text, language)
+        or parsed.reason
+        or _doubt(parsed, text, misspelt)
+        or _unproven(parsed, text, words)
+        or _unclear(parsed, text)
+    )
+    if reason:
+        return replace(parsed, status="needs_model", reason=reason)
+    if parsed.kind != "named" and not parsed.people and words.nameless:
+        place = words.nameless[0]
+        return replace(
+            parsed, reason=f"Word {place} is not looked for by itself. {_QUOTE}"
+        )
+    return parsed
 
 
 def _unreadable(text: str, language: str) -> str:
@@ -81,9 +107,33 @@ def _doubt(parsed: ParsedConstraint, text: str, misspelt: tuple[int, ...]) -> st
         return _PERMITS
     if misspelt:
         return f"Word {misspelt[0]} is in no dictionary."
+    for rule, typed, reason in _REFUSED:
+        if rule.search(text) and not (typed and parsed.everywhere):
+            return reason
+    return ""
+
+
+def _unproven(parsed: ParsedConstraint, text: str, words: Words) -> str:
+    """Say which word reads as a name and may be none."""
+    if words.foreign:
+        return f"Word {words.foreign[0]} is not English. {_QUOTE}"
+    unlisted = [name for name in parsed.names if not is_proven(name, text)]
+    if parsed.kind == "named" and unlisted:
+        place = words.place_of(telling_words(unlisted[0])[0])
+        return f"Word {place} is in no list of names. {_QUOTE}"
     if parsed.kind == "named":
         return "" if _is_name(parsed, text) else _NO_NAME
-    if parsed.types or parsed.cues or parsed.kind in {"everything", "statement"}:
+    for part in parts_of(subject_of(text)):
+        content = list(content_words(part))
+        if content and not any(map(is_known, content)):
+            place = words.place_of(content[0])
+            return f"Word {place} is in no list of names. {_QUOTE}"
+    return ""
+
+
+def _unclear(parsed: ParsedConstraint, text: str) -> str:
+    known = parsed.types or parsed.cues or parsed.names
+    if known or parsed.kind in {"everything", "statement"}:
         return ""
     return "" if is_prose(text) else _UNCLEAR
 

@@ -28,7 +28,7 @@ __all__ = [
 _STATED = re.compile(
     r"\bthe fact that\b|^(?:that|whether)\b|\b(?:reveal|say|disclose|mention|learn|know"
     r"|known|tell|told|hint|admit|state|suggest|hide|conceal|withhold|secret|public"
-    r"|find out|explain|discuss)(?:ing|s|ed)?"
+    r"|find out|explain|discuss|come out|get out|emerge|transpire)(?:ing|s|e?d)?"
     r"(?: (?:it|at|to|anyone|anybody|him|her|them|us)){0,2} (?:that|whether)\b",
     re.IGNORECASE,
 )
@@ -40,7 +40,7 @@ _LEAD = re.compile(
     r"|explain|omit|name|speak|talk|refer to"
     r"|strike out|give out|give away|give|hold back|tell|print|mention|bring up|quote"
     r"|protect|blank out|identify|redact|describe|state|show|share|cut|delete|drop"
-    r"|release|discuss|hint at|let out)(?:ing)? )?(?:about |of |the fact )?",
+    r"|release|discuss|hint at|let out|use)(?:ing)? )?(?:about |of |the fact )?",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
@@ -88,10 +88,9 @@ _TOPIC_CLAUSE = re.compile(
     r"\b(?:how|why|what|whatever|where|when|whether|which|who|whom|whose|that|those)\b"
 )
 _NAMING = re.compile(
-    r"\b(?:named|nameless|unnamed|anonym\w+|identifi(?:ed|able)|recogni[sz]\w+)\b"
-    r"|^(?:do not|don't|never) (?:name|identify)\b"
+    r"\b(?:named|nameless|unnamed|by name|anonym\w+|identifi(?:ed|able)"
+    r"|recogni[sz]\w+)\b|^(?:do not|don't|never) (?:name|identify)\b"
 )
-_ORDINARY = 10_000
 
 _READERS = "|".join(word_set("audience"))
 _READER = (
@@ -118,9 +117,9 @@ _AUDIENCE = tuple(
             rf" {_ALL_READERS}(?: (?:know|see|learn|hear|find out))?(?: about| of)?\b"
         ),
         (
-            rf"(?<= )(?:to|with|from|by|among|outside|beyond|before|in front of|inside"
-            rf"|within|for) {_ALL_READERS}(?=$|[,.;]| (?:without|before|until|unless|in"
-            rf"|at|during|for|by|under)\b)"
+            rf"(?<= )(?:to|from|among|outside|beyond|in front of|shared with)"
+            rf" {_ALL_READERS}(?=$|[,.;]| (?:without|before|until|unless|in|at|during"
+            r"|for|by|under)\b)"
         ),
         (
             r"(?<= )(?:before|when|once|after|prior to) (?:[\w']+ ){0,7}(?:publication"
@@ -183,6 +182,6 @@ def asks_for_names(text: str) -> bool:
     return _NAMING.search(fold_text(text)) is not None
 
 
-def is_ordinary(phrase: str) -> bool:
-    """Say whether a phrase is one word that everybody uses."""
-    return common_words().get(phrase, _ORDINARY) < _ORDINARY
+def is_ordinary(phrase: str, rank: int) -> bool:
+    """Say whether a phrase is one word that is more frequent than a rank says."""
+    return common_words().get(phrase, rank) < rank

@@ -36,19 +36,25 @@ class Wording(NamedTuple):
 
     Args:
         rule: Any of its wordings, up to the end of a word.
-        types: What they stand for.
+        types: What they stand for; counts everywhere.
+        near: What counts near one of `words`, or near a word of the constraint.
+        words: Hints, folded.
         known: A detector knows these types whole.
     """
 
     rule: re.Pattern[str]
     types: frozenset[str]
+    near: frozenset[str]
+    words: frozenset[str]
     known: bool
 
 
 WORDINGS = tuple(
     Wording(
         re.compile(rf"\b(?:{'|'.join(row['wordings'])})\w*", re.IGNORECASE),
-        types_of(row["types"]),
+        types_of(row.get("types", ())),
+        types_of(row.get("near", ())),
+        frozenset(row.get("words", "").split()),
         table == "known",
     )
     for table in ("known", "in_part")

@@ -10,6 +10,7 @@ of.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from rapidfuzz.distance import OSA
 
@@ -17,18 +18,20 @@ from sdrag.detectors.local.lexicon import listed
 from sdrag.disclosure.constraint_parser.concepts import table_words
 from sdrag.disclosure.constraint_parser.dictionary import (
     is_abbreviation,
+    is_foreign,
     is_listed_name,
     is_word,
     word_set,
 )
 from sdrag.text.folding import fold_text
 
-__all__ = ["Words", "is_term"]
+__all__ = ["Words", "is_known", "is_term"]
 
 _CRUCIAL = word_set("crucial")
 _PARTS = listed("co ex anti bi de e hr it non sub judice tlp re vis via pre x")
 """Parts of hyphened words and of set phrases."""
 _SHORTEST = 4
+_QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)")
 _WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
 
 
@@ -40,26 +43,45 @@ class Words:
         text: In plain characters.
     """
 
-    __slots__ = ("listed",)
+    __slots__ = ("_quoted", "listed")
 
     def __init__(self, text: str) -> None:
-        self.listed: tuple[str, ...] = tuple(_WORD.findall(text))
+        found = list(_WORD.finditer(text))
+        quoted = [match.span() for match in _QUOTED.finditer(text)]
+        self.listed: tuple[str, ...] = tuple(match.group() for match in found)
+        self._quoted = [
+            any(start < match.start() < end for start, end in quoted) for match in found
+        ]
 
     @property
     def unknown(self) -> tuple[int, ...]:
         """The places of words in no list, counted from 1, capitals or not."""
-        return self._places(names=False)
+        return self._places(lambda word: not is_known(word))
 
     @property
     def misspelt(self) -> tuple[int, ...]:
         """The places of those that cannot be names."""
-        return self._places(names=True)
+        return self._places(lambda word: not (is_known(word) or _may_be_name(word)))
 
-    def _places(self, *, names: bool) -> tuple[int, ...]:
+    @property
+    def foreign(self) -> tuple[int, ...]:
+        """The places of nouns of other languages."""
+        return self._places(lambda word: word[0].isupper() and is_foreign(word))
+
+    @property
+    def nameless(self) -> tuple[int, ...]:
+        """The places of capitalised words that are in no list."""
+        return self._places(lambda word: word[0].isupper() and not is_known(word))
+
+    def place_of(self, word: str) -> int:
+        """Return the place of a word."""
+        return next((i for i, w in enumerate(self.listed, 1) if word in w), 1)
+
+    def _places(self, holds: Callable[[str], bool]) -> tuple[int, ...]:
         return tuple(
             index
             for index, word in enumerate(self.listed, start=1)
-            if not _is_known(word) and not (names and _may_be_name(word))
+            if not self._quoted[index - 1] and holds(word)
         )
 
 
@@ -72,7 +94,8 @@ def is_term(name: str) -> bool:
     )
 
 
-def _is_known(word: str) -> bool:
+def is_known(word: str) -> bool:
+    """Say whether a word is in a dictionary, a table or a list of names."""
     if any(c.isdigit() for c in word) or is_word(word):
         return True
     bare = fold_text(word).replace("'s", "").replace("'", "").replace(".", "")

@@ -56,6 +56,8 @@ class CuedText(Confidential):
 
     def telling(self, topic: Topic) -> list[int]:
         """Return the indices of the sentences that tell a topic."""
+        if not topic.cues:
+            return []
         cues, hints = _matchers(topic)
         told = {i for span in cues.find(self._folded) for i in self.indices(span)}
         found = sorted(hints.find(self._folded))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from sdrag.detectors.local.lexicon import FUNCTION_WORDS
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.local.cue_locator import CuedText
 from sdrag.vocabulary import Finding, Mention, Span
@@ -35,11 +36,9 @@ _CHECKED = frozenset(
         "US_SSN",
     }
 )
+_CODES = frozenset({"CODE", "CREDIT_CARD", "IBAN_CODE"})
+"""Where one of these is, a short number may be a part of it."""
 _CHECKED_CODES = frozenset({"check-digits", "mac", "pattern", "scheme"})
-_BORN = re.compile(
-    r"\b(?:born|births?|birth ?dates?|birthdays?|d\.?o\.?b|n\u00e9e?)\b", re.IGNORECASE
-)
-_NEAR_BIRTH = 60
 _BIRTH_YEAR = re.compile(
     r"(?<!\d)(?:19\d\d|20(?:0\d|1[0-5]))(?!\d)|\b(?:nineteen|two thousand)\b",
     re.IGNORECASE,
@@ -49,7 +48,11 @@ _DAY = re.compile(
     r"\d{1,4}\W+(?:\d{1,2}|[A-Za-z]{3,})\W+\d|[A-Za-z]{3,}\W+\d{1,2}\W+\d|\d{8}|(?:st|nd|rd|th)\b"
 )
 _SORT_CODE = re.compile(r"\d{2}-\d{2}-\d{2}")
+_NO_UNITS = FUNCTION_WORDS | {"towards"}
 _BARE = re.compile(r"\d[\d.,]*")
+_AMOUNT = re.compile(r"\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d{1,2})?|\d{2,}[.,]\d{2}")
+_LONG_TYPES = frozenset({"AMOUNT", "LONG_NUMBER"})
+_LONG = re.compile(r"(?!(?:19|20)\d\d$)\d{4,}")
 _SPELLED = re.compile(
     r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty\b|\w[ -](?:hundred|thousand|million"
     r"|billion|trillion)",
@@ -73,23 +76,28 @@ def typed(
         parts: Its sentences; found here when missing.
     """
     read = CuedText(text, parts) if any(p.topics for p in asked) else None
+    coded = frozenset(
+        index
+        for mention in mentions
+        if read is not None and mention.type in _CODES
+        for index in read.indices(mention.span)
+    )
     for parsed in asked:
         beside = [
-            (topic.types, read.beside(topic))
+            (
+                topic.types,
+                read.beside(topic) | (coded if _CODES & topic.types else frozenset()),
+            )
             for topic in parsed.topics
             if read is not None and topic.types
         ]
         for mention in mentions if parsed.types else ():
             value = mention.span.of(text)
-            if (
-                _wanted(mention, value, parsed.everywhere)
-                or ("BIRTH_DATE" in parsed.everywhere and _is_birth_date(text, mention))
-                or any(
-                    _wanted(mention, value, types)
-                    and not told.isdisjoint(read.indices(mention.span))
-                    for types, told in beside
-                    if read is not None
-                )
+            if _wanted(mention, value, parsed.everywhere) or any(
+                _wanted(mention, value, types)
+                and not told.isdisjoint(read.indices(mention.span))
+                for types, told in beside
+                if read is not None
             ):
                 yield Finding(
                     mention.span,
@@ -100,15 +108,9 @@ def typed(
                 )
 
 
-def _is_birth_date(text: str, mention: Mention) -> bool:
-    """Say whether a date is beside a word of birth, or full and of a plausible year."""
-    if mention.type != "DATE":
-        return False
-    start, end = mention.span.start, mention.span.end
-    if _BORN.search(text[max(0, start - _NEAR_BIRTH) : end + _NEAR_BIRTH]):
-        return True
-    value = mention.span.of(text)
-    return _BIRTH_YEAR.search(value) is not None and _DAY.search(value) is not None
+def _is_birth_date(date: str) -> bool:
+    """Say whether a date is full and of a year in which somebody may be born."""
+    return bool(_BIRTH_YEAR.search(date) and _DAY.search(date))
 
 
 def _is_checked(mention: Mention) -> bool:
@@ -124,17 +126,29 @@ def _wanted(mention: Mention, value: str, types: frozenset[str]) -> bool:
     if mention.type in types:
         return True
     if mention.type == "DATE":
-        return "IBAN_CODE" in types and _SORT_CODE.fullmatch(value) is not None
+        born = "BIRTH_DATE" in types and _is_birth_date(value)
+        return born or (
+            "IBAN_CODE" in types and _SORT_CODE.fullmatch(value) is not None
+        )
     if mention.type == "LOCATION":
         return "PERSON" in types and mention.confidence <= _UNSURE
+    if mention.type != "QUANTITY":
+        return False
     # A quantity without a unit may be a sum or a code as well.
-    bare = mention.type == "QUANTITY" and _BARE.fullmatch(value) is not None
-    return bare and _counts(value, types)
+    number, _, unit = value.partition(" ")
+    bare = _BARE.fullmatch(number) is not None
+    return (
+        bare and (not unit or unit.split()[0] in _NO_UNITS) and _counts(number, types)
+    )
 
 
 def _counts(number: str, types: frozenset[str]) -> bool:
     """Say whether a bare number may be of one of the types."""
     if "YEARS" in types and _may_be_years(number):
+        return True
+    if "AMOUNT" in types and (_AMOUNT.fullmatch(number) or _SPELLED.search(number)):
+        return True
+    if not types.isdisjoint(_LONG_TYPES) and _LONG.fullmatch(number):
         return True
     if "NUMBER" not in types:
         return False

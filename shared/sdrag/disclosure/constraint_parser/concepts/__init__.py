@@ -13,7 +13,8 @@ A table is an INI file, a concept a section of it with up to three keys:
 also looked for in the text, except in a concept without `found`. A `*` matches any
 ending of a word; the last word of a phrase may be in the plural; a hyphen may be a
 space or be missing. In `asked`, `(a|b)` and `?` mean what they do in patterns, a group
-`( a| b)*` may be missing, and general words (records, details, results) may follow.
+`( a| b)*` may be missing, ` .* ` is one to six words, and general words (records,
+details, results) may follow.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ _GENERAL = (
     r"|documents?|notes|treatments?|levels?|situations?|circumstances|lists?))*"
 )
 """What may follow the term of a trade: "fertility treatment" is of fertility alone."""
+_ANY = "\0"
 _DOMAINS = ("legal", "clinical", "personnel", "security", "finance", "privacy")
 
 
@@ -125,9 +127,10 @@ def _rules() -> tuple[tuple[Concept, re.Pattern[str]], ...]:
 
 def _pattern(phrases: tuple[str, ...]) -> str:
     rules = (
-        _OPTIONAL.sub(_may_be_missing, _HYPHEN.sub("[ -]?", phrase.lower())).replace(
-            "*", r"\w*"
-        )
+        _OPTIONAL.sub(_may_be_missing, _HYPHEN.sub("[ -]?", phrase.lower()))
+        .replace(" .* ", _ANY)
+        .replace("*", r"\w*")
+        .replace(_ANY, " (?:[^ ]+ ){1,6}?")
         for phrase in sorted(phrases, key=_most_words)
     )
     return rf"(?<![\w-])(?:{'|'.join(rules)})(?:s|(?<=[sxh])es)?(?!\w){_GENERAL}(?!\w)"
