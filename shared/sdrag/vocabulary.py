@@ -157,6 +157,8 @@ class Constraint:
         where_missing: Whether it holds where a key of `where` is missing or empty.
         spare: What it leaves although its words ask for it, such as
             `public_officials`.
+        sensitivity: How much the local engine hides for it, from 0 to 1, where it has
+            its own.
     """
 
     id: str
@@ -167,6 +169,7 @@ class Constraint:
     always: bool = False
     where_missing: WhereMissing = "hold"
     spare: str | None = None
+    sensitivity: float | None = None
 
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():

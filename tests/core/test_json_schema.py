@@ -47,7 +47,7 @@ INVALID = [
     {"constraints": [{"text": "Hide", "method": "hide"}]},
     {"disclosure": {"bind_top_n": 0}},
     {"disclosure": {"sensitivity": 1.5}},
-    {"disclosure": {"sensitivity": "low"}},
+    {"disclosure": {"sensitivity": "lowest"}},
     {"injection": {"action": "ignore"}},
     {"linkage": {"chain_length": 9}},
 ]

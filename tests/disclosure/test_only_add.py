@@ -13,8 +13,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 
 import pytest
@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sdrag.disclosure import local, locate
-from sdrag.disclosure.local import public_officials
+from sdrag.disclosure.local import gate_locator, public_officials
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import run
@@ -31,7 +31,6 @@ from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
 from sdrag.wrapper_setup import local_embeddings
 
-SCORED = import_module("sdrag.disclosure.local.scorer_locator")
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 _WORD = re.compile(r"\w+")
 
@@ -247,19 +246,20 @@ class TestHeuristicsPutBack:
 
         assert _uncovered(*CALL, [STREET], "d")
 
-    def test_sentences_not_scored_by_themselves(self, monkeypatch) -> None:
-        """The surest word of a document must not make another one harmless."""
-        both = SCORED._ScoredDocument.sure
+    def test_a_share_of_the_surest_sentence(self, monkeypatch) -> None:
+        """The surest sentence of a document must not close another one."""
+        decide = gate_locator.decide
 
-        def sure(read, row, alone_enough, whole_enough):
-            if len(read.document.sentences) == 1:
-                return both(read, row, alone_enough, whole_enough)
-            whole, (least, share) = read.whole[row], whole_enough
-            return whole * (whole >= max(least, share * whole.max(initial=0)))
+        def decided(pairs, constraints):
+            decisions = decide(pairs, constraints)
+            surest = max((d.chance for d in decisions), default=0.0)
+            return [
+                replace(d, chance=d.chance * (d.chance >= surest)) for d in decisions
+            ]
 
-        monkeypatch.setattr(SCORED._ScoredDocument, "sure", sure)
+        monkeypatch.setattr(gate_locator, "decide", decided)
 
-        assert _uncovered(*SAFE, ["He lives in"], "d")
+        assert _uncovered(*SAFE, [SAFE[1].replace("man", "woman with a drill")], "d")
 
     def test_officials_spared_unasked(self, monkeypatch) -> None:
         """A title must not make the same name somebody's who acts in an office."""

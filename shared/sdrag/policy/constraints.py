@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from sdrag.policy.sections import Listed, Section, listed
+from sdrag.policy.sections import Listed, Section, Sensitivity, listed
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Method, WhereMissing
 
@@ -94,6 +94,7 @@ class ConstraintSection(Section):
             mappings gives alternatives. Type and value must be equal.
         always: Holds for every passage, without binding or ranking.
         spare: What it leaves although its words ask for it: `public_officials`.
+        sensitivity: In place of that of `disclosure`.
         examples: What it must hide and keep. They change nothing that is released.
     """
 
@@ -105,6 +106,7 @@ class ConstraintSection(Section):
     unless: Unless = ()
     always: bool = False
     spare: Literal["public_officials"] | None = None
+    sensitivity: Sensitivity | None = None
     examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)
 
     @model_validator(mode="before")

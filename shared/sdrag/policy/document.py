@@ -152,6 +152,7 @@ class Policy(GuardSections):
                 always=entry.always,
                 where_missing=entry.where_missing,
                 spare=entry.spare,
+                sensitivity=entry.sensitivity,
             )
             for entry in self.constraints
         )

@@ -31,6 +31,7 @@ __all__ = [
     "MetadataSection",
     "ResolutionSection",
     "Section",
+    "Sensitivity",
     "TracingSection",
     "WithheldSection",
 ]
@@ -41,7 +42,7 @@ def listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, tuple, set)) else (value,)
 
 
-SENSITIVITIES: Mapping[str, float] = {"balanced": 0.5, "high": 1.0}
+SENSITIVITIES: Mapping[str, float] = {"low": 0.0, "balanced": 0.5, "high": 1.0}
 """The sensitivities of the local engine that have a name: those that were measured."""
 
 
@@ -51,7 +52,7 @@ def _number_of(value: Any) -> Any:
         isinstance(value, str) and value not in SENSITIVITIES
     ):
         names = " or ".join(f"`{name}`" for name in SENSITIVITIES)
-        raise ValueError(f"`sensitivity` must be a number from 0 to 1, {names}")
+        raise ValueError(f"`sensitivity` must be a number from 0 to 1, or {names}")
     return SENSITIVITIES[value] if isinstance(value, str) else value
 
 
@@ -65,7 +66,7 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Sensitivity = Annotated[
     Share,
     BeforeValidator(
-        _number_of, json_schema_input_type=Share | Literal["balanced", "high"]
+        _number_of, json_schema_input_type=Share | Literal["low", "balanced", "high"]
     ),
 ]
 Count = Annotated[int, Field(ge=1)]
@@ -124,8 +125,9 @@ class DisclosureSection(Section):
         placeholder: That mark.
         monotone: What was withheld once is withheld always, from all whom the same
             constraints bind.
-        sensitivity: How much the local engine hides: a number from 0 to 1, or
-            `balanced` for 0.5 and `high` for 1. A lower one leaves more to read.
+        sensitivity: How much the local engine hides: `low`, `balanced` or `high`, or a
+            number from 0 to 1. A lower one leaves more to read and misses more. A
+            constraint can have its own.
         on_guess: What happens to an answer that says what its context does not hold, of
             a type that a constraint asks for: `cut` the mention, or `decline`.
         on_failure: What becomes of a passage when a step fails.
@@ -144,7 +146,7 @@ class DisclosureSection(Section):
     placeholders: Literal["type", "plain"] = "type"
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
     monotone: bool = False
-    sensitivity: Sensitivity = 1.0
+    sensitivity: Sensitivity = 0.5
     on_guess: Literal["cut", "decline"] = "cut"
     on_failure: Literal["withhold"] = "withhold"
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0

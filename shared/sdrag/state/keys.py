@@ -36,7 +36,7 @@ class Keys:
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self._rules: dict[tuple[str, str | None], bytes] = {}
+        self._rules: dict[tuple[str, ...], bytes] = {}
 
     def __repr__(self) -> str:
         return "Keys()"
@@ -72,11 +72,16 @@ class Keys:
 
     def rule(self, constraint: Constraint) -> bytes:
         """Return the key of what a constraint asks for: its words, not its id."""
-        words = (constraint.text, constraint.spare)
+        sensitivity = constraint.sensitivity
+        words = (
+            constraint.text,
+            constraint.spare or "",
+            *(() if sensitivity is None else (f"{sensitivity}",)),
+        )
         if words not in self._rules:
             if len(self._rules) >= _KNOWN:
                 self._rules.clear()
-            self._rules[words] = self.of("rule", words[0], words[1] or "")
+            self._rules[words] = self.of("rule", *words)
         return self._rules[words]
 
     def audience(self, principal: Principal | None) -> str:

@@ -181,7 +181,7 @@ def test_officials_are_spared_by_the_mention_that_bears_the_title(
 def test_what_must_be_understood_goes_by_meaning() -> None:
     """What tells goes; at `balanced` the other sentences stay whole."""
     texts = [
-        "The safe was opened with a stethoscope and patience.",
+        "One man held a stethoscope to the door and turned the dial.",
         "A reward of some kind has been offered by the cathedral.",
     ]
     asked = "Keep back how the safe was opened"

@@ -20,12 +20,13 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.documents import by_document
+from sdrag.disclosure.local import scorer
 from sdrag.disclosure.local.cue_locator import cued
+from sdrag.disclosure.local.gate import available
+from sdrag.disclosure.local.gate_locator import Thresholds, decided, is_decided
 from sdrag.disclosure.local.joined_text import JoinedText, document_mentions
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.public_officials import spared, titled_officials
-from sdrag.disclosure.local.scorer import available
-from sdrag.disclosure.local.scorer_locator import Thresholds, scored
 from sdrag.disclosure.local.type_locator import typed
 from sdrag.engine.deadlines import check_time
 from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied
@@ -57,7 +58,7 @@ class LocalLocator:
     """
 
     detector: Detector = field(default_factory=LocalDetector)
-    sensitivity: float = 1.0
+    sensitivity: float = 0.5
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.sensitivity <= 1.0:
@@ -89,12 +90,9 @@ class LocalLocator:
         places = by_document(passages)
         documents = [JoinedText.of([passages[i] for i in own]) for own in places]
         found = yield from document_mentions(documents, _detector(self.detector, asked))
-        others = [parsed for parsed in asked if not parsed.surely_names]
-        thresholds = Thresholds.at(self.sensitivity)
-        meant = yield from _meant(documents, others, thresholds)
         united = yield from compute(
-            lambda read: _divided(*read, asked, thresholds),
-            zip(documents, found, meant, strict=True),
+            lambda read: _divided(*read, asked, self.sensitivity),
+            zip(documents, found, strict=True),
         )
         located: dict[int, FindingsOutcome] = {}
         for own, outcome in zip(places, united, strict=True):
@@ -111,7 +109,11 @@ def networks() -> str:
     """Name the networks that are installed: what is found depends on them."""
     if not installed():
         return ""
-    names = {"scorer": available(), "tagger": tagger.available()}
+    names = {
+        "gate": available(),
+        "scorer": scorer.available(),
+        "tagger": tagger.available(),
+    }
     return ",".join(name for name, there in names.items() if there)
 
 
@@ -123,23 +125,11 @@ def _detector(own: Detector, asked: Sequence[ParsedConstraint]) -> Detector:
     return TaggerDetector(own) if tagger.available() else own
 
 
-def _meant(
-    documents: Sequence[JoinedText],
-    asked: Sequence[ParsedConstraint],
-    thresholds: Thresholds,
-) -> Steps[list[FindingsOutcome]]:
-    """Find what types do not tell."""
-    if available():
-        return (yield from scored(documents, asked, thresholds))
-    return [Reply(()) for _ in documents]
-
-
 def _divided(
     document: JoinedText,
     mentions: Outcome[tuple[Mention, ...]],
-    understood: FindingsOutcome,
     asked: Sequence[ParsedConstraint],
-    thresholds: Thresholds,
+    sensitivity: float,
 ) -> list[tuple[Finding, ...]]:
     """
     Unite what was found in a document, and hand it back to its passages.
@@ -147,22 +137,40 @@ def _divided(
     Raises:
         SdragError: A part of the document could not be read.
     """
-    known, meant = replied(mentions), replied(understood)
-    findings = [
+    known = replied(mentions)
+    gated = [parsed for parsed in asked if is_decided(parsed)] if available() else []
+    asked_sensitivities = (parsed.constraint.sensitivity for parsed in gated)
+    thresholds = [
+        Thresholds.at(sensitivity if own is None else own)
+        for own in asked_sensitivities
+    ]
+    meant = {p.constraint.id for p in gated if p.meaning and " " in p.subject}
+    found = [
         *typed(document.text, known, asked, document.sentences),
+        *_cued(document, asked),
+    ]
+    # Structured identifiers, names, and types that are all of a constraint are hidden
+    # unasked.
+    proposals = [
+        finding
+        for finding in found
+        if finding.constraint_id in meant
+        and finding.reason != "checked"
+        and finding.type != "PERSON"
+    ]
+    asked_for = set(found).difference(proposals)
+    findings = [
+        *asked_for,
         *named(document, known, asked),
-        *_cued(document, asked, thresholds.plain_in_cued),
-        *meant,
+        *decided(document, proposals, gated, thresholds),
     ]
     check_time()
     officials = titled_officials(document.text, known)
     return document.divide(spared(findings, asked, officials))
 
 
-def _cued(
-    document: JoinedText, asked: Sequence[ParsedConstraint], plain: int
-) -> Iterator[Finding]:
+def _cued(document: JoinedText, asked: Sequence[ParsedConstraint]) -> Iterator[Finding]:
     """Yield the sentences of each passage that speak of a known concept."""
     for passage in filter(None, document.passages):
-        for found in cued(passage.of(document.text), asked, plain):
+        for found in cued(passage.of(document.text), asked):
             yield replace(found, span=shifted(found.span, passage.start))

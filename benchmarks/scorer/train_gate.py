@@ -1,0 +1,418 @@
+"""
+Train the gate: does a sentence hold what a constraint withholds, and in which words?
+
+It learns from the texts in `passages/`, each with constraints of its own, and from
+those in `documents/`, where it is known of every general constraint of
+`constraints.toml` what falls under it, and so what does not. Sentences that the scorer
+takes for a constraint's and that are not are shown most often. One text in ten is kept
+aside, and so are the constraints that are `held_out`.
+
+    python benchmarks/scorer/train_gate.py --out gate.safetensors --minutes 90
+
+Every ten minutes it measures the running mean of the weights and keeps the best. What
+is needed to go on is in the file of that name with `.state` added.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import time
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from zlib import crc32
+
+import torch
+from safetensors.torch import load_file, save_file
+from texts import Secret, Text, read_texts
+from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+from transformers import AutoTokenizer
+
+from sdrag.disclosure.local import scorer
+from sdrag.disclosure.local.gate.gate_network import GateNetwork
+from sdrag.minilm import load_minilm, model_folder
+from sdrag.text.sentences import sentences
+
+FOLDER = Path(__file__).parent
+SCORER = Path(scorer.__file__).with_name("weights.safetensors")
+TOKENS = 1600
+"""In a batch."""
+MOST_TOKENS = 96
+MEAN_OF = 0.998
+"""How much of the running mean of the weights stays in a step."""
+FOREIGN = 0.3
+"""What a sentence weighs for a constraint on another text: it could fall under it."""
+NEGATIVES, HARD = 2, 0.6
+"""Sentences that a constraint leaves, for each; the share that the scorer takes."""
+JOINED = 0.25
+"""Share of sentences read together with the next: padding must not close one."""
+SHORT = 250
+"""Characters of a sentence that fits into what is read at once."""
+_LINE = re.compile(r"[^\s\n](?:[^\n]{0,298}[^\s\n](?!\w))?")
+_MARK = re.compile(r"\{\{([\w,\s]+)\|(.*?)\}\}", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A sentence and a constraint; `marks` are what falls under it."""
+
+    sentence: str
+    constraint: str
+    marks: tuple[tuple[int, int], ...]
+    weight: float = 1.0
+
+
+def read_constraints(*, held_out: bool) -> dict[str, tuple[str, ...]]:
+    """Read the wordings of general constraints, those to learn or those held out."""
+    listed = tomllib.loads((FOLDER / "constraints.toml").read_text(encoding="utf-8"))
+    return {
+        name: tuple(entry["wordings"])
+        for name, entry in listed.items()
+        if entry.get("held_out", False) is held_out
+    }
+
+
+def read_documents(folder: Path, constraints: dict[str, tuple[str, ...]]) -> list[Text]:
+    """Read documents; each has a secret for every constraint, perhaps without marks."""
+    documents = []
+    for path in sorted(folder.glob("*.txt")):
+        source = path.read_text(encoding="utf-8")
+        for block in re.split(r"^== ", source, flags=re.MULTILINE)[1:]:
+            title, _, marked = block.partition("\n")
+            body, marks, done = "", {name: [] for name in constraints}, 0
+            for match in _MARK.finditer(marked):
+                body += marked[done : match.start()]
+                span = (len(body), len(body) + len(match[2]))
+                for name in match[1].replace(" ", "").split(","):
+                    if name in marks:
+                        marks[name].append(span)
+                body += match[2]
+                done = match.end()
+            secrets = [
+                Secret(constraints[name], tuple(spans)) for name, spans in marks.items()
+            ]
+            documents.append(Text(title, body + marked[done:], tuple(secrets)))
+    return documents
+
+
+def is_aside(text: Text) -> bool:
+    """Whether a document is measured on; that does not change as others are added."""
+    return crc32(text.body[:80].encode()) % 10 == 0
+
+
+def parts_of(text: Text, rng: random.Random | None = None) -> list[tuple[int, int]]:
+    """Return sentences, lines of their own and windows of long ones; at times two."""
+    spans = [
+        (line.start(), line.end())
+        for sentence in sentences(text.body)
+        for line in _LINE.finditer(text.body, sentence.start, sentence.end)
+    ]
+    ends = [*(end for _, end in spans[1:]), len(text.body)]
+    return [
+        (
+            start,
+            after if rng and after - start < SHORT and rng.random() < JOINED else end,
+        )
+        for (start, end), after in zip(spans, ends, strict=True)
+    ]
+
+
+def marks_in(secret: Secret, start: int, end: int) -> tuple[tuple[int, int], ...]:
+    """Return the marks of a secret within a sentence, in its offsets."""
+    return tuple(
+        (max(a, start) - start, min(b, end) - start)
+        for a, b in secret.marks
+        if a < end and start < b
+    )
+
+
+@cache
+def suspected(text: Text) -> dict[Secret, list[int]]:
+    """Return the sentences for each secret, the likeliest for the scorer first."""
+    spans = [text.body[start:end] for start, end in parts_of(text)]
+    scores = scorer.score(spans, [secret.wordings[0] for secret in text.secrets])
+    return {
+        secret: sorted(
+            range(len(spans)), key=lambda i: -max(scores[i].chances[row], default=0)
+        )
+        for row, secret in enumerate(text.secrets)
+    }
+
+
+def worded(wordings: Sequence[str], rng: random.Random) -> str:
+    """Choose a wording, at times without its full stop or its capital."""
+    wording = rng.choice(wordings)
+    if rng.random() < 0.2:
+        wording = wording[0].lower() + wording[1:]
+    return wording.rstrip(".") if rng.random() < 0.3 else wording
+
+
+def pairs_of(
+    text: Text,
+    asked: Sequence[tuple[Secret, str]],
+    strangers: Sequence[str],
+    rng: random.Random,
+) -> Iterator[Pair]:
+    """Yield what falls under constraints in a text, and more of what does not."""
+    spans = parts_of(text, rng)
+    for secret, constraint in asked:
+        marked = [marks_in(secret, *span) for span in spans]
+        for span, marks in zip(spans, marked, strict=True):
+            if marks:
+                yield Pair(text.body[slice(*span)], constraint, marks)
+        absent = [i for i in suspected(text)[secret] if not marked[i]]
+        for _ in range(min(NEGATIVES + sum(map(bool, marked)), len(absent))):
+            few = max(3, len(absent) // 4) if rng.random() < HARD else len(absent)
+            span = spans[absent.pop(rng.randrange(min(few, len(absent))))]
+            yield Pair(text.body[slice(*span)], constraint, ())
+    for constraint in strangers:
+        yield Pair(text.body[slice(*rng.choice(spans))], constraint, (), FOREIGN)
+
+
+def all_pairs(text: Text, strangers: Sequence[Secret] = ()) -> Iterator[Pair]:
+    """Yield every sentence with every constraint."""
+    for start, end in parts_of(text):
+        for secret in (*text.secrets, *strangers):
+            marks = marks_in(secret, start, end) if secret in text.secrets else ()
+            yield Pair(text.body[start:end], secret.wordings[0], marks)
+
+
+class Reader:
+    """The network, and the tokenizer that makes batches for it."""
+
+    def __init__(self) -> None:
+        self.tokenizer = AutoTokenizer.from_pretrained(model_folder())
+        self.network = GateNetwork(load_minilm()[0])
+        weights = {name: value.float() for name, value in load_file(SCORER).items()}
+        self.network.load_state_dict(weights, strict=False)
+        self.begun = weights.keys()
+
+    def coded(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
+        """Tokenize texts, padded to the longest."""
+        return self.tokenizer(
+            list(texts), padding=True, truncation=True, max_length=MOST_TOKENS,
+            return_tensors="pt", return_offsets_mapping=True,
+        )  # fmt: skip
+
+    def __call__(self, pairs: Sequence[Pair]) -> tuple[torch.Tensor, ...]:
+        """Return logits and labels of sentences and of tokens, and what are words."""
+        rows = {
+            text: row
+            for row, text in enumerate(dict.fromkeys(p.constraint for p in pairs))
+        }
+        asked, read = self.coded(list(rows)), self.coded([p.sentence for p in pairs])
+        begin = self.network.begin
+        mask = asked["attention_mask"].bool()
+        known = self.network.view(begin(asked["input_ids"], mask), mask)
+        mask = read["attention_mask"].bool()
+        chosen = known.of(torch.tensor([rows[p.constraint] for p in pairs]))
+        sentence, word = self.network(begin(read["input_ids"], mask), mask, chosen)
+        offsets = read["offset_mapping"]
+        labels = torch.zeros_like(word)
+        for row, pair in enumerate(pairs):
+            for start, end in pair.marks:
+                labels[row] += (offsets[row, :, 0] < end) & (start < offsets[row, :, 1])
+        words = offsets[:, :, 1] > offsets[:, :, 0]
+        present = torch.tensor([float(bool(p.marks)) for p in pairs])
+        return sentence, word, present, labels.clamp(max=1) * words, words
+
+
+def batches(
+    pairs: Sequence[Pair], rng: random.Random | None = None
+) -> list[list[Pair]]:
+    """Cut pairs into batches of sentences of one length."""
+    made: list[list[Pair]] = [[]]
+    for pair in sorted(pairs, key=lambda p: len(p.sentence)):
+        if (len(made[-1]) + 1) * (
+            4 + min(MOST_TOKENS, len(pair.sentence) / 4)
+        ) > TOKENS:
+            made.append([])
+        made[-1].append(pair)
+    return rng.sample(made, len(made)) if rng else made
+
+
+def measure(reader: Reader, pairs: Sequence[Pair]) -> dict[str, float]:
+    """Return the share of absent sentences that open at recalls; precision of words."""
+    chances, labels, words, marked = [], [], [], []
+    with torch.inference_mode():
+        for some in batches(pairs):
+            sentence, word, present, told, real = reader(some)
+            chances.append(sentence)
+            labels.append(present)
+            of_present = real & (present > 0)[:, None]
+            words.append(word[of_present])
+            marked.append(told[of_present])
+    chance, label = torch.cat(chances), torch.cat(labels)
+    absent, kept = chance[label == 0], chance[label > 0].sort().values
+    least = {recall: kept[int((1 - recall) * len(kept))] for recall in (0.95, 0.9, 0.8)}
+    ranked = torch.cat(marked)[torch.cat(words).argsort(descending=True)]
+    precision = ranked.cumsum(0) / torch.arange(1, len(ranked) + 1)
+    figures = {
+        f"opened@{r}": float((absent >= at).float().mean()) for r, at in least.items()
+    }
+    figures |= {f"chance@{r}": float(at.sigmoid()) for r, at in least.items()}
+    figures["words"] = float((precision * ranked).sum() / ranked.sum())
+    return {name: round(value, 4) for name, value in figures.items()}
+
+
+def validation(passages: Sequence[Text], documents: Path) -> dict[str, list[Pair]]:
+    """Return what is measured on: passages, documents, held-out constraints."""
+    aside = passages[4::200]
+    strangers = [text.secrets[0] for text in aside[:4]]
+    sets = {"passages": [p for t in aside for p in all_pairs(t, strangers)]}
+    for name, held_out in (("documents", False), ("held out", True)):
+        texts = read_documents(documents, read_constraints(held_out=held_out))
+        chosen = [p for t in texts if is_aside(t) for p in all_pairs(t)]
+        absent = [p for p in chosen if not p.marks]
+        few = random.Random(1).sample(absent, min(len(absent), 2000))
+        if len(few) < len(chosen):
+            sets[name] = [p for p in chosen if p.marks] + few
+    return sets
+
+
+def blocks(
+    passages: Sequence[Text],
+    documents: Sequence[Text],
+    share: float,
+    rng: random.Random,
+) -> Iterator[list[Pair]]:
+    """Yield the pairs of some texts, of few constraints, without end."""
+    while True:
+        if documents and rng.random() < share:
+            texts = rng.sample(documents, 6)
+            rows = range(len(texts[0].secrets))
+            present = [row for row in rows if any(t.secrets[row].marks for t in texts)]
+            absent = [row for row in rows if row not in present]
+            chosen = rng.sample(present, min(14, len(present))) + rng.sample(absent, 6)
+            told = [worded(texts[0].secrets[row].wordings, rng) for row in chosen]
+            asked = [
+                [
+                    (text.secrets[row], words)
+                    for row, words in zip(chosen, told, strict=True)
+                ]
+                for text in texts
+            ]
+        else:
+            texts = rng.sample(passages, 6)
+            asked = [[(s, worded(s.wordings, rng)) for s in t.secrets] for t in texts]
+        pairs = []
+        for text, own, other in zip(texts, asked, asked[1:] + asked[:1], strict=True):
+            strangers = [words for _, words in other if other[0][1] != own[0][1]]
+            pairs += pairs_of(text, own, strangers, rng)
+        yield pairs
+
+
+class Trainer:
+    """What is trained, and its running mean."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.reader = Reader()
+        self.network = self.reader.network
+        self.trained = dict(self.network.trained())
+        begun = [p for n, p in self.trained.items() if n in self.reader.begun]
+        new = [p for n, p in self.trained.items() if n not in self.reader.begun]
+        groups = [{"params": begun}, {"params": new}]
+        self.optimizer = torch.optim.AdamW(groups, lr=options.rate, weight_decay=0.01)
+        self.mean = {n: p.detach().clone() for n, p in self.trained.items()}
+        self.started = time.monotonic()
+        self.steps, self.best, self.loss = 0, float("inf"), 0.0
+        if options.start:
+            state = torch.load(options.start)
+            self.network.load_state_dict(state["network"], strict=False)
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.mean = state["mean"]
+
+    @property
+    def done(self) -> float:
+        """How much of the time is over."""
+        return (time.monotonic() - self.started) / 60 / self.options.minutes
+
+    def step(self, pairs: Sequence[Pair]) -> None:
+        """Learn from a batch."""
+        rate = self.options.rate * min(1.0, (self.steps + 1) / 200)
+        rate *= 1.0 if self.options.constant else max(0.0, 1.0 - self.done)
+        # What the scorer does not have learns ten times as fast.
+        for group, times in zip(self.optimizer.param_groups, (1, 10), strict=True):
+            group["lr"] = rate * times
+        sentence, word, present, labels, words = self.reader(pairs)
+        weight = torch.tensor([pair.weight for pair in pairs])
+        decided = cross_entropy(sentence, present, weight)
+        weight = (weight * (0.2 + 0.8 * present))[:, None] * words
+        told = cross_entropy(word, labels, weight, reduction="sum") / weight.sum()
+        self.optimizer.zero_grad()
+        (decided + told).backward()
+        torch.nn.utils.clip_grad_norm_(self.trained.values(), 1.0)
+        self.optimizer.step()
+        self.steps += 1
+        kept = min(MEAN_OF, self.steps / (self.steps + 10))
+        with torch.no_grad():
+            for name, value in self.trained.items():
+                self.mean[name].lerp_(value, 1 - kept)
+        self.loss += (decided.item() + told.item() - self.loss) / min(self.steps, 100)
+
+    def keep(self, sets: Mapping[str, Sequence[Pair]]) -> None:
+        """Measure the running mean, and save it where it is the best so far."""
+        last = {n: p.detach().clone() for n, p in self.trained.items()}
+        state = {
+            "network": last, "mean": self.mean, "optimizer": self.optimizer.state_dict()
+        }  # fmt: skip
+        torch.save(state, f"{self.options.out}.state")
+        self.network.load_state_dict(self.mean, strict=False)
+        figures = {name: measure(self.reader, pairs) for name, pairs in sets.items()}
+        self.network.load_state_dict(last, strict=False)
+        print(f"{self.done:.0%}, step {self.steps}, loss {self.loss:.4f}", flush=True)
+        print(*(f"{name}: {of}" for name, of in figures.items()), sep="\n", flush=True)
+        wanted = sum(of["opened@0.95"] for name, of in figures.items())
+        if wanted < self.best:
+            self.best = wanted
+            weights = {n: v.half().contiguous() for n, v in self.mean.items()}
+            save_file(weights, self.options.out)
+
+
+def train(options: argparse.Namespace) -> None:
+    """Train until time is up."""
+    torch.manual_seed(options.seed)
+    rng = random.Random(options.seed)
+    texts = read_texts()
+    passages = [text for number, text in enumerate(texts) if number % 10 != 4]
+    known = read_documents(options.documents, read_constraints(held_out=False))
+    documents = [text for text in known if not is_aside(text)]
+    sets = validation(texts, options.documents)
+    trainer = Trainer(options)
+    measured = 0.0
+    for pairs in blocks(passages, documents, options.share, rng):
+        for some in batches(pairs, rng):
+            trainer.step(some)
+        if trainer.done >= min(1.0, measured + options.every / options.minutes):
+            trainer.keep(sets)
+            measured = trainer.done
+        if trainer.done >= 1.0:
+            return
+
+
+def main() -> None:
+    """Read the options."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--start", type=Path, help="a `.state` to go on from")
+    parser.add_argument("--documents", type=Path, default=FOLDER / "documents")
+    parser.add_argument("--share", type=float, default=0.5, help="of documents")
+    parser.add_argument("--minutes", type=float, default=90)
+    parser.add_argument("--every", type=float, default=10)
+    parser.add_argument(
+        "--constant", action="store_true", help="keep the rate as it is"
+    )
+    parser.add_argument("--rate", type=float, default=1.5e-4)
+    parser.add_argument("--seed", type=int, default=20)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    train(options)
+
+
+if __name__ == "__main__":
+    main()
