@@ -139,7 +139,9 @@ def test_a_sensitivity_is_a_number_or_a_name(given, number):
     assert policy.disclosure.sensitivity == number
 
 
-@pytest.mark.parametrize("given", ["lowest", "true", "off", "1.5", "-0.1", ".nan", "[1]"])
+@pytest.mark.parametrize(
+    "given", ["lowest", "true", "off", "1.5", "-0.1", ".nan", "[1]"]
+)
 def test_no_other_sensitivity_is_one(given):
     """What is neither a name nor from 0 to 1 is refused."""
     with pytest.raises(PolicyError) as raised:

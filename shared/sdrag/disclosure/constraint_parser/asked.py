@@ -105,7 +105,7 @@ def asked_in(text: str) -> AskedTypes:
     """Return what a constraint in plain characters asks for."""
     content = without_audience(text)
     rows = [(_span(m), w) for w in WORDINGS for m in w.rule.finditer(content)]
-    terms = list(_spoken_of(text, content))
+    terms = list(_spoken_of(content))
     wordings, spoken = _longest(rows, terms)
     names, named = find_names(content)
     spans = [*named, *(span for span, _ in (*rows, *terms))]
@@ -198,7 +198,7 @@ def _longest(
     )
 
 
-def _spoken_of(text: str, content: str) -> Iterator[tuple[Span, Concept]]:
+def _spoken_of(content: str) -> Iterator[tuple[Span, Concept]]:
     """Yield the concepts that are a constraint's topic, and where."""
     topic = topic_of(content)
     if asks_for_names(content):
