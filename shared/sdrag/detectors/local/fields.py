@@ -248,7 +248,7 @@ _FIGURE = re.compile(r"\d")
 _FITS = {
     "AGE": _FIGURE,
     "CODE": _FIGURE,
-    "DATE": re.compile(r"\d|(?i:" + "|".join(MONTHS) + ")"),
+    "DATE": re.compile(r"\d|(?i:" + "|".join(sorted(MONTHS)) + ")"),
     "MONEY": _FIGURE,
     "PHONE_NUMBER": _FIGURE,
     "ZIP_CODE": _FIGURE,
