@@ -262,7 +262,7 @@ _LONGEST = {
     "ADDRESS": 14,
     "CONDITION": 14,
 }
-_WORDS_OF_NAME = re.compile(r"[^\W\d_]+(?:['\u2019.-]+[^\W\d_]+)*\.?|,")
+_WORDS_OF_NAME = re.compile(r"[^\W\d_]+(?:['\u2019.-][^\W\d_]+)*\.?|,")
 _NOT_IN_NAMES = FUNCTION_WORDS - {"i", "my", "in", "do", "an", "will", "may", "so"}
 _MOST = 5
 
