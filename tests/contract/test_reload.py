@@ -305,7 +305,10 @@ class TestReload:
         before = len(asked)
         assert before
 
-        write(file, {**A, "disclosure": {"placeholder": "[later]"}})
+        write(
+            file,
+            {**A, "disclosure": {"placeholders": "plain", "placeholder": "[later]"}},
+        )
         made.wrapper.reload()
 
         assert "[later]" in made.ask()

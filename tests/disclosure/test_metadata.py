@@ -20,7 +20,7 @@ from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
 NAME = "Karlsson"
 POLICY = {
-    "constraints": [{"id": "n", "text": f"Do not mention {NAME}", "where": {}}],
+    "constraints": [{"id": "n", "text": f'Do not mention "{NAME}"', "where": {}}],
     "metadata": {"allow": ["read"], "verbatim": ["unread"]},
 }
 DEPTHS = range(1, 41)

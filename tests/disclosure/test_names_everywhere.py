@@ -89,7 +89,7 @@ def test_a_named_person_goes_in_every_context(language, context) -> None:
     first, last = NAMES[language]
     text = CONTEXTS[context].format_map(_forms(first, last))
 
-    left = _released(f"Do not mention \"{first} {last}\"", Passage("p", text))
+    left = _released(f'Do not mention "{first} {last}"', Passage("p", text))
 
     assert fold_text(last) not in fold_text(left)
     assert "[" in left
@@ -104,7 +104,7 @@ def test_ids_and_metadata_name_nobody(language) -> None:
         f"{name}-7", f"{first} {last} came.", {"author": f"{first} {last}"}
     )
 
-    left = _released(f"Do not mention \"{first} {last}\"", passage)
+    left = _released(f'Do not mention "{first} {last}"', passage)
 
     assert fold_text(last) not in fold_text(left)
 

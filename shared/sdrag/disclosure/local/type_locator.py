@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from sdrag.detectors.local import mentions as find_mentions
 from sdrag.detectors.local.lexicon import FUNCTION_WORDS
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.local.cue_locator import CuedText
+from sdrag.text.spans import shifted
 from sdrag.vocabulary import Finding, Mention, Span
 
 __all__ = ["typed"]
@@ -49,6 +52,7 @@ _DAY = re.compile(
 )
 _SORT_CODE = re.compile(r"\d{2}-\d{2}-\d{2}")
 _NO_UNITS = FUNCTION_WORDS | {"towards"}
+_SEPARATORS = re.compile(r"[/?=&#;]")
 _BARE = re.compile(r"\d[\d.,]*")
 _AMOUNT = re.compile(r"\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d{1,2})?|\d{2,}[.,]\d{2}")
 _LONG_TYPES = frozenset({"AMOUNT", "LONG_NUMBER"})
@@ -82,6 +86,7 @@ def typed(
         if read is not None and mention.type in _CODES
         for index in read.indices(mention.span)
     )
+    mentions = [*mentions, *_inside_links(text, mentions)]
     for parsed in asked:
         beside = [
             (
@@ -111,6 +116,16 @@ def typed(
 def _is_birth_date(date: str) -> bool:
     """Say whether a date is full and of a year in which somebody may be born."""
     return bool(_BIRTH_YEAR.search(date) and _DAY.search(date))
+
+
+def _inside_links(text: str, known: Sequence[Mention]) -> Iterator[Mention]:
+    """Yield identifiers that are parts of a link, such as `?to=ann@example.org`."""
+    for link in known:
+        if link.type == "URL":
+            parts = _SEPARATORS.sub(" ", link.span.of(text))
+            for mention in find_mentions(parts):
+                if _is_checked(mention):
+                    yield replace(mention, span=shifted(mention.span, link.span.start))
 
 
 def _is_checked(mention: Mention) -> bool:
