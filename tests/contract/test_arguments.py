@@ -27,7 +27,7 @@ NAME = "Karlsson"
 SCENARIO = Scenario(
     "arguments",
     (Passage("p", "It opens at six."),),
-    {"constraints": [{"id": "names", "text": f"Remove {NAME}", "always": True}]},
+    {"constraints": [{"id": "names", "text": f'Remove "{NAME}"', "always": True}]},
 )
 RETRIEVERS = [langchain_retriever, llamaindex_retriever]
 
