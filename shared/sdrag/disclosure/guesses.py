@@ -13,7 +13,7 @@ could be names. Ordinary words stay, and whatever the context holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -68,7 +68,7 @@ _MEASURED = re.compile(
 _SPACED = re.compile(r"(?<!\w)[^\W\d_](?:[ ._*-]{1,3}[^\W\d_](?!\w)){2,}")
 _MIXED = re.compile(r"[a-z]\d+[a-z]")
 _CAPITAL = re.compile(r"(?<=[\w,;] )([A-Z][\w'-]*)")
-_SENTENCE_END = re.compile(r"[.!?:]\s|[\"\u201c(*#]")
+_SENTENCE_END = re.compile(r"[.!?:]\s|\n|[\"\u201c(*#]")
 _DATED = re.compile(
     r"(?:\d|\b(?:in|on|of|by|since|until|from|to|last|next))\W*\Z", re.IGNORECASE
 )
@@ -76,12 +76,15 @@ _UNITS = listed(
     """
     km kmh mph kg mg ml mm cm ms hz khz mhz ghz kw kwh mw gb mb kb tb eur usd gbp chf
     pdf url html http https www api faq covid ok etc eg ie
+    st nd rd th
     """
 )
 _WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
-_FUNCTION, _RARE = 100, 4_000
+_FUNCTION, _TELLING, _RARE = 100, 500, 4_000
 """From these ranks on, a word tells something, and means the same everywhere."""
 _LEAST = 3
+_AROUND = 200
+"""Characters around a word that tell whether a sentence begins with it."""
 
 
 def find_guesses(
@@ -152,7 +155,7 @@ class _Context(Confidential):
 
     text: str
     words: tuple[str, ...]
-    known: frozenset[str]
+    places: Mapping[str, Sequence[int]]
 
     @classmethod
     def of(cls, passages: Sequence[Passage]) -> _Context:
@@ -166,11 +169,14 @@ class _Context(Confidential):
                 if isinstance(item, str)
             ]
         words = tuple(_folded_words("\n".join(texts)))
-        return cls("\n".join(texts), words, frozenset(map(_stem, words)))
+        places: dict[str, list[int]] = {}
+        for at, word in enumerate(words):
+            places.setdefault(_stem(word), []).append(at)
+        return cls("\n".join(texts), words, places)
 
     def has(self, word: str) -> bool:
         """Say whether a folded word, or another form of it, was released."""
-        return _stem(word) in self.known
+        return _stem(word) in self.places
 
     def holds(self, mention: str) -> bool:
         """Say whether a mention was released: its words, next to each other."""
@@ -178,12 +184,15 @@ class _Context(Confidential):
         if not words or not all(map(self.has, words)):
             return False
         telling = {_stem(word) for word in words if not _is_ordinary(word)}
-        width = len(telling) + 1
-        return len(telling) <= 1 or any(
-            telling <= set(map(_stem, self.words[at : at + width]))
-            for at, word in enumerate(self.words)
-            if _stem(word) in telling
+        if len(telling) <= 1:
+            return True
+        width = len(telling)
+        rarest = min(telling, key=lambda word: len(self.places[word]))
+        around = (
+            self.words[max(0, at - width) : at + width + 1]
+            for at in self.places[rarest]
         )
+        return any(telling <= {*map(_stem, words)} for words in around)
 
 
 def _words(
@@ -226,9 +235,15 @@ class _Question(Confidential):
     @classmethod
     def of(cls, question: str, known: _Context, *, proper: bool) -> _Question:
         words = list(_folded_words(question))
+        written = {fold_text(match[1]) for match in _CAPITAL.finditer(question)}
         named_pairs = [two for two in pairwise(words) if all(map(_is_listed_name, two))]
         return cls(
-            frozenset(fold_text(match[1]) for match in _CAPITAL.finditer(question)),
+            frozenset(
+                word
+                for word in words
+                if word in written
+                or (_is_listed_name(word) and _rank(word) >= _TELLING)
+            ),
             frozenset(named_pairs if proper else ()) - {*pairwise(known.words)},
             frozenset(
                 word
@@ -250,11 +265,12 @@ def _could_be_name(answer: str, span: Span, word: str) -> bool:
     """Say whether an ordinary word in a capital may be a name there."""
     if not _is_listed_name(word) or _rank(word) < _FUNCTION:
         return False
-    start = answer.rfind("\n", 0, span.start) + 1
-    before = _SENTENCE_END.split(answer[start : span.start])[-1]
+    near = answer[max(0, span.start - _AROUND) : span.start]
+    before = _SENTENCE_END.split(near)[-1]
     if any(map(str.isalnum, before)):
         return not (word in MONTHS and _DATED.search(before))
-    line = re.split(r"[.!?\n]", answer[span.start :], maxsplit=1)[0]
+    after = answer[span.start : span.start + _AROUND]
+    line = re.split(r"[.!?\n]", after, maxsplit=1)[0]
     return all(map(_is_listed_name, _folded_words(line)))
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -27,7 +27,7 @@ from sdrag.guardrails.notices import sources
 from sdrag.guardrails.withheld import find_withheld, is_of_another, unknown
 from sdrag.policy import GUARDS, Policy
 from sdrag.state import State
-from sdrag.text.spans import merge, splice
+from sdrag.text.spans import SpanUnion, merge, splice
 from sdrag.vocabulary import Principal, Span
 
 __all__ = ["DECLINED", "Draft", "Guarded", "guard"]
@@ -111,7 +111,8 @@ def _cut_withheld(
         found = replied(outcome)
         if guesses is not None:
             guessed = yield from within_limits(guesses(text))
-            found += tuple(span for span in guessed if not _cites(work, span))
+            cited = SpanUnion(_known_citations(work))
+            found += tuple(span for span in guessed if not cited.contains(span))
     except LocalLimitError:
         return work.decline("withheld", "over-local-limit")
     if found:
@@ -126,15 +127,12 @@ def _cut_withheld(
     return None
 
 
-def _cites(work: AnswerWork, span: Span) -> bool:
-    """Say whether a span is in the number or the id of a citation."""
+def _known_citations(work: AnswerWork) -> list[Span]:
+    """Return the citations of an answer that hold the number or id of a passage."""
     ids = {passage.id for passage in work.draft.passages}
     ids |= {str(number) for number in range(1, len(work.draft.passages) + 1)}
     marks = find_citations(work.text, work.policy.disclosure.marks, ids)
-    return any(
-        mark.contains(span) and mark.of(work.text)[1:-1].strip() in ids
-        for mark in marks
-    )
+    return [mark for mark in marks if mark.of(work.text)[1:-1].strip() in ids]
 
 
 def _joined(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -148,10 +146,10 @@ def _joined(text: str, spans: Sequence[Span]) -> list[Span]:
     for span in spans:
         start, end = span.start, span.end
         first = bisect_right(units, start, key=lambda unit: unit.end)
-        for unit in units[first:]:
-            if unit.start >= span.end:
-                break
-            start, end = min(start, unit.start), max(end, unit.end)
+        last = bisect_left(units, end, key=lambda unit: unit.start)
+        if first < last:
+            start = min(start, units[first].start)
+            end = max(end, units[last - 1].end)
         said = text[start:end]
         start += len(said) - len(said.lstrip(_EDGES))
         end -= len(said) - len(said.rstrip(_EDGES))
