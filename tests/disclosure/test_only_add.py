@@ -34,7 +34,7 @@ from sdrag.wrapper_setup import local_embeddings
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 _WORD = re.compile(r"\w+")
 
-CALL = ("Hide telephone numbers", "Call 07705550143 today.")
+CALL = ("Hide telephone numbers", "Call 07705550143.")
 ACCOUNT = "account number 40417 and account number 04417550143"
 STREET = "She lives in Lincoln Street 4,"
 CASES = [
