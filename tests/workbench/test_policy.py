@@ -30,7 +30,7 @@ async def test_each_constraint_says_what_it_is_understood_as(ask):
     assert (german["line"], german["status"]) == (5, "needs_model")
     assert "refused without a model" in german["warning"]
     assert found["roles"] == ["clerk"]
-    assert found["sensitivity"] == 1.0
+    assert found["sensitivity"] == 0.5
     assert found["settings"][0] == "guards: none"
 
 
@@ -124,7 +124,7 @@ def test_the_sliders_number_is_written_where_it_belongs(text, number):
 async def test_where_it_cannot_be_placed_the_author_is_told(client, text):
     """No text is written that means something else than the page shows."""
     answer = await client.post(
-        "/api/sensitivity", json={"policy": text, "sensitivity": 0.5}
+        "/api/sensitivity", json={"policy": text, "sensitivity": 0.25}
     )
 
     assert answer.status_code == 422
