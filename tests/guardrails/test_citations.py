@@ -99,7 +99,7 @@ WRITTEN = [
     ("'[she] pays the fee' [1].", ["1"]),
     ("x[0] and a[1] [1]", ["1"]),
     ("The fee is in `fees[2]` [1].", ["1"]),
-    ("```\nfee = fees[2][3]\n``` [1]", ["1"]),
+    ("The fee is `fees[2][3]` [1].", ["1"]),
     ("It sets rate_table[2] and then fees.due[7] [1].", ["1"]),
     ("It sets items[2] = 30 [1].", ["1"]),
     ("- [x] The fee is paid [1].", ["1"]),
