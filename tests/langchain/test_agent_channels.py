@@ -288,21 +288,6 @@ def test_a_store_refuses_a_label_that_may_not_be_disclosed(mode, namespace, key)
     assert set(watched.items()) == {"kept"}
 
 
-def test_a_store_accepts_the_principals_own_name():
-    @tool("search")
-    def labels(query: str, runtime: ToolRuntime) -> str:
-        """Write under the principal."""
-        runtime.store.put(("notes", NAME), "n", {"seen": TEXT})
-        return "saw it"
-
-    watched = Watched(labels)
-
-    with acting_as(Principal(NAME)):
-        watched.streamed("sync")
-
-    assert watched.items()["n"] == {"seen": CUT}
-
-
 @both_modes
 def test_what_a_tool_streams_arrives_redacted_when_it_ends(mode):
     seen = Watched(streams).streamed(mode)
