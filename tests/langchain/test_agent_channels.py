@@ -21,7 +21,6 @@ from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
-from sdrag import Principal, acting_as
 from sdrag.errors import UsageError
 
 from ..leaks.agent import ASK, AgentModel
