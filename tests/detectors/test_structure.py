@@ -328,7 +328,7 @@ REGISTERED = [
         ["Qu1ntre11"],
     ),
     ("Remove names of witnesses", "Lucia Bird came, and birds sang.", []),
-    ("Do not mention Bluebird", "Two Bluebirds and Bluebird's wing.", ["Bluebird"]),
+    ("Do not mention 'Bluebird'", "Two Bluebirds and Bluebird's wing.", ["Bluebird"]),
     ("Do not mention Quintrell", "So Qu1ntrell and Qu1ntre11 came.", ["1ntre"]),
     (
         "Do not mention Quintrell",
