@@ -56,6 +56,37 @@ TWO = [
     ("EMAIL", "ann.lee@post.example", "ann.leo@post.example"),
 ]
 PLAIN = ResolutionSection(meaning=False, terms=False)
+SPELLED_ONE = [
+    ("Jürgen Müller", "Juergen Mueller"),
+    ("Müller, Jürgen", "Juergen Mueller"),
+    ("Mueller, J.", "Jürgen Müller"),
+    ("MÜLLER, JÜRGEN", "Jurgen Mueller"),
+    ("Jörg Böll", "Joerg Boell"),
+    ("Frau Götz", "Goetz"),
+    ("Søren Kjær", "Soeren Kjaer"),
+    ("Søren Kjær", "Soren Kjaer"),
+    ("Pål Ødegård", "Paal Oedegaard"),
+    ("Ødegård, Pål", "Paal Odegard"),
+    ("Åse Berg", "Aase Berg"),
+    ("Łukasz Wałęsa", "Lukasz Walesa"),
+    ("Weiß, Anna", "Anna Weiss"),
+    ("Đorđe Ilić", "Djordje Ilic"),
+    ("Þóra Björk", "Thora Bjoerk"),
+    ("Işık, Ali", "Ali Isik"),
+    ("Ju\u0308rgen Roth", "Juergen Roth"),
+]
+SPELLED_TWO = [
+    ("Joe Lee", "Jo Lee"),
+    ("Mae Roth", "Ma Roth"),
+    ("Sue Åberg", "Su Aaberg"),
+    ("Aaron Berg", "Aron Berg"),
+    ("Michael Lane", "Michal Lane"),
+    ("Jürgen Müller", "Jürgen Möller"),
+    ("Müller, Anna", "Mueller, Jürgen"),
+    ("Jürgen Müller", "Jonas Mueller"),
+    ("Noel Böll", "Nol Boell"),
+    ("Jörg Bär", "Joerg Baur"),
+]
 
 
 def resolved(
@@ -74,6 +105,17 @@ def test_one_entity(type_: str, one: str, two: str, reason: str) -> None:
     (entity,) = result.entities
     assert set(entity.forms) == {one, two}
     assert result.reasons[entity.id] == (reason,)
+
+
+def test_letters_and_their_spellings_are_one_name() -> None:
+    """As names are written where a keyboard has no umlauts; other names stay two."""
+    exact = PLAIN.model_copy(update={"spelling": False})
+    for count, pairs in ((1, SPELLED_ONE), (2, SPELLED_TWO)):
+        for left, right in pairs:
+            for forms in ((left, right), (right, left)):
+                rows = [("NAME", form) for form in forms]
+                found = resolved(*rows, settings=exact).entities
+                assert len(found) == count, (left, right)
 
 
 @pytest.mark.parametrize(("type_", "one", "two"), TWO)

@@ -77,7 +77,7 @@ class RayPlacement:
             tuple(zip(*some, strict=True))
             for some in batched(zip(texts, mentions, strict=True), _AT_ONCE)
         )
-        common = (known.forms, known.codes, weights)
+        common = ((known.forms, known.codes, known.spelled), weights)
         for row in self._each(_looking_again, common, parcels, texts):
             yield from as_found([row])
 
@@ -154,10 +154,8 @@ def _detecting(detector: Detector) -> Work:
     return lambda texts: list(here.detected(texts, detector))
 
 
-def _looking_again(
-    forms: Mapping[str, Any], codes: Mapping[str, Any], weights: Mapping[str, float]
-) -> Work:
-    known = KnownForms(forms, codes)
+def _looking_again(held: Sequence[Any], weights: Mapping[str, float]) -> Work:
+    known = KnownForms(*held)
 
     def look(parcel: Sequence[Sequence[Any]]) -> list[Any]:
         texts, mentions = parcel

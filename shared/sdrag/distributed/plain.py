@@ -60,5 +60,6 @@ def plain_recipe(recipe: MaskerRecipe) -> Plain:
 
 def as_recipe(plain: Plain) -> MaskerRecipe:
     """Make a masker's recipe again."""
-    entities, style, key, given, order, secret = plain
-    return tuple(Entity(*one) for one in entities), style, key, given, order, secret
+    entities, style, key, given, order, bearers, secret = plain
+    made = tuple(Entity(*one) for one in entities)
+    return made, style, key, given, order, bearers, secret

@@ -8,16 +8,21 @@ where no word is cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ahocorasick_rs import AhoCorasick, MatchKind
 
 from sdrag.text.folding import is_boundary
 
-__all__ = ["FormSearch"]
+__all__ = ["FormSearch", "inner_offsets"]
 
 _LONE = re.compile("[\ud800-\udfff]")
 """Halves of a character, which JSON may hold and the automaton does not take."""
+
+
+def inner_offsets(spans: Iterable[tuple[int, int]]) -> frozenset[int]:
+    """Return the offsets at which one of some spans, as start and end, is cut."""
+    return frozenset(at for start, end in spans for at in range(start + 1, end))
 
 
 class FormSearch:

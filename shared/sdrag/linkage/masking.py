@@ -165,8 +165,7 @@ def mask_found(
     """
     check_style(settings.replace, key)
     assessment = yield from assess_steps(documents, found, settings, key, known)
-    already = _numbers(assessment, carried)
-    plan = plan_masking(assessment.corpus, settings, already, placement.links)
+    plan = _planned(assessment, settings, _numbers(assessment, carried), placement)
     entities = with_carried(
         masked_entities(assessment, plan), carried, plan.corpus.entity_ids
     )
@@ -177,6 +176,7 @@ def mask_found(
         given=carried.pseudonyms,
         secret=carried.secret,
         order=[document.id for document in documents],
+        bearers=_bearers(documents, assessment),
     )
     clean, decisions = _decided(placement.cleaned(documents, masker))
     rewritten: Mapping[str, str] = {}
@@ -189,11 +189,44 @@ def mask_found(
         decisions,
         assessment,
         plan,
-        Originals.of(entities, masker.pseudonyms),
+        Originals.of(entities, masker.pseudonyms, masker.labels),
         masker,
         entities,
         rewritten,
     )
+
+
+def _planned(
+    assessment: Assessment,
+    settings: LinkageSection,
+    already: Sequence[int],
+    placement: Placement,
+) -> Plan:
+    """Plan so that of people of one name all are masked, or nobody."""
+    plan = plan_masking(assessment.corpus, settings, already, placement.links)
+    shared = {form for _, form in assessment.resolved.namesakes}
+    bearers = [
+        (number, {*map(fold_text, entity.forms)} & shared)
+        for number, entity in enumerate(assessment.resolved.entities if shared else ())
+    ]
+    masked = {*np.flatnonzero(plan.masked).tolist()}
+    count = 0
+    while count != len(masked):
+        count = len(masked)
+        names = {name for number, held in bearers if number in masked for name in held}
+        masked |= {number for number, held in bearers if held & names}
+    if count == plan.masked.sum():
+        return plan
+    return plan_masking(assessment.corpus, settings, sorted(masked), placement.links)
+
+
+def _bearers(
+    documents: Sequence[Passage], assessment: Assessment
+) -> dict[str, dict[str, str]]:
+    bearers: dict[str, dict[str, str]] = {}
+    for (number, form), id_ in assessment.resolved.namesakes.items():
+        bearers.setdefault(documents[number].id, {})[form] = id_
+    return bearers
 
 
 def masked_entities(assessment: Assessment, plan: Plan) -> tuple[Entity, ...]:

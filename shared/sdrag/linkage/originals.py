@@ -39,18 +39,25 @@ class Originals(Confidential):
                 self._named.setdefault(name, []).append(id_)
 
     @classmethod
-    def of(cls, entities: Sequence[Entity], pseudonyms: Mapping[str, str]) -> Self:
+    def of(
+        cls,
+        entities: Sequence[Entity],
+        pseudonyms: Mapping[str, str],
+        labels: Mapping[str, str],
+    ) -> Self:
         """
         Return the originals of masked entities.
 
         Args:
             entities: What is masked.
             pseudonyms: By folded form; empty where labels are put in place.
+            labels: By id, what is put in place of an entity.
         """
         rows: dict[str, _Entry] = {}
         for entity in entities:
-            known = (pseudonyms.get(fold_text(form)) for form in entity.forms)
-            names = tuple(dict.fromkeys(name for name in known if name))
+            known = [pseudonyms.get(fold_text(form)) for form in entity.forms]
+            own = labels[entity.id] if pseudonyms else None
+            names = tuple(dict.fromkeys(name for name in (*known, own) if name))
             rows[entity.id] = (entity.type, entity.forms, names)
         return cls(rows)
 

@@ -33,12 +33,13 @@ Cleaned = tuple[Passage, int]
 
 def cleaned_by(masker: Masker, document: Passage) -> Cleaned:
     """Return a document with nothing masked in its text, metadata or ids."""
-    replaced, parent = masker.replace(document.text), document.document_id
+    parent = document.document_id
+    replaced = masker.replace(document.text, document.id, parent)
     clean = replace(
         document,
         id=masker.alias(document.id),
         text=replaced.text,
-        metadata=masker.clean(dict(document.metadata)),
+        metadata=masker.clean(dict(document.metadata), document.id, parent),
         document_id=parent and masker.alias(parent),
     )
     return clean, len(replaced.spans)

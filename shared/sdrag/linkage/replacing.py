@@ -15,7 +15,13 @@ to be masked, "[NAME]" will not do. So labels are chosen against the forms, and 
 form holds a bracket or was found decoded the result is searched again.
 
 A pseudonym is of the entity, for it is made of the entity's id, not of a form. One that
-was given to a form stays with it for good: texts that hold it may be in an index.
+was given to a form stays with it for good: texts that hold it may be in an index. Where
+several people bear a name, the document says whose it is; in any other text the name is
+replaced by its type.
+
+A name is also looked for with its umlauts spelled out, with the family name first, and
+with the full stop of its last initial; but not where that cuts a form as it is: "Mrs
+Lee, Ann Lee" holds no "Lee, Ann".
 """
 
 from __future__ import annotations
@@ -29,7 +35,9 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from sdrag.errors import InternalError, UsageError
-from sdrag.linkage.form_search import FormSearch
+from sdrag.linkage.entity_schema import ROLES
+from sdrag.linkage.form_search import FormSearch, inner_offsets
+from sdrag.linkage.resolution.person_names import other_spellings
 from sdrag.text.folding import fold_text
 from sdrag.text.readings import readings
 from sdrag.vocabulary import Confidential, Entity, Span
@@ -46,8 +54,19 @@ _JOINTS = re.compile(r"[_.+-]+")
 """What is between words where no space can be."""
 _NONE: Mapping[str, str] = MappingProxyType({})
 
+Bearers = Mapping[str, Mapping[str, str]]
+"""By id of a document and folded name, the id of the entity that bears it there."""
+
+_NO_BEARERS: Bearers = MappingProxyType({})
+
 MaskerRecipe = tuple[
-    tuple[Entity, ...], Style, bytes | None, dict[str, str], tuple[str, ...], bytes
+    tuple[Entity, ...],
+    Style,
+    bytes | None,
+    dict[str, str],
+    tuple[str, ...],
+    Bearers,
+    bytes,
 ]
 """What a `Masker` takes, in the order of its arguments, and its secret at the end."""
 
@@ -86,16 +105,20 @@ class Masker(Confidential):
         given: By folded form, the pseudonyms that were given before, first ones first.
         secret: What aliases of ids are made with; the key, or chance, by default.
         order: Ids whose aliases are their numbers where there is no key.
+        bearers: Of names that several entities share.
 
     Raises:
         UsageError: Pseudonyms were asked for without a key.
     """
 
     __slots__ = (
+        "_bearers",
         "_given",
+        "_labels",
         "_order",
         "_owner",
         "_plain",
+        "_plain_forms",
         "_pseudonyms",
         "_recheck",
         "_search",
@@ -111,26 +134,47 @@ class Masker(Confidential):
         given: Mapping[str, str] = _NONE,
         secret: bytes | None = None,
         order: Sequence[str] = (),
+        bearers: Bearers = _NO_BEARERS,
     ) -> None:
         check_style(style, key)
-        self._given = (tuple(entities), style, key, dict(given), tuple(order))
-        owners: dict[str, Entity] = {}
+        self._given = (
+            *(tuple(entities), style, key),
+            *(dict(given), tuple(order), dict(bearers)),
+        )
+        owners: dict[str, tuple[Entity, str]] = {}
         for entity in entities:
-            for form in entity.forms:
-                owners.setdefault(fold_text(form), entity)
+            for form in map(fold_text, entity.forms):
+                owners.setdefault(form, (entity, form))
         owners.pop("", None)
+        self._plain_forms = len(owners)
+        for entity in entities:
+            named = ROLES.get(entity.type, "name") == "name"
+            for form in entity.forms if named else ():
+                for written in other_spellings(form):
+                    owners.setdefault(written, (entity, fold_text(form)))
         self._search = FormSearch(list(owners))
         self._secret = secret or key or secrets.token_bytes(32)
         self._order = {} if key else {name: at for at, name in enumerate(order, 1)}
         self._recheck = any("[" in form or "]" in form for form in owners)
         self._plain = self._safe(())
-        labels = self._labels(entities, style, key, given)
+        shared = {form for names in bearers.values() for form in names}
+        own = {form: name for form, name in given.items() if form not in shared}
+        self._labels = self._chosen(entities, style, key, own)
         self._owner = tuple(
-            (form, entity.id, self._label_of(form, labels[entity.id], style, given))
-            for form, entity in owners.items()
+            (form, entity.id, self._label_of(written, entity, style, given))
+            if form not in shared or style != "pseudonym"
+            else (form, entity.id, given.get(form) or self._safe((f"[{entity.type}]",)))
+            for written, (entity, form) in owners.items()
         )
-        new = self._owner if style == "pseudonym" else ()
-        self._pseudonyms = {**given, **{form: label for form, _, label in new}}
+        self._bearers = {
+            document: {form: id_ for form, id_ in names.items() if id_ in self._labels}
+            for document, names in bearers.items()
+        }
+        new = zip(owners, self._owner, strict=True) if style == "pseudonym" else ()
+        self._pseudonyms = {
+            **given,
+            **{form: row[2] for form, row in new if row[0] not in shared},
+        }
 
     @property
     def secret(self) -> bytes:
@@ -145,8 +189,21 @@ class Masker(Confidential):
     @classmethod
     def of_recipe(cls, recipe: MaskerRecipe) -> Masker:
         """Make the masker again."""
-        entities, style, key, given, order, secret = recipe
-        return cls(entities, style, key, given=given, secret=secret, order=order)
+        entities, style, key, given, order, bearers, secret = recipe
+        return cls(
+            entities,
+            style,
+            key,
+            given=given,
+            secret=secret,
+            order=order,
+            bearers=bearers,
+        )
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What stands for each entity, by its id."""
+        return dict(self._labels)
 
     @property
     def pseudonyms(self) -> dict[str, str]:
@@ -166,16 +223,32 @@ class Masker(Confidential):
                 span = folded.span(start, end)
                 match = (span.start, span.end, end - start, pattern, number > 0)
                 found.append(match)
-        united = _united(found)
+        united = _united(self._uncut(found))
         spans = [(Span(start, end), pattern) for start, end, _, pattern, _ in united]
         return spans, any(disguised for *_, disguised in united)
 
-    def replace(self, text: str) -> Replaced:
-        """Replace all masked forms."""
+    def _uncut(self, found: list[_Match]) -> list[_Match]:
+        """Leave out other spellings that cut a form as it is."""
+        forms = self._plain_forms
+        if all(pattern < forms for _, _, _, pattern, _ in found):
+            return found
+        inner = inner_offsets(match[:2] for match in found if match[3] < forms)
+        return [m for m in found if m[3] < forms or not inner.intersection(m[:2])]
+
+    def replace(self, text: str, *documents: str | None) -> Replaced:
+        """
+        Replace all masked forms.
+
+        Args:
+            text: Any text.
+            documents: Ids of what it is from; the first that is known says whose the
+                names are that several entities share.
+        """
         found, disguised = self._found(text)
-        result = _put(
-            text, [(span, self._owner[pattern][2]) for span, pattern in found]
-        )
+        known = (self._bearers[name] for name in documents if name in self._bearers)
+        bearers = next(known, _NONE)
+        owned = [(span, *self._owned(pattern, bearers)) for span, pattern in found]
+        result = _put(text, [(span, label) for span, _, label in owned])
         if self._recheck or disguised:
             for _ in range(_ROUNDS):
                 again = self.find(result)
@@ -187,8 +260,15 @@ class Masker(Confidential):
         return Replaced(
             result,
             tuple(span for span, _ in found),
-            tuple(self._owner[pattern][1] for _, pattern in found),
+            tuple(id_ for _, id_, _ in owned),
         )
+
+    def _owned(self, pattern: int, bearers: Mapping[str, str]) -> tuple[str, str]:
+        """Return whose a form is, and what represents it."""
+        form, id_, label = self._owner[pattern]
+        if form in bearers:
+            return bearers[form], self._labels[bearers[form]]
+        return id_, label
 
     def alias(self, name: str) -> str:
         """
@@ -204,19 +284,22 @@ class Masker(Confidential):
             f"document-{hmac.digest(self._secret, name.encode(), 'sha256').hex()[:16]}"
         )
 
-    def clean(self, value: Any, depth: int = 0) -> Any:
+    def clean(self, value: Any, *documents: str | None, depth: int = 0) -> Any:
         """Replace masked forms in every string of a nested value of plain data."""
         if isinstance(value, str):
-            return self.replace(value).text
+            return self.replace(value, *documents).text
         if depth > _DEPTH:
             return None
         if isinstance(value, Mapping):
             return {
-                self.clean(key, depth + 1): self.clean(inner, depth + 1)
+                self.clean(key, *documents, depth=depth + 1): self.clean(
+                    inner, *documents, depth=depth + 1
+                )
                 for key, inner in value.items()
             }
         if isinstance(value, (list, tuple, set, frozenset)):
-            return _same_kind(value, [self.clean(item, depth + 1) for item in value])
+            items = [self.clean(item, *documents, depth=depth + 1) for item in value]
+            return _same_kind(value, items)
         if value is None or isinstance(value, (bool, float, int)):
             return self._clean_number(value)
         return self.replace(str(value)).text
@@ -224,7 +307,7 @@ class Masker(Confidential):
     def _clean_number(self, value: float | None) -> float | str | None:
         return value if value is None or not self.find(str(value)) else self._plain
 
-    def _labels(
+    def _chosen(
         self,
         entities: Sequence[Entity],
         style: Style,
@@ -246,9 +329,10 @@ class Masker(Confidential):
         }
 
     def _label_of(
-        self, form: str, label: str, style: Style, given: Mapping[str, str]
+        self, form: str, entity: Entity, style: Style, given: Mapping[str, str]
     ) -> str:
         """Return what is put in place of a form: the pseudonym it has, or its own."""
+        label = self._labels[entity.id]
         if style != "pseudonym" or given.get(form, label) == label:
             return label
         return self._safe((given[form], label))

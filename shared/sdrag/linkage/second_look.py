@@ -5,7 +5,7 @@ CLAM reads every document twice, the second time knowing what the others hold (s
 4.2.2). A detector sees one document at a time, so a name that its context gave away in
 one and not in the other, or "KV 7719-203" next to "KV-7719203", links documents and is
 missed. Here every form that a detector was sure of is looked for in all documents, as
-it is written, and identifiers also under other punctuation.
+it is written, identifiers under other punctuation, and names in other spellings too.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sdrag.linkage.form_search import FormSearch
+from sdrag.linkage.entity_schema import ROLES, WEIGHTS, canonical_type
+from sdrag.linkage.form_search import FormSearch, inner_offsets
 from sdrag.linkage.mentions import Found, longest
+from sdrag.linkage.resolution.person_names import other_spellings
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Confidential, Mention, Span
 
@@ -43,10 +45,12 @@ class KnownForms(Confidential):
     Args:
         forms: By folded form, its type and how sure the detector was.
         codes: The same by identifier, without punctuation.
+        spelled: The forms that are other spellings of names.
     """
 
     forms: Known
     codes: Known
+    spelled: frozenset[str] = frozenset()
     _search: FormSearch = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -64,7 +68,13 @@ class KnownForms(Confidential):
         result: list[tuple[Mention, ...]] = []
         hits = _written(texts, self._search)
         for text, mentions, spans in zip(texts, found, hits, strict=True):
-            again = [Mention(span, *self.forms[form], _SOURCE) for span, form in spans]
+            inner = inner_offsets((m.span.start, m.span.end) for m in mentions)
+            again = [
+                Mention(span, *self.forms[form], _SOURCE)
+                for span, form in spans
+                if form not in self.spelled
+                or not inner.intersection((span.start, span.end))
+            ]
             result.append(longest((*mentions, *again, *_codes(text, self.codes))))
         return result
 
@@ -98,6 +108,10 @@ def found_elsewhere(
         key=lambda entry: (entry.relevance, entry.type, entry.form),
     ):
         best[fold_text(item.form)] = item
+    for item in list(best.values()):
+        if _is_name(item.type):
+            for written in other_spellings(item.form):
+                best.setdefault(written, item)
     known = {form: (item.type, item.relevance) for form, item in best.items()}
     hits = _written(texts, FormSearch(list(known)))
     result: list[tuple[Found, ...]] = []
@@ -126,10 +140,11 @@ def _written(
 
 def _known(
     texts: Sequence[str], found: Sequence[Sequence[Mention]]
-) -> tuple[Known, Known]:
-    """Return the forms, and identifiers bare, that a detector was sure of."""
+) -> tuple[Known, Known, frozenset[str]]:
+    """Return forms, bare identifiers and other spellings of what was surely found."""
     forms: dict[str, tuple[str, float]] = {}
     codes: dict[str, tuple[str, float]] = {}
+    names: set[str] = set()
     for text, mentions in zip(texts, found, strict=True):
         for mention in mentions:
             form = mention.span.of(text)
@@ -137,12 +152,22 @@ def _known(
                 continue
             entry = (mention.type, mention.confidence)
             folded = fold_text(form)
+            if _is_name(mention.type):
+                names.add(form)
             forms[folded] = _surer(forms.get(folded), entry)
             plain = _plain(form)
             if sum(map(str.isdigit, plain)) >= _DIGITS:
                 codes[plain] = _surer(codes.get(plain), entry)
     forms.pop("", None)
-    return forms, codes
+    as_found = frozenset(forms)
+    for form in sorted(names):
+        for written in other_spellings(form):
+            forms.setdefault(written, forms[fold_text(form)])
+    return forms, codes, frozenset(forms) - as_found
+
+
+def _is_name(type_: str) -> bool:
+    return ROLES.get(canonical_type(type_, WEIGHTS)) == "name"
 
 
 def _surer(

@@ -4,14 +4,19 @@ The forms of one pool, and which of them are one entity.
 A pool holds what is compared: all types of one role, but terms by type, for a disease
 and its treatment are near and two. A form under two types is joined by the rules alone,
 so "1204" the room stays apart from "12" of anything.
+
+A name that several people bear is a form for each of them. What is known to be two is
+never joined, whatever rule says so.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 
 from sdrag.linkage.mentions import Found
+from sdrag.linkage.resolution.namesakes import Namesakes
 from sdrag.linkage.resolution.numbers import (
     age_pairs,
     code_pairs,
@@ -46,9 +51,15 @@ def pool_of(type_: str, role: Role) -> str:
 
 
 class Forms:
-    """The forms of one pool, and which have been joined."""
+    """
+    The forms of one pool, and which have been joined.
 
-    def __init__(self) -> None:
+    Args:
+        namesakes: Who is not one person.
+    """
+
+    def __init__(self, namesakes: Namesakes) -> None:
+        self._namesakes = namesakes
         self.folded: list[str] = []
         self.forms: list[str] = []
         self.types: list[str] = []
@@ -57,29 +68,42 @@ class Forms:
         self.spelled: list[set[str]] = []
         self.relevances: list[dict[int, float]] = []
         self.reasons: dict[int, list[str]] = {}
-        self._number: dict[tuple[str, str], int] = {}
+        self.born: list[str] = []
+        self.shared: set[int] = set()
+        self._number: dict[tuple[str, str, str], int] = {}
         self._parent: list[int] = []
+        self._dates: list[str] = []
+        self._foes: dict[int, set[int]] = {}
 
     def __len__(self) -> int:
         return len(self.folded)
 
     def add(self, document: int, entry: Found, role: Role) -> None:
         """Note an appearance."""
-        number = self._of(entry.form, entry.type, role)
+        number = self._of(document, entry.form, entry.type, role)
         self.counts[entry.form] += 1
         self.spelled[number].add(entry.form)
         seen = self.relevances[number]
         seen[document] = max(seen.get(document, 0.0), entry.relevance)
         if entry.normalized and fold_text(entry.normalized):
-            other = self._of(entry.normalized, entry.type, role)
+            other = self._of(document, entry.normalized, entry.type, role)
             self.join([(number, other)], "normalized")
 
-    def _of(self, form: str, type_: str, role: Role) -> int:
-        key = (type_, fold_text(form))
+    def _of(self, document: int, form: str, type_: str, role: Role) -> int:
+        folded = fold_text(form)
+        named = role == "name"
+        born, several = (
+            self._namesakes.whose(document, folded) if named else ("", False)
+        )
+        key = (type_, folded, born if several else "")
         if key not in self._number:
             self._number[key] = len(self.folded)
             self._parent.append(len(self.folded))
-            self.folded.append(key[1])
+            self.born.append(born)
+            self._dates.append(born)
+            if several:
+                self.shared.add(self._number[key])
+            self.folded.append(folded)
             self.forms.append(form)
             self.types.append(type_)
             self.roles.append(role)
@@ -105,18 +129,46 @@ class Forms:
         """Make each pair one entity."""
         for left, right in pairs:
             low, high = sorted((self.parent(left), self.parent(right)))
-            if low == high:
+            if low == high or self._are_two(low, high):
                 continue
             self._parent[high] = low
+            self._dates[low] = self._dates[low] or self._dates[high]
+            if high in self._foes:
+                self._foes.setdefault(low, set()).update(self._foes.pop(high))
             reasons = [*self.reasons.get(low, []), *self.reasons.pop(high, []), reason]
             self.reasons[low] = list(dict.fromkeys(reasons))
 
+    def _are_two(self, low: int, high: int) -> bool:
+        """Say whether two entities so far are known to be two people."""
+        dates = {self._dates[low], self._dates[high]} - {""}
+        if len(dates) > 1:
+            return True
+        return any(self.parent(foe) == high for foe in self._foes.get(low, ()))
+
+    def _part(self) -> None:
+        """Note which forms two people are called by who met."""
+        by_folded: dict[str, list[int]] = {}
+        for number, folded in enumerate(self.folded):
+            by_folded.setdefault(folded, []).append(number)
+        for one, other in self._namesakes.met:
+            for left, right in product(
+                by_folded.get(one, ()), by_folded.get(other, ())
+            ):
+                self._foes.setdefault(self.parent(left), set()).add(right)
+                self._foes.setdefault(self.parent(right), set()).add(left)
+
     def join_by_rules(self, settings: ResolutionSection) -> None:
         """Apply the rules that need no model."""
-        for reason, rule, roles in _rules(settings):
+        self._part()
+        for reason, rule, roles in _rules(settings, self.born):
             chosen = [n for n, role in enumerate(self.roles) if role in roles]
-            pairs = rule([self.forms[n] for n in chosen])
+            pairs = rule([self._written(n) for n in chosen])
             self.join([(chosen[a], chosen[b]) for a, b in pairs], reason)
+
+    def _written(self, number: int) -> str:
+        """Return a form as it was written first, with its umlauts if any has them."""
+        whole = sorted(form for form in self.spelled[number] if not form.isascii())
+        return whole[0] if whole else self.forms[number]
 
     @property
     def compared_by_meaning(self) -> bool:
@@ -129,7 +181,7 @@ _INEXACT: frozenset[Role] = frozenset({"place", "organisation", "term", "descrip
 
 
 def _rules(
-    settings: ResolutionSection,
+    settings: ResolutionSection, born: Sequence[str]
 ) -> Iterator[tuple[str, Rule, frozenset[Role]]]:
     """Yield each rule that is on, its name and the roles it is for."""
     yield "other type", _same, _INEXACT
@@ -140,7 +192,12 @@ def _rules(
         yield "number", phone_pairs, frozenset({"phone"})
         yield "number", age_pairs, frozenset({"age"})
     if settings.names:
-        yield "name", lambda forms: name_pairs(forms, always=True), frozenset({"name"})
+        # All forms of a pool of names are names, so `born` is of just these.
+        yield (
+            "name",
+            lambda forms: name_pairs(forms, born, always=True),
+            frozenset({"name"}),
+        )
         yield (
             "name",
             lambda forms: name_pairs(forms, always=False),

@@ -1,21 +1,26 @@
 """
-Names of people under titles, initials, orders and short forms.
+Names of people under titles, initials, orders, short forms and spellings.
 
 "Dr. Elise Varga", "Varga, E.", "E. Varga" and "Dr. Varga" are one person, as long as
 nobody else of the type fits the shorter form. A form that fits two fuller names is
-left alone, for guessing would link two people.
+left alone, for guessing would link two people. So are two forms whose bearers were born
+on different days.
+
+"Jürgen" is "Juergen" and "Jurgen" where somebody writes the umlaut. Without one, "Joe"
+and "Jo" are two names.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product, zip_longest
 
 from sdrag.text.folding import fold_text
 
-__all__ = ["name_pairs"]
+__all__ = ["name_pairs", "other_spellings"]
 
 _TITLE_WORDS = """mr mrs ms mx miss mister dr drs prof professor doctor sir dame lord
 lady rev reverend fr father sister st nurse judge justice capt captain col colonel lt
@@ -25,33 +30,54 @@ _PERSONAL_WORDS = "mr mrs ms mx miss dr prof professor doctor nurse judge rev si
 _TITLES = frozenset(_TITLE_WORDS.split())
 _PERSONAL = frozenset(_PERSONAL_WORDS.split())
 _TOKEN = re.compile(r"[^\W\d_](?:[\w'-]*\w)?")
+_PLAIN = {
+    "\u00f8": "o", "\u00e6": "ae", "\u0153": "oe", "\u0111": "d", "\u0142": "l",
+    "\u00fe": "th", "\u00f0": "d", "\u0131": "i",
+}  # fmt: skip
+"""What stands for letters that folding leaves alone."""
+_UNFOLDED = str.maketrans({**_PLAIN})
+_UMLAUTS = {"\u00e4": "ae", "\u00f6": "oe", "\u00fc": "ue"}
+_NORDIC = {"\u00f8": "oe", "\u00e5": "aa", "\u0111": "dj"}
+_SPELLED = str.maketrans({**_PLAIN, **_UMLAUTS, **_NORDIC})
+"""How letters are spelled out."""
+_DIGRAPH = re.compile(r"(?<=[b-df-hj-np-tv-z])([aou])e(?=[a-z])", re.IGNORECASE)
+_LEAST = 6
+"""In a shorter word an "oe" is too often no umlaut: "Joe", "Noel"."""
+_LAST_INITIAL = re.compile(r"\s(?:\w|jr|sr)\Z", re.IGNORECASE)
+_NO_SPELLINGS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class _Name:
     family: str
     given: tuple[str, ...]
+    born: str = ""
 
 
 _Forms = dict[_Name, list[int]]
 """The forms that are read as one name."""
 
 
-def name_pairs(forms: Sequence[str], *, always: bool) -> Iterator[tuple[int, int]]:
+def name_pairs(
+    forms: Sequence[str], born: Sequence[str] = (), *, always: bool
+) -> Iterator[tuple[int, int]]:
     """
     Yield pairs of forms that name one person; they connect all forms of that person.
 
     Args:
         forms: The distinct forms.
+        born: When the bearer of each was born; empty where nobody says.
         always: Read every form as a person; else only one with a title, or as
             "Family, G.".
     """
     numbers: _Forms = {}
     families: dict[str, list[_Name]] = {}
+    spellings = _spellings(forms)
     for number, form in enumerate(forms):
-        name = _parsed(form, always=always)
+        name = _parsed(form, spellings, always=always)
         if name is None:
             continue
+        name = replace(name, born=born[number] if born else "")
         if name not in numbers:
             families.setdefault(name.family, []).append(name)
         numbers.setdefault(name, []).append(number)
@@ -98,11 +124,14 @@ def _fuller(
         for key in product(*ways)
         for other in by_given.get(key, ())
         if _fullness(other) >= _fullness(name)
+        and (other.born == name.born or not (other.born and name.born))
     ]
 
 
 def _agree(names: Sequence[_Name]) -> bool:
     """Say whether names of one family can all be one person's."""
+    if not _born_once(names):
+        return False
     for tokens in zip_longest(*(name.given for name in names)):
         given = {token for token in tokens if token}
         spelled_out = sum(len(token) > 1 for token in given)
@@ -122,16 +151,20 @@ def _given_only(numbers: _Forms) -> Iterator[tuple[int, int]]:
         if lone.given or lone.family in taken:
             continue
         whole = by_first.get(lone.family, [])
-        if len({name.family for name in whole}) == 1:
+        if len({name.family for name in whole}) == 1 and _born_once([lone, *whole]):
             yield from _connected(lone, [lone, *whole], numbers)
 
 
-def _parsed(form: str, *, always: bool) -> _Name | None:
-    """Read a form as a person's name; lower case, titles taken off."""
+def _parsed(
+    form: str, spellings: Mapping[str, str] = _NO_SPELLINGS, *, always: bool
+) -> _Name | None:
+    """Read a form as a person's name; lower case, titles taken off, spelled out."""
     folded = fold_text(form).replace(".", ". ").removesuffix("'s")
     before, comma, after = folded.partition(",")
-    tokens = [t for t in _TOKEN.findall(before) if t not in _TITLES]
-    later = [t for t in _TOKEN.findall(after) if t not in _TITLES]
+    tokens, later = (
+        [spellings.get(t, t) for t in _TOKEN.findall(part) if t not in _TITLES]
+        for part in (before, after)
+    )
     titled = any(t in _PERSONAL for t in _TOKEN.findall(folded))
     inverted = bool(comma and later and len(tokens) == 1 and len(later) <= 2)
     if not tokens or len(tokens) + len(later) > 4:
@@ -141,6 +174,59 @@ def _parsed(form: str, *, always: bool) -> _Name | None:
     if inverted:
         return _Name(tokens[0], tuple(later))
     return _Name(tokens[-1], tuple(tokens[:-1]))
+
+
+def _spellings(forms: Sequence[str]) -> dict[str, str]:
+    """Return the words that are written with a letter to be spelled out, spelled."""
+    found: dict[str, str] = {}
+    for form in forms:
+        for word in () if form.isascii() else _TOKEN.findall(_composed(form)):
+            folded, spelled = fold_text(word), fold_text(word.translate(_SPELLED))
+            plain = folded.translate(_UNFOLDED)
+            if len(word) == 1:
+                spelled = plain[:1]  # an initial stays one
+            if {folded, plain} != {spelled}:
+                found |= {folded: spelled, plain: spelled}
+    return found
+
+
+def _composed(form: str) -> str:
+    return unicodedata.normalize("NFC", form.lower())
+
+
+def other_spellings(form: str) -> Iterator[str]:
+    """
+    Yield how the name of a person may be written elsewhere.
+
+    With letters spelled out, or umlauts for what is spelled out; with the family name
+    first, or last; with the full stop of a last initial. What is yielded is folded.
+
+    Args:
+        form: As it is written.
+    """
+    head, tail = (
+        [word for word in part.split() if fold_text(word).strip(".") not in _TITLES]
+        for part in form.partition(",")[::2]
+    )
+    orders = [form]
+    if tail and len(head) == 1:
+        orders.append(" ".join([*tail, *head]))
+    elif 2 <= len(head) <= 3 and not tail:
+        orders.append(f"{head[-1]}, {' '.join(head[:-1])}")
+    for order in orders:
+        spelled = fold_text(_composed(order).translate(_SPELLED))
+        umlauts = " ".join(
+            _DIGRAPH.sub(r"\1", word) if len(word.strip(",")) >= _LEAST else word
+            for word in fold_text(order).split()
+        )
+        for written in (fold_text(order), spelled, umlauts):
+            yield written
+            if _LAST_INITIAL.search(written):
+                yield f"{written}."
+
+
+def _born_once(names: Sequence[_Name]) -> bool:
+    return len({name.born for name in names} - {""}) <= 1
 
 
 def _fullness(name: _Name) -> tuple[int, int]:

@@ -30,6 +30,7 @@ from sdrag.linkage.resolution.in_other_words import (
     said_elsewhere,
 )
 from sdrag.linkage.resolution.meaning import MOST_FORMS, Matrix, meaning_pairs
+from sdrag.linkage.resolution.namesakes import UNKNOWN, Namesakes
 from sdrag.policy import ResolutionSection
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Confidential, Entity
@@ -54,6 +55,8 @@ class Resolved(Confidential):
         reasons: For each entity of several forms, the rules that joined them.
         not_compared: Types with too many forms to be compared by meaning.
         vectors: Of the forms that were compared by meaning.
+        namesakes: By number of a document and folded name, the id of its bearer, where
+            entities share the name.
     """
 
     entities: tuple[Entity, ...]
@@ -61,6 +64,7 @@ class Resolved(Confidential):
     reasons: Mapping[str, tuple[str, ...]]
     not_compared: tuple[str, ...] = ()
     vectors: Vectors = field(default_factory=dict)
+    namesakes: Mapping[tuple[int, str], str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"Resolved({len(self.entities)} entities, {len(self.rows)} rows)"
@@ -88,7 +92,8 @@ def resolve(
     Raises:
         SdragError: Forms were to be compared by meaning and could not be embedded.
     """
-    pools = _pools(found, schema)
+    namesakes = Namesakes.of(texts, found, schema)
+    pools = _pools(found, schema, namesakes)
     skipped: set[str] = set()
     vectors: dict[str, np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
     for name in sorted(pools):
@@ -118,12 +123,14 @@ def resolve(
     return replace(resolved, vectors=vectors, not_compared=tuple(sorted(skipped)))
 
 
-def _pools(found: Sequence[Sequence[Found]], schema: Schema) -> dict[str, Forms]:
+def _pools(
+    found: Sequence[Sequence[Found]], schema: Schema, namesakes: Namesakes
+) -> dict[str, Forms]:
     """Return what was found by the pools in which it is compared."""
     pools: dict[str, Forms] = {}
     for document, entries in enumerate(found):
         for entry in entries:
-            pool = pools.setdefault(_pool(entry.type, schema), Forms())
+            pool = pools.setdefault(_pool(entry.type, schema), Forms(namesakes))
             pool.add(document, entry, schema.role(entry.type))
     return pools
 
@@ -250,6 +257,7 @@ def _numbered(pools: Sequence[Forms], key: bytes | None, schema: Schema) -> Reso
             for document, relevance in sorted(item.relevances.items())
         ),
         {item.entity.id: item.reasons for item in named if item.reasons},
+        namesakes={place: item.entity.id for item in named for place in item.shared},
     )
 
 
@@ -261,6 +269,7 @@ class _Merged(Confidential):
     entity: Entity
     reasons: tuple[str, ...]
     relevances: Mapping[int, float]
+    shared: Sequence[tuple[int, str]]
 
 
 def _merged(forms: Forms, low: int, numbers: Sequence[int], schema: Schema) -> _Merged:
@@ -274,7 +283,11 @@ def _merged(forms: Forms, low: int, numbers: Sequence[int], schema: Schema) -> _
     type_ = min(types, key=lambda name: (-weight_of(name, schema), name))
     entity = Entity("-", type_, tuple(ordered), max(relevances.values()))
     name = min((forms.folded[n] for n in numbers), key=lambda form: (-len(form), form))
-    return _Merged(name, entity, tuple(forms.reasons.get(low, ())), relevances)
+    shared = [n for n in numbers if n in forms.shared and forms.born[n] != UNKNOWN]
+    if shared:
+        name = f"{name}\0{forms.born[shared[0]]}"
+    places = [(d, forms.folded[n]) for n in shared for d in forms.relevances[n]]
+    return _Merged(name, entity, tuple(forms.reasons.get(low, ())), relevances, places)
 
 
 def _id(item: _Merged, ordinal: int, key: bytes | None) -> str:
