@@ -52,6 +52,15 @@ def test_example(script, monkeypatch, capsys):
     assert "kestrel" not in printed
 
 
+def test_an_ensemble_keeps_both_sources(monkeypatch, capsys):
+    """Their texts are the same once the witnesses are removed."""
+    printed = _printed(EXAMPLES / "langchain" / "ensemble.py", monkeypatch, capsys)
+
+    assert "Lund" not in printed
+    for source in ("log.txt", "diary.txt"):
+        assert f"{source} The witness [person] saw two men unload" in printed
+
+
 @pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
 def test_openfga_has_the_last_word(framework, relations, monkeypatch, capsys):
     """It is asked about each passage in its own words, and its no is a no."""

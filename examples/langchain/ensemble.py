@@ -1,16 +1,39 @@
-"""An `EnsembleRetriever` as the wrapped one, and wrapped ones in an ensemble."""
+"""
+An `EnsembleRetriever` as the wrapped one, and wrapped ones in an ensemble.
+
+An ensemble takes documents of the same text for one. After redaction the texts of two
+sources can be the same: `id_key` names the metadata that tells them apart, and
+`metadata.allow` of the policy lets it leave.
+"""
 
 from collection import POLICY, QUESTION, format_docs, store
 from langchain_classic.retrievers import EnsembleRetriever
+from langchain_core.documents import Document
+from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_sdrag import SelectiveDisclosureRetriever
+from langchain_sdrag.local_embeddings import LocalEmbeddings
 
-plain = store().as_retriever()
-around = SelectiveDisclosureRetriever(
-    base_retriever=EnsembleRetriever(retrievers=[plain, plain]), policy=POLICY
+logs = store().as_retriever()
+diaries = InMemoryVectorStore(LocalEmbeddings())
+diaries.add_documents(
+    [
+        Document(
+            "The witness Mary Lund saw two men unload crates at dawn.",
+            metadata={"source": "diary.txt"},
+        )
+    ]
 )
-wrapped = SelectiveDisclosureRetriever(base_retriever=plain, policy=POLICY)
-inside = EnsembleRetriever(retrievers=[wrapped, wrapped])
+both = [logs, diaries.as_retriever()]
+
+around = SelectiveDisclosureRetriever(
+    base_retriever=EnsembleRetriever(retrievers=both), policy=POLICY
+)
+wrapped = [
+    SelectiveDisclosureRetriever(base_retriever=one, policy=POLICY) for one in both
+]
+inside = EnsembleRetriever(retrievers=wrapped, id_key="source")
 
 print(format_docs(around.invoke(QUESTION)))
-print(format_docs(inside.invoke(QUESTION)))
+for document in inside.invoke(QUESTION):
+    print(document.metadata["source"], document.page_content)

@@ -109,6 +109,77 @@ class TestMatching:
         assert one.passage_id == "exact"
 
 
+ROW = "| boat | 30 pounds |"
+TABLE = f"| what | price a day |\n|---|:---:|\n{ROW}\n| big raft | 50 pounds |"
+LET = "The tenant is per-\nmitted to sublet the prem-\n  ises after a notice."
+FEE = "The fee is 30 pounds a month."
+AS_WRITTEN = [
+    (LET, "The tenant is permitted to sublet the premises", LET[:52]),
+    (LET, "is permitted to sublet the premises after", LET[11:58]),
+    ("It is non-\nrefundable for you all.", "is non-refundable for you all", None),
+    ("A soft hy\u00ad\nphen parts this.", "A soft hyphen parts this.", ""),
+    ("The **fee** is 30 pounds a month.", FEE, ""),
+    ("The **fee** is 30 pounds in all.", "fee is 30 pounds in all", None),
+    ("The _fee_ is ***30*** pounds `a month`.", FEE, ""),
+    ("The ~~fee~~ is 30 pounds __a month__.", FEE, ""),
+    ("## The *fee*\n\nIt is due.", "The fee It is due.", "The *fee*\n\nIt is due."),
+    ("- the fee is due\n- the boat is ours", "fee is due the boat is ours", None),
+    ("> The fee\n> is 30 pounds\n> a month.", FEE, None),
+    ("The [fee](https://a.example/x) is 30 pounds a month.", FEE, ""),
+    ("The fee\\* is 30 pounds.", "The fee* is 30 pounds.", ""),
+    (TABLE, "boat 30 pounds", ROW),
+    (TABLE, "boat | 30 pounds", ROW),
+    (TABLE, "what price a day boat 30 pounds", None),
+    (TABLE, "big raft 50 pounds", "| big raft | 50 pounds |"),
+    ("| the boat<br>and oars | 30 pounds |", "the boat and oars 30 pounds", None),
+    ("A **self-\nmade** man paid for it.", "A self-made man paid for it.", ""),
+    (FEE, "The **fee** is 30 pounds a month.", ""),
+    (FEE, "> The fee is _30 pounds_ a month.", ""),
+]
+NOT_WRITTEN = [
+    ("He is non-\nrefundable as deposits all are.", "refundable as deposits all are"),
+    ("They un**fortunate**ly live here for now.", "fortunate ly live here for now"),
+    ("The un**lawful** use of boats is banned.", "lawful use of boats is banned"),
+    ("The un**lawful** use of boats is ended.", "lawful** use of boats is ended"),
+    ("It is per-\nmitted by law here in town.", "mitted by law here in town"),
+    ("They may do it or per-\nmit it.", "They may do it or per"),
+    ("Pages 5-\n10 are due on Friday noon.", "Pages 510 are due on Friday noon."),
+    (TABLE, "boat 50 pounds"),
+    (TABLE, "30 pounds boat"),
+    (TABLE, "price a day"),
+    (TABLE, "raft 50 pounds"),
+    ("| boat | 30 |", "boat 30"),
+    ("The **fee** is 30 pounds a month.", "The fee is 50 dollars a year."),
+]
+
+
+class TestMarkup:
+    """What a document is set with is no part of its words."""
+
+    def test_words_are_found_under_marks(self) -> None:
+        """Line-end hyphens, Markdown and tables; passed on as the document has them."""
+        for text, quotation, expected in AS_WRITTEN:
+            for cut_at in ("words", "scope"):
+                found = verify_highlights(
+                    [quotation], [Passage("a", text)], cut_at=cut_at
+                )
+                assert len(found) == 1, quotation
+                assert found[0].text in text
+                if cut_at == "words" and expected is not None:
+                    assert found[0].text == (
+                        expected
+                        or text.strip("#->. ")
+                        + ("." if text.rstrip()[-1] == "." else "")
+                    ), quotation
+
+    def test_no_word_is_made_by_taking_marks_away(self) -> None:
+        """What a mark joins is not cut; other words are other words."""
+        for text, quotation in NOT_WRITTEN:
+            assert not verify_highlights(
+                [quotation], [Passage("a", text)], cut_at="words"
+            ), quotation
+
+
 class TestMinWords:
     def test_five_words_by_default(self) -> None:
         """Shorter extracts are refused, and the count is given as evidence."""

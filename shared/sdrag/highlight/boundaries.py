@@ -6,7 +6,8 @@ an attacker. A word must be hard to fake, so a word is what is between spaces an
 holds a letter or a digit: "a.b.c.d.e" is one word, and a placeholder is none. And a cut
 must not make another word, so a hyphen, an apostrophe or a point between letters holds
 a word together: "refundable" cannot be cut out of "non-refundable", "10" not out of
-"$10", nor "5" out of "-5". A comma or a dash next to a space holds nothing.
+"$10", nor "5" out of "-5". A line that ends after the hyphen parts no word, nor does
+Markdown in "un**lawful**". A comma or a dash next to a space holds nothing.
 """
 
 from __future__ import annotations
@@ -27,6 +28,12 @@ _CONNECTORS = frozenset(
 )
 _SIGNS_BEFORE = frozenset("$\u20ac\u00a3\u00a5+-\u2212\u2013\u00b1~<>\u2264\u2265#@")
 _SIGNS_AFTER = frozenset("%\u2030\u00b0$\u20ac\u00a3\u00a5")
+_WITHIN = re.compile(
+    r"(?<=[^\W\d_])[-\u2010\u00ad][ \t]*\r?\n[ \t>]*(?=[^\W\d_])"
+    r"|(?<=[^\W_])[*_~`]+(?=[^\W_])"
+)
+"""What parts a word to the eye: a hyphen and the end of its line, and emphasis."""
+_REACH = 32
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_ -]{0,60}\]")
 _HOLE = "\0"
 _UNSPACED_PER_WORD = 2
@@ -77,6 +84,8 @@ def cuts_a_word(text: str, position: int) -> bool:
     before, after = text[position - 1], text[position]
     if _in_word(before) and _in_word(after):
         return not (is_unspaced(before) or is_unspaced(after))
+    if _is_within(text, position):
+        return True
     if _in_word(before) and after in _CONNECTORS | _SIGNS_AFTER:
         joined = after in _CONNECTORS and _in_word(text[position + 1 : position + 2])
         return joined or (before.isdigit() and after in _SIGNS_AFTER)
@@ -85,6 +94,15 @@ def cuts_a_word(text: str, position: int) -> bool:
         joined = before in _CONNECTORS and _in_word(beyond)
         return joined or (after.isdigit() and before in _SIGNS_BEFORE)
     return False
+
+
+def _is_within(text: str, position: int) -> bool:
+    """Say whether a cut falls where only the setting of a text parts a word."""
+    if text[position - 1].isalnum() and text[position].isalnum():
+        return False
+    low, high = max(0, position - _REACH), min(len(text), position + _REACH)
+    parts = _WITHIN.finditer(text, low, high)
+    return any(match.start() <= position <= match.end() for match in parts)
 
 
 def widen(text: str, span: Span) -> Span:

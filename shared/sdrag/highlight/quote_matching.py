@@ -3,7 +3,10 @@ Finding in a passage what a highlighter says is there.
 
 What is returned is always a span of the passage, never the highlighter's own words. A
 quotation matches exactly when it is the same up to case, whitespace and typography; an
-exact match that would cut a word is none. Otherwise the best fuzzy match is taken
+exact match that would cut a word is none. Then come matches that are exact but for what
+a document is set with: hyphens at line ends, marks of Markdown, bars of tables. These
+are looked past in both, and the highlight is as the document has it. Otherwise the best
+fuzzy match is taken
 (rapidfuzz, as in the paper, section 4.1), widened to whole words, and *compared again
 as a whole*: a partial ratio alone gives 100 to "closed payments" inside "undisclosed
 payments", and to a passage wrapped in anything at all.
@@ -11,6 +14,7 @@ payments", and to a passage wrapped in anything at all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -18,6 +22,7 @@ from typing import Literal
 from rapidfuzz import fuzz
 
 from sdrag.highlight.boundaries import cuts_a_word, widen
+from sdrag.text.decoding.mapped import MappedText, Pieces
 from sdrag.text.folding import Folded, fold, fold_text
 from sdrag.vocabulary import Confidential, Passage, Span
 
@@ -26,6 +31,15 @@ __all__ = ["Match", "Matcher"]
 _EXACT = 100.0
 _MAX_OCCURRENCES = 1_000
 """How many occurrences in a passage are looked at before a search gives up."""
+_MARKUP = re.compile(
+    r"^[ \t]*+(?:\|[ \t]*+)?:?-{2,}+:?[ \t|:-]*+$"  # the rule of a table, or a rule
+    r"|^[ \t]*+(?:#{1,6}|>++|[-*+\u2022])[ \t]++"  # heading, quotation, list item
+    r"|!?\[(?=[^\[\]\n]{1,200}\]\([^()\s]{1,500}\))|\]\([^()\s]{1,500}\)"  # link
+    r"|(?<=[^\W\d_])[-\u2010\u2011\u00ad]\s*+(?=[^\W\d_])"  # hyphen
+    r"|[*_~`]++|\\(?=[^\w\s])|\||<br\s*+/?>",
+    re.MULTILINE,
+)
+_EMPHASIS = "*_~`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +59,21 @@ class Matcher(Confidential):
     Args:
         texts: The passages' texts.
         folded: The same, folded.
+        unmarked: The same without what they are set with, folded.
         threshold: The least rapidfuzz ratio, from 0 to 100; 100 allows exact only.
     """
 
     texts: tuple[str, ...]
     folded: tuple[Folded, ...]
+    unmarked: tuple[Folded, ...]
     threshold: float
 
     @classmethod
     def of(cls, passages: Sequence[Passage], threshold: float) -> Matcher:
         """Fold the passages."""
         texts = tuple(passage.text for passage in passages)
-        return cls(texts, tuple(fold(text) for text in texts), threshold)
+        unmarked = tuple(map(_unmarked, texts))
+        return cls(texts, tuple(map(fold, texts)), unmarked, threshold)
 
     def find(self, quotation: str) -> Match | None:
         """Find a quotation: an exact match in any passage before a fuzzy one in all."""
@@ -73,6 +90,12 @@ class Matcher(Confidential):
         ):
             for span in _whole_occurrences(needle, folded, text) if needle else ():
                 yield Match(index, span, _EXACT)
+        needle = _unmarked(quotation).text.strip()
+        for index, (text, folded) in enumerate(
+            zip(self.texts, self.unmarked, strict=True)
+        ):
+            for span in _whole_occurrences(needle, folded, text) if needle else ():
+                yield Match(index, _with_emphasis(text, span), _EXACT)
 
     def missed(self, quotation: str) -> Literal["cuts-a-word", "spans-passages", ""]:
         """Say why there is no match, where the words are there after all."""
@@ -106,6 +129,28 @@ def _whole_occurrences(needle: str, folded: Folded, text: str) -> Iterator[Span]
         span = folded.span(start, start + len(needle))
         if not (cuts_a_word(text, span.start) or cuts_a_word(text, span.end)):
             yield span
+
+
+def _unmarked(text: str) -> Folded:
+    """Fold a text without hyphens in words, Markdown's marks and bars of tables."""
+    pieces, done = Pieces(), 0
+    for match in _MARKUP.finditer(text):
+        pieces.add(text[done : match.start()], done)
+        parts = match[0] == "|" or match[0].startswith("<") or match[0].endswith("-|")
+        pieces.add(" " if parts else "", match.start(), len(match[0]))
+        done = match.end()
+    pieces.add(text[done:], done)
+    return fold(MappedText(*pieces.fields(), None))
+
+
+def _with_emphasis(text: str, span: Span) -> Span:
+    """Take in the marks that a span's first and last words are set with."""
+    start, end = span.start, span.end
+    while start > 0 and text[start - 1] in _EMPHASIS:
+        start -= 1
+    while end < len(text) and text[end] in _EMPHASIS:
+        end += 1
+    return Span(start, end)
 
 
 def _trimmed(text: str, span: Span) -> Span:

@@ -10,11 +10,13 @@ What is whole is doubted. A chunk may end in the middle of a sentence, so a sent
 its mark. A chunk may begin in the middle of one, and a splitter may take a mark inside
 a sentence for its end, so neither it nor the sentence after it begins with a small
 letter. A sentence with a placeholder is not what its author wrote. Several such
-sentences in a row may be quoted together, as they would be one by one.
+sentences in a row may be quoted together, as they would be one by one. A row of a
+table, from bar to bar, is as whole as a sentence.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -24,6 +26,7 @@ from sdrag.vocabulary import Span
 
 __all__ = ["short_runs", "whole_run"]
 
+_ROW = re.compile(r"^[ \t]*+(\|[^\n]*\|)[ \t]*$", re.MULTILINE)
 _MARKS = (".", "!", "?", "\u2026", "\u3002", "\uff01", "\uff1f", "\u061f", "\u0964")
 _CLOSING = "\"'\u201d\u2019)]\u300d\u300f\u00bb"
 _OPENING = "\"'\u201c\u2018([\u300c\u300e\u00ab"
@@ -54,6 +57,13 @@ def short_runs(
             runs[-1].append(sentence)
         else:
             runs.append([])
+    rows = (Span(*match.span(1)) for match in _ROW.finditer(text))
+    runs += [
+        [row]
+        for row in rows
+        if count_words(text, row) >= least
+        and not any(hole.overlaps(row) for hole in holes)
+    ]
     return tuple(tuple(run) for run in runs if run)
 
 
