@@ -36,11 +36,15 @@ _FEWEST = 4
 def is_prose(text: str) -> bool:
     """Say whether a text in plain characters has a clause, or an order and words."""
     subject = subject_of(text)
-    said = [w for w in re.findall(r"[a-z']+", subject.lower()) if _tells(w)]
+    said = _telling_words(subject)
     ordered = len(subject) < len(text.strip(" .,"))
     clause = _CLAUSE.search(text) is not None
     own = len(said) > 1 and _OWN.search(subject) is not None
     return bool(said) and (clause or (ordered and (own or len(said) >= _FEWEST)))
+
+
+def _telling_words(text: str) -> list[str]:
+    return [word for word in re.findall(r"[a-z']+", text.lower()) if _tells(word)]
 
 
 def _tells(word: str) -> bool:
@@ -54,6 +58,7 @@ EXCEPTS = (
 _NOTHING = "It has no words."
 _FOREIGN = "It is not in English."
 _PERMITS = "It says what may be disclosed, not what must not."
+_SHORT = "It is short: say what to hide and of whom, and check it with `examples`."
 _UNCLEAR = "No table says what to look for, and it is too short to be understood."
 _NO_NAME = "It gives no order, and what it consists of is in no list of names."
 _QUOTE = "Put it in quotation marks if it is a name."
@@ -93,6 +98,8 @@ def doubts_about(parsed: ParsedConstraint, text: str, words: Words) -> ParsedCon
         return replace(
             parsed, reason=f"Word {place} is not looked for by itself. {_QUOTE}"
         )
+    if parsed.kind == "meaning" and not parsed.cues and not is_prose(text):
+        return replace(parsed, reason=_SHORT)
     return parsed
 
 
@@ -135,7 +142,10 @@ def _unclear(parsed: ParsedConstraint, text: str) -> str:
     known = parsed.types or parsed.cues or parsed.names
     if known or parsed.kind in {"everything", "statement"}:
         return ""
-    return "" if is_prose(text) else _UNCLEAR
+    subject = subject_of(text)
+    ordered = len(subject) < len(text.strip(" .,"))
+    short = ordered and _telling_words(subject)
+    return "" if short or is_prose(text) else _UNCLEAR
 
 
 def _is_name(parsed: ParsedConstraint, text: str) -> bool:
