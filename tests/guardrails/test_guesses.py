@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from functools import cache
 
 import pytest
+from langchain_core.documents import Document
+from llama_index.core.base.response.schema import Response
+from llama_index.core.llms import MockLLM
+from llama_index.core.schema import NodeWithScore, TextNode
 
-from sdrag import Principal
+import langchain_sdrag
+import llamaindex_sdrag
+from sdrag import Principal, acting_as
 from sdrag.engine.steps import run
 from sdrag.guardrails.answer import DECLINED, Draft
 from sdrag.pipeline import Engine, Request, check_answer, disclose
@@ -289,3 +296,51 @@ def test_an_audience_of_another_state_is_unchecked(tmp_path):
 
     assert done.status == "annotated"
     assert [one.reason for one in done.decisions] == ["unchecked"]
+
+
+def in_langchain(policy, answer, resolver):
+    """Return the answer of a chain: released to a judge, then checked."""
+    hook = langchain_sdrag.SelectiveDisclosureCompressor(policy=policy)
+    with acting_as(JUDGE):
+        context = hook.invoke([Document(TEXT, id="log")])
+    guard = langchain_sdrag.AnswerGuard(policy=policy, principal_resolver=resolver)
+    given = {"question": "When?", "context": context, "answer": answer}
+    return guard.invoke(given), "".join(guard.stream(given))
+
+
+def in_llamaindex(policy, answer, resolver):
+    """Return the same of a synthesizer."""
+    hook = llamaindex_sdrag.SelectiveDisclosurePostprocessor(policy=policy)
+    node = NodeWithScore(node=TextNode(id_="log", text=TEXT))
+    with acting_as(JUDGE):
+        nodes = hook.postprocess_nodes([node], query_str="When?")
+    guard = llamaindex_sdrag.AnswerGuard(
+        _Says(answer), policy=policy, principal_resolver=resolver
+    )
+    said = asyncio.run(guard.asynthesize("When?", nodes))
+    return guard.synthesize("When?", nodes).response, said.response
+
+
+class _Says(llamaindex_sdrag.HighlightAndSummarize):
+    """A synthesizer that says one thing."""
+
+    def __init__(self, answer):
+        super().__init__(llm=MockLLM())
+        self._answer = answer
+
+    def synthesize(self, query, nodes, additional_source_nodes=None, **kwargs):
+        return Response(self._answer, source_nodes=nodes)
+
+    async def asynthesize(self, query, nodes, additional_source_nodes=None, **kwargs):
+        return Response(self._answer, source_nodes=nodes)
+
+
+@pytest.mark.parametrize("face", [in_langchain, in_llamaindex])
+def test_the_guards_of_both_frameworks_know_their_principal(face):
+    """By `acting_as` or a resolver; whoever is not the retriever's gets no answer."""
+    said = "A grey van was seen on 4 May 2021."
+    with acting_as(JUDGE):
+        assert set(face(UNLESS, said, None)) == {said}
+    assert set(face(UNLESS, said, lambda _: JUDGE)) == {said}
+    assert set(face(UNLESS, said, lambda _: OTHERS[1])) == {DECLINED}
+    assert set(face(UNLESS, said, None)) == {DECLINED}
