@@ -122,7 +122,7 @@ class DisclosureSection(Section):
         placeholders: What replaces what is cut out. `type` says what it was, such as
             `[person]`, `[date]` or `[amount]`, and `[withheld]` for what is cut by its
             meaning. `plain` is the same mark for everything.
-        placeholder: That mark.
+        placeholder: That mark. Given alone, it asks for `plain`.
         monotone: What was withheld once is withheld always, from all whom the same
             constraints bind.
         sensitivity: How much the local engine hides: `low`, `balanced` or `high`, or a
@@ -165,6 +165,14 @@ class DisclosureSection(Section):
     def limited(self) -> bool:
         """Whether a question chooses which constraints are enforced."""
         return self.top_k is not None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_mark_is_meant(cls, values: Any) -> Any:
+        """Read a `placeholder` alone as a wish for it, or nobody would ever see it."""
+        if isinstance(values, Mapping) and "placeholder" in values:
+            return {"placeholders": "plain", **values}
+        return values
 
     @model_validator(mode="after")
     def _top_k_is_given(self) -> Self:
