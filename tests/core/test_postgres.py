@@ -270,6 +270,62 @@ def test_a_lost_schema_is_not_made_anew(loss, postgres_url):
     assert bool(tables) == ("TRUNCATE" in loss[0])
 
 
+OTHERS = {
+    "a name of ours": ("CREATE TABLE reply (body TEXT)",),
+    "an index of ours": (
+        "CREATE TABLE notes (body TEXT)",
+        "CREATE INDEX reply_by_use ON notes (body)",
+    ),
+    "a view of ours": ("CREATE VIEW source AS SELECT 1 AS summary",),
+    "a seal": ("CREATE TABLE seal (animal TEXT)",),
+    "a layout of pages": ("CREATE TABLE layout (page TEXT)",),
+    "a layout with a version": (
+        "CREATE TABLE layout (version BIGINT)",
+        "INSERT INTO layout VALUES (7)",
+    ),
+    "a layout and a seal": (
+        "CREATE TABLE layout (version TEXT)",
+        "INSERT INTO layout VALUES ('first draft')",
+        "CREATE TABLE seal (animal TEXT)",
+    ),
+    "both, empty": (
+        "CREATE TABLE layout (version BIGINT)",
+        "CREATE TABLE seal (animal TEXT)",
+    ),
+}
+TABLES = "SELECT relname, relkind FROM pg_class JOIN pg_namespace n ON n.oid ="
+TABLES += " relnamespace WHERE nspname = %s AND relkind <> 't' ORDER BY 1"
+
+
+@pytest.mark.parametrize("statements", OTHERS.values(), ids=OTHERS.keys())
+def test_tables_of_another_application_are_left_alone(statements, postgres_url):
+    address = PostgresAddress.read(postgres_url)
+    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {address.schema}")
+        connection.execute(f"SET search_path TO {address.schema}")
+        for statement in statements:
+            connection.execute(statement)
+        before = connection.execute(TABLES, (address.schema,)).fetchall()
+
+        with pytest.raises((UsageError, HostError), match="another schema"):
+            open_state(postgres_url)
+
+        assert connection.execute(TABLES, (address.schema,)).fetchall() == before
+    assert not Path(address.key).exists()
+
+
+def test_other_tables_may_stand_beside_a_state(postgres_url):
+    address = PostgresAddress.read(postgres_url)
+    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {address.schema}")
+        connection.execute(f"CREATE TABLE {address.schema}.notes (body TEXT)")
+        names = {open_state(postgres_url).name for _ in range(2)}
+        tables = connection.execute(TABLES, (address.schema,)).fetchall()
+
+    assert len(names) == 1
+    assert ("notes", "r") in tables
+
+
 def test_a_key_serves_more_than_one_schema(postgres_url, tmp_path):
     """A new one is made; a copy of the key on another host knows them all."""
     address = PostgresAddress.read(postgres_url)

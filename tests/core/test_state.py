@@ -25,6 +25,7 @@ from sdrag.state.ids import given_id, stored_id
 from sdrag.state.keys import Keys
 from sdrag.state.register import Register
 from sdrag.state.releases import Replies
+from sdrag.state.schema import VERSION
 from sdrag.state.span_bytes import ClosedSpans, by_rule
 from sdrag.text.folding import fold
 from sdrag.text.spans import merge
@@ -544,6 +545,102 @@ class TestOpening:
         state = open_state(tmp_path / "karlsson.db")
 
         assert "karlsson" not in f"{state!r} {state.keys!r} {state.hashes!r}"
+
+
+OTHERS = {
+    "notes": ("CREATE TABLE notes (text TEXT)", "INSERT INTO notes VALUES ('kept')"),
+    "our names, other columns": (
+        "CREATE TABLE passage (body TEXT)",
+        "CREATE TABLE reply (body TEXT)",
+        "INSERT INTO passage VALUES ('kept')",
+    ),
+    "a seal of its own": (
+        "CREATE TABLE seal (animal TEXT)",
+        "INSERT INTO seal VALUES ('grey')",
+    ),
+    "a wider seal": ("CREATE TABLE seal (mark BLOB NOT NULL, born TEXT)",),
+    "our version": (
+        "CREATE TABLE notes (text TEXT)",
+        f"PRAGMA user_version = {VERSION}",
+    ),
+    "another version": ("CREATE TABLE notes (text TEXT)", "PRAGMA user_version = 3"),
+    "a log ahead": (
+        "PRAGMA journal_mode = WAL",
+        "CREATE TABLE notes (text TEXT)",
+        "INSERT INTO notes VALUES ('kept')",
+    ),
+    "a view alone": ("CREATE VIEW today AS SELECT 1 AS n",),
+    "full text search": ("CREATE VIRTUAL TABLE pages USING fts5(body)",),
+    "a quoted name": ('CREATE TABLE "seal (mark BLOB NOT NULL)" (text TEXT)',),
+    "emptied, with a version": ("PRAGMA user_version = 12",),
+    "emptied, with an id": ("PRAGMA application_id = 252006673",),
+}
+NO_DATABASES = {
+    "a letter": b"x",
+    "words": b"Dear all, the minutes are attached.\n",
+    "long words": b"no database, but long enough to be looked at" * 40,
+    "zeros": bytes(4096),
+    "half a header": b"SQLite form",
+    "a spreadsheet": b"PK\x03\x04" + bytes(600),
+    "lines of JSON": b'{"text": "kept"}\n' * 200,
+}
+
+
+class TestFilesOfOthers:
+    @pytest.mark.parametrize("statements", OTHERS.values(), ids=OTHERS.keys())
+    def test_a_database_of_another_application_is_left_alone(
+        self, statements, tmp_path
+    ):
+        path = tmp_path / "app.db"
+        with closing(sqlite3.connect(path, isolation_level=None)) as application:
+            for statement in statements:
+                application.execute(statement)
+            before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+
+            for _ in range(2):
+                with pytest.raises(HostError, match=r"not one of sdrag's.*[Nn]ame"):
+                    open_state(path)
+
+            for name, data in before.items():
+                if not name.endswith("-shm"):  # it counts the readers of the log
+                    assert (tmp_path / name).read_bytes() == data
+            assert {file.name for file in tmp_path.iterdir()} == before.keys()
+
+    @pytest.mark.parametrize("data", NO_DATABASES.values(), ids=NO_DATABASES.keys())
+    def test_what_is_no_database_is_left_alone(self, data, tmp_path):
+        path = tmp_path / "notes"
+        path.write_bytes(data)
+
+        with pytest.raises(HostError, match="not one of sdrag's"):
+            open_state(path)
+
+        assert path.read_bytes() == data
+        assert list(tmp_path.iterdir()) == [path]
+
+    @pytest.mark.parametrize("version", [0, 1, VERSION, VERSION + 1])
+    def test_tables_beside_a_state_stay(self, version, tmp_path):
+        """Another version starts anew; what an application put there stays."""
+        path = tmp_path / "both.db"
+        name = open_state(path).name
+        _execute(
+            path,
+            "CREATE TABLE notes (text TEXT)",
+            "INSERT INTO notes VALUES ('kept')",
+            f"PRAGMA user_version = {version}",
+        )
+
+        assert open_state(path).name == name
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("SELECT * FROM notes").fetchall() == [("kept",)]
+
+    @pytest.mark.parametrize("make", [_truncate, _make_an_empty_database])
+    def test_what_holds_nothing_is_made_a_state(self, make, tmp_path):
+        path = tmp_path / "state.db"
+        make(path)
+
+        name = open_state(path).name
+
+        assert open_state(path).name == name
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ _WRITE = "BEGIN; LOCK TABLE seal IN EXCLUSIVE MODE"
 _MOST_IDLE = 8
 _LAYING_OUT = 0x5D4A6  # any number; the same for all who lay out a state
 _TYPES = (
+    ("IF NOT EXISTS ", ""),  # a table that is there already is another application's
     (" WITHOUT ROWID", ""),
     (
         "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -70,8 +71,8 @@ class PostgresDatabase:
 
     Raises:
         HostError: The server cannot be reached, or the tables not be made.
-        UsageError: The tables are of another version, missing and may not be made, or
-            the database not in UTF-8.
+        UsageError: The tables are of another version or another application's, missing
+            and may not be made, or the database not in UTF-8.
         MissingExtraError: The extra `postgres` is not installed.
     """
 
@@ -228,9 +229,13 @@ class PostgresDatabase:
             )
 
     def _version(self, connection: psycopg.Connection[Any]) -> int | None:
-        table = f"{self._address.schema}.layout"
-        ((there,),) = connection.execute("SELECT to_regclass(%s)", (table,))
-        if there is None:
+        names = [f"{self._address.schema}.{table}" for table in ("layout", "seal")]
+        ((columns,),) = connection.execute(
+            "SELECT count(*) FROM pg_attribute WHERE (attrelid, attname) IN"
+            " ((to_regclass(%s), 'version'), (to_regclass(%s), 'mark'))",
+            names,
+        )
+        if columns < len(names):
             return None
         ((version,),) = connection.execute("SELECT max(version) FROM layout")
         return int(version)
@@ -244,8 +249,15 @@ class PostgresDatabase:
         ).fetchone()
         if there is None:
             connection.execute(f"CREATE SCHEMA {name}")
-        connection.execute(_for_postgres(schema))
-        connection.execute("CREATE TABLE layout (version BIGINT NOT NULL)")
+        try:
+            connection.execute("CREATE TABLE layout (version BIGINT NOT NULL)")
+            connection.execute(_for_postgres(schema))
+        except self._psycopg.errors.DuplicateTable:
+            raise UsageError(
+                f"The schema of the {self._name} holds tables of another application,"
+                " which were left as they were.",
+                hint="Name another schema, `?schema=NAME`.",
+            ) from None
         connection.execute("INSERT INTO layout VALUES (%s)", (version,))
 
 

@@ -10,6 +10,7 @@ holds, never by its path or the values of a statement.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,7 +26,13 @@ __all__ = ["MEMORY", "SqliteDatabase"]
 MEMORY = ":memory:"
 """The path of a database that lives as long as the object."""
 
+_HEADER = b"SQLite format 3\0"
+_MARKED = (
+    "SELECT 1 FROM pragma_user_version WHERE user_version UNION ALL"
+    " SELECT 1 FROM pragma_application_id WHERE application_id"
+)
 _PAUSE = 0.02
+_TABLE = re.compile(r"CREATE TABLE IF NOT EXISTS (\w+)")
 _ABANDONED: list[sqlite3.Connection] = []
 """Open in the process that this one was forked from, so not to be closed here."""
 
@@ -40,12 +47,13 @@ class SqliteDatabase:
         schema: Statements that may be run again and again.
         name: What errors call it, such as `cache`.
         patience: For how many seconds a transaction waits for another to end.
-        version: Of the schema. A file of another version is emptied first: what it
-            holds is not known to be what it seems.
+        version: Of the schema. In a file of another version its tables are made anew:
+            what they hold is not known to be what it seems.
         may_make: Make what is missing or empty; else that is an error.
 
     Raises:
-        HostError: The schema cannot be laid out there.
+        HostError: The schema cannot be laid out there, or the file is another
+            application's: it is left as it was.
         UsageError: It is missing or empty, and may not be made.
     """
 
@@ -69,10 +77,17 @@ class SqliteDatabase:
             file = Path(self._path)
             if not may_make and not (file.exists() and file.stat().st_size):
                 raise lost_state()
-            file.touch(mode=0o600)
+            if file.exists() and file.stat().st_size:
+                with file.open("rb") as opened:
+                    if opened.read(len(_HEADER)) != _HEADER:
+                        raise _foreign(name)
+                with self.transaction() as connection:
+                    _check_owner(connection, schema, name, may_make=may_make)
+            else:
+                file.touch(mode=0o600)
         with self.transaction() as connection:
             _log_ahead(connection, patience)
-            _lay_out(connection, schema, version, may_make=may_make)
+            _lay_out(connection, schema, version)
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -183,9 +198,32 @@ def _log_ahead(connection: sqlite3.Connection, patience: float) -> None:
             return
 
 
-def _lay_out(
-    connection: sqlite3.Connection, schema: str, version: int, *, may_make: bool
+def _check_owner(
+    connection: sqlite3.Connection, schema: str, name: str, *, may_make: bool
 ) -> None:
+    """
+    Refuse another application's database, before anything is written to it.
+
+    It is sdrag's if it holds the first table of the schema, or nothing at all.
+    """
+    first = schema.partition(";")[0].strip().replace("IF NOT EXISTS ", "")
+    rows = connection.execute("SELECT sql FROM sqlite_master").fetchall()
+    if (first,) in rows:
+        return
+    if not may_make:
+        raise lost_state()
+    if rows or connection.execute(_MARKED).fetchall():
+        raise _foreign(name)
+
+
+def _foreign(name: str) -> HostError:
+    return HostError(
+        f"The file of the {name} is not one of sdrag's, and was left as it was.",
+        hint="Name another file, or restore this one from a backup.",
+    )
+
+
+def _lay_out(connection: sqlite3.Connection, schema: str, version: int) -> None:
     """Make the tables; whoever comes first does it, the others wait for it."""
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found == version and version:
@@ -193,15 +231,9 @@ def _lay_out(
     connection.execute("BEGIN IMMEDIATE")
     (found,) = connection.execute("PRAGMA user_version").fetchone()
     if found != version:
-        tables = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table'"
-            " AND name NOT LIKE 'sqlite_%'"
-        ).fetchall()
-        if not may_make and ("seal",) not in tables:
-            raise lost_state()
-        for (table,) in tables:
+        for table in _TABLE.findall(schema):
             if table != "seal":
-                connection.execute(f'DROP TABLE "{table}"')
+                connection.execute(f'DROP TABLE IF EXISTS "{table}"')
     for statement in schema.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {version:d}")
