@@ -185,8 +185,13 @@ def test_what_could_not_be_judged_at_binding_is_judged_when_it_is_retrieved(stat
     released, _, _ = asked(built)
 
     assert (done.passages, done.located) == (3, 0)
-    assert set(" ".join(in_doubt).split()) < set(" ".join(released).split())
+    assert shown(in_doubt) < shown(released)
     assert "arlsson" not in str(released) + str(in_doubt)
+
+
+def shown(texts):
+    """Return the words outside of marks."""
+    return set(re.sub(r"\[\w+\]", "", " ".join(texts)).split())
 
 
 @pytest.mark.parametrize("question", ["Remove the names of witnesses", "Hide dates"])

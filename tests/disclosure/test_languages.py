@@ -12,7 +12,7 @@ import pytest
 from sdrag.detectors.language import find_language
 from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.testing import Scripted
+from sdrag.testing import ExactModel, Scripted
 from sdrag.vocabulary import Passage
 
 ROOT = Path(__file__).parents[2]
@@ -117,14 +117,9 @@ def test_metadata_in_another_language_is_left_out():
 
 def test_a_model_reads_every_language():
     """What it quotes goes, and the rest stays."""
+    model = ExactModel({NAMES["constraints"][0]: ["Frau Lund"]})
 
-    def quote(prompt):
-        if prompt.name == "disclosure.extract":
-            verdicts = [{"constraint": "c1", "spans": ["Frau Lund"]}]
-            return json.dumps({"verdicts": verdicts})
-        return "no"
-
-    (passage,) = release(FOREIGN["de"], NAMES, quote).passages
+    (passage,) = release(FOREIGN["de"], NAMES, model).passages
 
     assert "Lund" not in passage.text
     assert "Asthma und kann kaum gehen" in passage.text

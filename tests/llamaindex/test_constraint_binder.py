@@ -64,7 +64,7 @@ def test_a_chunk_is_read_as_part_of_its_document(binder, path):
     """Who Karlsson is says the first chunk; the second is retrieved alone."""
     assert list(binder(CHUNKS)) == CHUNKS
 
-    assert asked(path, CHUNKS[1]) == ["[person] left."]
+    assert asked(path, CHUNKS[1]) == ["Later [person] left."]
 
 
 def test_a_document_may_come_in_batches(binder, path):
@@ -72,13 +72,13 @@ def test_a_document_may_come_in_batches(binder, path):
     for chunk in reversed(CHUNKS):
         binder([chunk])
 
-    assert asked(path, CHUNKS[1]) == ["[person] left."]
+    assert asked(path, CHUNKS[1]) == ["Later [person] left."]
 
 
 async def test_async_binds_the_same(binder, path):
     await binder.acall(CHUNKS)
 
-    assert asked(path, CHUNKS[1]) == ["[person] left."]
+    assert asked(path, CHUNKS[1]) == ["Later [person] left."]
 
 
 class TestAnIndexThatStands:
@@ -92,13 +92,13 @@ class TestAnIndexThatStands:
         assert (first.passages, first.located) == (2, 2)
         assert first.read >= 2
         assert (again.passages, again.located, again.read) == (2, 2, 0)
-        assert asked(path, CHUNKS[1]) == ["[person] left."]
+        assert asked(path, CHUNKS[1]) == ["Later [person] left."]
 
     async def test_async_binds_the_same(self, binder, path):
         done = await binder.abind_documents(iter(CHUNKS))
 
         assert (done.passages, done.located) == (2, 2)
-        assert asked(path, CHUNKS[1]) == ["[person] left."]
+        assert asked(path, CHUNKS[1]) == ["Later [person] left."]
 
     def test_no_nodes_are_none(self, binder):
         assert binder.bind_documents([]).passages == 0
@@ -168,7 +168,7 @@ class TestForgetting:
         gone, kept = (state.findings.register(keys)[key] for key in keys)
         assert not gone
         assert kept
-        assert asked(path, other[1]) == ["[person] left."]
+        assert asked(path, other[1]) == ["Later [person] left."]
 
     async def test_async_forgets_the_same(self, binder, path):
         binder.bind_documents(CHUNKS)

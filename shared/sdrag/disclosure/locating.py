@@ -19,7 +19,6 @@ from sdrag.disclosure.reading_unseen import read
 from sdrag.disclosure.registering import add_entries, surfaces
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.stored_findings import Doubts, Facts, Found, Lookup
-from sdrag.disclosure.technical import technical
 from sdrag.disclosure.technical_findings import without_chance
 from sdrag.disclosure.texts import Texts
 from sdrag.engine.steps import Steps, compute, replied
@@ -302,8 +301,7 @@ class _Closing(Confidential):
         """Make a row of what a leaf holds."""
         key, said = leaf
         register = self._register(key)
-        known = self._forms_of(key) if technical(said) else register
-        held = dict.fromkeys(disguised(said, {}, known), _HIDDEN)
+        held = dict.fromkeys(disguised(said, {}, self._forms_of(key)), _HIDDEN)
         rules = tuple(sorted(register.rules().union(self.lookup.rules.values())))
         return Located(key, _LEAF, rules, ClosedSpans.of(held, said), register.version)
 

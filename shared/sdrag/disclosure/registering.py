@@ -94,7 +94,11 @@ def add_entries(
         if form.lower() not in ranks:  # of an everyday word, the plural is one too
             for plural in plurals(form):
                 entries.add_form(rule, plural, hashes, whole=True)
-    there = [finding.span for finding in findings if finding.reason in IN_PLACE]
+    there = [  # another split may cut a date in two, so its words are kept as well
+        finding.span
+        for finding in findings
+        if finding.reason in IN_PLACE or " " in finding.span.of(folded.original)
+    ]
     if not there:
         return
     said = {span.of(folded.original) for span in there}

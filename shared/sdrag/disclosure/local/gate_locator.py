@@ -102,8 +102,6 @@ _MEASURED = (
 
 def is_decided(parsed: ParsedConstraint) -> bool:
     """Say whether sentences are decided for a constraint."""
-    if parsed.kind == "people":
-        return parsed.constraint.spare is None
     return parsed.kind in {"meaning", "statement"}
 
 
@@ -148,8 +146,7 @@ def decided(
             yield from typed
             chosen = _Chosen(parts[number], sure, asked[row], thresholds[row])
             again[row] |= chosen.again
-            or_all = not typed and asked[row].kind != "people"
-            for span in chosen.spans(or_all=or_all):
+            for span in chosen.spans(or_all=not typed):
                 yield Finding(
                     shifted(span, document.sentences[number].start),
                     asked[row].constraint.id,
