@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -108,6 +109,39 @@ def test_a_folder_becomes_a_folder(folder: Path) -> None:
     assert found["links_after"] < found["links_before"]
     assert found["seconds"] > 0
     assert sorted(one.name for one in (folder / "new").iterdir()) == ["out"]
+
+
+@pytest.mark.parametrize("before", [None, 0o644])
+@pytest.mark.parametrize("out", ["out", "out.jsonl"])
+def test_only_what_is_masked_may_be_read_by_others(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, out: str, before: int | None
+) -> None:
+    """Also where an open file was there, or a half of one; OUT goes by the umask."""
+    private = ["key.plan", "originals", "report.html"]
+    for name in private:
+        partial = folder / f"{name}.partial"
+        for path in (folder / name, partial) if name != "key.plan" else (partial,):
+            if before:
+                path.write_text("before")
+                path.chmod(before)
+    progress: list[int] = []
+    unlink = Path.unlink
+
+    def unlinking(path: Path, **options: bool) -> None:
+        if path.suffix == ".progress":
+            progress.append(stat.S_IMODE(path.stat().st_mode))
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", unlinking)
+    options = ("--originals", folder / "originals", "--report", folder / "report.html")
+    call(folder, folder / "in", folder / out, "--key-file", folder / "key", *options)
+
+    modes = {name: stat.S_IMODE((folder / name).stat().st_mode) for name in private}
+    assert modes == dict.fromkeys(private, 0o600)
+    assert progress == [0o600]
+    written_to = folder / out if out.endswith("l") else folder / out / "a.txt"
+    (folder / "usual").write_text("")
+    assert written_to.stat().st_mode == (folder / "usual").stat().st_mode
 
 
 def test_a_folder_becomes_lines(folder: Path) -> None:

@@ -4,6 +4,7 @@ Where `sdrag mask` writes: a folder, or a file of JSON lines or Parquet.
 A file is written under another name and renamed, a new folder as a whole. What is
 there already is replaced only where the plan knows that it was written by it. Then
 files whose documents are gone are removed too: they would hold what is masked by now.
+It is made for other programs to read, so the umask says who may.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class Target:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self.is_file:
-                write_whole(self.path, contents[""])
+                write_whole(self.path, contents[""], shared=True)
             elif self.path.exists() and any(self.path.iterdir()):
                 _fill(self.path, contents)
                 _remove(self.path, set(before) - {*contents})
@@ -143,7 +144,7 @@ def _fill(folder: Path, contents: Mapping[str, str | bytes]) -> None:
     for name, content in contents.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, content)
+        write_whole(path, content, shared=True)
 
 
 def _remove(folder: Path, names: set[str]) -> None:

@@ -91,7 +91,7 @@ def preview(
     if html is not None and journal is not None:
         from sdrag.reports.preview_report import render_preview
 
-        write_whole(html, render_preview(previewed), private=True)
+        write_whole(html, render_preview(previewed))
         journal.remove()
     result = {
         "documents": previewed.documents,

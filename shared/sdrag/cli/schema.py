@@ -46,5 +46,5 @@ def schema(
         typer.echo(text, nl=False)
         return
     check_writable(output)
-    write_whole(output, text)
+    write_whole(output, text, shared=True)
     typer.echo(f"wrote {output}")

@@ -46,14 +46,14 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"{path} cannot be written.", hint="Name another file.")
 
 
-def write_whole(path: Path, content: str | bytes, *, private: bool = False) -> None:
+def write_whole(path: Path, content: str | bytes, *, shared: bool = False) -> None:
     """
     Write a file through another one next to it, so that it is never half written.
 
     Args:
         path: Of the file.
         content: A lone surrogate in a text becomes a question mark.
-        private: Only the owner can read it, at any time.
+        shared: Others may read it too, as the umask says; else only the owner can.
 
     Raises:
         UsageError: It cannot be written.
@@ -63,7 +63,7 @@ def write_whole(path: Path, content: str | bytes, *, private: bool = False) -> N
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     try:
         partial.unlink(missing_ok=True)
-        with os.fdopen(os.open(partial, flags, 0o600 if private else 0o666), "wb") as f:
+        with os.fdopen(os.open(partial, flags, 0o666 if shared else 0o600), "wb") as f:
             f.write(data)
         partial.replace(path)
     except OSError as error:

@@ -45,6 +45,7 @@ def detect_all(
     """
     found = _resumed(checkpoint, stamp, documents)
     advance(len(found))
+    checkpoint.touch(mode=0o600)
     with checkpoint.open("a" if found else "w", encoding="utf-8") as file:
         if not found:
             file.write(json.dumps({"stamp": stamp}) + "\n")

@@ -97,6 +97,7 @@ def save_plan(
     target = Path(path)
     partial = target.with_name(target.name + ".partial")
     try:
+        partial.unlink(missing_ok=True)  # of a run that was killed
         partial.touch(mode=0o600)
         partial.write_bytes(sealed)
         partial.replace(target)
