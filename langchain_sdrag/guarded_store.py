@@ -4,7 +4,8 @@ A store that takes what a guarded tool writes in redacted form.
 LangGraph gives a tool the store of the graph, which other threads and other principals
 read. Values are redacted before they are written. A namespace or a key cannot be
 redacted, since the item would not be found again. It must be released as it is, or the
-write is refused. Labels that name the principal itself are always accepted.
+write is refused. Labels that are the id or the tenant of the principal are accepted and
+not read: the tool acts on behalf of the principal, who knows both.
 
 Reads pass: all that leaves the tool is redacted anyhow. The tool reads copies, so what
 it changes in an item is not written to the store.
@@ -51,7 +52,7 @@ class GuardedStore(BaseStore):
             UsageError: A namespace or a key holds what may not be disclosed.
         """
         given = list(ops)
-        written = _written(given)
+        written = self._written(given)
         if written:
             given = self._redacted(given, self._values.redact(written))
         return deepcopy(self._inner.batch(given))
@@ -59,7 +60,7 @@ class GuardedStore(BaseStore):
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Carry out operations without blocking the event loop; as `batch`."""
         given = list(ops)
-        written = _written(given)
+        written = self._written(given)
         if written:
             given = self._redacted(given, await self._values.aredact(written))
         return deepcopy(await self._inner.abatch(given))
@@ -72,25 +73,26 @@ class GuardedStore(BaseStore):
         ]
 
     def _put(self, op: PutOp, released: dict[str, Any]) -> PutOp:
-        principal = self._values.principal
-        own = set() if principal is None else {principal.id, principal.tenant}
-        labels = (*op.namespace, op.key)
-        for label, left in zip(labels, released["labels"], strict=True):
-            if left != label and label not in own:
-                raise UsageError(
-                    "A guarded tool writes to a store under a namespace or a key that"
-                    " may not be disclosed.",
-                    hint="Name items by ids that say nothing, such as a UUID.",
-                )
+        if released["labels"] != self._labels(op):
+            raise UsageError(
+                "A guarded tool writes to a store under a namespace or a key that may"
+                " not be disclosed.",
+                hint="Name items by ids that say nothing, such as a UUID.",
+            )
         return op._replace(value=released["value"])
+
+    def _written(self, ops: list[Op]) -> list[dict[str, Any]]:
+        return [
+            {"labels": self._labels(op), "value": op.value}
+            for op in ops
+            if isinstance(op, PutOp)
+        ]
+
+    def _labels(self, op: PutOp) -> list[str]:
+        """Return what an item is named by, but for the principal's id and tenant."""
+        principal = self._values.principal
+        known = set() if principal is None else {principal.id, principal.tenant}
+        return [label for label in (*op.namespace, op.key) if label not in known]
 
     def __repr__(self) -> str:
         return "GuardedStore()"
-
-
-def _written(ops: list[Op]) -> list[dict[str, Any]]:
-    return [
-        {"labels": [*op.namespace, op.key], "value": op.value}
-        for op in ops
-        if isinstance(op, PutOp)
-    ]

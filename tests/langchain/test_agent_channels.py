@@ -21,6 +21,7 @@ from langgraph.types import Command, interrupt
 from pydantic import BaseModel
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
+from sdrag import Principal, acting_as
 from sdrag.errors import UsageError
 
 from ..leaks.agent import ASK, AgentModel
@@ -285,6 +286,47 @@ def test_a_store_refuses_a_label_that_may_not_be_disclosed(mode, namespace, key)
 
     assert NAME not in str(caught.value)
     assert set(watched.items()) == {"kept"}
+
+
+@pytest.mark.parametrize(
+    ("namespace", "key", "accepted"),
+    [
+        (("notes", NAME), "n", True),
+        (("notes", NAME), "k", True),
+        (("notes", NAME), "k 12", True),
+        (("memories", NAME), "profile", True),
+        ((NAME,), "1", True),
+        ((NAME, "notes"), "x", True),
+        (("notes",), NAME, True),
+        (("notes", "Firm of Sven Lindqvist"), "n", True),
+        (("Firm of Sven Lindqvist", NAME), "n1", True),
+        (("notes", f"of {NAME}"), "n", False),
+        (("notes", f"Anna {NAME}"), "n", False),
+        (("notes", NAME), f"about Anna {NAME}", False),
+        (("notes", NAME), "Sven Lindqvist", False),
+        (("notes", "Sven Lindqvist"), "n", False),
+    ],
+)
+def test_a_store_accepts_the_principals_own_name(namespace, key, accepted):
+    """The id or the tenant of the principal as a label; no other name."""
+
+    @tool("search")
+    def labels(query: str, runtime: ToolRuntime) -> str:
+        """Write under the principal."""
+        runtime.store.put(namespace, key, {"seen": TEXT})
+        return "saw it"
+
+    watched = Watched(labels)
+
+    with acting_as(Principal(NAME, tenant="Firm of Sven Lindqvist")):
+        if accepted:
+            watched.streamed("sync")
+        else:
+            with pytest.raises(UsageError, match="a namespace or a key"):
+                watched.streamed("sync")
+
+    kept = {"kept": {"seen": "nothing"}}
+    assert watched.items() == (kept | {key: {"seen": CUT}} if accepted else kept)
 
 
 @both_modes
