@@ -45,6 +45,25 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
             "The surname of the patient is in the file: ask at the desk.",
         ],
     ),
+    "columns and fields of sums": (
+        {"MONEY"},
+        [
+            "Flat    Rent/month   Arrears\n-----   ----------   -------\n"
+            "One     [[610.00]]       [[0.00]]\nTwo     [[585.00]]       [[1,170.00]]",
+            "| Name | Deposit |\n|---|---|\n| May Rose | [[915.00]] |",
+            "name,salary,floor\nLake,[[31200]],2\nRose,[[28400]],3",
+            "pupil;fees;room\nLake;[[4100]];11",
+            "Pay: [[31,200 a year]]",
+            "Bonus: [[750]]\nFloor: 3",
+            '{"base_salary": "[[52000]]", "level": "3"}',
+            "Monthly rent: [[610]]\nPets: none",
+            "Arrears: none\nDeposit: paid in full",
+            "Item    Cost    Shelf\nbolt    [[12.40]]   7\nnut     [[3.10]]    8",
+            "Fees are due in May. The deposit is held until the end of term 3.",
+            "Rent book 7\nCosts of 2019",
+            "Price per item, quantity: 12",
+        ],
+    ),
     "headings, items and speakers": (
         {"PERSON"},
         [
