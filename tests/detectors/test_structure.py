@@ -49,8 +49,8 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
         {"MONEY"},
         [
             (
-                "Flat    Rent/month   Arrears\n-----   ----------   -------\n"
-                "One     [[610.00]]       [[0.00]]\nTwo     [[585.00]]       [[1,170.00]]"
+                "Flat    Rent/month  Arrears\n-----   ----------  -------\n"
+                "One     [[610.00]]     [[0.00]]\nTwo     [[585.00]]     [[1,170.00]]"
             ),
             "| Name | Deposit |\n|---|---|\n| May Rose | [[915.00]] |",
             "name,salary,floor\nLake,[[31200]],2\nRose,[[28400]],3",
