@@ -34,6 +34,8 @@ _INITIAL = 4
 """A surname behind a glued initial has at least so many letters."""
 _LEAST = 3
 _SHORTEST = 2
+_ORDINARY = 300
+"""So many of the most frequent English words are no account."""
 _LONGEST = 40
 _ROLES = word_set("role_accounts")
 _FOLDERS = "|".join(sorted(word_set("folders_of_people")))
@@ -166,6 +168,9 @@ def account_names(text: str, tokens: Tokens) -> Iterator[Candidate]:
 def _account(text: str, start: int, end: int, *, sure: bool) -> Iterator[Candidate]:
     """Yield what a sign or a quotation mark tells, or what is no word of prose."""
     value = text[start:end]
+    rank = tables.common_words().get(value.lower(), _ORDINARY)
+    if rank < _ORDINARY:
+        return
     known = is_common(value) or value in tables.first_names()
     if len(value) < _SHORTEST or not any(map(str.isalpha, value)):
         return

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sdrag.detectors.local import tables
+from sdrag.detectors.local.internet import is_code
 from sdrag.detectors.local.lexicon import (
     FUNCTION_WORDS,
     MONTHS,
@@ -236,6 +237,8 @@ def typed_value(text: str, start: int, end: int, type_: str) -> Iterator[Candida
         if name:
             sure = 0.7 if type_ == AS_SPELLED else 0.85
             yield Candidate(start, start + len(name), "PERSON", sure, "field")
+    elif type_ == "CREDENTIAL" and is_code(value):
+        return
     elif _FITS.get(type_, _ANY).search(value) and len(value.split()) <= _LONGEST.get(
         type_, 6
     ):

@@ -12,11 +12,11 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.lexicon import cased
+from sdrag.detectors.local.lexicon import FUNCTION_WORDS, cased
 from sdrag.detectors.local.tables import word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens, begun, cued, matches
 
-__all__ = ["links", "machine_addresses", "secrets"]
+__all__ = ["is_code", "links", "machine_addresses", "secrets"]
 
 
 _MAIL_HOST = re.compile(r"@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")
@@ -180,12 +180,28 @@ def _introduced(text: str, start: int, end: int) -> Iterator[Candidate]:
         text, max(0, start - 8), start
     ):
         return
-    if match[1].isalpha() and ":" not in match[0]:
+    if (match[1].isalpha() and ":" not in match[0]) or is_code(match[1]):
         return
     position, end = match.span(1)
     while end - position > 1 and text[end - 1] in ".!?)":
         end -= 1
     yield Candidate(position, end, "CREDENTIAL", 0.8, "context")
+
+
+def is_code(value: str) -> bool:
+    """Say whether a program or a form says this of a secret, and it is none itself."""
+    word = value.strip("()[]{}:,.;?!")
+    return (
+        word.lower() in _NO_SECRETS
+        or _SECRET_CUES.fullmatch(word) is not None
+        or _EXPRESSION.fullmatch(value) is not None
+    )
+
+
+_NO_SECRETS = word_set("empty_values") | FUNCTION_WORDS
+_EXPRESSION = re.compile(
+    r"(?:[A-Za-z]\w*(?=[\w.]*[._(])[\w.]*\(\)?|(?:\w+\.)+\w+[\[(]).*|\$?\{.*"
+)
 
 
 def _unpunctuated(

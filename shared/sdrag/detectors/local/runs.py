@@ -7,6 +7,7 @@ titles, months, peoples and function words are no part of one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -88,8 +89,27 @@ def is_common(word: str) -> bool:
     lower = word.lower()
     if lower in tables.common_words() or lower in lexicon.TRADE_WORDS:
         return True
+    if lower in tables.kinds() or _is_medical(lower):
+        return True
     stem, mark, rest = lower.partition("'")
     return bool(mark) and rest in _CONTRACTED and stem in tables.common_words()
+
+
+_MEDICAL = re.compile(
+    r".{3,40}(?:itis|aemia|emia|opathy|ectomy|otomy|ostomy|oscopy|ography|algia|plasty|uria|penia"
+    r"|ythmia|trophy|plegia|paresis|stenosis|thrombosis|fibrosis|sclerosis|carcinoma|lymphoma"
+    r"|cillin|mycin|floxacin|prazole|conazole|statin|sartan|olol|dipine|formin|gliptin|gliflozin"
+    r"|azepam|azolam|oxetine|triptan|setron|semide|thiazide|profen|xaban|parin|tinib|ximab"
+    r"|zumab|codone|codeine|[^A]pril)s?$"
+)
+
+
+def _is_medical(word: str) -> bool:
+    """Say whether the ending of a word makes it an illness or what treats one."""
+    if not _MEDICAL.match(word):
+        return False
+    name = word.capitalize()
+    return name not in tables.surnames() and name not in tables.first_names()
 
 
 def runs(tokens: Tokens) -> Iterator[Run]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
+from sdrag.detectors.local.lexicon import ACRONYMS
 from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.tagger.tagging import Tag, available, tags
 from sdrag.engine.steps import Outcome, Steps, compute, replied
@@ -33,6 +34,10 @@ _UNLIKELY = 0.02
 """Below it, a rule that is often wrong is doubted."""
 _DOUBTED = 0.4
 """The confidence of such a mention: it names what many share."""
+_SURE = 0.5
+"""The least probability of a single everyday word."""
+_EVERYDAY = 6000
+"""So many of the most frequent English words are everyday ones."""
 _PLAIN = 200
 """So many of the most frequent English words identify nobody alone."""
 _DOUBTFUL = frozenset(
@@ -103,8 +108,10 @@ def _said(
 
 def _likely(text: str, tagged: Sequence[Tag]) -> Iterator[Mention]:
     """Yield the mentions that the network sees: runs of likely words that tell."""
-    for run in _runs(text, [tag for tag in tagged if tag.chance >= _LIKELY]):
-        if any(_tells(tag.span.of(text)) for tag in run):
+    for words in _runs(text, [tag for tag in tagged if tag.chance >= _LIKELY]):
+        run = _trimmed(text, words)
+        said = [tag.span.of(text) for tag in run]
+        if any(map(_tells, said)) and not (_is_plain(said) and run[0].chance < _SURE):
             yield _mention(run)
 
 
@@ -126,6 +133,18 @@ def _tells(word: str) -> bool:
         return any(map(str.isalnum, word))
     ranks = common_words()
     return ranks.get(word.lower(), len(ranks)) >= _PLAIN
+
+
+def _trimmed(text: str, run: Sequence[Tag]) -> Sequence[Tag]:
+    """Leave out abbreviations of a trade at both ends."""
+    telling = [i for i, tag in enumerate(run) if tag.span.of(text) not in ACRONYMS]
+    return run[telling[0] : telling[-1] + 1] if telling else ()
+
+
+def _is_plain(said: Sequence[str]) -> bool:
+    """Say whether words are one alone, written small, that every text may have."""
+    rank = common_words().get(said[0])
+    return len(said) == 1 and rank is not None and rank < _EVERYDAY
 
 
 def _mention(run: Sequence[Tag]) -> Mention:
