@@ -15,10 +15,10 @@ import re
 from sdrag.vocabulary import Span
 
 __all__ = [
-    "is_row",
     "is_structured",
     "line_after",
     "line_before",
+    "row_separator",
     "sentences",
     "words",
 ]
@@ -36,8 +36,11 @@ _STRUCTURED = re.compile(
     r"|[\"'][\w ./-]{1,40}[\"'][ ]?:|[\w.-]{1,40}[ ]?[:=](?:[ \t\"']|$)"
     r"|[A-Z][\w.'&-]{0,20}(?:[ /(][\w.'&)-]{1,20}){0,3}:(?:\s|$)|\d{4}-\d\d-\d\d)"
 )
-_ROW = re.compile(r"(?<=[^\s\d])([;,])(?=\S).*?\S\1(?=[^\s\d])")
-_SEPARATED = re.compile(rf"\t|[ ]\|[ ]|(?<=[^\s.!?])[ ]{{3,}}(?=\S)|{_ROW.pattern}")
+_CELL = re.compile(r"(?<=\S)[;,](?=\S)")
+_WORDED_CELL = re.compile(r"(?<=[^\s\d])[;,](?=[^\s\d])")
+_FEWEST = 2
+"""A row has so many separators with nothing around."""
+_SEPARATED = re.compile(r"\t|[ ]\|[ ]|(?<=[^\s.!?])[ ]{3,}(?=\S)")
 _SMALL = frozenset(
     ["of", "and", "the", "for", "in", "on", "to", "a", "an", "de", "van", "von", "der"]
 )
@@ -109,13 +112,18 @@ def _add(found: list[Span], text: str, start: int, end: int) -> None:
 
 def is_structured(line: str) -> bool:
     """Say whether a line is an item, a field, a row or of a log, and no prose."""
-    return bool(_STRUCTURED.match(line) or _SEPARATED.search(line.lstrip(" \t>")))
+    cells = line.lstrip(" \t>")
+    return bool(
+        _STRUCTURED.match(line) or _SEPARATED.search(cells) or row_separator(cells)
+    )
 
 
-def is_row(line: str, separator: str) -> bool:
-    """Say whether a line is a row of cells with nothing but a separator between."""
-    row = _ROW.search(line)
-    return row is not None and row[1] == separator
+def row_separator(line: str) -> str:
+    """Return what parts the cells of a line, where nothing else is between them."""
+    marks = _CELL.findall(line)
+    if len(marks) < _FEWEST or not _WORDED_CELL.search(line):
+        return ""
+    return ";" if marks.count(";") >= _FEWEST else ","
 
 
 def _ends_line(text: str, position: int) -> bool:

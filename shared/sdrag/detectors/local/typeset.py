@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import itemgetter
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.lexicon import TITLES
 from sdrag.detectors.local.runs import is_common
 from sdrag.text.decoding.mapped import MappedText, Pieces
-from sdrag.text.sentences import is_row, is_structured, line_after, line_before
+from sdrag.text.sentences import is_structured, line_after, line_before, row_separator
 
 __all__ = ["mended"]
 
@@ -57,6 +59,7 @@ _TYPESET = re.compile(
 _WORD_BEFORE = re.compile(r"(?<![A-Za-z])[A-Za-z]+$")
 _LONGEST_WORD = 20
 _LINE_HYPHENS = ("-", "\u00ad", "\u2010")
+_SEPARATOR = re.compile(r"\S[;,]\S")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _TWO = 2
 _MAY_BE_TYPESET = re.compile(r"\n|\S[;,]\S|\\|[A-Za-z] (?:ff|f[il]\b)")
@@ -80,8 +83,11 @@ def mended(text: str) -> MappedText | None:
     if not _MAY_BE_TYPESET.search(text):
         return None
     pieces = Pieces()
+    rows = _rows(text)
     done = 0
     for match in _TYPESET.finditer(text):
+        if match["cell"] and not _parts_cells(match, rows):
+            continue
         for part, first, last in _written(text, match):
             if first > done:
                 pieces.add(text[done:first], done)
@@ -93,17 +99,33 @@ def mended(text: str) -> MappedText | None:
     return MappedText(*pieces.fields(), MappedText.of(text))
 
 
+def _rows(text: str) -> list[tuple[int, int, str]]:
+    """Return where rows are, and what parts their cells."""
+    rows = []
+    start = 0
+    for line in text.splitlines(keepends=True) if _SEPARATOR.search(text) else ():
+        separator = row_separator(line)
+        if separator:
+            rows.append((start, start + len(line), separator))
+        start += len(line)
+    return rows
+
+
+def _parts_cells(match: re.Match[str], rows: list[tuple[int, int, str]]) -> bool:
+    row = bisect_right(rows, match.start(), key=itemgetter(0)) - 1
+    return row >= 0 and match.start() < rows[row][1] and match["cell"] == rows[row][2]
+
+
 def _written(text: str, match: re.Match[str]) -> Iterator[_Piece]:
     start, end = match.span()
     if match["letter"] or match["named"]:
         letter = _TEX_LETTERS.get(match["named"] or "") or _accented(text, match)
         if letter:
             yield letter, start, end
+    elif match["cell"]:
+        yield "\n", start, end
     elif match["ligature"]:
         yield from _with_ligature(text, start, end)
-    elif match["cell"]:
-        if is_row(line_before(text, start) + line_after(text, start), match["cell"]):
-            yield "\n", start, end
     else:
         yield from _joined(text, start, end)
 
