@@ -16,7 +16,7 @@ from sdrag.detectors.local.lexicon import NATIONALITIES
 from sdrag.detectors.local.tokens import Tokens
 from sdrag.vocabulary import Confidential
 
-__all__ = ["Run", "is_common", "runs"]
+__all__ = ["Run", "is_common", "medical_type", "runs"]
 
 
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
@@ -89,27 +89,34 @@ def is_common(word: str) -> bool:
     lower = word.lower()
     if lower in tables.common_words() or lower in lexicon.TRADE_WORDS:
         return True
-    if lower in tables.kinds() or _is_medical(lower):
+    if lower in tables.kinds() or medical_type(lower):
         return True
     stem, mark, rest = lower.partition("'")
     return bool(mark) and rest in _CONTRACTED and stem in tables.common_words()
 
 
-_MEDICAL = re.compile(
-    r".{3,40}(?:itis|aemia|emia|opathy|ectomy|otomy|ostomy|oscopy|ography|algia|plasty|uria|penia"
-    r"|ythmia|trophy|plegia|paresis|stenosis|thrombosis|fibrosis|sclerosis|carcinoma|lymphoma"
-    r"|cillin|mycin|floxacin|prazole|conazole|statin|sartan|olol|dipine|formin|gliptin|gliflozin"
-    r"|azepam|azolam|oxetine|triptan|setron|semide|thiazide|profen|xaban|parin|tinib|ximab"
-    r"|zumab|codone|codeine|[^A]pril)s?$"
-)
+_ENDINGS = {
+    "CONDITION": re.compile(
+        r".{3,40}(?:itis|aemia|emia|opathy|algia|uria|penia|ythmia|trophy|plegia|paresis"
+        r"|stenosis|thrombosis|fibrosis|sclerosis|carcinoma|lymphoma)s?$"
+    ),
+    "TREATMENT": re.compile(
+        r".{3,40}(?:ectomy|otomy|ostomy|oscopy|plasty|cillin|mycin|floxacin|prazole|conazole"
+        r"|statin|sartan|olol|dipine|formin|gliptin|gliflozin|azepam|azolam|oxetine|triptan"
+        r"|setron|semide|thiazide|profen|xaban|parin|tinib|ximab|zumab|codone|codeine"
+        r"|[^A]pril)s?$"
+    ),
+}
 
 
-def _is_medical(word: str) -> bool:
-    """Say whether the ending of a word makes it an illness or what treats one."""
-    if not _MEDICAL.match(word):
-        return False
-    name = word.capitalize()
-    return name not in tables.surnames() and name not in tables.first_names()
+def medical_type(word: str) -> str | None:
+    """Return what the ending of a word makes it: an illness or what treats one."""
+    for type_, ending in _ENDINGS.items():
+        if ending.match(word):
+            name = word.capitalize()
+            listed = name in tables.surnames() or name in tables.first_names()
+            return None if listed else type_
+    return None
 
 
 def runs(tokens: Tokens) -> Iterator[Run]:

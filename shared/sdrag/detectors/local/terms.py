@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.lexicon import NATIONALITIES, listed
-from sdrag.detectors.local.runs import is_common
+from sdrag.detectors.local.runs import is_common, medical_type
 from sdrag.detectors.local.tables import word_set, word_types
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
@@ -95,6 +95,7 @@ def _kind(word: str) -> str | None:
     if type_ is None and lower.endswith("s"):
         single = lower[:-3] + "y" if lower.endswith("ies") else lower[:-1]
         type_ = _TERMS.get(single) or tables.kinds().get(single)
+    type_ = type_ or medical_type(lower)
     if type_ is None and len(word) > _SHORT and word.islower() and _foreign(word):
         return "TERM"
     return type_
