@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from sdrag.detectors.local.lexicon import (
     ACRONYMS,
+    FUNCTION_WORDS,
     MONTHS,
     STREET_HEADS,
     WEEKDAYS,
@@ -30,7 +31,10 @@ __all__ = ["addresses", "laid_out"]
 
 
 _UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hse blk")
-_ROOMS = listed("room box floor unit blk no of and")
+_ROOMS = listed("""
+    room box floor unit blk no of and section part page bed bay ward level line column
+    question chapter clause table
+    """)
 # Endings of street names in Germanic, Slavic, Romance, Baltic and Finnic languages.
 _STREETISH = re.compile(
     r".{2,}(?:stra(?:ss|\u00df)e|str|gasse|weg|platz|allee|gade|gate|gatan|gaten|vej|vegen"
@@ -171,7 +175,8 @@ def _kernel(tokens: Tokens, index: int) -> bool:
         return tokens.gap(index + 1) in (" ", ". ", ".", " #")
     if _STREETISH.match(word) or lower in _STREET_WORDS:
         near = words[max(0, index - 2) : index] + words[index + 1 : index + 6]
-        return word[0].isupper() and any(w[0].isdigit() for w in near)
+        if word[0].isupper() and any(w[0].isdigit() for w in near):
+            return True
     return word in STREET_HEADS and _house_number(tokens, index)
 
 
@@ -218,10 +223,18 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
             if step < 0 and not _street_left(tokens, ahead):
                 break
             edge = ahead
-        elif word.lower() not in _SMALL and not (step > 0 and len(word) == 1):
+        elif not _goes_on(tokens, ahead, step):
             break
         position = ahead
     return edge
+
+
+def _goes_on(tokens: Tokens, index: int, step: int) -> bool:
+    """Say whether an address may go on over a word that begins small."""
+    word = tokens.words[index]
+    if word.lower() in _SMALL or (step > 0 and len(word) == 1):
+        return True
+    return word == "s" and tokens.gap(index) == "'"
 
 
 def _street_left(tokens: Tokens, index: int) -> bool:
@@ -242,6 +255,8 @@ def _ends(tokens: Tokens, index: int, gap: str) -> bool:
     if not gap.startswith(". ") or word.lower() in _UNITS:
         return False
     after = tokens.words[index + 1]
+    if after[0].isupper() and after.lower() in FUNCTION_WORDS:
+        return True
     prose = after[0].isupper() and after.lower() not in _UNITS and is_common(after)
     return len(word) > _SHORT or (word[0].isdigit() and prose)
 

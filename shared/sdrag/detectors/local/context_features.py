@@ -10,6 +10,7 @@ from sdrag.detectors.local.runs import Run, is_common
 
 __all__ = [
     "acting",
+    "against",
     "alias",
     "firm",
     "gloss",
@@ -160,12 +161,18 @@ def speaking(run: Run) -> TypeGuess:
     return None
 
 
-def paired(run: Run) -> TypeGuess:
-    """A word next to another name: Bowman and White, Poppy and Sam, Calloway v Boon."""
-    word = run.surface
-    before, after = run.before(24), run.after(24)
+def against(run: Run) -> TypeGuess:
+    """A party of a case: Calloway v. Boon."""
+    before, after = run.before(24), run.after(8)
     if _AGAINST_BEFORE.search(before) or _AGAINST_AFTER.match(after):
         return "PERSON", 0.6
+    return None
+
+
+def paired(run: Run) -> TypeGuess:
+    """A word next to another name: Bowman and White, Poppy and Sam."""
+    word = run.surface
+    before, after = run.before(24), run.after(24)
     joined = _GIVEN_BEFORE.search(before) or _GIVEN_AFTER.match(after)
     if joined and joined[1] in tables.first_names() and joined[1] not in lexicon.MONTHS:
         return "PERSON", 0.5

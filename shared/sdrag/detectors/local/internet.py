@@ -200,7 +200,7 @@ def is_code(value: str) -> bool:
 
 _NO_SECRETS = word_set("empty_values") | FUNCTION_WORDS
 _EXPRESSION = re.compile(
-    r"(?:[A-Za-z]\w*(?=[\w.]*[._(])[\w.]*\(\)?|(?:\w+\.)+\w+[\[(]).*|\$?\{.*"
+    r"(?:\w*_\w*|\w+\.[\w.]+)\(.*|\w+\(\).*|(?:\w+\.)+\w+\[.*|\$?\{.*"
 )
 
 

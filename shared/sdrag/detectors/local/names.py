@@ -78,6 +78,7 @@ _RULES: Sequence[Callable[[Run], TypeGuess]] = (
     context_features.firm,
     name_features.given_name,
     context_features.speaking,
+    context_features.against,
     context_features.known_place,
     context_features.introduced,
     context_features.alias,
