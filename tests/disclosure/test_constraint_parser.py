@@ -247,18 +247,44 @@ FOREIGN_NOUNS = [
 ]
 NO_NAMES = [
     "Hide Wohngeldstelle",
-    "Remove Quintrell",
-    "Do not mention Zorblax",
     "Hide Frobnications",
-    "Keep the Zorbla secret",
-    "Remove Zyltrix Quomb",
     "Hide Mahnwesens",
-    "Redact Vlorp and Snarfle",
-    "Any reference to Zorblax",
-    "Everything about Quomb",
     "Hide Maladies",
     "Remove Breakages",
     "Hide Xanthoquils of staff",
+    "Keep the Zorbla secret",
+    "Do not mention the Karlssons",
+    "Hide Soziale Leistungen",
+    "Remove Verurteilungen",
+    "Hide Leistungsdaten",
+    "Hide Medicaton",
+    "Do not mention Annex B",
+    "Do not mention Alkoholsucht",
+    "Hide Strafregister",
+    "Remove Mitarbeitergehalt",
+    "Hide Rémunérations",
+    "Hide Nóminas",
+    "Hide Hasła",
+    "Karlsson must not be mentioned",
+    "Hide Overpayments",
+]
+TAKEN_FOR_NAMES = [
+    "Do not mention Karlsson",
+    "Remove Quintrell",
+    "Do not mention Zorblax",
+    "Remove Zyltrix Quomb",
+    "Redact Vlorp and Snarfle",
+    "Any reference to Zorblax",
+    "Everything about Quomb",
+    "Do not mention Ayşe Yıldız",
+    "Never mention Çelik in any answer",
+    "Do not say anything about Lindqvist",
+    "Keep Karlsson out of it",
+    "Do not refer to B. Szczepański",
+    "Do not disclose anything about Hrvoje Kovačić",
+    "Do not mention Nwachukwu or Karlsson",
+    "Do not reveal who Karlsson is",
+    "Do not mention Karlsson's name",
 ]
 NAMES = [
     'Remove "Quintrell"',
@@ -506,9 +532,19 @@ def test_a_noun_of_another_language_is_no_name(text) -> None:
     assert "is not English" in parsed.reason or "in no dictionary" in parsed.reason
 
 
+@pytest.mark.parametrize("text", TAKEN_FOR_NAMES)
+def test_a_word_in_no_list_is_taken_for_a_name(text) -> None:
+    """A warning says so, for a noun hides nothing else."""
+    parsed = _parsed(text)
+
+    assert parsed.status == "understood"
+    assert parsed.names
+    assert "is taken for a name" in parsed.reason
+
+
 @pytest.mark.parametrize("text", NO_NAMES)
-def test_a_capital_alone_makes_no_name(text) -> None:
-    """Whatever is in no list needs something that says it is a name."""
+def test_a_noun_or_a_slip_is_no_name(text) -> None:
+    """What may be a noun needs something that says it is a name."""
     parsed = _parsed(text)
 
     assert parsed.status == "needs_model"

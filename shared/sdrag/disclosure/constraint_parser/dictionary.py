@@ -31,6 +31,7 @@ __all__ = [
     "is_listed_name",
     "is_word",
     "little_words",
+    "reads_as_name",
     "word_rows",
     "word_set",
 ]
@@ -103,6 +104,13 @@ def is_word(word: str) -> bool:
 def is_foreign(word: str) -> bool:
     """Say whether a word is a noun by which other languages say what policies hide."""
     return fold_text(word).removesuffix("'s") in word_set("foreign")
+
+
+def reads_as_name(word: str) -> bool:
+    """Say whether a word that no list has is more likely somebody's than a noun."""
+    lower = fold_text(word).removesuffix("'s")
+    noun = lower.endswith(tuple(word_set("noun_endings")))
+    return word[0].isupper() and not (noun or is_word(word) or is_foreign(word))
 
 
 def is_abbreviation(word: str) -> bool:

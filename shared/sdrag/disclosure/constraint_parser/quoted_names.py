@@ -116,7 +116,8 @@ def is_proven(name: str, text: str) -> bool:
     Say whether something besides a capital tells that it is a name.
 
     Quotation marks do, a title, the suffix of a company, a word such as "name" before
-    it, and the lists of names. A noun of another language has a capital too.
+    it, and the lists of names. A noun of another language has a capital too; what is in
+    no list is taken for a name with a warning, unless it reads as a noun.
     """
     at = text.find(name)
     before, after = text[:at], text[at + len(name) :]

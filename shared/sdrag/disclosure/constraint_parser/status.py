@@ -13,12 +13,20 @@ from dataclasses import replace
 
 from sdrag.detectors.local.lexicon import FUNCTION_WORDS
 from sdrag.disclosure.constraint_parser.asked import content_words, parts_of
-from sdrag.disclosure.constraint_parser.dictionary import is_listed_name, word_rows
+from sdrag.disclosure.constraint_parser.dictionary import (
+    is_listed_name,
+    reads_as_name,
+    word_rows,
+)
 from sdrag.disclosure.constraint_parser.language import language_of
 from sdrag.disclosure.constraint_parser.parsed import ParsedConstraint
 from sdrag.disclosure.constraint_parser.quoted_names import is_proven, telling_words
 from sdrag.disclosure.constraint_parser.subject import subject_of
-from sdrag.disclosure.constraint_parser.unknown import Words, is_known
+from sdrag.disclosure.constraint_parser.unknown import (
+    Words,
+    is_known,
+    is_near_term,
+)
 
 __all__ = ["EXCEPTS", "doubts_about", "is_prose"]
 
@@ -62,6 +70,7 @@ _SHORT = "It is short: say what to hide and of whom, and check it with `examples
 _UNCLEAR = "No table says what to look for, and it is too short to be understood."
 _NO_NAME = "It gives no order, and what it consists of is in no list of names."
 _QUOTE = "Put it in quotation marks if it is a name."
+_NOUN = "If it is a noun, say in English what to hide."
 _REFUSED = tuple(
     (
         re.compile("|".join(row["wordings"]), re.IGNORECASE),
@@ -93,6 +102,10 @@ def doubts_about(parsed: ParsedConstraint, text: str, words: Words) -> ParsedCon
     )
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
+    unlisted = _unlisted(parsed, text)
+    if unlisted:
+        place = words.place_of(telling_words(unlisted[0])[0])
+        return replace(parsed, reason=f"Word {place} is taken for a name. {_NOUN}")
     if parsed.kind != "named" and not parsed.people and words.nameless:
         place = words.nameless[0]
         return replace(
@@ -124,18 +137,32 @@ def _unproven(parsed: ParsedConstraint, text: str, words: Words) -> str:
     """Say which word reads as a name and may be none."""
     if words.foreign:
         return f"Word {words.foreign[0]} is not English. {_QUOTE}"
-    unlisted = [name for name in parsed.names if not is_proven(name, text)]
-    if parsed.kind == "named" and unlisted:
-        place = words.place_of(telling_words(unlisted[0])[0])
+    doubtful = [n for n in _unlisted(parsed, text) if not _may_be_name(n, text)]
+    if parsed.kind == "named" and doubtful:
+        place = words.place_of(telling_words(doubtful[0])[0])
         return f"Word {place} is in no list of names. {_QUOTE}"
     if parsed.kind == "named":
         return "" if _is_name(parsed, text) else _NO_NAME
+    names = {word for n in parsed.names if n not in doubtful for word in n.split()}
     for part in parts_of(subject_of(text)):
-        content = list(content_words(part))
+        content = [word for word in content_words(part) if word not in names]
         if content and not any(map(is_known, content)):
             place = words.place_of(content[0])
             return f"Word {place} is in no list of names. {_QUOTE}"
     return ""
+
+
+def _unlisted(parsed: ParsedConstraint, text: str) -> list[str]:
+    """Return the names that nothing but their capitals tells."""
+    return [name for name in parsed.names if not is_proven(name, text)]
+
+
+def _may_be_name(name: str, text: str) -> bool:
+    """Say whether it is no noun, as far as its form tells, and begins no sentence."""
+    words = [word for word in telling_words(name) if len(word) > 1]
+    bare = not name.startswith(("the ", "of "))
+    bare = bare and not text.startswith(name)
+    return bare and all(reads_as_name(w) and not is_near_term(w) for w in words)
 
 
 def _unclear(parsed: ParsedConstraint, text: str) -> str:

@@ -10,7 +10,7 @@ of.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from rapidfuzz.distance import OSA
 
@@ -25,12 +25,13 @@ from sdrag.disclosure.constraint_parser.dictionary import (
 )
 from sdrag.text.folding import fold_text
 
-__all__ = ["Words", "is_known", "is_term"]
+__all__ = ["Words", "is_known", "is_near_term", "is_term"]
 
 _CRUCIAL = word_set("crucial")
 _PARTS = listed("co ex anti bi de e hr it non sub judice tlp re vis via pre x")
 """Parts of hyphened words and of set phrases."""
 _SHORTEST = 4
+_LONG = 7
 _QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)")
 _WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
 
@@ -108,12 +109,20 @@ def is_known(word: str) -> bool:
     )
 
 
+def is_near_term(word: str) -> bool:
+    """Say whether a word is one slip away from a longer word of a table."""
+    terms = (term for term in table_words() if len(term) >= _LONG)
+    return _is_near(fold_text(word), terms)
+
+
 def _may_be_name(word: str) -> bool:
     return word[0].isupper() and not _is_slip(fold_text(word))
 
 
 def _is_slip(word: str) -> bool:
     """Say whether a word is one slip away from one that constraints are made of."""
-    return len(word) >= _SHORTEST and any(
-        OSA.distance(word, crucial, score_cutoff=1) <= 1 for crucial in _CRUCIAL
-    )
+    return len(word) >= _SHORTEST and _is_near(word, _CRUCIAL)
+
+
+def _is_near(word: str, words: Iterable[str]) -> bool:
+    return any(OSA.distance(word, other, score_cutoff=1) <= 1 for other in words)
