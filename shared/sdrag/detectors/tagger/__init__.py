@@ -38,6 +38,8 @@ _SURE = 0.5
 """The least probability of a single everyday word."""
 _EVERYDAY = 6000
 """So many of the most frequent English words are everyday ones."""
+_SPARED = frozenset(a for a in ACRONYMS if len(a) > 2 and a.isupper()) - {"MBA"}
+"""Abbreviations of trades that are no degree's; two letters may be a region's."""
 _PLAIN = 200
 """So many of the most frequent English words identify nobody alone."""
 _DOUBTFUL = frozenset(
@@ -137,7 +139,7 @@ def _tells(word: str) -> bool:
 
 def _trimmed(text: str, run: Sequence[Tag]) -> Sequence[Tag]:
     """Leave out abbreviations of a trade at both ends."""
-    telling = [i for i, tag in enumerate(run) if tag.span.of(text) not in ACRONYMS]
+    telling = [i for i, tag in enumerate(run) if tag.span.of(text) not in _SPARED]
     return run[telling[0] : telling[-1] + 1] if telling else ()
 
 
