@@ -36,6 +36,14 @@ _COORDINATES = re.compile(
     r"|\d{1,3}[\u00b0-]\s?\d{1,2}(?:\.\d{1,4})?['\u2032]?(?:\s?\d{1,2}(?:\.\d{1,3})?"
     r"[\"\u2033])?\s?[NSEW]\b"
 )
+_DEGREES = r"-?\d{1,3}(?:\.\d{1,8}\u00b0?|\u00b0)"
+_PLACED = re.compile(
+    rf"(?<![\w.-]){_DEGREES}\s?[NS],?\s{{1,2}}{_DEGREES}\s?[EW]\b"
+    rf"|\b[NS]\s?{_DEGREES},?\s{{1,2}}[EW]\s?{_DEGREES}(?!\w)"
+    rf"|(?:(?<=\b[Ll]at[ :=])|(?<=\b[Ll]on[ :=])|(?<=\b[Ll]ng[ :=])|(?<=itude[ :=]))"
+    rf"\s?{_DEGREES}(?!\w)"
+)
+"""Degrees with their directions; what is shorter may be a size or a room."""
 _SEVERAL = re.compile(r"\d(?:[ ().-]{0,3}\d){6}")
 _PHONE = re.compile(
     r"(?<![\w.,/:$\u20ac\u00a3-])(?:\+|\(\+?|00)?\d(?:[ ().-]{0,2}\d){6,14}"
@@ -50,6 +58,8 @@ def identifiers(tokens: Tokens) -> Iterator[Candidate]:
     """Yield identifiers; the same characters may be found as several types."""
     text = tokens.text
     spoken = done = 0
+    for match in _PLACED.finditer(text):
+        yield Candidate(*match.span(), "COORDINATES", 1.0, "pattern")
     for index in tokens.numbers:
         position = tokens.starts[index]
         if text[position - 2 : position].isupper():

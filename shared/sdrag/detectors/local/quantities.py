@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local.lexicon import CURRENCIES, NUMBER_WORDS, UNITS, listed
-from sdrag.detectors.local.tables import word_set
+from sdrag.detectors.local.tables import common_words, first_names, word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
 __all__ = ["counts", "measures"]
@@ -42,6 +42,14 @@ _AGE = re.compile(
     r"|three|four|five|six|seven|eight|nine))?)\b"
 )
 _IS_AGED = re.compile(r" (\d{1,2})(?=[.,;!?]| and\b| y/o| yrs?\b|$)")
+_IS_AGED_IN_WORDS = re.compile(
+    r" ([a-z]+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?)"
+    r"(?=[.,;!?)]|$| (?:and|but|or|when|then|now|next|last|in|at|on|this)\b)"
+)
+_SOMEBODY = listed(
+    "he she who i boy girl son daughter child pupil student patient witness victim man"
+    " woman brother sister mother father baby tenant"
+)
 _COPULAS = listed("is was am turn turned turning I'm i'm she's he's She's He's")
 _RELATIVE = re.compile(r" (?:later|earlier|before|after|ago|previously|from now)\b")
 _OLD = re.compile("[ -]old| of age")
@@ -108,8 +116,21 @@ def _ages(tokens: Tokens) -> Iterator[Candidate]:
             yield Candidate(*match.span(1), "AGE", 0.8, "context")
     for index in tokens.indices(_COPULAS):
         match = _IS_AGED.match(text, tokens.ends[index])
+        if match is None and _is_of_somebody(tokens, index):
+            match = _IS_AGED_IN_WORDS.match(text, tokens.ends[index])
+            if match and re.split("[ -]", match[1])[0] not in _AGES_IN_WORDS:
+                match = None
         if match:
             yield Candidate(*match.span(1), "AGE", 0.8, "context")
+
+
+def _is_of_somebody(tokens: Tokens, index: int) -> bool:
+    """Say whether somebody is before "is": a pronoun, a child, a name."""
+    if "'" in tokens.words[index]:
+        return True
+    word = tokens.words[index - 1] if index else ""
+    named = word[:1].isupper() and word.lower() not in common_words()
+    return word.lower() in _SOMEBODY or named or word in first_names()
 
 
 def _led(text: str, found: Candidate) -> Candidate:
@@ -183,6 +204,7 @@ def _qualifies(word: str) -> bool:
 
 _SINGLE = frozenset(("one", "once", "half", "couple"))
 _FEW = _SINGLE | {"zero", "twice"}
+_AGES_IN_WORDS = NUMBER_WORDS - _FEW - listed("a hundred thousand million billion")
 _NUMBERS = NUMBER_WORDS | {word.capitalize() for word in NUMBER_WORDS}
 _PLURAL = re.compile(
     r" (?:(?:other|more|different|separate|further|additional) )?"
