@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
 import datetime as dt
-from collections.abc import Mapping
+import gzip
+import json
+import lzma
+import quopri
+import re
+import zlib
+from base64 import b64decode, b64encode, encodebytes, urlsafe_b64encode
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from email.charset import Charset
+from html import escape, unescape
 from typing import Any
+from urllib.parse import quote, quote_plus, unquote_plus
 
 import pytest
 from pydantic import ValidationError
@@ -285,17 +297,15 @@ def found(word: str, reason: str, value: str, text: str = "It rained.") -> Any:
     ("value", "word"),
     [
         ("7f9c24e8-3b12-4c55-9f2e-1d0f6a7b8c9d", "3b12"),
-        ("https://example.org/docs/page-12", "page-12"),
-        ("https://example.org/docs%2Fhandbook.pdf", "handbook"),
-        ("/srv/data/corpus/chunk_0001.txt", "corpus"),
-        ("chunk-12", "chunk"),
+        ("d41d8cd98f00b204e9800998ecf8427e", "b204"),
+        ("2024-05-03T10:11:12Z", "05-03"),
     ],
 )
 @pytest.mark.parametrize("reason", ["scored", "cue", "type"])
 def test_what_is_found_by_chance_takes_nothing_of_a_technical_value(
     reason, value, word
 ):
-    """The scorer has an opinion on every digit, also of what a value decodes to."""
+    """The scorer has an opinion on every digit."""
     assert found(word, reason, value) == value
 
 
@@ -319,21 +329,194 @@ def test_what_is_sure_takes_what_it_found(reason, value):
     assert "ab.cd" not in str(found("ab.cd", reason, value))
 
 
-@pytest.mark.parametrize(
-    ("value", "left"),
-    [
-        ("data/page-12", "data/page-12"),
-        ("data", "[withheld]"),
-        ("data were there", "[withheld] were there"),
-    ],
-)
-def test_a_word_that_means_something_in_the_text_means_nothing_in_a_path(value, left):
-    """It is known again by the words beside it, and a path has none."""
-    assert found("data", "scored", value, "He opened it with data") == left
-
-
 def test_a_form_that_was_located_in_the_text_goes_from_a_path():
     """A rare word is a form, whatever it was found for."""
     left = found("crowbar", "scored", "/srv/data/crowbar.pdf", "With a crowbar")
 
     assert left is None or "crowbar" not in left
+
+
+def jwt(payload: str) -> str:
+    parts = ['{"alg":"HS256","typ":"JWT"}', json.dumps({"iss": "app", "sub": payload})]
+    coded = [urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts]
+    return ".".join([*coded, "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"])
+
+
+def in_base64(raw: bytes) -> str:
+    return b64encode(raw).decode()
+
+
+ENCODERS: dict[str, Callable[[str], str]] = {
+    "base64": lambda said: in_base64(said.encode()),
+    "base64 for URLs": lambda said: jwt(said).split(".")[1],
+    "base64 in lines": lambda said: encodebytes(said.encode()).decode(),
+    "base64 twice": lambda said: in_base64(in_base64(said.encode()).encode()),
+    "base64 of UTF-16": lambda said: in_base64(said.encode("utf-16-le")),
+    "base64 as a file name": lambda said: f"{in_base64(said.encode())}.pdf",
+    "data URI": lambda said: f"data:text/plain;base64,{in_base64(said.encode())}",
+    "query": lambda said: f"https://a.example/?q={in_base64(said.encode())}",
+    "hex": lambda said: said.encode().hex(),
+    "hex apart": lambda said: said.encode().hex(" "),
+    "hex in capitals": lambda said: f"0x{said.encode().hex().upper()}",
+    "percent": quote,
+    "every percent": lambda said: "".join(f"%{byte:02X}" for byte in said.encode()),
+    "percent twice": lambda said: quote(quote(said)),
+    "form": quote_plus,
+    "entities": lambda said: "".join(f"&#{ord(letter)};" for letter in said),
+    "entities in hex": lambda said: "".join(f"&#x{ord(letter):x};" for letter in said),
+    "entities twice": lambda said: escape(f"{said[0]}&#{ord(said[1])};{said[2:]}"),
+    "gzip": lambda said: in_base64(gzip.compress(said.encode())),
+    "gzip for URLs": lambda said: urlsafe_b64encode(
+        gzip.compress(said.encode())
+    ).decode(),
+    "gzip in hex": lambda said: gzip.compress(said.encode()).hex(),
+    "zlib": lambda said: in_base64(zlib.compress(said.encode())),
+    "zlib at its best": lambda said: in_base64(zlib.compress(said.encode(), 9)),
+    "bzip2": lambda said: in_base64(bz2.compress(said.encode())),
+    "xz": lambda said: in_base64(lzma.compress(said.encode())),
+    "quoted-printable": lambda said: "".join(f"={byte:02X}" for byte in said.encode()),
+    "quoted-printable mail": lambda said: quopri.encodestring(
+        said.encode(), quotetabs=True
+    ).decode(),
+    "encoded word": lambda said: f"=?utf-8?B?{in_base64(said.encode())}?=",
+    "encoded word in Q": lambda said: Charset("utf-8").header_encode(said),
+    "JSON": lambda said: json.dumps({"by": said}),
+    "JSON in JSON": lambda said: json.dumps({"by": json.dumps([said])}),
+    "JSON in escapes": lambda said: (
+        '"' + "".join(f"\\u{ord(c):04x}" for c in said) + '"'
+    ),
+    "JSON in base64": lambda said: in_base64(json.dumps({"by": said}).encode()),
+    "JSON in a URL": lambda said: quote(json.dumps({"by": said})),
+    "JWT": jwt,
+    "JWT as a header": lambda said: f"Bearer {jwt(said)}",
+}
+SECRETS = {
+    "The witness Anna Karlsson saw it.": "Karlsson",
+    "Jonathan Meyers": "Meyers",
+    "Dr. Ruth Calder, ward 7": "Calder",
+    "anna.karlsson@corp.example": "karlsson",
+    "Call +46 700 555 123 after six": "700 555 123",
+    "IBAN GB82 WEST 1234 5698 7654 32": "5698",
+    '{"u":"Ann Lee"}': "Lee",
+    "Card 4111 1111 1111 1111": "1111 1111",
+    "SSN 078-05-1120": "05-1120",
+    "Autor: J\u00fcrgen M\u00fcller": "M\u00fcller",
+}
+STAYING = [
+    "7f9c24e8-3b12-4c55-9f2e-1d0f6a7b8c9d",
+    "urn:uuid:7f9c24e8-3b12-4c55-9f2e-1d0f6a7b8c9d",
+    "2024-05-03",
+    "2024-05-03T10:11:12Z",
+    "2024-05-03T10:11:12.123456+02:00",
+    "d41d8cd98f00b204e9800998ecf8427e",
+    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    12,
+    "12",
+    "iv",
+    "pages 12-14",
+    "en",
+    "application/pdf",
+    "handbook.pdf",
+    "annual-report-2024.pdf",
+    "chapter_03.md",
+    "Annual report 2024",
+    "3.2 Opening hours",
+    "https://example.org/docs/annual-report-2024.pdf",
+    "https://docs.python.org/3/library/json.html",
+    "https://example.org/docs/annual%20report.pdf",
+    "https://example.org/docs?page=3#section",
+    "/srv/data/corpus/chunk_01.txt",
+    "s3://bucket/corpus/2024/03/file-12.pdf",
+    '{"page": 3, "language": "English"}',
+]
+HIDE = (
+    "Remove all names of people",
+    "Hide email addresses",
+    "Hide phone numbers",
+    "Hide bank account numbers",
+    "Hide credit card numbers",
+    "Hide social security numbers",
+)
+
+
+def in_any_encoding(left: Any) -> str:
+    """Decode what is left in every way that the table knows."""
+    readings = [str(left)]
+    for reading in readings:
+        more = [unquote_plus(reading), unescape(reading)]
+        more.append(quopri.decodestring(reading.encode()).decode(errors="ignore"))
+        more.append(re.sub(r"\\u(\w{4})", lambda m: chr(int(m[1], 16)), reading))
+        for coded in re.findall(r"[\w+/-]{8,}", re.sub(r"\n|=\n", "", reading)):
+            plain = coded.replace("-", "+").replace("_", "/")
+            with suppress(ValueError):
+                more += opened(b64decode(plain + "=" * (-len(plain) % 4)))
+        for coded in re.findall(r"(?:[0-9a-fA-F]{2} ?){8,}", reading):
+            more += opened(bytes.fromhex(coded))
+        readings += [item for item in more if item and item not in readings]
+    return "\n".join(readings)
+
+
+def opened(raw: bytes) -> list[str]:
+    texts = [raw.decode(errors="ignore"), raw.decode("utf-16-le", errors="ignore")]
+    for unpack in (gzip, zlib, bz2, lzma):
+        with suppress(Exception):
+            texts.append(unpack.decompress(raw).decode(errors="ignore"))
+    return texts
+
+
+def under(constraints: Sequence[str], values: Sequence[Any]) -> list[Any]:
+    """Release each value from a passage of its own, in which nothing else is."""
+    rules = [{"text": text, "always": True} for text in constraints]
+    policy = {"constraints": rules, "metadata": {"allow": ["key"]}}
+    passages = [
+        Passage(f"p{at}", "It rained.", {"key": value})
+        for at, value in enumerate(values)
+    ]
+    released = run(disclose(passages, Request("?"), Engine.build(policy)), Scripted())
+    by_id = {passage.id: passage.metadata for passage in released.passages}
+    return [by_id[f"p{at}"].get("key") for at in range(len(values))]
+
+
+@pytest.mark.parametrize("kind", ["plain", *ENCODERS])
+def test_an_encoded_value_is_read_or_dropped(kind):
+    """Ten values of each kind; nothing that a constraint finds is left in any."""
+    encode = ENCODERS.get(kind, str)
+    left = under(HIDE, [encode(said) for said in SECRETS])
+    held = [
+        said
+        for (said, secret), value in zip(SECRETS.items(), left, strict=True)
+        if secret in in_any_encoding(value)
+    ]
+
+    assert held == []
+
+
+def test_a_value_in_which_nothing_is_stays():
+    """Identifiers, dates, pages, file names, addresses; also where they are encoded."""
+    encoded = [
+        encode(f"The harbour opens at {hour}.")
+        for encode in ENCODERS.values()
+        for hour in ("six", "nine")
+    ]
+
+    assert under(HIDE, STAYING) == STAYING
+    assert under(HIDE[1:3], encoded) == encoded
+
+
+def test_what_cannot_be_unpacked_is_dropped():
+    """Archives, what is cut off or grows beyond measure; unless nothing binds."""
+    packed = gzip.compress(b"Anna Karlsson saw it, and so did Jonathan Meyers.")
+    values = [
+        in_base64(raw)
+        for raw in (
+            packed[:-12],
+            gzip.compress(bytes(10**6)),
+            lzma.compress(bytes(10**6)),
+            b"PK\3\4" + packed,
+            b"\x28\xb5\x2f\xfd" + packed,
+        )
+    ] + [packed[:-12].hex(), f"data:application/gzip;base64,{in_base64(packed[:-12])}"]
+
+    assert under(HIDE[:1], values) == [None] * len(values)
+    assert under((), values) == values

@@ -20,6 +20,7 @@ from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.stored_findings import Facts
 from sdrag.disclosure.texts import Texts
 from sdrag.privacy.identities import alias
+from sdrag.text.decoding.encodings import is_packed
 from sdrag.vocabulary import (
     EVIDENCE_KEY,
     Action,
@@ -75,7 +76,8 @@ class Enforcement(Confidential):
     def string_of(self, index: int, text_index: int) -> str | None:
         """Return what is left of a metadata string of the passage, if it may leave."""
         names = self.applied[index]
-        if self._doubt(text_index, names):
+        packed = names and is_packed(self.texts.all[text_index].text)
+        if packed or self._doubt(text_index, names):
             return None
         own = self._cut(text_index, names)
         if "withhold" in map(self.methods.__getitem__, own.constraint_ids):

@@ -150,6 +150,12 @@ _PLAIN_NUMBER = re.compile(
     r"|\d+(?:-[a-z]{1,20}){1,4}|[a-z]{1,20}-\d{1,2}|\d{1,3}-[A-Z][a-z]+"
 )
 _VERSION = re.compile(r"v?\d{1,2}(?:\.\d{1,2}){2,3}\+?")
+_FILE = re.compile(
+    r"(?:[a-z]{2,}+[-_./+]++)(?:(?:[A-Za-z]?[a-z]+\d?|\d{1,4})[-_./+]++)*+[a-z]{2,4}\d?"
+    r"|(?P<scheme>[a-z]{1,7}\d?://)(?:(?:[A-Za-z]?[a-z]+|\d{1,4})[-_./#+]*+)++"
+)
+_FIGURES = re.compile(r"\d+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _PRESSURE = re.compile(
     r"\b(?i:n?i?bp|pressure|pressures)(?: (?:is|was|of|at))?[:= ]{1,3}$"
 )
@@ -180,7 +186,7 @@ def _code(value: str) -> tuple[str, float, str] | None:
     if value.isdecimal() or _PLAIN_NUMBER.fullmatch(value):
         long = len(value) >= 6 and value.isdecimal()
         return ("CODE", 0.5, "long-number") if long else None
-    if value.upper() in ACRONYMS or _VERSION.fullmatch(value):
+    if value.upper() in ACRONYMS or _VERSION.fullmatch(value) or _is_file(value):
         return None
     if _SSN.fullmatch(value):
         return "US_SSN", 0.9, "pattern"
@@ -189,6 +195,16 @@ def _code(value: str) -> tuple[str, float, str] | None:
     if _UUID.fullmatch(value) or _MAC.fullmatch(value):
         return "CODE", 1.0, "pattern"
     return "CODE", 0.7, "mixed"
+
+
+def _is_file(value: str) -> bool:
+    """Say whether it is a file or a URL of plain words, with a page or a year."""
+    match = _FILE.fullmatch(value)
+    if match is None:
+        return False
+    figures = _FIGURES.findall(value, len(match["scheme"] or ""))
+    small = [figure for figure in figures if not _YEAR.fullmatch(figure)]
+    return len(small) <= 2 and all(int(figure) < 100 for figure in small)
 
 
 _PHONE_CUES = cased(word_set("phone_cues"))

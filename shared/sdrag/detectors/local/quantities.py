@@ -215,6 +215,8 @@ _LARGE = re.compile(r"\d{3}|\d{5}|\d{1,3}(?:,\d{3})+")
 _NO_PLURAL = re.compile(r"(?:ss|us|is|ys|'s)$")
 _SINGULAR = listed("was has his this its as thus does news series always perhaps")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d$")
+_IN_FILE = re.compile(r"[-_/](?:0\d{1,3}|(?:19|20)\d\d)(?=[-_./]\w)(?![-_.]\d)")
+"""A year or a number with zeros before it in a file's name: `report-2024.pdf`."""
 _REFERENCE = re.compile(
     r"(?:[\u00a7.(/:-]|\b(?:Articles?|Rules?|Sections?|[Pp]aragraphs?|Protocol|[A-Z]\w*)"
     r"|\b(?:paras?|nos?|pages?|p|ss?|at)|\d(?:,| and| or| to))\.? ?$"
@@ -225,8 +227,9 @@ def counts(tokens: Tokens) -> Iterator[Candidate]:
     """Yield numbers, and what they count."""
     for index in tokens.numbers:
         start, end = tokens.starts[index], tokens.ends[index]
-        yield Candidate(start, end, "NUMBER", 0.3, "digits")
         word = tokens.words[index]
+        in_file = _IN_FILE.match(tokens.text, max(0, start - 1))
+        yield Candidate(start, end, "NUMBER", 0.3, "file" if in_file else "digits")
         if word in {"0", "1"} or _YEAR.match(word):
             continue
         if _REFERENCE.search(tokens.text, max(0, start - 14), start):

@@ -41,6 +41,8 @@ _CHECKED = frozenset(
 )
 _CODES = frozenset({"CODE", "CREDIT_CARD", "IBAN_CODE"})
 """Where one of these is, a short number may be a part of it."""
+_NOT_IN_FILES = frozenset({"MONEY", "CODE", "DATE"})
+"""The year in a file's name is a date, and neither a sum nor an account."""
 _CHECKED_CODES = frozenset({"check-digits", "mac", "pattern", "scheme"})
 _BIRTH_YEAR = re.compile(
     r"(?<!\d)(?:19\d\d|20(?:0\d|1[0-5]))(?!\d)|\b(?:nineteen|two thousand)\b",
@@ -137,7 +139,8 @@ def _is_checked(mention: Mention) -> bool:
 
 def _wanted(mention: Mention, value: str, types: frozenset[str]) -> bool:
     if mention.type == "NUMBER":
-        return _counts(value, types)
+        in_file = mention.reason == "file" and not types.isdisjoint(_NOT_IN_FILES)
+        return "DATE" in types if in_file else _counts(value, types)
     if mention.type in types:
         return True
     if mention.type == "DATE":

@@ -10,9 +10,16 @@ from __future__ import annotations
 
 import base64
 import binascii
+import bz2
 import html
+import json
+import lzma
 import re
 import urllib.parse
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 from sdrag.text.decoding.mapped import MappedText, Piece
 from sdrag.text.decoding.passes import Pass, rewrite
@@ -23,6 +30,7 @@ __all__ = [
     "from_escapes",
     "from_hex",
     "from_tags",
+    "is_packed",
     "is_text",
     "undone",
 ]
@@ -33,6 +41,18 @@ _SPOKEN, _SPOKEN_SHORT = 0.6, 0.8
 """So much of what is decoded has to be letters, digits or spaces."""
 _SHORT = 10
 """Fewer characters than that may be chance, unless they are plain ASCII."""
+_GROWTH = 20
+_ZLIB = tuple(bytes((0x78, level)) for level in (0x01, 0x5E, 0x9C, 0xDA))
+_UNPACKERS: tuple[tuple[bytes | tuple[bytes, ...], Callable[[], Any]], ...] = (
+    ((b"\x1f\x8b", *_ZLIB), lambda: zlib.decompressobj(wbits=47)),
+    (b"BZh", bz2.BZ2Decompressor),
+    (b"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(memlimit=1 << 26)),
+)
+"""How something compressed begins, and what opens it, of either header of zlib."""
+_ARCHIVES = (
+    *(b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd", b"\x04\x22\x4d\x18"),
+    *(b"PK\3\4", b"7z\xbc\xaf", b"Rar!", b"%PDF"),
+)
 _PARTS = re.compile(r"[A-Za-z0-9]{8,}+={0,2}")
 
 _TAGS = re.compile("[\U000e0020-\U000e007e]{2,}+")
@@ -54,11 +74,12 @@ _BASE64 = re.compile(
     r"(?:\r?\n[ \t]{0,8}[A-Za-z0-9+/_-]{8,}+)*+={0,2}"
 )
 _MAY_BE_TEXT = re.compile(
-    "[CDI-Za-f](?:[ACDEFGHQSTUVWXgijklmnwyz0123](?![CGKOSWaeimquy26+-])"
+    "H4sI|e(?:A[E-H]|F[4-7]|J[w-z]|N[o-r])|Qlpo|[/_]Td6WF"
+    "|[CDI-Za-f](?:[ACDEFGHQSTUVWXgijklmnwyz0123](?![CGKOSWaeimquy26+-])"
     "|[MNOPcdefstuv89+/_-](?=[CGKOSWaeimquy26+-]))|[w-z0-9]|[^A]*+A"
 )
 """
-What base64 of text begins with, and whatever has the zeros of UTF-16.
+What base64 of text begins with, compressed or not, and what has the zeros of UTF-16.
 
 After any other characters, one of the first three bytes is a control character, or it
 is inside a character that has not begun.
@@ -92,11 +113,44 @@ def is_text(said: str, least: int = _LEAST) -> bool:
         return False
     spoken = sum(item.isalnum() or item.isspace() for item in said)
     chance = len(said) < _SHORT and not said.isascii()
-    return spoken >= (_SPOKEN_SHORT if chance else _SPOKEN) * len(said)
+    least_spoken = (_SPOKEN_SHORT if chance else _SPOKEN) * len(said)
+    return spoken >= least_spoken or _is_json(said)
+
+
+def _is_json(said: str) -> bool:
+    """Say whether a text with so many marks is JSON."""
+    if said[0] not in '{["':
+        return False
+    with suppress(ValueError, RecursionError):
+        json.loads(said)
+        return True
+    return False
+
+
+def is_packed(value: str) -> bool:
+    """Say whether a value is base64 or hexadecimal of what cannot be unpacked."""
+    run = value.rpartition(",")[2].strip()
+    with suppress(ValueError):
+        raw = bytes.fromhex(run) if _HEX.fullmatch(run) else _base64_bytes(run)
+        return raw.startswith(_ARCHIVES) and not _text_of(raw)
+    return False
+
+
+def _unpacked(raw: bytes) -> bytes:
+    """Open what is compressed, unless it grows too much; empty where that fails."""
+    for mark, opened in _UNPACKERS:
+        if raw.startswith(mark):
+            unpacker = opened()
+            with suppress(zlib.error, OSError, EOFError, lzma.LZMAError):
+                said = unpacker.decompress(raw, _GROWTH * len(raw))
+                return said if unpacker.eof else b""
+            return b""
+    return raw
 
 
 def _text_of(raw: bytes) -> str:
     """Read bytes as UTF-8, or as UTF-16 where most of every second one is zero."""
+    raw = _unpacked(raw)
     if raw.count(0) >= _ZEROS * len(raw) > 0:
         return raw.decode("utf-16-be" if raw[0] == 0 else "utf-16-le", errors="ignore")
     try:
@@ -112,12 +166,16 @@ def from_tags(run: str) -> str:
 
 def from_base64(run: str) -> str:
     """Read base64 of either alphabet, with or without padding and line ends."""
-    plain = "".join(run.split()).rstrip("=").replace("-", "+").replace("_", "/")
-    plain = plain[: len(plain) - (len(plain) % 4 == 1)]
     try:
-        return _text_of(base64.b64decode(plain + "=" * (-len(plain) % 4)))
+        return _text_of(_base64_bytes(run))
     except (binascii.Error, ValueError):
         return ""
+
+
+def _base64_bytes(run: str) -> bytes:
+    plain = "".join(run.split()).rstrip("=").replace("-", "+").replace("_", "/")
+    plain = plain[: len(plain) - (len(plain) % 4 == 1)]
+    return base64.b64decode(plain + "=" * (-len(plain) % 4))
 
 
 def from_hex(run: str) -> str:
