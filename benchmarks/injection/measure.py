@@ -3,7 +3,8 @@ Measure the injection scan by kind of text, on what is aside and on the rest.
 
     python benchmarks/injection/measure.py [--head] [--clean DATA_FOLDER]
 
-Prints for each kind how many of its texts raise an alarm. With `--clean`, clean
+Prints for each kind how many of its texts raise an alarm. A form feed parts a text into
+the passages of one request. With `--clean`, clean
 paragraphs of XQuAD, WiCE and FEVER are read instead, of which none should.
 """
 
@@ -15,8 +16,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sdrag.guardrails.injection import scan
+from sdrag.engine.steps import run
+from sdrag.guardrails.injection import screen
 from sdrag.policy import InjectionSection
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Passage
 
 HERE = Path(__file__).parent
 MOST = 500
@@ -70,7 +74,10 @@ def report(texts: Iterable[tuple[str, str]], section: InjectionSection) -> None:
     total: Counter[str] = Counter()
     for kind, text in texts:
         total[kind] += 1
-        alarms[kind] += bool(scan(text, section).suspicions)
+        parts = enumerate(text.split("\f"))
+        passages = [Passage(str(number), part) for number, part in parts]
+        screened = run(screen(passages, section, bounded=True), Scripted())
+        alarms[kind] += bool(screened.decisions)
     for kind, count in total.items():
         print(f"  {kind:20} {alarms[kind]:4} of {count}")
     whole = total.total()

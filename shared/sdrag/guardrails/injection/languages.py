@@ -25,7 +25,10 @@ _PAIRS = {
         ("your_answer", "promote"),
         ("each_answer", "add"),
         ("when_asked", "say"),
+        ("now", "about_this"),
     ],
+    "address-other": [("the_model", "obeys")],
+    "tool": [("call", "first")],
     "exfiltrate-other": [("show", "prompt"), ("send", "conversation")],
 }
 """What is said together in an order, by the name that a reason has for it."""

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied, score
 from sdrag.errors import HostError, SdragError
+from sdrag.guardrails.injection.patterns import find
 from sdrag.guardrails.injection.text_scan import (
     PatternScan,
     Scan,
@@ -23,6 +24,7 @@ from sdrag.guardrails.injection.text_scan import (
     with_suspected,
 )
 from sdrag.policy import InjectionSection
+from sdrag.text.folding import fold
 from sdrag.text.nested_values import TooLarge, Walk
 from sdrag.vocabulary import Passage, Span
 
@@ -32,6 +34,10 @@ RULE = "injection"
 L = TypeVar("L")
 R = TypeVar("R")
 T = TypeVar("T")
+_EDGE = 200
+_NEIGHBOURS = 20
+_ENDS = (*".!?\"'\u201d\u2019)\u3002\uff01\uff1f", "```")
+"""After these no sentence goes on."""
 _AT_ONCE = 20_000
 """The windows of so many characters are embedded together."""
 
@@ -58,6 +64,7 @@ def scanned(
     *,
     classifier: bool,
     metadata_keys: Sequence[str] | None = None,
+    together: bool = False,
 ) -> Steps[list[Outcome[Scanned]]]:
     """
     Scan passages; a passage that could not be scanned to its end is a `Failure`.
@@ -67,9 +74,20 @@ def scanned(
         section: The policy's.
         classifier: Ask the classifier that was passed too.
         metadata_keys: Of the metadata that is read; all of it if None.
+        together: They stand in one prompt, so an order may begin in one and go on in
+            another.
     """
     try:
         scans = yield from _scans(passages, section)
+        if together:
+            across = yield from compute(
+                lambda index: Scan(tuple(_across(index, passages))),
+                range(len(passages)),
+            )
+            scans = [
+                _combined(alone, more, _joined)
+                for alone, more in zip(scans, across, strict=True)
+            ]
         around = yield from compute(
             lambda passage: _around(passage, metadata_keys, section), passages
         )
@@ -193,6 +211,31 @@ def _scan_of(
 def _joined(ours: Scan, theirs: Scan) -> Scan:
     suspicions = ours.suspicions + theirs.suspicions
     return Scan(suspicions, whole=ours.whole or theirs.whole)
+
+
+def _across(index: int, passages: Sequence[Passage]) -> Iterator[Suspicion]:
+    """
+    Yield orders that begin at the open end of a passage and go on in another.
+
+    Only the passage in which an order begins is suspicious: nobody can have another
+    document withheld by what stands before it.
+    """
+    text = passages[index].text
+    tail = text[-_EDGE:].rstrip()
+    if not tail or tail.endswith(_ENDS):
+        return
+    first = max(0, index - _NEIGHBOURS)
+    for other in range(first, min(len(passages), index + _NEIGHBOURS + 1)):
+        if other == index:
+            continue
+        folded = fold(f"{tail} {passages[other].text[:_EDGE]}")
+        for name, start, end in find(folded.text):
+            span = folded.span(start, end)
+            if span.start < len(tail) < span.end - 1:
+                offset = len(text) - len(text[-_EDGE:])
+                yield Suspicion(
+                    Span(offset + span.start, offset + len(tail)), f"across:{name}"
+                )
 
 
 def _around(

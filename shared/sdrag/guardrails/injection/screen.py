@@ -61,14 +61,18 @@ def screen(
             text and nothing, under the name `injection`; it answers the probability
             of an injection.
         metadata_keys: Of the metadata that is read; all of it if None.
-        bounded: Within the limits of local work of the request.
+        bounded: They are the passages of one request, within its limits of local work.
     """
     if section is None:
         return Screened(tuple(passages))
 
     def scan(some: Sequence[Passage]) -> Steps[list[Outcome[Scanned]]]:
         return scanned(
-            some, section, classifier=classifier, metadata_keys=metadata_keys
+            some,
+            section,
+            classifier=classifier,
+            metadata_keys=metadata_keys,
+            together=bounded,
         )
 
     if bounded:
