@@ -5,7 +5,8 @@ A claim is a sentence that says something: not an offer, a greeting, a heading o
 admission that the sources do not tell. What is not clearly one of these is a claim: "It
 is not safe" denies something, and "Did you know that" asks nothing. Citations are set
 aside before it is judged: brackets such as `[1]`, square or full-width, but no `[sic]`,
-no link and no index in code.
+no link and no index in code. A citation after a block of code is one of each of its
+lines.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sdrag.guardrails.comparable_words import (
     content_words,
@@ -32,13 +33,27 @@ _MARK = re.compile(
     rf"[{re.escape(_OPEN)}]([^\n{re.escape(_OPEN + _CLOSE)}]{{1,120}})"
     rf"[{re.escape(_CLOSE)}]"
 )
-_CODE = re.compile(r"```(?:(?!```).)*+(?:```|\Z)|`[^`\n]++`", re.DOTALL)
+_CODE = re.compile(
+    r"```(?:(?!```).)*+(?:```|\Z)|~~~(?:(?!~~~).)*+(?:~~~|\Z)|`[^`\n]++`", re.DOTALL
+)
+_FENCE = "`~ \n"
+_OPENING_FENCE = re.compile(r"(?:```|~~~)[\w+#.-]*")
 _EDITORIAL = word_set(
     "sic recte ed eds edited emphasis added mine italics omitted translated translation"
     " editor editor's note citation needed redacted"
 )
 _VARIABLE = re.compile(
     r"(?<![\w'\u2019-])(?:[a-z]|(?=\w*_)\w+|\w+(?:\.[^\W\d]\w*)+|[a-z]+[A-Z]\w*)\Z"
+    r"|[=+*/] ?[^\W\d]\w*\Z"
+)
+_COLLECTION = re.compile(
+    r"(?:(?P<before>[\w'\u2019-]+) )?(?<![\w'\u2019-])(?:arg[sv]|arr(?:ay)?|buffer"
+    r"|cells|cols|columns|dict|elements|entries|fields|ids|items|keys|list|lst|matrix|nums"
+    r"|objects|params|queue|records|results|rows|stack|tokens|tuple|vals|values)\Z"
+)
+_DETERMINERS = word_set(
+    "the these those this that its their his her our your my all some any such more"
+    " most many few several other of a an"
 )
 _SUBSCRIPT = re.compile(r"-\d+|[a-z]|\d*:\d*|[\"'].*[\"']|\w+ ?[+*-] ?\w+")
 _GOES_ON = re.compile(r"\.[a-z_]|\(| ?(?:[=+*/-]|[<>!]=)=? ?\w")
@@ -128,10 +143,22 @@ def claims(
         sentence = span.of(answer)
         marks = [shifted(mark, -span.start) for mark in _inside(span, cited)]
         text = " ".join(splice(sentence, marks, lambda _: "").split())
-        if _says_something(text):
+        if _says_something(text) and not _OPENING_FENCE.fullmatch(text):
             names = tuple(mark.of(sentence)[1:-1].strip() for mark in marks)
             found.append(Claim(span, text, names))
-    return tuple(found)
+    return tuple(_cite_blocks(answer, found))
+
+
+def _cite_blocks(answer: str, found: list[Claim]) -> list[Claim]:
+    """Give the lines of a block of code the citations of its last one."""
+    for match in _CODE.finditer(answer):
+        if match.group().startswith(("```", "~~~")):
+            first = bisect_right(found, match.start(), key=lambda c: c.span.end)
+            last = bisect_left(found, match.end(), key=lambda c: c.span.start) - 1
+            for index in range(first, last):
+                marks = found[index].marks + found[last].marks
+                found[index] = replace(found[index], marks=marks)
+    return found
 
 
 def is_wordless(answer: str) -> bool:
@@ -169,8 +196,11 @@ def _is_index(answer: str, match: re.Match[str]) -> bool:
     before = answer[max(0, match.start() - _LONGEST_NAME) : match.start()]
     if not (before[-1:].isalnum() or before.endswith("_")):
         return False
+    collection = _COLLECTION.search(before)
+    word = (collection and collection["before"]) or ""
     return bool(
-        _VARIABLE.search(before)
+        (collection and not word.isdigit() and word.lower() not in _DETERMINERS)
+        or _VARIABLE.search(before)
         or _SUBSCRIPT.fullmatch(match[1].strip())
         or _GOES_ON.match(answer, match.end())
     )
@@ -212,15 +242,17 @@ def _says_nothing(text: str) -> bool:
 
 
 def _with_citations(answer: str, cited: Sequence[Span]) -> list[Span]:
-    """Cut into sentences; a citation after the full stop belongs to what it follows."""
+    """Cut into sentences; a citation after a full stop or code belongs to it."""
     found: list[Span] = []
     for span in sentences(answer):
         start = span.start
         for mark in _inside(span, cited) if found else ():
-            if answer[start : mark.start].strip():
+            if answer[start : mark.start].strip(_FENCE):
                 break
             start = mark.end
         if start > span.start:
+            while found[1:] and not found[-1].of(answer).strip(_FENCE):
+                found.pop()
             found[-1] = Span(found[-1].start, start)
             rest = answer[start : span.end]
             start += len(rest) - len(rest.lstrip())
