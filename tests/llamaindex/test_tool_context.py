@@ -191,7 +191,7 @@ async def test_an_edit_of_the_state_is_redacted():
 async def test_a_streamed_event_keeps_its_type():
     (found,) = [one for one in await Watched(streams).run() if isinstance(one, Found)]
 
-    assert (found.text, found.by) == (CUT, "[person]")
+    assert (found.text, found.by, found.count) == (CUT, "[person]", 2)
 
 
 async def test_a_tool_that_waits_for_a_human_is_answered():

@@ -24,6 +24,13 @@ from sdrag.vocabulary import Finding, Span
 __all__ = ["closed", "disguised", "recalled"]
 
 _SEPARATORS = re.compile(r"[\W_]+")
+_APART = re.compile(
+    r"(?<=[^\W_])[\W_]{1,4}(?=[^\W_](?![^\W_]))"
+    r"|(?<=(?<![^\W_])[^\W_])[\W_]{1,4}(?=[^\W_])"
+)
+"""What is before or after a single letter, in a word or not: `noteM e y e r sbook`."""
+_BRIEF, _ACROSS = 500, 8
+"""In so many characters, forms of so many letters are looked for across words too."""
 _BLANK = "\N{WHITE SQUARE}"
 
 
@@ -124,8 +131,10 @@ def _spelt(name: str, register: Register) -> frozenset[bytes]:
     for reading in (plain, *others):
         spaced = fold(_SEPARATORS.sub(" ", reading.text))
         held = held.union(*(rules for rules, _ in register.find_forms(spaced)))
-        for token in reading.text.split():
+        for token in (reading.text + "\n" + _APART.sub("", reading.text)).split():
             held |= register.inside(_SEPARATORS.sub("", token), DENSE)
+        if len(name) <= _BRIEF:
+            held |= register.inside(_SEPARATORS.sub("", reading.text), _ACROSS)
     for rules, _ in _known(register, plain, ()):
         held |= rules
     return frozenset(held)
