@@ -262,7 +262,11 @@ def test_one_text_is_explained(folder: Path) -> None:
     output, found = call("explain", folder / "policy.yaml", "--text", TEXT)
     (span,) = found["spans"]
     assert TEXT[span["start"] : span["end"]] == "Jonathan Meyers"
+    causes = [(cause["by"], cause["type"]) for cause in span["causes"]]
+    sure = [cause["confidence"] for cause in span["causes"]]
     assert span["constraint"] == "names"
+    assert ("type", "PERSON") in causes
+    assert (span["by"], sure) == (causes[0][0], sorted(sure, reverse=True))
     assert "a mention of the type PERSON" in output
     assert "Meyers" not in output.splitlines()[-1]
 
