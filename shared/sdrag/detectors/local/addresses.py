@@ -24,7 +24,7 @@ from sdrag.detectors.local.lexicon import (
     listed,
 )
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tables import word_set
+from sdrag.detectors.local.tables import places, surnames, word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
 __all__ = ["addresses", "laid_out"]
@@ -55,6 +55,7 @@ _GAP = re.compile(
 )
 # Behind a blank line, an address goes on with a postal code alone.
 _CODED_LINE = re.compile(r"[^\n\d]{0,30}\d[^\n]{0,12}(?:\n|$)|\d")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _REACH = 14
 _HOUSE = 4
 _SHORTEST = 4
@@ -213,7 +214,8 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
         if not _GAP.match(gap) or _ends(tokens, min(ahead, position), gap):
             break
         word = tokens.words[ahead]
-        if word in MONTHS or word in WEEKDAYS:
+        calendar = word in MONTHS or word in WEEKDAYS
+        if calendar or _is_heading(tokens, ahead, edge):
             break
         if word[0].isdigit():
             if step > 0 and any(c in word for c in ":"):
@@ -227,6 +229,34 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
             break
         position = ahead
     return edge
+
+
+def _is_heading(tokens: Tokens, index: int, edge: int) -> bool:
+    """
+    Say whether a token is of a line that is a label and of no address.
+
+    Above, this needs a line that begins with its own number: streets are wrapped too.
+    """
+    gap = tokens.gap(index if index > edge else index + 1)
+    if "\n" not in gap or "," in gap:
+        return False
+    text = tokens.text
+    if index > edge:
+        line = text[tokens.starts[index] :].partition("\n")[0]
+    else:
+        first = tokens.words[edge]
+        if not (first[0].isdigit() or first.lower() in _UNITS):
+            return False
+        line = text[: tokens.ends[index]].rpartition("\n")[2]
+    return ":" in line or not any(map(_tells_place, _LETTERS.findall(line)))
+
+
+def _tells_place(word: str) -> bool:
+    """Say whether a word may be of an address; towns are surnames too."""
+    listed_name = word in places() or word in surnames()
+    named = word[0].isupper() and (listed_name or not is_common(word))
+    named = named and word.lower() not in _ROOMS
+    return named or word in STREET_HEADS or word.lower() in _STREET_WORDS | _UNITS
 
 
 def _goes_on(tokens: Tokens, index: int, step: int) -> bool:

@@ -147,6 +147,7 @@ def known_place(run: Run) -> TypeGuess:
 def introduced(run: Run) -> TypeGuess:
     """A word in front that introduces a person."""
     named = run.unusual or run.words[0] in tables.first_names()
+    named = named and not lexicon.TITLES.issuperset(run.words)
     return ("PERSON", 0.8) if named and _NAME_CUE.search(run.before(24)) else None
 
 
