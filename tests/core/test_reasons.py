@@ -34,7 +34,7 @@ PLACES = {
     "withheld": 1,
 }
 """Which argument of a call is a code, by the name of what is called."""
-KEBAB = re.compile(r"[a-z]+(?:-[a-z]+)+")
+KEBAB = re.compile(r"[a-z]{2,}(?:-[a-z]+)+")  # `e-mail` is a word
 NO_CODES = {"check-digits", "utf-8"}
 WORDS_OF_CONSTRAINTS = "constraint_parser"
 """A package full of words that only look like codes."""
