@@ -265,6 +265,40 @@ def test_every_face_gives_the_notice(face):
     assert told[1][1] == {"why": {"notice": "model-failed"}}
 
 
+MAY, OPENS = "The contract of ACME Corp ends in May.", "The harbour opens at six."
+WHAT_IS_LEFT = {
+    # a constraint: what a model that fails leaves of the two sentences
+    "Do not mention ACME Corp": [OPENS],
+    "Remove all references to ACME Corp": [OPENS],
+    "Never name ACME Corp": [OPENS],
+    'Do not mention "ACME Corp"': [OPENS],
+    "Do not mention Initech Ltd": [MAY, OPENS],
+    "Hide e-mail addresses": [MAY, OPENS],
+    "Hide dates": [OPENS],
+    "Hide everything about ACME Corp": [],
+    "Hide anything about Project Bluebird": [],
+    "Do not disclose that ACME Corp ends its contract": [],
+    "Conceal what the witness saw": [],
+    "Only the opening hours may be disclosed": [],
+    "Nothing may be disclosed": [],
+}
+
+
+@pytest.mark.parametrize("failure", ["a status", "too late", "prose"])
+@pytest.mark.parametrize("text", WHAT_IS_LEFT)
+def test_a_failure_withholds_what_needs_the_model(text, failure):
+    """What the local engine understands costs the sentences that it is about."""
+    passage = Passage("p", f"{MAY} {OPENS}", {}, 0.9)
+    policy = {"constraints": [{"text": text, "always": True}]}
+
+    for face in (langchain_invoke, llamaindex_retrieve, core_disclose):
+        left = " ".join(
+            out for out, _ in seen([passage], policy, FAILURES[failure][0], face)
+        )
+        assert [one for one in (MAY, OPENS) if one in left] == WHAT_IS_LEFT[text]
+        assert bool(left) == bool(WHAT_IS_LEFT[text])
+
+
 OTHER_CAUSES = {
     # what else empties an answer while the model fails
     "access": ({"access": {"tenant_key": "tenant"}}, {"tenant": "south"}, None),

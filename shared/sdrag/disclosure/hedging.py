@@ -2,8 +2,9 @@
 The smallest loss: what is hidden where a model's verdict stays in doubt.
 
 A constraint that asks for types of mentions, or for people, hides the sentences in
-which a mention of such a type is: nothing else can be what it asks for. One that
-must be understood could mean anything, so it withholds the chunk. Neither is kept as a
+which a mention of such a type is: nothing else can be what it asks for. One that asks
+for what it names, and not for all about it, hides the sentences that name it. One that
+must be understood could mean anything, so it withholds the chunk. None is kept as a
 finding: the next time the model is asked anew.
 """
 
@@ -16,8 +17,9 @@ from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local.type_locator import typed
 from sdrag.disclosure.stored_findings import Doubts, Found, Lookup
 from sdrag.engine.steps import Failure, Steps
+from sdrag.state.span_bytes import by_rule
 from sdrag.text.sentences import sentences
-from sdrag.vocabulary import Constraint, Finding, Mention
+from sdrag.vocabulary import Constraint, Finding, Mention, Span
 
 __all__ = ["hedged"]
 
@@ -37,9 +39,8 @@ def hedged(lookup: Lookup, doubts: Doubts) -> Steps[tuple[Found, Doubts]]:
     """
     rules = {rule.id: rule for rule in lookup.texts.constraints}
     typed_ones = {name: rule for name, rule in rules.items() if _asks_for_types(rule)}
+    named = {name for name, rule in rules.items() if _asks_for_names(rule)}
     text_indices = list(dict.fromkeys(p for p, name in doubts if name in typed_ones))
-    if not text_indices:
-        return {}, doubts
     texts = [lookup.texts.all[text_index].text for text_index in text_indices]
     outcomes = yield from LocalDetector().detect(texts)
     mentions = {
@@ -50,6 +51,10 @@ def hedged(lookup: Lookup, doubts: Doubts) -> Steps[tuple[Found, Doubts]]:
     found: Found = {}
     left: Doubts = {}
     for (text_index, name), code in doubts.items():
+        if name in named:
+            if own := _naming(lookup, text_index, name):
+                found.setdefault(text_index, {})[lookup.rules[name]] = own
+            continue
         if name not in typed_ones or text_index not in mentions:
             left[text_index, name] = code
             continue
@@ -65,13 +70,33 @@ def _asks_for_types(rule: Constraint) -> bool:
     return parsed.kind in _BY_TYPE and not parsed.identifying
 
 
+def _asks_for_names(rule: Constraint) -> bool:
+    parsed = parse(rule)
+    understood = parsed.kind == "named" and parsed.status == "understood"
+    return understood and not parsed.about_names
+
+
+def _naming(lookup: Lookup, text_index: int, name: str) -> list[Finding]:
+    """Return the sentences in which the local engine has found what is named."""
+    text, known = (
+        lookup.texts.all[text_index].text,
+        lookup.known[lookup.own[text_index]],
+    )
+    spans = by_rule(known.groups).get(lookup.rules[name], ())
+    return _overlapping(text, spans, name)
+
+
+def _overlapping(text: str, spans: Sequence[Span], name: str) -> list[Finding]:
+    return [
+        Finding(sentence, name, "doubt")
+        for sentence in sentences(text)
+        if any(sentence.overlaps(span) for span in spans)
+    ]
+
+
 def _sentences(
     text: str, mentions: Sequence[Mention], rule: Constraint
 ) -> list[Finding]:
     """Return the sentences in which a mention of the types is."""
     wanted = [finding.span for finding in typed(text, mentions, [parse(rule)])]
-    return [
-        Finding(sentence, rule.id, "doubt")
-        for sentence in sentences(text)
-        if any(sentence.overlaps(span) for span in wanted)
-    ]
+    return _overlapping(text, wanted, rule.id)
