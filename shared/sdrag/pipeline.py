@@ -20,7 +20,7 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.union import UnionDetector
 from sdrag.disclosure.binding import bind as attached
-from sdrag.disclosure.disclose import Disclosed
+from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.documents import with_documents
 from sdrag.disclosure.guesses import find_guesses
@@ -293,7 +293,9 @@ def _after_access(
         _judged(chosen, disclosed),
         engine.disclosure.key,
     )
-    told = _of_failure(disclosed) if policy.withheld.notice else ()
+    told: tuple[Passage, ...] = ()
+    if policy.withheld.notice:
+        told = yield from _of_failure(disclosed, released, engine)
     leaving = (*released.passages, *screened.notices, *released.notices, *told)
     key = policy.metadata.evidence
     return Disclosure(
@@ -302,9 +304,18 @@ def _after_access(
     )
 
 
-def _of_failure(disclosed: Disclosed) -> tuple[Passage, ...]:
-    """Return one notice, always the same, if the model failed for any passage."""
+def _of_failure(
+    disclosed: Disclosed, released: Screened, engine: Engine
+) -> Steps[tuple[Passage, ...]]:
+    """
+    Return one notice, always the same, if the model failed for any passage.
+
+    Where nothing leaves, the model is tried: else the notice would say that something
+    was found.
+    """
     failed = any(each.reason in _OF_THE_MODEL for each in disclosed.redactions)
+    if not failed and not released.passages:
+        failed = yield from model_fails(engine.disclosure)
     return (notice("model-failed", MODEL_FAILED),) if failed else ()
 
 

@@ -18,13 +18,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.candidates import ConstraintChoice
+from sdrag.disclosure.extraction import extract, extract_again
 from sdrag.disclosure.languages import find_unreadable
 from sdrag.disclosure.locating import located
 from sdrag.disclosure.paraphrase import paraphrase
 from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.release import Enforcement, decision, release, withheld
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.disclosure.texts import Texts
+from sdrag.disclosure.texts import Group, Texts
 from sdrag.engine.steps import Steps, compute, replied
 from sdrag.errors import SdragError
 from sdrag.policy import binds
@@ -32,7 +33,16 @@ from sdrag.privacy.identities import alias
 from sdrag.state import State
 from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Redaction
 
-__all__ = ["Disclosed", "disclose", "enforced", "released", "taken_before"]
+__all__ = [
+    "Disclosed",
+    "disclose",
+    "enforced",
+    "model_fails",
+    "released",
+    "taken_before",
+]
+
+_TRIED = Passage("tried", "The library opens at nine.")
 
 
 def taken_before(
@@ -165,6 +175,18 @@ def released(enforcement: Enforcement) -> Steps[tuple[Redaction, ...]]:
         range(len(enforcement.texts.passages)),
     )
     return tuple(map(replied, outcomes))
+
+
+def model_fails(setup: DisclosureSetup) -> Steps[bool]:
+    """Try the model on a text of our own: whether it fails depends on no document."""
+    rules = [rule for rule in setup.rules if rule.id not in setup.closed]
+    if not setup.has_model or not rules:
+        return False
+    group = Group((0,), (_TRIED,), (rules[0],))
+    tried = yield from extract([group], setup.policy.disclosure, setup.key)
+    if tried.again:
+        tried = yield from extract_again(tried, setup.key)
+    return bool(tried.doubts)
 
 
 def _those(

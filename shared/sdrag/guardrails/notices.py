@@ -28,8 +28,8 @@ INSUFFICIENT = (
     "There is not enough information in the documents to answer this question."
 )
 MODEL_FAILED = (
-    "Documents or parts of them were left out, because the model that checks them"
-    " failed. This does not mean that nothing was found. Try again later."
+    "The model that checks documents failed, so documents or parts of them may be"
+    " missing. This does not say whether any were found. Try again later."
 )
 _DISAGREE = (
     "These sources disagree: {pairs}. State what each of them says, and cite both."

@@ -367,7 +367,8 @@ class WithheldSection(Section):
 
     Args:
         notice: If text was withheld because a model failed, one more passage says so,
-            in the same words whatever was found. Nothing else gives a notice.
+            in the same words whatever was found. Where nothing leaves, the model is
+            tried with one short prompt. Nothing else gives a notice.
     """
 
     notice: bool = False
