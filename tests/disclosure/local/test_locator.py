@@ -90,6 +90,7 @@ MARKED = [
     ),
     ("Do not say how old the boys are", "Platform nine is closed; the score was two."),
     ("Hide ages", "Anna is [twenty-two], and I was [eleven] when it rained."),
+    ("Hide ages", "He's [thirty], she's [12], and it's twenty past. Its nine lives."),
     ("Hide ages", "My son was [seven]. The boys are [9] and [11]."),
     ("Hide ages", "The total is sixteen. It was twelve; he is four minutes late."),
     (

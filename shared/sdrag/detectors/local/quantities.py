@@ -50,7 +50,8 @@ _SOMEBODY = listed(
     "he she who i boy girl son daughter child pupil student patient witness victim man"
     " woman brother sister mother father baby tenant"
 )
-_COPULAS = listed("is was am turn turned turning I'm i'm she's he's She's He's")
+_COPULAS = listed("is was am turn turned turning I'm i'm")
+_PRONOUNS = listed("he she who")
 _RELATIVE = re.compile(r" (?:later|earlier|before|after|ago|previously|from now)\b")
 _OLD = re.compile("[ -]old| of age")
 _AGE_WORDS = listed("year years month months week weeks day days")
@@ -114,7 +115,12 @@ def _ages(tokens: Tokens) -> Iterator[Candidate]:
             match[1].isdigit() or re.split("[ -]", match[1])[0] in NUMBER_WORDS
         ):
             yield Candidate(*match.span(1), "AGE", 0.8, "context")
-    for index in tokens.indices(_COPULAS):
+    shortened = [
+        index
+        for index in tokens.indices(("s",))
+        if index and tokens.words[index - 1].lower() in _PRONOUNS
+    ]
+    for index in [*tokens.indices(_COPULAS), *shortened]:
         match = _IS_AGED.match(text, tokens.ends[index])
         if match is None and _is_of_somebody(tokens, index):
             match = _IS_AGED_IN_WORDS.match(text, tokens.ends[index])
