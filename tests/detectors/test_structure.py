@@ -38,6 +38,7 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
             "Signed: [[May Page]]\nDate: 3 May",
             "From: Finance\nTo: [[May Rose]]\nSubject: Lake levels",
             "Name: Annual Report\nOwner: Reception desk",
+            "Teacher: [[Ms Mbeki]]. Room 11. Author: [[Jas. K. Lake]]",
             "Witness: none\nTeacher: unknown\nContact: see below",
             "File name: lake.txt, product name: falcon, host name: gate",
             "first: 3rd place\nlast: Tuesday",

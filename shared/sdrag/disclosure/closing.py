@@ -1,10 +1,10 @@
 """
 Closed spans: all that a constraint cuts from a text, so that cutting needs no thought.
 
-What was found in the text, every other occurrence of what was found in it, and what
-its document's register knows again are united and widened to whole words. A word is cut
-whole or not at all, so no cut can lay a form bare that stood inside a word, whichever
-of the constraints are enforced.
+What was found in the text, every other occurrence of what was found in it by its form,
+and what its document's register knows again are united and widened to whole words. A
+word is cut whole or not at all, so no cut can lay a form bare that stood inside a word,
+whichever of the constraints are enforced.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+from sdrag.disclosure.registering import IN_PLACE
 from sdrag.disclosure.surface_forms import lasts
 from sdrag.state.register import DENSE, Register
 from sdrag.text.folding import Folded, fold
@@ -52,8 +53,9 @@ def closed(
     spans: dict[bytes, set[Span]] = {}
     for rule, own in findings.items():
         if own:
-            said = PhraseMatcher(filter(lasts, {f.span.of(text) for f in own}))
-            spans[rule] = {finding.span for finding in own} | set(said.find(plain))
+            said = {f.span.of(text) for f in own if f.reason not in IN_PLACE}
+            again = PhraseMatcher(filter(lasts, said)).find(plain)
+            spans[rule] = {finding.span for finding in own} | set(again)
     for rules, span in _known(register, plain, others):
         for rule in rules:
             spans.setdefault(rule, set()).add(span)

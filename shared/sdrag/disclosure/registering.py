@@ -2,9 +2,9 @@
 What is to be known again, made of what was located.
 
 Names, codes and whatever else was found by its form or by a model go wherever they
-are in their document, with the other forms of names. A word that was hidden for what
-it means there goes wherever the same words are next to it; only where it is so rare
-that it means the same everywhere does it go everywhere.
+are in their document, with the other forms of names, and so is a rare word that surely
+tells a secret. Any other word that was hidden for what it means there goes wherever the
+same words are next to it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from sdrag.disclosure.surface_forms import (
 )
 from sdrag.state.entries import Entries, Hashes, context_words
 from sdrag.text.folding import Folded
-from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.spans import SpanUnion
 from sdrag.vocabulary import Constraint, Finding, Span
 
@@ -31,11 +30,8 @@ __all__ = ["IN_PLACE", "add_entries", "surfaces"]
 
 IN_PLACE = frozenset({"scored", "cue"})
 """Who finds words for what they mean where they are."""
-
-_RARE = 4000
-"""From this rank on, a word means the same wherever it is."""
-_SHORTEST = 4
-_WORD = re.compile(r"[^\W\d_]+")
+_OF_PEOPLE = frozenset({"", "PERSON"})
+"""Types whose parts are names too; an organisation's are everyday words."""
 
 
 def surfaces(
@@ -53,17 +49,17 @@ def surfaces(
         constraint: On people, it withholds the other forms of their names too.
         marks: Finds placeholders; what is within one is no form.
     """
-    known: set[str] = set()
     standing = SpanUnion(Span(*match.span()) for match in marks.finditer(text))
-    for finding in findings:
-        if standing.contains(finding.span):
-            continue
-        surface = finding.span.of(text)
-        if finding.reason not in IN_PLACE or _is_rare(surface):
-            known.add(surface)
+    lasting = [
+        finding
+        for finding in findings
+        if finding.reason not in IN_PLACE and not standing.contains(finding.span)
+    ]
+    known = {finding.span.of(text) for finding in lasting}
     known |= {form for surface in known for form in value_forms(surface)}
     if known and _names_people(constraint):
-        known |= {form for surface in known for form in name_forms(surface)}
+        named = {f.span.of(text) for f in lasting if f.type in _OF_PEOPLE}
+        known |= {form for surface in named for form in name_forms(surface)}
     for surface in known:
         if lasts(surface):
             yield surface
@@ -101,8 +97,7 @@ def add_entries(
     ]
     if not there:
         return
-    said = {span.of(folded.original) for span in there}
-    hidden = SpanUnion([*there, *PhraseMatcher(filter(lasts, said)).find(folded)])
+    hidden = SpanUnion(there)
     indices, words = context_words(folded)
     for index, (start, end) in enumerate(indices):
         span = folded.span(start, end)
@@ -110,16 +105,6 @@ def add_entries(
             if len(words) == 1:
                 entries.add_form(rule, words[0], hashes)
             entries.add_word(rule, words, index, hashes)
-
-
-def _is_rare(surface: str) -> bool:
-    """Say whether a single word is known again wherever it is."""
-    ranks = common_words()
-    return (
-        _WORD.fullmatch(surface) is not None
-        and len(surface) >= _SHORTEST
-        and ranks.get(surface.lower(), len(ranks)) >= _RARE
-    )
 
 
 def _names_people(constraint: Constraint) -> bool:

@@ -59,8 +59,11 @@ _DIGRAPH = re.compile("(?<=[aou])e")
 
 
 def lasts(form: str) -> bool:
-    """Say whether a form may go wherever it is: "of", found once, may not."""
-    return not (needs_case(form) and form.strip().lower() in common_words())
+    """Say whether a form may go wherever it is: "of" and "12", found once, may not."""
+    word = form.strip().lower()
+    if word.isdigit():
+        return len(word) >= _SHORTEST
+    return not (needs_case(form) and word in common_words())
 
 
 def speaks_of_people(constraint_text: str) -> bool:

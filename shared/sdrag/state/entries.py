@@ -3,17 +3,17 @@ What is to be known again of a document, as keyed hashes.
 
 A surface form goes wherever it is, in any spelling and run together; a long one by its
 parts. A word that a constraint on meaning hides ("lamp") is no form: elsewhere it is
-harmless. It is an entry together with the words next to it, so for that no word more
-than its two neighbours has to be in a text, and at an edge of the text one of them.
+harmless. It is an entry together with the two words on either side. A text that is cut
+off nearer than that has to hold what is left of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import product
 from typing import NamedTuple
 
 from sdrag.text.folding import UNSPACED, Folded, fold_text, is_unspaced
@@ -30,7 +30,7 @@ __all__ = [
     "Form",
     "Hashes",
     "context_words",
-    "rules_between",
+    "contexts",
 ]
 
 WORD = re.compile(rf"[^\W_{UNSPACED}]+")
@@ -40,11 +40,8 @@ _SHORTEST_DENSE_UNSPACED = 2
 _LONGEST_PART = 400
 _MOST_OFFSET = 255
 _MOST_LENGTH = 65_535
-_NOTHING: frozenset[bytes] = frozenset()
-_LEFT_MISSING, _RIGHT_MISSING = 0x5BD1E995, 0x2545F491
-"""Mixed into the hash of a word and one neighbour where the other was not there."""
-_RIGHT = 0x9E3779B9
-"""Tells a word with the one before it from the same two with the first one hidden."""
+_REACH = 2
+"""So many words on either side of one make its context."""
 
 SPACED, CASED, UNSPACED_FORM, _RUN = range(4)
 """The kinds of a form."""
@@ -132,7 +129,7 @@ class Entries:
             index: Of the word among them.
             hashes: Of the state.
         """
-        for context in _contexts(words, index, hashes):
+        for context in contexts(words, index, hashes, kept=True):
             self.contexts.setdefault(context, set()).add(rule)
 
     def add(self, other: Entries) -> bool:
@@ -200,34 +197,35 @@ def _forms(surface: str, hashes: Hashes) -> Iterator[Form]:
         yield Form(_RUN, 0, len(run), 0, hashes.of("dense", run))
 
 
-def _contexts(words: Sequence[str], index: int, hashes: Hashes) -> Iterator[int]:
-    word = words[index]
-    yield hashes.short("alone", word)
-    if not index:
-        yield hashes.short("first", word)
-    if index + 1 == len(words):
-        yield hashes.short("last", word)
-    left = right = None
-    if index:
-        left = hashes.short("pair", f"{words[index - 1]} {word}")
-    if index + 1 < len(words):
-        right = hashes.short("pair", f"{word} {words[index + 1]}")
-    if left is not None:
-        yield left ^ _RIGHT if right is not None else left ^ _RIGHT_MISSING
-    if right is not None:
-        yield right if left is not None else right ^ _LEFT_MISSING
+def contexts(
+    words: Sequence[str], index: int, hashes: Hashes, *, kept: bool
+) -> Iterator[int]:
+    """
+    Yield the hashes of a word with the words beside it.
+
+    Args:
+        words: Of a text, in order.
+        index: Of the word among them.
+        hashes: Of the state.
+        kept: Whether to keep them, with those of every text that is cut off sooner, or
+            to look them up. The first one kept is of the word alone.
+    """
+    before = words[max(0, index - _REACH) : index]
+    after = words[index + 1 : index + 1 + _REACH]
+    for (left, cut_left), (right, cut_right) in product(
+        _reaches(len(before), kept=kept), _reaches(len(after), kept=kept)
+    ):
+        beside = [*before[len(before) - left :], words[index], *after[:right]]
+        kind = f"context {left} {cut_left:d} {cut_right:d}"
+        yield hashes.short(kind, " ".join(beside))
 
 
-def rules_between(
-    contexts: Mapping[int, AbstractSet[bytes]], left: int | None, right: int | None
-) -> AbstractSet[bytes]:
-    """Return the rules that hide a word between two others."""
-    hidden: set[bytes] = set()
-    both: list[AbstractSet[bytes]] = []
-    if left is not None:
-        hidden |= contexts.get(left ^ _RIGHT_MISSING, _NOTHING)
-        both.append(contexts.get(left ^ _RIGHT, _NOTHING))
-    if right is not None:
-        hidden |= contexts.get(right ^ _LEFT_MISSING, _NOTHING)
-        both.append(contexts.get(right, _NOTHING))
-    return hidden | (both[0] & both[-1])
+def _reaches(there: int, *, kept: bool) -> Iterator[tuple[int, bool]]:
+    """Yield how many words count on a side, and whether the text kept ends there."""
+    if kept:
+        yield from ((reach, False) for reach in range(there + 1))
+        if there < _REACH:
+            yield there, True
+    else:
+        yield there, False
+        yield from ((reach, True) for reach in range(min(there + 1, _REACH)))

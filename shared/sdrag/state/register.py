@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Self
 
 from sdrag.state.entries import (
@@ -28,7 +27,7 @@ from sdrag.state.entries import (
     Form,
     Hashes,
     context_words,
-    rules_between,
+    contexts,
 )
 from sdrag.state.entry_bytes import read_entries, written_entries
 from sdrag.text.folding import Folded, is_boundary
@@ -159,26 +158,20 @@ class Register(Confidential):
 
     def _known_words(self, folded: Folded) -> Iterator[tuple[AbstractSet[bytes], Span]]:
         """Yield words that are hidden between the same neighbours."""
-        contexts = self.entries.contexts
-        if not contexts:
+        known = self.entries.contexts
+        if not known:
             return
         indices, words = context_words(folded)
-        pairs = [
-            self.hashes.short("pair", f"{one} {other}")
-            for one, other in pairwise(words)
-        ]
-        rules: AbstractSet[bytes]
         for index, word in enumerate(words):
-            if not pairs:
-                rules = contexts.get(self.hashes.short("alone", word), _NOTHING)
-            else:
-                left = pairs[index - 1] if index else None
-                right = pairs[index] if index < len(pairs) else None
-                rules = rules_between(contexts, left, right)
-                if left is None or right is None:  # there, its other neighbour was not
-                    edge = "last" if left is None else "first"
-                    known = contexts.get(self.hashes.short(edge, word), _NOTHING)
-                    rules = rules | known
+            alone = next(contexts([word], 0, self.hashes, kept=True))
+            if alone not in known:
+                continue
+            rules = _NOTHING.union(
+                *(
+                    known.get(context, _NOTHING)
+                    for context in contexts(words, index, self.hashes, kept=False)
+                )
+            )
             if rules:
                 yield rules, folded.span(*indices[index])
 

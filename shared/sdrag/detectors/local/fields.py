@@ -268,6 +268,7 @@ _LONGEST = {
 _WORDS_OF_NAME = re.compile(r"[^\W\d_]+(?:['\u2019.-][^\W\d_]+)*\.?|,")
 _NOT_IN_NAMES = FUNCTION_WORDS - {"i", "my", "in", "do", "an", "will", "may", "so"}
 _MOST = 5
+_ABBREVIATED = 4
 
 
 def _name(value: str, *, loose: bool) -> str:
@@ -288,6 +289,8 @@ def _name(value: str, *, loose: bool) -> str:
             break
         end = match.end()
         words.append(word)
+        if word.endswith(".") and len(word) > _ABBREVIATED and word[:-1] not in TITLES:
+            break  # the sentence ends
     telling = [w for w in words if w not in PARTICLES and w.rstrip(".") not in TITLES]
     if (
         not telling

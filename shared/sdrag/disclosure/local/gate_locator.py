@@ -297,7 +297,7 @@ def _everywhere(
             if _stem(word) in stated[row] and _is_rare(word):
                 chance = 1.0
             if chance:
-                yield Finding(span, parsed.constraint.id, "scored", chance)
+                yield Finding(span, parsed.constraint.id, "rare", chance)
 
 
 def _tells(word: str) -> bool:
