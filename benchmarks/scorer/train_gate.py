@@ -395,6 +395,13 @@ def train(options: argparse.Namespace) -> None:
             return
 
 
+def average(paths: Sequence[Path], out: Path) -> None:
+    """Save the mean of the weights of several times of one training."""
+    read = [load_file(path) for path in paths]
+    means = {n: sum(of[n].float() for of in read) / len(read) for n in read[0]}
+    save_file({name: mean.half().contiguous() for name, mean in means.items()}, out)
+
+
 def main() -> None:
     """Read the options."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -409,9 +416,13 @@ def main() -> None:
     )
     parser.add_argument("--rate", type=float, default=1.5e-4)
     parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--average", type=Path, nargs="+", help="instead of training")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    train(options)
+    if options.average:
+        average(options.average, options.out)
+    else:
+        train(options)
 
 
 if __name__ == "__main__":
