@@ -259,7 +259,8 @@ class TestHeuristicsPutBack:
 
         monkeypatch.setattr(gate_locator, "decide", decided)
 
-        assert _uncovered(*SAFE, [SAFE[1].replace("man", "woman with a drill")], "d")
+        surer = "The safe was opened with a stethoscope held to the door."
+        assert _uncovered(*SAFE, [surer], "d")
 
     def test_officials_spared_unasked(self, monkeypatch) -> None:
         """A title must not make the same name somebody's who acts in an office."""

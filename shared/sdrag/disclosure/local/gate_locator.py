@@ -93,8 +93,8 @@ class Thresholds:
 
 _MIDDLE = 0.5
 _MEASURED = (
-    Thresholds(proposed=0.1, sentence=0.45, word=0.3, beside=0.15, again=0.8),
-    Thresholds(proposed=0.05, sentence=0.2, word=0.15, beside=0.05, again=0.7),
+    Thresholds(proposed=0.1, sentence=0.45, word=0.3, beside=0.15, again=0.7),
+    Thresholds(proposed=0.05, sentence=0.2, word=0.15, beside=0.05, again=0.6),
     Thresholds(proposed=0.02, sentence=0.06, word=0.1, beside=0.03, again=0.5),
 )
 """At the sensitivities `low`, `balanced` and `high`."""
