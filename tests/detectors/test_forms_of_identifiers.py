@@ -67,6 +67,7 @@ KINDS = {
         Nigeria: NIN [[70418 552 319]] | Canada: SIN [[046 454 286]]
         Brazil: CPF [[529.982.247-25]] | Chile: RUT [[17.402.881-K]]
         Mexico: CURP [[VEDL920417MDFRNN05]] | US: SSN [[512 70 4418]]
+        UK: to account [[30-90-21 44187260]] | UK: paid from [[20-45-77, 3192681]].
         US: itin [[918-77-3302]] | US: Medicare MBI [[4KP7-RW2-HN65]]
         US: NPI [[1234567893]] | US: licence no. [[S 412 770 19 205]]
         US: DEA number [[bk7310954]] | South Africa: passport [[M 40718825]]

@@ -41,6 +41,7 @@ _BANK = re.compile(
     r"([A-Z]{4} ?[A-Z]{2} ?[A-Z0-9]{2}(?: ?[A-Z0-9]{3})?)(?!\w)"
 )
 _SORT = re.compile(r"(?i:[ -]?code(?: is| was)?:? ?)(\d\d[ -]?\d\d[ -]?\d\d)(?!\w)")
+_SORT_AND_ACCOUNT = re.compile(r"(?<![\w-])\d\d-\d\d-\d\d[ ,/]{1,2}\d{7,8}(?![\w-])")
 _CUED_PATTERNS = {
     cased(("iban",)): (_CUED_IBAN, "IBAN_CODE"),
     cased(("swift", "bic")): (_BANK, "CODE"),
@@ -66,6 +67,9 @@ def bank_accounts(tokens: Tokens, positions: list[int]) -> Iterator[Candidate]:
             yield Candidate(match.start(), end, "IBAN_CODE", 1.0, "check-digits")
         elif _IBAN_FORM.fullmatch(text, match.start(), end):
             yield Candidate(match.start(), end, "IBAN_CODE", 0.85, "length")
+    starts = [tokens.starts[index] for index in tokens.numbers]
+    for match in matches(_SORT_AND_ACCOUNT, text, starts):
+        yield Candidate(*match.span(), "CODE", 0.96, "form")
     for words, (pattern, type_) in _CUED_PATTERNS.items():
         for match in cued(pattern, tokens, words):
             yield Candidate(*match.span(1), type_, 0.96, "cue")
