@@ -117,6 +117,8 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
     "account names": (
         {"USERNAME"},
         [
+            "made by [[svc_backup_adm]] and reversed by [[j.rourke-adm]] at two",
+            "a co-admin, the vice-admin and the adm office, svc-",
             "'[[dilan]]' logged out at [2018-03-15 13:15:19,0876]",
             "INFO Permission cache updated for user [[dilan]]",
             "'[[dilan]] [-1234]' logged in",
@@ -261,6 +263,8 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
     "addresses between other lines": (
         {"ADDRESS", "LOCATION"},
         [
+            "at [[3 Bellfounder's Yard]], near [[Tanner's Row]] and [[St Anne's Road]]",
+            "the driver's way home, the miller's lane, Baker's yard, a Baker's Dozen",
             "Delivery Address:\n[[17 Quarry Lane\nHull\nHU1 2AB]]\nPhone: 0770 5550143",
             "Delivery\n[[17 Quarry Lane\nHull\nHU1 2AB]]\nInvoice 12",
             "HOME ADDRESS\n[[17 Quarry Lane\nHull HU1 2AB]]\n\nYour boiler",

@@ -300,13 +300,13 @@ def test_a_form_of_a_script_without_spaces_is_found():
     [
         ("lamp", "scored", False),
         ("lamp", "cue", False),
-        ("theodolite", "scored", True),
-        ("theodolite", "cue", True),
+        ("theodolite", "scored", False),
+        ("theodolite", "rare", True),
         ("lamp", "local", True),
         ("lamp", "model", True),
     ],
 )
-def test_a_word_hidden_for_its_meaning_is_no_form_unless_it_is_rare(
+def test_a_word_hidden_for_its_meaning_is_no_form_unless_it_is_surely_rare(
     word, reason, is_form
 ):
     """A lamp is a secret where it was stolen; elsewhere it is a lamp."""

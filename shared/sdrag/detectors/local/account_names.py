@@ -151,10 +151,18 @@ _TELLING = cased(
     )
 )
 _NO_ACCOUNT = word_set("no_accounts")
+_PARTS = "|".join(sorted(word_set("account_parts")))
+_PRIVILEGED = re.compile(
+    rf"(?<![\w.@/-])(?!(?:vice|re|co|sub|non|ex)-)(?:(?:{_PARTS})[_-][a-z][\w.-]{{0,30}}\w"
+    rf"|[a-z][a-z0-9.]{{1,30}}[_-](?:{_PARTS}))(?![\w@/-])"
+)
 
 
 def account_names(text: str, tokens: Tokens) -> Iterator[Candidate]:
-    """Yield names of accounts, by the words of logs and shells around them."""
+    """Yield names of accounts, by parts of them or words of logs and shells."""
+    for match in _PRIVILEGED.finditer(text):
+        if match.group().lower() not in tables.common_words():
+            yield Candidate(*match.span(), "USERNAME", 0.8, "account")
     if _TELLING.isdisjoint(tokens.where) and "\\" not in text:
         return
     for pattern in (_CUED, _IN_FOLDER, _SHELL, _ACTING):

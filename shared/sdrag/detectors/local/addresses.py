@@ -66,10 +66,17 @@ _CUE = re.compile(
     r"\b(?:(?:lives?|lived|living|located|station is|side of|house is|office is|stop"
     r"|shop) (?:at|on|in|of)|address(?: is)?:?|corner of|return to|resid\w+ at) $"
 )
+# A street that is somebody's: the mark parts its name in two.
+_OWNED = re.compile(
+    r"(?<!\w)(?:\d{1,4}[A-Za-z]?,? )?(?:St\.? )?[A-Z][a-z]+(?:['\u2019]s|s['\u2019]) "
+    rf"(?:{'|'.join(sorted(word_set('owned_streets')))})(?!\w)"
+)
 
 
 def addresses(tokens: Tokens) -> Iterator[Candidate]:
     """Yield addresses."""
+    for match in _OWNED.finditer(tokens.text):
+        yield Candidate(*match.span(), "ADDRESS", 0.8, "name")
     done = -1
     for index, start in sorted({**_numbered(tokens), **_kernels(tokens)}.items()):
         if index <= done:

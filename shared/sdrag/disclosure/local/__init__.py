@@ -144,7 +144,9 @@ def _divided(
         Thresholds.at(sensitivity if own is None else own)
         for own in asked_sensitivities
     ]
-    meant = {p.constraint.id for p in gated if p.meaning and " " in p.subject}
+    meant = {
+        p.constraint.id: p.everywhere for p in gated if p.meaning and " " in p.subject
+    }
     found = [
         *typed(document.text, known, asked, document.sentences),
         *_cued(document, asked),
@@ -157,6 +159,7 @@ def _divided(
         if finding.constraint_id in meant
         and finding.reason != "checked"
         and finding.type != "PERSON"
+        and finding.type not in meant[finding.constraint_id]
     ]
     asked_for = set(found).difference(proposals)
     findings = [
