@@ -67,6 +67,7 @@ class Thresholds:
     Args:
         proposed: The scorer, of a word, to propose its sentence.
         sentence: The gate, of a sentence.
+        cued: The gate, of a sentence that speaks of what the constraint asks for.
         word: The gate, of a word in a sentence that is open.
         beside: The gate, of a word beside one that is withheld.
         again: The gate, of a word that is withheld throughout the document.
@@ -74,6 +75,7 @@ class Thresholds:
 
     proposed: float
     sentence: float
+    cued: float
     word: float
     beside: float
     again: float
@@ -93,9 +95,9 @@ class Thresholds:
 
 _MIDDLE = 0.5
 _MEASURED = (
-    Thresholds(proposed=0.1, sentence=0.45, word=0.3, beside=0.15, again=0.7),
-    Thresholds(proposed=0.05, sentence=0.2, word=0.15, beside=0.05, again=0.6),
-    Thresholds(proposed=0.02, sentence=0.06, word=0.1, beside=0.03, again=0.5),
+    Thresholds(0.1, sentence=0.45, cued=0.2, word=0.3, beside=0.15, again=0.7),
+    Thresholds(0.05, sentence=0.25, cued=0.1, word=0.12, beside=0.04, again=0.6),
+    Thresholds(0.02, sentence=0.06, cued=0.03, word=0.1, beside=0.03, again=0.5),
 )
 """At the sensitivities `low`, `balanced` and `high`."""
 
@@ -132,19 +134,24 @@ def decided(
         for row, limits in enumerate(thresholds)
         if chances[row].max(initial=0.0) >= limits.proposed
     }
+    cued: set[_Place] = set()
     for finding in proposals:
         for number in _sentences(document, finding.span):
             place = rows[finding.constraint_id], number
             typed = [finding] if finding.type else []
             proposed.setdefault(place, []).extend(typed)
+            if not typed:
+                cued.add(place)
     parts = [span.of(document.text) for span in document.sentences]
     pairs = [(row, parts[number]) for row, number in proposed]
     again: list[dict[str, float]] = [{} for _ in asked]
-    for (row, number), decision in zip(proposed, decide(pairs, texts), strict=True):
-        typed, sure = proposed[row, number], _unite(decision, scored[number][row])
-        if sure.chance >= thresholds[row].sentence:
+    for place, decision in zip(proposed, decide(pairs, texts), strict=True):
+        row, number = place
+        limits, typed = thresholds[row], proposed[place]
+        sure = _unite(decision, scored[number][row])
+        if sure.chance >= (limits.cued if place in cued else limits.sentence):
             yield from typed
-            chosen = _Chosen(parts[number], sure, asked[row], thresholds[row])
+            chosen = _Chosen(parts[number], sure, asked[row], limits)
             again[row] |= chosen.again
             for span in chosen.spans(or_all=not typed):
                 yield Finding(
