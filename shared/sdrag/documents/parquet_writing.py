@@ -68,10 +68,12 @@ def _metadata(found: Sequence[dict[str, Any]]) -> pa.Array:
 
 
 def _is_plain(kind: pa.DataType, depth: int = 0) -> bool:
-    """Say whether Parquet has the type: it has no structs without fields."""
+    """Say whether Parquet has the type: no empty struct, no list of nothing."""
     from pyarrow import types  # noqa: PLC0415 -- an extra
 
     if depth > _MAX_DEPTH or (types.is_struct(kind) and not kind.num_fields):
+        return False
+    if types.is_list(kind) and types.is_null(kind.value_type):
         return False
     inner = [kind.field(index).type for index in range(kind.num_fields)]
     return all(_is_plain(one, depth + 1) for one in inner)

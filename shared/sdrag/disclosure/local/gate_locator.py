@@ -3,8 +3,9 @@ What must be understood: sentences are proposed, and the gate decides them.
 
 Types, cues and the scorer propose sentences for a constraint; the scorer reads the
 whole document as well, which only proposes more. The gate reads the constraint and the
-sentence, and nothing else. In a sentence that it opens, it chooses the words. Every
-threshold is absolute. A rare word that is withheld is withheld throughout the document.
+sentence, and nothing else. In a sentence that it opens, it chooses the words; where
+people are asked for, only such as have a capital. Every threshold is absolute. A rare
+word that is withheld is withheld throughout the document.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ _UNKNOWN = 6000
 _SHORTEST = 4
 _GAP = 1
 """So many words between two that are withheld go as well."""
+_NAME = 0.4
+"""How sure the networks must be that a word with a capital is a name."""
 _LEAST = 1e-4
 """No network is surer than by so much."""
 _WHOLE = 0.7
@@ -54,6 +57,12 @@ _CLAUSE = re.compile(
 )
 _LONE_WORDS = frozenset({"A", "I"})
 _PLURALS_IN_ES = ("sses", "shes", "ches", "xes")
+
+_EVERYBODY = re.compile(
+    r"(?:(?:all|any|the|every|personal|full) )*names?"
+    r"(?: of (?:all |any )?(?:people|persons|individuals|(?:every|any)(?:body|one)))?"
+)
+"""Names of everybody are found by their form alone."""
 
 _Place = tuple[int, int]
 """The row of a constraint, and the number of a sentence."""
@@ -104,6 +113,9 @@ _MEASURED = (
 
 def is_decided(parsed: ParsedConstraint) -> bool:
     """Say whether sentences are decided for a constraint."""
+    if parsed.kind == "people":
+        everybody = _EVERYBODY.fullmatch(parsed.subject) is not None
+        return not everybody and parsed.constraint.spare is None
     return parsed.kind in {"meaning", "statement"}
 
 
@@ -151,14 +163,19 @@ def decided(
         sure = _unite(decision, scored[number][row])
         if sure.chance >= (limits.cued if place in cued else limits.sentence):
             yield from typed
-            chosen = _Chosen(parts[number], sure, asked[row], limits)
-            again[row] |= chosen.again
-            for span in chosen.spans(or_all=not typed):
+            if asked[row].kind == "people":
+                spans, type_ = _names(parts[number], sure), "PERSON"
+            else:
+                chosen = _Chosen(parts[number], sure, asked[row], limits)
+                spans, type_ = chosen.spans(or_all=not typed), ""
+                again[row] |= chosen.again
+            for span in spans:
                 yield Finding(
                     shifted(span, document.sentences[number].start),
                     asked[row].constraint.id,
                     "scored",
                     sure.chance,
+                    type_,
                 )
     yield from _everywhere(document.text, asked, again)
 
@@ -212,6 +229,15 @@ def _sentences(document: JoinedText, span: Span) -> range:
         for at in (span.start, span.end - 1)
     )
     return range(max(0, first), max(0, last) + 1)
+
+
+def _names(text: str, decision: Decision) -> list[Span]:
+    """Return words that are a name here, and may be an everyday word elsewhere."""
+    return [
+        word
+        for word, chance in zip(decision.words, decision.chances, strict=True)
+        if chance >= _NAME and word.of(text)[0].isupper()
+    ]
 
 
 class _Chosen:
