@@ -119,7 +119,7 @@ SENTENCES = "presidio_research/synth_dataset_v2.json"
             },
         ),
         (LocalDetector(), POSTS, {"recall_direct": 0.95}),
-        (LocalDetector(), SENTENCES, {"f2": 0.93, "f2_typed": 0.85}),
+        (LocalDetector(), SENTENCES, {"f2": 0.93, "f2_typed": 0.84}),
         (
             TaggerDetector(),
             CASES,
@@ -131,7 +131,7 @@ SENTENCES = "presidio_research/synth_dataset_v2.json"
             },
         ),
         (TaggerDetector(), POSTS, {"recall_direct": 0.95, "recall_token": 0.92}),
-        (TaggerDetector(), SENTENCES, {"recall_token": 0.98, "f2_typed": 0.85}),
+        (TaggerDetector(), SENTENCES, {"recall_token": 0.98, "f2_typed": 0.84}),
     ],
 )
 def test_a_detector_holds_its_figures(
