@@ -18,6 +18,7 @@ from dataclasses import astuple, dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
+from sdrag.detectors.local.lexicon import TITLES
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.local.gate import Decision, decide
@@ -236,8 +237,12 @@ def _names(text: str, decision: Decision) -> list[Span]:
     return [
         word
         for word, chance in zip(decision.words, decision.chances, strict=True)
-        if chance >= _NAME and word.of(text)[0].isupper()
+        if chance >= _NAME and _may_be_a_name(word.of(text))
     ]
+
+
+def _may_be_a_name(word: str) -> bool:
+    return word[0].isupper() and _tells(word) and word not in TITLES
 
 
 class _Chosen:
