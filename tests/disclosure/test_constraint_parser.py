@@ -195,6 +195,8 @@ TRADES = [
     "Redact biometric identifiers",
 ]
 PROSE = [
+    "It must remain private why the chief judge gave up his office",
+    "It is confidential how the bridge fell",
     "Keep back how the safe was opened",
     "Why the co-founder is leaving shall not be told",
     "Never let slip why the bride's mother stays away",
@@ -355,6 +357,9 @@ WHO_IS_WHO = [
     "Readers should not be able to narrow down who it was",
 ]
 NOT_WHO_IS_WHO = [
+    "The parties to the dispute must be unrecognisable by name",
+    "Neither of the two opponents may be recognised by name",
+    "The deceased should not be recognisable by their surnames",
     "Do not reveal who reported the fire",
     "The identity of the informant",
     "Data subjects must not be identifiable",

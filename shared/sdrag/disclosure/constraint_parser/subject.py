@@ -33,7 +33,9 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"^(?:please |you must |it is forbidden to |nothing (?:may|must|should) be said )?"
+    r"^(?:please |you must |it is forbidden to |nothing (?:may|must|should) be said "
+    r"|it (?:is|(?:must|should|shall|has to|is to) (?:be|be kept|stay|remain)) "
+    r"(?:private|secret|confidential|hidden|undisclosed|untold) (?=how|why|wh[aeo]))?"
     r"(?:(?:do not|don't|never|refuse to|avoid|no) )?"
     r"(?:(?:remove|mask|reveal|withhold|keep(?: back| out| secret| quiet)?|disclose"
     r"|hide|leave out|leave unmentioned|suppress|conceal|say(?: anything)?"
