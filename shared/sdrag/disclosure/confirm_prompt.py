@@ -315,8 +315,8 @@ def confirm_prompt(
     for sentence in (item.sentences[0] for item in controls):
         listed.insert(draw.randint(0, len(listed)), sentence)
     asked = [*marked]
-    for item in controls:
-        asked.insert(draw.randint(0, len(asked)), item)
+    for place, item in sorted(_draw_places(draw, controls, len(marked)).items()):
+        asked.insert(place, item)
     by_id = dict(zip(_draw_ids(draw, "q", len(asked)), asked, strict=True))
     place_of = {sentence: index for index, sentence in enumerate(listed, 1)}
 
@@ -379,6 +379,17 @@ def _draw_controls(
         sentence = f"{act} {words} {draw.choice(_WHEN)}."
         questions[sentence] = Marked(words, (sentence,), ("",))
     return constraint, list(questions.values())
+
+
+def _draw_places(
+    draw: Random, controls: Sequence[Marked], others: int
+) -> dict[int, Marked]:
+    """Draw places so that a no to every other question fails as well."""
+    while True:
+        places = draw.sample(range(others + len(controls)), len(controls))
+        odd = {place % 2 for place, goes in zip(places, _CONTROLS, strict=True) if goes}
+        if len(odd) > 1:
+            return dict(zip(places, controls, strict=True))
 
 
 def _in_one_line(said: str) -> str:
