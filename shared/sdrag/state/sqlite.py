@@ -81,7 +81,7 @@ class SqliteDatabase:
                 with file.open("rb") as opened:
                     if opened.read(len(_HEADER)) != _HEADER:
                         raise _foreign(name)
-                with self.transaction() as connection:
+                with self.reading() as connection:  # while another lays it out
                     _check_owner(connection, schema, name, may_make=may_make)
             else:
                 file.touch(mode=0o600)
