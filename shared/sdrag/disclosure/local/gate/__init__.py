@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from sdrag.engine.deadlines import check_time
+from sdrag.minilm import few_threads
 from sdrag.minilm.packaged_network import PackagedNetwork
 from sdrag.minilm.sentence_windows import padded, tokenized
 from sdrag.vocabulary import Confidential, Span
@@ -137,7 +138,7 @@ def _read(
     network, tokenizer = _NETWORK.loaded()
     first, last = map(tokenizer.token_to_id, ("[CLS]", "[SEP]"))
     found: dict[_Window, tuple[float, Row]] = {}
-    with torch.inference_mode():
+    with torch.inference_mode(), few_threads([]):
         view = _view(tuple(constraints))
         for batch in _batches(windows):
             check_time()
