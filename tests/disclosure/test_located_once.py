@@ -68,6 +68,26 @@ def chunks(*texts, document="d"):
 class TestTheRegister:
     """What one chunk says of a name is known in all others of its document."""
 
+    def test_a_name_that_only_the_networks_see(self):
+        """It is an everyday word, and no rule takes the second chunk's for a name."""
+        built = engine()
+        bound(chunks("Hale signed the letter, and Karlsson read it."), built)
+
+        texts = shown([Passage("later", "Later Hale rang.", document_id="d")], built)
+
+        assert texts["later"] == "Later [person] rang."
+
+    def test_a_part_of_an_organisation(self):
+        """Where it is no everyday word."""
+        built = engine({"constraints": ["Names of customers and suppliers"]})
+        bound(chunks("We signed with Pellucid Optics Court Ltd in May."), built)
+
+        texts = shown(
+            [Passage("later", "Then pellucid asked the court.", document_id="d")], built
+        )
+
+        assert texts["later"] == "Then [person] asked the court."
+
     def test_fifty_surnames_bound_by_two_processes(self, tmp_path):
         """At once, in any order, each half of every document; a third one reads."""
         path = tmp_path / "state.sqlite"

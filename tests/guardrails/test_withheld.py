@@ -301,7 +301,7 @@ def test_a_form_of_a_script_without_spaces_is_found():
         ("lamp", "scored", False),
         ("lamp", "cue", False),
         ("theodolite", "scored", False),
-        ("theodolite", "rare", True),
+        ("theodolite", "again", True),
         ("lamp", "local", True),
         ("lamp", "model", True),
     ],

@@ -31,7 +31,7 @@ __all__ = ["IN_PLACE", "add_entries", "surfaces"]
 IN_PLACE = frozenset({"scored", "cue"})
 """Who finds words for what they mean where they are."""
 _OF_PEOPLE = frozenset({"", "PERSON"})
-"""Types whose parts are names too; an organisation's are everyday words."""
+"""Types whose parts are names too; an organisation's may be everyday words."""
 
 
 def surfaces(
@@ -58,8 +58,13 @@ def surfaces(
     known = {finding.span.of(text) for finding in lasting}
     known |= {form for surface in known for form in value_forms(surface)}
     if known and _names_people(constraint):
-        named = {f.span.of(text) for f in lasting if f.type in _OF_PEOPLE}
-        known |= {form for surface in named for form in name_forms(surface)}
+        ranks = common_words()
+        known |= {
+            form
+            for finding in lasting
+            for form in name_forms(finding.span.of(text))
+            if finding.type in _OF_PEOPLE or form.lower() not in ranks
+        }
     for surface in known:
         if lasts(surface):
             yield surface

@@ -25,7 +25,7 @@ from sdrag.vocabulary import Finding, Span
 
 __all__ = ["Extent", "asked", "without_chance"]
 
-_CHANCE = IN_PLACE | {"rare", "type", "checked", ENCODED}
+_CHANCE = IN_PLACE | {"again", "type", "checked", ENCODED}
 _AGES = frozenset({"AGE", "YEARS"})
 _TYPES = {
     Technical.UUID: frozenset({"CODE", "CREDENTIAL"}),

@@ -16,7 +16,7 @@ FOUND_BY: Mapping[str, str] = MappingProxyType(
         "named": "the constraint names it",
         "cue": "its sentence speaks of what the constraint asks for",
         "scored": "the networks gave it {confidence:.2f} of 1",
-        "rare": "a rare word that tells the secret somewhere in the document",
+        "again": "a name or a rare word that the networks found in the document",
         "encoded": "decoded, it is what was asked for",
         "model": "the model quoted it",
         "doubt": "no verdict of the model could be read, so its sentence is hidden",

@@ -39,7 +39,7 @@ __all__ = ["LocalLocator", "networks"]
 
 FindingsOutcome = Outcome[tuple[Finding, ...]]
 
-_VERSION = 8
+_VERSION = 9
 """Raised with every change of what is found, so that corpora are located anew."""
 
 

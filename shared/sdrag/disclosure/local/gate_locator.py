@@ -4,8 +4,8 @@ What must be understood: sentences are proposed, and the gate decides them.
 Types, cues and the scorer propose sentences for a constraint; the scorer reads the
 whole document as well, which only proposes more. The gate reads the constraint and the
 sentence, and nothing else. In a sentence that it opens, it chooses the words; where
-people are asked for, only such as have a capital. Every threshold is absolute. A rare
-word that is withheld is withheld throughout the document.
+people are asked for, only names. Every threshold is absolute. A name, or a rare word
+that is withheld, is withheld throughout the document.
 """
 
 from __future__ import annotations
@@ -138,9 +138,40 @@ def decided(
     """
     if not asked:
         return
-    rows = {parsed.constraint.id: row for row, parsed in enumerate(asked)}
     texts = [parsed.constraint.text for parsed in asked]
     scored = _scores(document, texts)
+    proposed, cued = _proposed(document, proposals, asked, scored, thresholds)
+    parts = [span.of(document.text) for span in document.sentences]
+    pairs = [(row, parts[number]) for row, number in proposed]
+    again: list[dict[str, float]] = [{} for _ in asked]
+    for place, decision in zip(proposed, decide(pairs, texts), strict=True):
+        row, number = place
+        limits, typed = thresholds[row], proposed[place]
+        sure = _unite(decision, scored[number][row])
+        if sure.chance < (limits.cued if place in cued else limits.sentence):
+            continue
+        yield from typed
+        if asked[row].kind == "people":
+            spans, how = _names(parts[number], sure), ("again", sure.chance, "PERSON")
+        else:
+            chosen = _Chosen(parts[number], sure, asked[row], limits)
+            spans, how = chosen.spans(or_all=not typed), ("scored", sure.chance, "")
+            again[row] |= chosen.again
+        for span in spans:
+            place_of_word = shifted(span, document.sentences[number].start)
+            yield Finding(place_of_word, asked[row].constraint.id, *how)
+    yield from _everywhere(document.text, asked, again)
+
+
+def _proposed(
+    document: JoinedText,
+    proposals: Iterable[Finding],
+    asked: Sequence[ParsedConstraint],
+    scored: Sequence[Matrix],
+    thresholds: Sequence[Thresholds],
+) -> tuple[dict[_Place, list[Finding]], set[_Place]]:
+    """Return what has a type in each sentence to decide, and which hold a cue."""
+    rows = {parsed.constraint.id: row for row, parsed in enumerate(asked)}
     proposed: dict[_Place, list[Finding]] = {
         (row, number): []
         for number, chances in enumerate(scored)
@@ -151,34 +182,12 @@ def decided(
     for finding in proposals:
         for number in _sentences(document, finding.span):
             place = rows[finding.constraint_id], number
-            typed = [finding] if finding.type else []
-            proposed.setdefault(place, []).extend(typed)
-            if not typed:
-                cued.add(place)
-    parts = [span.of(document.text) for span in document.sentences]
-    pairs = [(row, parts[number]) for row, number in proposed]
-    again: list[dict[str, float]] = [{} for _ in asked]
-    for place, decision in zip(proposed, decide(pairs, texts), strict=True):
-        row, number = place
-        limits, typed = thresholds[row], proposed[place]
-        sure = _unite(decision, scored[number][row])
-        if sure.chance >= (limits.cued if place in cued else limits.sentence):
-            yield from typed
-            if asked[row].kind == "people":
-                spans, type_ = _names(parts[number], sure), "PERSON"
+            typed = proposed.setdefault(place, [])
+            if finding.type:
+                typed.append(finding)
             else:
-                chosen = _Chosen(parts[number], sure, asked[row], limits)
-                spans, type_ = chosen.spans(or_all=not typed), ""
-                again[row] |= chosen.again
-            for span in spans:
-                yield Finding(
-                    shifted(span, document.sentences[number].start),
-                    asked[row].constraint.id,
-                    "scored",
-                    sure.chance,
-                    type_,
-                )
-    yield from _everywhere(document.text, asked, again)
+                cued.add(place)
+    return proposed, cued
 
 
 def _scores(document: JoinedText, constraints: Sequence[str]) -> list[Matrix]:
@@ -335,7 +344,7 @@ def _everywhere(
             if _stem(word) in stated[row] and _is_rare(word):
                 chance = 1.0
             if chance:
-                yield Finding(span, parsed.constraint.id, "rare", chance)
+                yield Finding(span, parsed.constraint.id, "again", chance)
 
 
 def _tells(word: str) -> bool:
