@@ -118,7 +118,8 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
         {"USERNAME"},
         [
             "made by [[svc_backup_adm]] and reversed by [[j.rourke-adm]] at two",
-            "a co-admin, the vice-admin and the adm office, svc-",
+            "run as [[svc_backup]] or [[dbuser_admin]]",
+            "a co-admin, the system-admin, admin-only, root-cause and root_cause, svc-",
             "'[[dilan]]' logged out at [2018-03-15 13:15:19,0876]",
             "INFO Permission cache updated for user [[dilan]]",
             "'[[dilan]] [-1234]' logged in",

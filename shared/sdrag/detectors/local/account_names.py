@@ -153,15 +153,16 @@ _TELLING = cased(
 _NO_ACCOUNT = word_set("no_accounts")
 _PARTS = "|".join(sorted(word_set("account_parts")))
 _PRIVILEGED = re.compile(
-    rf"(?<![\w.@/-])(?!(?:vice|re|co|sub|non|ex)-)(?:(?:{_PARTS})[_-][a-z][\w.-]{{0,30}}\w"
-    rf"|[a-z][a-z0-9.]{{1,30}}[_-](?:{_PARTS}))(?![\w@/-])"
+    rf"(?<![\w.@/-])(?!(?:co|vice|ex)-)(?:(?:{_PARTS})_(?P<owner>[a-z][\w.-]{{0,30}}\w)"
+    rf"|(?P<of>[a-z][a-z0-9._]{{1,30}})[_-](?:{_PARTS}))(?![\w@/-])"
 )
 
 
 def account_names(text: str, tokens: Tokens) -> Iterator[Candidate]:
     """Yield names of accounts, by parts of them or words of logs and shells."""
     for match in _PRIVILEGED.finditer(text):
-        if match.group().lower() not in tables.common_words():
+        # A system-admin is a role, and svc_backup an account.
+        if match["owner"] or match["of"] not in tables.common_words():
             yield Candidate(*match.span(), "USERNAME", 0.8, "account")
     if _TELLING.isdisjoint(tokens.where) and "\\" not in text:
         return
