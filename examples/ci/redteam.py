@@ -69,10 +69,12 @@ def chain(texts: list[str], policy: Mapping[str, object] = POLICY) -> Ask:
     retriever = langchain_sdrag.SelectiveDisclosureRetriever(
         base_retriever=store.as_retriever(search_kwargs={"k": 10}), policy=policy
     )
-    context = retriever | (lambda found: "\n".join(doc.page_content for doc in found))
+    context = retriever | (lambda docs: "\n".join(doc.page_content for doc in docs))
     given = {"context_str": context, "query_str": RunnablePassthrough()}
     prompt = ChatPromptTemplate.from_template(PROMPT)
-    return (given | prompt | RunnableLambda(lambda said: obey(said.to_string()))).invoke
+    return (
+        given | prompt | RunnableLambda(lambda value: obey(value.to_string()))
+    ).invoke
 
 
 def engine(texts: list[str]) -> Ask:

@@ -53,8 +53,8 @@ def closed(
     spans: dict[bytes, set[Span]] = {}
     for rule, own in findings.items():
         if own:
-            said = {f.span.of(text) for f in own if f.reason not in IN_PLACE}
-            again = PhraseMatcher(filter(lasts, said)).find(plain)
+            lasting = {f.span.of(text) for f in own if f.reason not in IN_PLACE}
+            again = PhraseMatcher(filter(lasts, lasting)).find(plain)
             spans[rule] = {finding.span for finding in own} | set(again)
     for rules, span in _known(register, plain, others):
         for rule in rules:

@@ -178,7 +178,7 @@ def released(enforcement: Enforcement) -> Steps[tuple[Redaction, ...]]:
 
 
 def model_fails(setup: DisclosureSetup) -> Steps[bool]:
-    """Try the model on a text of our own: whether it fails depends on no document."""
+    """Try the model on a fixed text: whether it fails depends on no document."""
     rules = [rule for rule in setup.rules if rule.id not in setup.closed]
     if not setup.has_model or not rules:
         return False

@@ -52,8 +52,8 @@ def hedged(lookup: Lookup, doubts: Doubts) -> Steps[tuple[Found, Doubts]]:
     left: Doubts = {}
     for (text_index, name), code in doubts.items():
         if name in named:
-            if own := _naming(lookup, text_index, name):
-                found.setdefault(text_index, {})[lookup.rules[name]] = own
+            if naming := _naming(lookup, text_index, name):
+                found.setdefault(text_index, {})[lookup.rules[name]] = naming
             continue
         if name not in typed_ones or text_index not in mentions:
             left[text_index, name] = code
@@ -78,10 +78,8 @@ def _asks_for_names(rule: Constraint) -> bool:
 
 def _naming(lookup: Lookup, text_index: int, name: str) -> list[Finding]:
     """Return the sentences in which the local engine has found what is named."""
-    text, known = (
-        lookup.texts.all[text_index].text,
-        lookup.known[lookup.own[text_index]],
-    )
+    text = lookup.texts.all[text_index].text
+    known = lookup.known[lookup.own[text_index]]
     spans = by_rule(known.groups).get(lookup.rules[name], ())
     return _overlapping(text, spans, name)
 

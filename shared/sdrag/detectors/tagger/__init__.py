@@ -110,10 +110,10 @@ def _said(
 
 def _likely(text: str, tagged: Sequence[Tag]) -> Iterator[Mention]:
     """Yield the mentions that the network sees: runs of likely words that tell."""
-    for words in _runs(text, [tag for tag in tagged if tag.chance >= _LIKELY]):
-        run = _trimmed(text, words)
-        said = [tag.span.of(text) for tag in run]
-        if any(map(_tells, said)) and not (_is_plain(said) and run[0].chance < _SURE):
+    for tags_of_run in _runs(text, [tag for tag in tagged if tag.chance >= _LIKELY]):
+        run = _trimmed(text, tags_of_run)
+        words = [tag.span.of(text) for tag in run]
+        if any(map(_tells, words)) and not (_is_plain(words) and run[0].chance < _SURE):
             yield _mention(run)
 
 
@@ -143,10 +143,10 @@ def _trimmed(text: str, run: Sequence[Tag]) -> Sequence[Tag]:
     return run[telling[0] : telling[-1] + 1] if telling else ()
 
 
-def _is_plain(said: Sequence[str]) -> bool:
+def _is_plain(words: Sequence[str]) -> bool:
     """Say whether words are one alone, written small, that every text may have."""
-    rank = common_words().get(said[0])
-    return len(said) == 1 and rank is not None and rank < _EVERYDAY
+    rank = common_words().get(words[0])
+    return len(words) == 1 and rank is not None and rank < _EVERYDAY
 
 
 def _mention(run: Sequence[Tag]) -> Mention:

@@ -36,7 +36,7 @@ _CLAUSE = re.compile(
     r"|explanation|means|tricks?|sources?)\b",
     re.IGNORECASE,
 )
-_OWN = re.compile(r"\w's? \w|\bof (?:the|this|his|her|their|its|our)\b")
+_OF_SOMETHING = re.compile(r"\w's? \w|\bof (?:the|this|his|her|their|its|our)\b")
 """Something of something in particular: "moves of the game"."""
 _FEWEST = 4
 
@@ -44,11 +44,12 @@ _FEWEST = 4
 def is_prose(text: str) -> bool:
     """Say whether a text in plain characters has a clause, or an order and words."""
     subject = subject_of(text)
-    said = _telling_words(subject)
+    telling = _telling_words(subject)
     ordered = len(subject) < len(text.strip(" .,"))
     clause = _CLAUSE.search(text) is not None
-    own = len(said) > 1 and _OWN.search(subject) is not None
-    return bool(said) and (clause or (ordered and (own or len(said) >= _FEWEST)))
+    particular = len(telling) > 1 and _OF_SOMETHING.search(subject) is not None
+    enough = particular or len(telling) >= _FEWEST
+    return bool(telling) and (clause or (ordered and enough))
 
 
 def _telling_words(text: str) -> list[str]:
