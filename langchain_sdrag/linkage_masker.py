@@ -26,7 +26,6 @@ from sdrag.errors import UsageError
 from sdrag.guard_runner import Audit
 from sdrag.linkage.fitting import Fitted, Update, fit_steps
 from sdrag.linkage.masker_checks import (
-    check_no_batch,
     check_replaceable,
     check_whole,
     planned,
@@ -144,7 +143,6 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     def _steps(self, documents: Sequence[Document]) -> Steps[Sequence[Passage]]:
         if self._fitted is not None:
             return (yield from self._fitted.applying(passages_of(documents)))
-        check_no_batch()
         fitted = yield from self._fitting(documents)
         return fitted.masked.documents
 

@@ -24,7 +24,6 @@ from pydantic import Field
 
 from langchain_sdrag.tool_channels import ToolChannels
 from langchain_sdrag.tracing import hide_from_tracers
-from sdrag.engine.interrupts import bare_interrupt
 from sdrag.errors import HostError, InternalError, SdragError
 from sdrag.extras import require_extra
 from sdrag.policy import Policy
@@ -34,7 +33,7 @@ with require_extra("agents", "Guarding an agent's tools"):
 
 __all__ = ["RedactingTool"]
 
-Attempted = tuple[Any, BaseException | None]
+Attempted = tuple[Any, Exception | None]
 """What is released, or else why nothing is."""
 
 
@@ -107,7 +106,7 @@ class RedactingTool(BaseTool):
                 found = signal
             released = self.redact(found)
             channels.flush()
-        except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
+        except Exception as error:  # noqa: BLE001 -- whatever a tool raises
             return None, _replaced(error)
         return _sorted_out(released)
 
@@ -128,7 +127,7 @@ class RedactingTool(BaseTool):
                 found = signal
             released = await self.aredact(found)
             await channels.aflush()
-        except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
+        except Exception as error:  # noqa: BLE001 -- whatever a tool raises
             return None, _replaced(error)
         return _sorted_out(released)
 
@@ -143,10 +142,10 @@ def _sorted_out(released: Any) -> Attempted:
     return released, None
 
 
-def _replaced(error: BaseException) -> BaseException:
-    """Keep our own errors and what only interrupts; neither brings text along."""
-    if isinstance(error, SdragError) or not isinstance(error, Exception):
-        return bare_interrupt(error)
+def _replaced(error: Exception) -> SdragError:
+    """Keep an error of sdrag; any other may quote text."""
+    if isinstance(error, SdragError):
+        return error.sealed()
     return HostError(f"The tool failed with {type(error).__name__}.")
 
 

@@ -43,7 +43,6 @@ from llamaindex_sdrag.redacted_values import value_redactor
 from llamaindex_sdrag.tracing import hide_from_tracers
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
 from sdrag.arguments import check_call
-from sdrag.engine.interrupts import bare_interrupt
 from sdrag.errors import HostError, SdragError, UsageError
 from sdrag.policy import Policy, metadata_of_any
 from sdrag.value_redactor import NOTHING, ValueRedactor
@@ -54,7 +53,7 @@ __all__ = ["NOTHING", "GuardedTool", "guard_tool"]
 Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
 _CONTEXTS = (Context, SimpleAgentContext)
-Attempted = ToolOutput | BaseException
+Attempted = ToolOutput | Exception
 """What is released, or else why nothing is."""
 
 
@@ -120,14 +119,14 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
     def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Run the tool out of sight, and answer with what may be disclosed."""
         released = self._attempted(args, kwargs)
-        if isinstance(released, BaseException):
+        if isinstance(released, Exception):
             raise released
         return released
 
     async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
         """Run the tool without blocking the event loop."""
         released = await self._aattempted(args, kwargs)
-        if isinstance(released, BaseException):
+        if isinstance(released, Exception):
             raise released
         return released
 
@@ -149,7 +148,7 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             left = values.disclose(passages_of(nodes))
             released = nodes_of(left, setup.policy.metadata.evidence, nodes)
             return self._output(output, released, _raw_input(args, kwargs))
-        except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
+        except Exception as error:  # noqa: BLE001 -- whatever a tool raises
             return _without_text(error)
 
     async def _aattempted(self, args: Args, kwargs: Kwargs) -> Attempted:
@@ -170,7 +169,7 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             left = await values.adisclose(passages_of(nodes))
             released = nodes_of(left, setup.policy.metadata.evidence, nodes)
             return self._output(output, released, _raw_input(args, kwargs))
-        except BaseException as error:  # noqa: BLE001 -- whatever a tool raises
+        except Exception as error:  # noqa: BLE001 -- whatever a tool raises
             return _without_text(error)
 
     def _values(self, setup: WrapperSetup, question: str) -> ValueRedactor:
@@ -259,10 +258,10 @@ def _raw_input(args: Args, kwargs: Kwargs) -> Kwargs:
     }
 
 
-def _without_text(error: BaseException) -> BaseException:
-    """Keep our own errors and what only interrupts; neither brings text along."""
-    if isinstance(error, SdragError) or not isinstance(error, Exception):
-        return bare_interrupt(error)
+def _without_text(error: Exception) -> SdragError:
+    """Keep an error of sdrag; any other may quote text."""
+    if isinstance(error, SdragError):
+        return error.sealed()
     return HostError(f"The tool failed with {type(error).__name__}.")
 
 

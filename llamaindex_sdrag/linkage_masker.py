@@ -24,7 +24,6 @@ from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.linkage.fitting import Fitted, Update, fit_steps
 from sdrag.linkage.masker_checks import (
-    check_no_batch,
     check_replaceable,
     check_whole,
     planned,
@@ -143,7 +142,6 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Sequence[Passage]]:
         if self._fitted is not None:
             return (yield from self._fitted.applying([*map(passage_of, nodes)]))
-        check_no_batch()
         fitted = yield from self._fitting(nodes)
         return fitted.masked.documents
 

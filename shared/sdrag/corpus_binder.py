@@ -15,7 +15,6 @@ from sdrag.disclosure.ingest import bind_constraint, forget_constraint, named
 from sdrag.engine.batches import batched
 from sdrag.engine.host_search import HostSearch
 from sdrag.engine.progress import progress_bar
-from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.engine.steps import Steps
 from sdrag.pipeline import bind
 from sdrag.vocabulary import Passage
@@ -141,11 +140,6 @@ class CorpusBinder(Generic[D]):
         return done
 
     def _binding(self, passages: Sequence[Passage]) -> Steps[Ingested]:
-        if self._setup.engine.disclosure.state.is_in_memory:
-            refuse_in_ray_worker(
-                "A binder with a state in memory",
-                "Pass the path or the URL of a state.",
-            )
         with progress_bar("Binding", shown=self._shows_progress) as progress:
             return (yield from bind(passages, self._setup.engine, progress))
 

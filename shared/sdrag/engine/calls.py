@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import sleep as asleep
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf
@@ -25,7 +25,6 @@ from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from sdrag.engine.interrupts import Held, bare_interrupt, hold, release
 from sdrag.engine.retrying import Retrying, refusal, server_of
 from sdrag.engine.steps import Failure, Outcome, Reply
 from sdrag.engine.waited_for import (
@@ -41,7 +40,6 @@ from sdrag.errors import (
     ModelTimeoutError,
     SdragError,
     UsageError,
-    cut_off,
 )
 
 __all__ = [
@@ -124,9 +122,6 @@ def computed(function: Callable[[Any], Any], item: Any) -> Outcome[Any]:
         return Failure(error.sealed())
     except Exception as error:  # noqa: BLE001 -- one item's fault is one outcome
         return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
-    except BaseException as error:  # noqa: BLE001 -- raised below, without its text
-        interrupt = bare_interrupt(error)
-    raise interrupt
 
 
 _CALL = "A call"
@@ -190,9 +185,6 @@ def _made(call: Callable[[I], T], item: I) -> _Made[T]:
         return Reply(call(item)), None
     except Exception as error:  # noqa: BLE001 -- whatever a provider raises
         return _failed(error), refusal(error)
-    except BaseException as error:  # noqa: BLE001 -- raised below, without its text
-        interrupt = bare_interrupt(error)
-    raise interrupt
 
 
 async def _amade(call: Callable[[I], Awaitable[T]], item: I) -> _Made[T]:
@@ -200,9 +192,6 @@ async def _amade(call: Callable[[I], Awaitable[T]], item: I) -> _Made[T]:
         return Reply(await call(item)), None
     except Exception as error:  # noqa: BLE001 -- whatever a provider raises
         return _failed(error), refusal(error)
-    except BaseException as error:  # noqa: BLE001 -- raised below, without its text
-        interrupt = bare_interrupt(error)
-    raise interrupt
 
 
 _TOO_MANY = "Too many calls are hanging; this one was not made."
@@ -242,7 +231,7 @@ def side_by_side(
             if isinstance(outcome, BaseException):
                 for call_of_other in running.values():
                     call_of_other.thread.abandon()
-                raise cut_off(outcome)
+                raise outcome
             outcomes[index] = outcome
         for index in [i for i, c in running.items() if c.deadline <= monotonic()]:
             running.pop(index).thread.abandon()
@@ -294,9 +283,7 @@ async def abounded(
         if too_many_hang(limits.hanging):
             return Failure(ModelTimeoutError(_TOO_MANY))
         retrying = Retrying(limits.attempts, monotonic() + limits.seconds)
-        call: Coroutine[Any, Any, Outcome[T] | Held]
-        call = hold(_aattempt(port, item, retrying))
-        task = asyncio.ensure_future(call)
+        task = asyncio.ensure_future(_aattempt(port, item, retrying))
         try:
             # asyncio.wait, not wait_for: that one waits for the cancelled call to end.
             await asyncio.wait({task}, timeout=limits.seconds)
@@ -306,7 +293,7 @@ async def abounded(
         if task.cancelled():  # by the provider's own doing, for nobody cancelled us
             return Failure(ModelError("A call was cancelled from within."))
         if task.done():
-            return release(task.result())
+            return task.result()
         _abandon(task)
         return Failure(ModelTimeoutError(f"No answer within {limits.seconds:g} s."))
 

@@ -26,7 +26,6 @@ from sdrag.engine.calls import (
     on_thread,
     side_by_side,
 )
-from sdrag.engine.interrupts import Held, hold, release
 from sdrag.engine.local_work import LocalWork
 from sdrag.engine.prompts import Labelled, Prompt
 from sdrag.engine.retrying import Retrying
@@ -121,8 +120,7 @@ class PortRunner:
         gate = asyncio.Semaphore(self.limits.concurrency)
         limits = self.limits if job.bounded else None
         calls = (abounded(job.port, item, limits, gate) for item in job.items)
-        ended: list[Outcome[Any] | Held] = await asyncio.gather(*map(hold, calls))
-        return job.outcomes([release(entry) for entry in ended])
+        return job.outcomes(await asyncio.gather(*calls))
 
     @property
     def _local(self) -> LocalWork:

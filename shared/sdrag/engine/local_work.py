@@ -18,10 +18,9 @@ from typing import Any
 
 from sdrag.engine.calls import Limits, computed, on_thread
 from sdrag.engine.deadlines import Deadline, ends_by
-from sdrag.engine.interrupts import bare_interrupt
 from sdrag.engine.steps import Failure, Outcome, Reply
 from sdrag.engine.waited_for import start_thread, too_many_hang
-from sdrag.errors import LocalLimitError, cut_off
+from sdrag.errors import LocalLimitError
 
 __all__ = ["LocalWork"]
 
@@ -153,14 +152,14 @@ class _Work:
                 try:
                     outcome = computed(self.function, item)
                 except BaseException as error:  # noqa: BLE001 -- raised to who waits
-                    self.interrupt = bare_interrupt(error)
+                    self.interrupt = error
                     return
                 if self.deadline.left:
                     self.outcomes[index] = outcome
 
     def _so_far(self) -> list[Outcome[Any]]:
         if self.interrupt is not None:
-            raise cut_off(self.interrupt)
+            raise self.interrupt
         return list(self.outcomes)
 
 

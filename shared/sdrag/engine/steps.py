@@ -35,13 +35,11 @@ from dataclasses import dataclass, replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overload
 
-from sdrag.engine.interrupts import hold, release
 from sdrag.engine.prompts import Labelled, Prompt, admit
 from sdrag.errors import (
     InternalError,
     PromptSanitizationError,
     SdragError,
-    cut_off,
 )
 from sdrag.vocabulary import Confidential, Passage, Principal
 
@@ -283,9 +281,9 @@ async def _aperformed(effect: Effect, runner: EffectRunner) -> Sequence[Outcome[
     """Answer an effect; gathered rules run as tasks of the event loop."""
     if not isinstance(effect, Gather):
         return await runner.aperform(effect)
-    tasks = (hold(arun(steps, runner)) for steps in effect.items)
+    tasks = (arun(steps, runner) for steps in effect.items)
     results = await asyncio.gather(*tasks, return_exceptions=True)
-    return [_outcome(release(result)) for result in results]
+    return [_outcome(result) for result in results]
 
 
 def _outcome(result: Any) -> Outcome[Any]:
@@ -300,7 +298,7 @@ def _outcome(result: Any) -> Outcome[Any]:
     if isinstance(result, Exception):
         return Failure(_ours(result))
     if isinstance(result, BaseException):
-        raise cut_off(result)
+        raise result
     return Reply(result)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from sdrag.engine.ray_workers import refuse_in_ray_worker
 from sdrag.errors import UsageError
 from sdrag.linkage.fitting import Fitted
 from sdrag.linkage.replacing import check_style
 from sdrag.policy import LinkageSection
 
-__all__ = ["check_no_batch", "check_replaceable", "check_whole", "planned"]
+__all__ = ["check_replaceable", "check_whole", "planned"]
 
 
 def check_replaceable(
@@ -61,16 +60,3 @@ def check_whole(fitted: Fitted | None, *, whole_corpus: bool) -> None:
             "A part of a corpus does not show what links people across it.",
             hint="Pass `fitted=`, or `whole_corpus=True` and all of it at once.",
         )
-
-
-def check_no_batch() -> None:
-    """
-    See that what is given in one call can be the whole corpus.
-
-    Raises:
-        UsageError: This is a worker of Ray, which is given batches.
-    """
-    refuse_in_ray_worker(
-        "`whole_corpus=True`",
-        "Call `fit` with the whole corpus, save the plan, and pass `fitted=`.",
-    )
