@@ -1,8 +1,28 @@
-"""Effects that are put together."""
+"""Effects that are put together, and rules that are driven on an event loop."""
 
 from __future__ import annotations
 
-from sdrag.engine.steps import Embed, embed, run
+import asyncio
+import threading
+import time
+from contextvars import ContextVar
+
+import pytest
+
+from sdrag.engine.steps import Embed, arun, embed, run
+from sdrag.errors import ModelError
+
+_asker: ContextVar[str] = ContextVar("asker", default="nobody")
+
+
+class _Vectors:
+    """Answers each text with its length; fails for the text `fail`."""
+
+    async def aperform(self, effect: Embed):
+        await asyncio.sleep(0)
+        if "fail" in effect.items:
+            raise ModelError("No vector.")
+        return [len(text) for text in effect.items]
 
 
 def test_a_corpus_is_embedded_in_batches():
@@ -18,3 +38,103 @@ def test_a_corpus_is_embedded_in_batches():
 
     assert run(embed(texts), EffectRunner()) == texts
     assert sizes == [512, 512, 176]
+
+
+def test_a_rule_that_computes_does_not_stall_the_event_loop():
+    """It is advanced on threads, before, between and after its effects."""
+    threads = []
+
+    def rule():
+        for text in ("a", "bb"):
+            threads.append(threading.get_ident())
+            time.sleep(0.2)
+            yield Embed((text,))
+        time.sleep(0.2)
+        return "done"
+
+    async def main() -> tuple[str, int]:
+        ticks = 0
+        task = asyncio.ensure_future(arun(rule(), _Vectors()))
+        while not task.done():
+            ticks += 1
+            await asyncio.sleep(0.01)
+        return task.result(), ticks
+
+    result, ticks = asyncio.run(main())
+
+    assert result == "done"
+    assert ticks > 20
+    assert threading.get_ident() not in threads
+
+
+def test_a_rule_reads_and_keeps_the_context_of_its_caller():
+    """What it sets is there after an effect too, and does not leave it."""
+
+    def rule():
+        before = _asker.get()
+        token = _asker.set("inside")
+        yield Embed(("a",))
+        inside = _asker.get()
+        _asker.reset(token)
+        return before, inside
+
+    async def main():
+        _asker.set("caller")
+        return await arun(rule(), _Vectors()), _asker.get()
+
+    assert asyncio.run(main()) == (("caller", "inside"), "caller")
+
+
+def test_a_fault_of_an_effect_arrives_in_the_rule():
+    """Failing closed is written there once, for sync and async."""
+
+    def rule():
+        try:
+            yield Embed(("fail",))
+        except ModelError:
+            return "closed"
+        return "open"
+
+    assert asyncio.run(arun(rule(), _Vectors())) == "closed"
+
+
+def test_what_a_rule_raises_is_raised_to_its_caller():
+    """Whether an error of ours or not."""
+
+    def rule():
+        yield Embed(("a",))
+        raise KeyError("a")
+
+    with pytest.raises(KeyError):
+        asyncio.run(arun(rule(), _Vectors()))
+
+
+@pytest.mark.parametrize("at", ["effect", "computing"])
+def test_a_cancelled_rule_is_closed(at: str):
+    """While it waits at once, while it computes when it comes to its next effect."""
+    closed, begun, go_on = threading.Event(), threading.Event(), threading.Event()
+
+    class Runner:
+        async def aperform(self, effect: Embed):
+            begun.set()
+            await asyncio.sleep(60)
+
+    def rule():
+        try:
+            if at == "computing":
+                begun.set()
+                go_on.wait(5)
+            yield Embed(("a",))
+        finally:
+            closed.set()
+
+    async def main() -> None:
+        task = asyncio.ensure_future(arun(rule(), Runner()))
+        await asyncio.to_thread(begun.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+
+    asyncio.run(main())
+    assert closed.wait(5)

@@ -6,7 +6,8 @@ stream, in two frameworks. So each rule is written once, as a generator: it yiel
 *effect*, which names what it needs from the world, and is sent the answer. The rule
 itself calls no model, opens no socket, and is neither sync nor async; httpx does the
 same for authentication flows. `run` and `arun` drive the generator, and they are the
-only sync/async twins in the core.
+only sync/async twins in the core. Local work is a plain call in the rule: `arun`
+advances the rule on a thread, so the event loop never waits for it.
 
 An effect is plural: `Complete(prompts)`, not one prompt. One effect is one round trip,
 so what may run at the same time is yielded together, and the runner owns concurrency.
@@ -32,7 +33,7 @@ import asyncio
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from threading import Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overload
 
 from sdrag.engine.prompts import Labelled, Prompt, admit
@@ -230,23 +231,73 @@ def run(steps: Steps[T], runner: EffectRunner) -> T:
 
 
 async def arun(steps: Steps[T], runner: EffectRunner) -> T:
-    """Drive `steps` to its result without blocking the event loop."""
+    """
+    Drive `steps` to its result without blocking the event loop.
+
+    The rule itself runs on worker threads, one after the other.
+    """
+    rule = _OnThread(steps)
     try:
-        effect = next(steps)
-        while True:
+        effect = await rule.advance(steps.send, None)
+        while effect is not None:
             _admit_all(effect)
             try:
                 answer = _matched(effect, await _aperformed(effect, runner))
             except PromptSanitizationError:
                 raise
             except Exception as error:  # noqa: BLE001 -- the rule decides, closed
-                effect = steps.throw(_ours(error))
+                effect = await rule.advance(steps.throw, _ours(error))
             else:
-                effect = steps.send(answer)
-    except StopIteration as stop:
-        return cast("T", stop.value)
+                effect = await rule.advance(steps.send, answer)
+        return cast("T", rule.result)
     finally:
-        steps.close()
+        rule.close()
+
+
+class _OnThread:
+    """
+    A rule that is advanced on worker threads, in the context of who made this.
+
+    A thread cannot be stopped. Where it is advancing the rule while that is closed, it
+    closes the rule itself, as soon as it comes to the next effect.
+    """
+
+    def __init__(self, steps: Steps[Any]) -> None:
+        self.result: Any = None
+        self._steps = steps
+        self._context = copy_context()
+        self._lock = Lock()
+        self._running, self._closed = False, Event()
+
+    async def advance(
+        self, move: Callable[[Any], Effect], answer: object
+    ) -> Effect | None:
+        """Return the next effect; after the last one None, and `result` is set."""
+        from anyio import to_thread  # noqa: PLC0415 -- sync callers do without it
+
+        return await to_thread.run_sync(self._context.run, self._advance, move, answer)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed.set()
+            if not self._running:
+                self._steps.close()
+
+    def _advance(self, move: Callable[[Any], Effect], answer: object) -> Effect | None:
+        with self._lock:
+            if self._closed.is_set():
+                return None
+            self._running = True
+        try:
+            return move(answer)
+        except StopIteration as stop:
+            self.result = stop.value
+            return None
+        finally:
+            with self._lock:
+                self._running = False
+                if self._closed.is_set():
+                    self._steps.close()
 
 
 def _performed(effect: Effect, runner: EffectRunner) -> Sequence[Outcome[Any]]:
