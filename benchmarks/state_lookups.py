@@ -82,11 +82,6 @@ def lookups(state: State, many: int) -> Iterator[tuple[str, float]]:
     works: dict[str, tuple[Work, Sequence[Any]]] = {
         "findings": (lambda asked: state.findings.read(asked, ENGINE), keys),
         "bindings": (lambda asked: state.bindings.read(asked, rules), passages),
-        "affinities": (lambda asked: state.affinities.known(asked, rules), passages),
-        "enforced": (
-            lambda asked: state.enforced.add(b"all", {key: [RULE] for key in asked}),
-            keys,
-        ),
         "findings written": (
             lambda asked: state.findings.write([rows[k] for k in asked], whole=False),
             keys,

@@ -115,7 +115,7 @@ GUARDED = {
     "staleness": {},
     "injection": {},
     "contradictions": {"strategy": "decline"},
-    "disclosure": {"apply": "top_k", "top_k": 1, "monotone": True},
+    "disclosure": {"apply": "top_k", "top_k": 1},
 }
 
 

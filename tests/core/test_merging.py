@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import count
 from uuid import uuid4
 
-import numpy as np
 import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from sdrag.cli import main
 from sdrag.errors import UsageError
-from sdrag.state import Closeness, merge_states, open_state
+from sdrag.state import merge_states, open_state
 from sdrag.state.entries import Entries
 from sdrag.state.findings import Located
 from sdrag.state.span_bytes import ClosedSpans, by_rule
@@ -54,8 +53,6 @@ def bind(state, chunks):
         for index, rule in enumerate(RULES)
     ]
     state.bindings.write(passages, RULES, bindings, top_n=TOP_N, floor=FLOOR)
-    close = np.array(list(chunks.values()), np.float32).reshape(-1, 2)
-    state.affinities.note(passages, RULES, Closeness(close.T, close.T))
 
 
 def locate(state, forms, found):
@@ -94,7 +91,7 @@ def merged(state, *shards):
 
 
 def told(state):
-    """Return all that a state says: bound, close, located, and what is behind."""
+    """Return all that a state says: bound, located, and what is behind."""
     document = state.keys.document(None, "d")
     names = [Passage(name, f"Text of {name}.") for name in "abcdefgh"]
     texts = [document + text.encode() * 12 for text in "ab"]
@@ -103,8 +100,6 @@ def told(state):
     return (
         state.bindings.all(RULES),
         state.bindings.read(names, RULES),
-        state.affinities.read(RULES),
-        state.affinities.known(names, RULES).dense.tobytes(),
         state.findings.register([document])[document].entries,
         {
             text: (one.bound, by_rule(one.groups), one.is_behind(version))
@@ -197,20 +192,15 @@ def test_a_chunk_in_two_wordings_is_not_bound_by_both(folder):
     assert read[0].count(None) == 1
 
 
-def test_what_was_released_and_enforced_is_united(folder):
+def test_what_was_released_is_united(folder):
     """Of two rephrased texts the one that was used last stays."""
     one, two = new(folder), new(folder)
-    rule = one.keys.rule(RULES[0])
     for state, reply in ((one, "old"), (two, "new")):
         state.replies.put(b"key", reply)
-        state.enforced.add(reply.encode(), {b"text": [rule]})
 
     state = merged(new(folder), two, one)
 
     assert state.replies.get(b"key") == "new"
-    for audience in (b"old", b"new"):
-        found = state.enforced.add(audience, {b"text": []})
-        assert found == {b"text": frozenset([rule])}
 
 
 def test_another_key_is_refused(folder, tmp_path):

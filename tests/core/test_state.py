@@ -12,13 +12,12 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import chain
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.errors import HostError, UsageError
-from sdrag.state import Closeness, open_state
+from sdrag.state import open_state
 from sdrag.state.entries import Entries, Hashes
 from sdrag.state.findings import Located
 from sdrag.state.ids import given_id, stored_id
@@ -263,20 +262,18 @@ class TestFindings:
         assert cut_from(known[TEXT]) == {RULES[0]: (Span(7, 8),)}
 
     def test_a_document_is_forgotten_with_all_that_is_known_of_it(self, state):
-        """Rows, register and what was taken out of it; other documents stay."""
+        """Rows and register; other documents stay."""
         far = KEYS.document(None, "e") + b"\0" * 12
         entries = Entries()
         entries.add_form(RULES[0], "Karlsson", state.hashes)
         state.findings.write([located(), located(OTHER), located(far)], whole=True)
         state.findings.grow({DOCUMENT: entries, far[:8]: entries})
-        state.enforced.add(b"audience", {TEXT: [RULES[0]]})
 
         state.findings.forget([DOCUMENT])
 
         known, versions = state.findings.read([TEXT, OTHER, far], b"Lone")
         assert set(known) == {far}
         assert set(versions) == {far[:8]}
-        assert state.enforced.add(b"audience", {TEXT: []}) == {TEXT: frozenset()}
 
     def test_many_writers_lose_no_form(self, state):
         """Every one is there in the end, whoever came first."""
@@ -303,17 +300,6 @@ class TestFindings:
         known, _ = state.findings.read([TEXT], b"Lone")
 
         assert cut_from(known[TEXT]) == {RULES[0]: (Span(30, 31),)}
-
-
-class TestEnforced:
-    def test_it_only_grows_for_an_audience(self, state):
-        """And another audience's is apart."""
-        state.enforced.add(b"a", {TEXT: [RULES[0]]})
-
-        again = state.enforced.add(b"a", {TEXT: [RULES[1]], OTHER: []})
-
-        assert again == {TEXT: frozenset(RULES[:2]), OTHER: frozenset()}
-        assert state.enforced.add(b"b", {TEXT: []}) == {TEXT: frozenset()}
 
 
 class TestReplies:
@@ -643,9 +629,7 @@ class TestFilesOfOthers:
         assert open_state(path).name == name
 
 
-@pytest.mark.parametrize(
-    "name", ["bindings", "findings", "affinities", "lineage", "replies", "enforced"]
-)
+@pytest.mark.parametrize("name", ["bindings", "findings", "lineage", "replies"])
 def test_a_store_that_lacks_a_method_is_refused(state, name):
     """It is refused when the state is made, and the error names what is missing."""
 
@@ -676,18 +660,14 @@ class TestIds:
         rule = Constraint("names", "Hide names")
         chunks = [Passage(name, name, document_id=name) for name in HARD_IDS]
         bindings = [Binding("names", name, n / 10) for n, name in enumerate(HARD_IDS)]
-        close = np.array([[n / 8 for n in range(len(chunks))]], np.float32)
         links = [(Passage("summary\0", "All."), chunks)]
 
         state.bindings.write([*chunks, links[0][0]], [rule], bindings, top_n=9, floor=0)
-        state.affinities.note(chunks, [rule], Closeness(close, close))
         state.lineage.link(links)
 
         scores = [{"names": binding.score} for binding in bindings]
         assert state.bindings.read(chunks, [rule]) == scores
         assert state.bindings.read([links[0][0]], [rule]) == [scores[-1]]
         assert set(state.bindings.all([rule])) == set(bindings)
-        assert state.affinities.known(chunks, [rule]).dense.tolist() == close.tolist()
-        assert state.affinities.read([rule]).keys() == set(HARD_IDS)
         state.bindings.forget(HARD_IDS)
         assert state.bindings.read(chunks, [rule]) == [None] * len(chunks)

@@ -13,10 +13,8 @@ from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
-from sdrag.state.affinities import DocumentAffinities
 from sdrag.state.bindings import Bindings, Lineage
 from sdrag.state.findings import Findings
-from sdrag.state.releases import Enforced
 from sdrag.vocabulary import Passage
 
 RULES = [f"Remove the names of witnesses of case {n}" for n in range(45)]
@@ -77,9 +75,7 @@ def counted():
         state,
         bindings=Bindings(database, state.keys),
         findings=Findings(database, state.keys, state.hashes),
-        affinities=DocumentAffinities(database, state.keys),
         lineage=Lineage(database, state.keys),
-        enforced=Enforced(database),
     )
 
 

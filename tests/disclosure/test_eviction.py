@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.disclosure import bind
-from sdrag.disclosure.candidates import CANDIDATES, candidates
+from sdrag.disclosure.candidates import FEW, choose
 from sdrag.engine.steps import Complete, Embed, Score, Search, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as bind_all
@@ -36,7 +36,7 @@ retrieved = st.lists(
 def chosen(passages, query, **section):
     world = Scripted()
     section = NARROW.model_copy(update=section)
-    found = run(candidates(passages, query, RULES, STATE, section), world)
+    found = run(choose(passages, query, RULES, STATE, section), world)
     return found, world.effects
 
 
@@ -58,13 +58,13 @@ def test_all_candidates_depend_on_the_chunks_alone(passages, one, other):
     assert asked_with(trace) == asked_with(same)
 
 
-@given(retrieved, questions, questions)
+@given(retrieved, questions, questions, st.sampled_from(["maximum", "average"]))
 @settings(max_examples=30, deadline=None)
-def test_a_top_k_of_the_hybrid_ranking_depends_on_the_chunks_alone(
-    passages, one, other
+def test_a_top_k_of_a_ranking_without_the_question_depends_on_the_chunks_alone(
+    passages, one, other, rank_by
 ):
-    """The question plays no part in the default ranking."""
-    limits = {"top_k": 5, "apply": "top_k"}
+    """No wording pushes a constraint out."""
+    limits = {"top_k": 5, "apply": "top_k", "rank_by": rank_by}
 
     first, _ = chosen(passages, one, **limits)
     second, _ = chosen(passages, other, **limits)
@@ -88,11 +88,11 @@ def test_every_candidate_is_applied_or_reported(passages, query, top_k):
 
 def test_a_small_policy_has_nothing_to_choose():
     """Up to forty constraints, every one is a candidate."""
-    few = RULES[:CANDIDATES]
+    few = RULES[:FEW]
     state = open_state()
     run(bind(CHUNKS, few, state, NARROW), Scripted())
 
-    found = run(candidates(CHUNKS[:1], "?", few, state, NARROW), Scripted())
+    found = run(choose(CHUNKS[:1], "?", few, state, NARROW), Scripted())
 
     assert found.applied == few
 

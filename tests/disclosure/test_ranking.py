@@ -26,69 +26,121 @@ The weighted average divides by |D| = 2 as printed; by the sum of the weights, w
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-
-import numpy as np
 import pytest
 
-from sdrag.disclosure.ranking import STRATEGIES, Similarities, rank
-from sdrag.errors import UsageError
+from sdrag.disclosure.ranking import STRATEGIES, rank
+from sdrag.engine.steps import Embed, run
+from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.state import open_state
+from sdrag.testing import Scripted
+from sdrag.vocabulary import Constraint, Passage
 
-CONSTRAINTS = np.array([[0.6, 0.8], [1, 0], [0, 1]], dtype=np.float32)
-CHUNKS = np.array([[1, 0], [0, 1]], dtype=np.float32)
-QUERY = np.array([1, 0], dtype=np.float32)
-WORKED = Similarities(
-    chunks=CONSTRAINTS @ CHUNKS.T,
-    query=CONSTRAINTS @ QUERY,
-    concatenated=CONSTRAINTS @ np.array([0.8, 0.6], dtype=np.float32),
-    chunk_query=CHUNKS @ QUERY,
-)
+VECTORS = {
+    "q": (1.0, 0.0),
+    "d1": (1.0, 0.0),
+    "d2": (0.0, 1.0),
+    "d1\nd2": (0.8, 0.6),
+    "a": (0.6, 0.8),
+    "b": (1.0, 0.0),
+    "c": (0.0, 1.0),
+}
+RULES = [Constraint(name, name) for name in "abc"]
+CHUNKS = [Passage("p1", "d1"), Passage("p2", "d2")]
+POLICY = {
+    "constraints": [
+        {"id": f"c{n}", "text": f"Conceal what is told of the {topic}"}
+        for n, topic in enumerate(("harbour", "mill", "bridge"))
+    ],
+    "disclosure": {"apply": "top_k", "top_k": 1},
+}
+
+
+def embed(texts):
+    return [VECTORS[text] for text in texts]
+
+
+def ranked(strategy, state=None, rules=RULES, vectors=embed):
+    """Rank, and return the scores by id and what was embedded."""
+    world = Scripted(embed=vectors)
+    found = run(rank(rules, CHUNKS, "q", state or open_state(), strategy), world)
+    return found, embedded(world)
+
+
+def embedded(world):
+    return [item for e in world.effects if isinstance(e, Embed) for item in e.items]
 
 
 @pytest.mark.parametrize(
     ("strategy", "scores", "order"),
     [
         ("concatenated", [0.96, 0.8, 0.6], "abc"),
-        ("query", [0.6, 1.0, 0.0], "bac"),
-        ("maximum", [0.8, 1.0, 1.0], "bca"),
+        ("query", [1.0, 0.6, 0.0], "bac"),
+        ("maximum", [1.0, 1.0, 0.8], "bca"),
         ("average", [0.7, 0.5, 0.5], "abc"),
-        ("weighted_average", [0.3, 0.5, 0.0], "bac"),
+        ("weighted_average", [0.5, 0.3, 0.0], "bac"),
     ],
 )
 def test_the_five_formulas(strategy, scores, order):
     """Each gives the paper's values, and equal scores keep the policy's order."""
-    found = STRATEGIES[strategy].score(WORKED)
+    found, _ = ranked(strategy)
 
-    assert found.tolist() == pytest.approx(scores)
-    assert "".join(name for name, _ in rank(found, ("a", "b", "c"))) == order
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_strategy_reads_what_it_says(strategy):
-    """Whatever else is unknown changes nothing, so it need not be computed."""
-    chosen = STRATEGIES[strategy]
-    unread = {field.name for field in fields(WORKED)} - chosen.reads
-    unknown = {name: getattr(WORKED, name) * np.nan for name in unread}
-
-    found = chosen.score(replace(WORKED, **unknown))
-
-    assert found.tolist() == chosen.score(WORKED).tolist()
+    assert [score for _, score in found] == pytest.approx(scores)
+    assert "".join(name for name, _ in found) == order
 
 
-def test_shapes_must_fit():
-    """Similarities to nothing, or of different chunks, rank nothing."""
-    one = np.zeros(1, dtype=np.float32)
-    with pytest.raises(UsageError):
-        Similarities(np.zeros((1, 0), dtype=np.float32), one, one, one)
-    with pytest.raises(UsageError):
-        Similarities(np.zeros((1, 2), dtype=np.float32), one, one, one)
-
-
-@pytest.mark.parametrize("noise", [0.0, 1e-7, -1e-7, 3e-6, -3e-6])
+@pytest.mark.parametrize("noise", [1e-7, -1e-7, 3e-6, -3e-6])
 @pytest.mark.parametrize("place", range(3))
 def test_noise_of_a_processor_ranks_nothing(noise, place):
     """Scores that are equal but for it keep the policy's order."""
-    scores = np.full(3, 0.5, dtype=np.float32)
-    scores[place] += noise
+    vectors = {**VECTORS, **dict.fromkeys("abc", (0.6, 0.8))}
+    vectors["abc"[place]] = (0.6 + noise, 0.8)
 
-    assert rank(scores, ("a", "b", "c")) == (("a", 0.5), ("b", 0.5), ("c", 0.5))
+    found, _ = ranked("query", vectors=lambda texts: [vectors[one] for one in texts])
+
+    assert found == (("a", 0.6), ("b", 0.6), ("c", 0.6))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "first", "later"),
+    [
+        ("concatenated", ["a", "b", "c", "d1\nd2"], ["d1\nd2"]),
+        ("query", ["a", "b", "c", "q"], ["q"]),
+        ("maximum", ["a", "b", "c", "d1", "d2"], []),
+        ("average", ["a", "b", "c", "d1", "d2"], []),
+        ("weighted_average", ["a", "b", "c", "d1", "d2", "q"], ["q"]),
+    ],
+)
+def test_what_a_question_embeds(strategy, first, later):
+    """What belongs to one question each time; constraints and chunks once."""
+    state = open_state().remembering()
+
+    counts = [sorted(ranked(strategy, state)[1]) for _ in range(3)]
+
+    assert counts == [first, later, later]
+
+
+def test_a_state_that_no_wrapper_took_remembers_no_vector():
+    """It cannot know whose model made them, so vectors of two models never meet."""
+    state = open_state()
+
+    assert [len(ranked("query", state)[1]) for _ in range(2)] == [4, 4]
+
+
+def test_strategies_without_the_question_never_embed_it():
+    """So its words cannot move a constraint out of a top K."""
+    for strategy in STRATEGIES:
+        _, texts = ranked(strategy)
+        assert ("q" in texts) == (strategy in {"query", "weighted_average"})
+
+
+def test_a_wrapper_remembers_from_question_to_question(tmp_path):
+    """Through the whole pipeline, over a state that another wrapper has bound."""
+    path, chunks = tmp_path / "state.sqlite", [Passage("p", "The mill was sold.")]
+    run(bind(chunks, Engine.build(POLICY, state=path)), Scripted())
+    engine, counts = Engine.build(POLICY, state=path), []
+    for _ in range(2):
+        world = Scripted()
+        run(disclose(chunks, Request("Who?"), engine), world)
+        counts.append(len(embedded(world)))
+
+    assert counts[1] == 1 < counts[0]

@@ -23,7 +23,7 @@ def test_the_search_succeeds_where_the_question_ranks(figures):
     assert lost["privacy_worded"] < lost["privacy"]
 
 
-@pytest.mark.parametrize("strategy", ["concatenated", "maximum", "average", "hybrid"])
+@pytest.mark.parametrize("strategy", ["concatenated", "maximum", "average"])
 def test_rankings_without_the_question_lose_nothing_by_wording(figures, strategy):
     """Chunks being equal, so is the ranking."""
     for row in figures[strategy].values():

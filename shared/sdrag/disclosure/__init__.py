@@ -6,7 +6,7 @@ In reading order:
 1. What it is set up with: `setup`, `understood`.
 2. What a constraint asks for: `constraint_parser`.
 3. What is read: `metadata` and `technical` values, `texts`, `documents`.
-4. Which constraints: `binding`, `similarity`, `ranking`, `candidates`.
+4. Which constraints: `binding`, `ranking`, `candidates`.
 5. Who finds what they withhold. The local engine: `local`. A model: `extraction` with
    `extraction_prompt`, `confirming` with `confirm_prompt`; `model_replies` reads both.
    `reading_unseen` asks the engines; `decoded` shows them what texts decode to,

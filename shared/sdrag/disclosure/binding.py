@@ -3,9 +3,7 @@ Binding constraints to passages at ingest (SD-RAG, section III-C1), and their gr
 
 "The constraint binder attaches each constraint to the top N most similar chunks,
 retrieved by cosine similarity of text embeddings; each chunk stores its similarity
-score." Linear in the number of constraints for a given corpus. In addition to the
-paper's bindings, how close each constraint is to each chunk is kept: rankings look it
-up.
+score." Linear in the number of constraints for a given corpus.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdrag.disclosure.similarity import closeness
+from sdrag.disclosure.ranking import compare
 from sdrag.engine.steps import Steps, compute, replied
 from sdrag.policy import DisclosureSection
 from sdrag.state import BindingStore, State
@@ -50,9 +48,8 @@ def bind(
     rules = [constraint for constraint in constraints if not constraint.always]
     if not passages or not rules:
         return
-    texts = [passage.text for passage in passages]
-    close = yield from closeness(rules, texts, state, once=True)
-    bindings = _best(close.dense, passages, rules, section)
+    close = yield from compare(rules, passages, state)
+    bindings = _best(close, passages, rules, section)
 
     def write(found: Sequence[Binding]) -> None:
         state.bindings.write(
@@ -62,7 +59,6 @@ def bind(
             top_n=section.bind_top_n,
             floor=section.similarity_floor,
         )
-        state.affinities.note(passages, rules, close)
 
     (written,) = yield from compute(write, [bindings])
     replied(written)

@@ -6,10 +6,6 @@ nobody has looked before. Then everything that a constraint withholds is cut out
 text, metadata and ids. Whatever cannot be decided is withheld. Without a top K every
 constraint that binds is enforced, so the same chunk always leaves the same. The query
 serves ranking alone: no prompt here can hold it.
-
-With a top K the question chooses the constraints, so two answers could be subtracted.
-Where the policy is `monotone`, what a chosen constraint took out of a chunk for an
-audience is therefore taken for it from then on, whatever later questions choose.
 """
 
 from __future__ import annotations
@@ -28,10 +24,8 @@ from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts
 from sdrag.engine.steps import Steps, compute, replied
 from sdrag.errors import SdragError
-from sdrag.policy import binds
 from sdrag.privacy.identities import alias
-from sdrag.state import State
-from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Redaction
+from sdrag.vocabulary import Decision, Passage, Principal, Redaction
 
 __all__ = [
     "Disclosed",
@@ -39,52 +33,9 @@ __all__ = [
     "enforced",
     "model_fails",
     "released",
-    "taken_before",
 ]
 
 _TRIED = Passage("tried", "The library opens at nine.")
-
-
-def taken_before(
-    enforcement: Enforcement, rules: Sequence[Constraint], state: State
-) -> Steps[Enforcement]:
-    """
-    Keep what is about to be taken out, and enforce all that ever was.
-
-    Args:
-        enforcement: As the question chose.
-        rules: All that bind the principal.
-        state: Where it is kept.
-
-    Raises:
-        HostError: The state failed; nothing may be released.
-    """
-    keys = state.keys
-    by_name = {rule.id: keys.of("enforced", rule.id, rule.text) for rule in rules}
-    audience = keys.ruleset(sorted(by_name.values()))
-    texts = [
-        handle
-        + keys.of("passage of a document", handle.hex(), passage.id, passage.text)
-        for handle, passage in zip(
-            enforcement.facts.handles, enforcement.texts.passages, strict=True
-        )
-    ]
-    taken: dict[bytes, list[bytes]] = {text: [] for text in texts}
-    for index, text in enumerate(texts):
-        chosen = enforcement.taking(index).intersection(enforcement.applied[index])
-        taken[text] += [by_name[name] for name in sorted(chosen) if name in by_name]
-    (answer,) = yield from compute(
-        lambda them: state.enforced.add(audience, them), [taken]
-    )
-    ever = replied(answer)
-    applied = []
-    for index, text in enumerate(texts):
-        names = {name for name, key in by_name.items() if key in ever[text]}
-        names.update(enforcement.applied[index])
-        applied.append(
-            tuple(name for name in enforcement.texts.applied[index] if name in names)
-        )
-    return replace(enforcement, applied=applied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +66,7 @@ def disclose(
     try:
         texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
         choosing = ConstraintChoice(texts, query, principal, setup)
-        enforcement = yield from enforced(texts, choosing, principal, setup)
+        enforcement = yield from enforced(texts, choosing, setup)
         redactions = yield from released(enforcement)
     except SdragError as error:
         return _nothing(passages, error, setup)
@@ -126,7 +77,6 @@ def disclose(
 def enforced(
     texts: Texts,
     choosing: ConstraintChoice,
-    principal: Principal | None,
     setup: DisclosureSetup,
     *,
     whole: bool = False,
@@ -137,7 +87,6 @@ def enforced(
     Args:
         texts: With all constraints of the policy.
         choosing: The constraints to be enforced.
-        principal: May lift constraints by `unless`.
         setup: The engine.
         whole: The texts are whole documents, in their order.
 
@@ -160,9 +109,6 @@ def enforced(
         setup.closed,
         {rule.id: rule.method for rule in texts.constraints},
     )
-    if section.limited and section.monotone:
-        rules = [rule for rule in setup.rules if binds(rule, principal)]
-        enforcement = yield from taken_before(enforcement, rules, setup.state)
     if setup.has_model and any(rule.method == "rephrase" for rule in applied):
         enforcement = yield from paraphrase(enforcement, setup)
     return enforcement

@@ -2,11 +2,9 @@
 Ranking constraints (SD-RAG, section IV-C2): does a question find those it needs?
 
 All articles are one corpus of sentence chunks. Every constraint is bound to its N most
-similar chunks, every question retrieves its chunks, and each strategy orders the
-candidates. The paper's five rank the constraints bound to the retrieved chunks; the
-hybrid one those that the library applies under a policy's `top_k`. Constraints are
-known by their texts, equal ones merged; which article one came from is used to judge a
-ranking, never to make it.
+similar chunks, every question retrieves its chunks, and each strategy ranks the
+constraints bound to these. Constraints are known by their texts, equal ones merged;
+which article one came from is used to judge a ranking, never to make it.
 """
 
 from __future__ import annotations
@@ -16,8 +14,8 @@ from statistics import fmean
 from typing import Any
 
 from sdrag.disclosure.binding import bind
-from sdrag.disclosure.candidates import candidates, ranking
-from sdrag.disclosure.ranking import STRATEGIES
+from sdrag.disclosure.candidates import choose
+from sdrag.disclosure.ranking import STRATEGIES, rank
 from sdrag.engine.calls import Port
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import run
@@ -30,7 +28,6 @@ from sdrag.vocabulary import Constraint, Passage
 __all__ = ["Corpus", "average_precision", "evaluate_ranking", "recall"]
 
 _DEPTHS = range(1, 21)
-_LIMITED = DisclosureSection(apply="top_k", top_k=40)
 
 
 def evaluate_ranking(
@@ -49,20 +46,21 @@ def evaluate_ranking(
         precision at 1 to 20, over the questions that need a constraint.
     """
     corpus = Corpus(articles, bind_top_n)
-    names = (*STRATEGIES, "hybrid")
-    figures: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    figures: dict[str, list[dict[str, Any]]] = {name: [] for name in STRATEGIES}
+    questions = 0
     for article in articles:
         for question in article["questions"]:
             needed = corpus.ids(question["relevant_constraints"])
             if not needed:
                 continue
             passages = corpus.index.search(question["question_text"], top_k)
-            for name in names:
+            questions += 1
+            for name in STRATEGIES:
                 ranked = corpus.ranked(name, passages, question["question_text"])
                 figures[name].append(_figures(ranked, needed))
     return {
         "strategies": {name: _mean(rows) for name, rows in figures.items()},
-        "questions": len(figures["hybrid"]),
+        "questions": questions,
         "constraints": len(corpus.constraints),
         "chunks": len(corpus.index.passages),
     }
@@ -129,23 +127,16 @@ class Corpus:
         self, strategy: str, passages: Sequence[Passage], question: str
     ) -> list[str]:
         """Return a strategy's candidates, best first."""
-        if strategy == "hybrid":
-            kept = self.applied(passages, question, _LIMITED)
-        else:
-            known = self._state.bindings.read(passages, self.constraints)
-            kept = frozenset(name for scores in known for name in scores or ())
-        steps = ranking(self.constraints, passages, question, self._state, strategy)
-        return [name for name, _ in run(steps, self._runner) if name in kept]
+        known = self._state.bindings.read(passages, self.constraints)
+        kept = {name for scores in known for name in scores or ()}
+        rules = [rule for rule in self.constraints if rule.id in kept]
+        steps = rank(rules, passages, question, self._state, strategy)
+        return [name for name, _ in run(steps, self._runner)]
 
-    def applied(
-        self,
-        passages: Sequence[Passage],
-        question: str,
-        section: DisclosureSection | None = None,
-    ) -> frozenset[str]:
+    def applied(self, passages: Sequence[Passage], question: str) -> frozenset[str]:
         """Return the constraints that the library applies to passages."""
-        section = section or DisclosureSection()
-        steps = candidates(passages, question, self.constraints, self._state, section)
+        section = DisclosureSection()
+        steps = choose(passages, question, self.constraints, self._state, section)
         return frozenset(rule.id for rule in run(steps, self._runner).applied)
 
     def _embedded(self, texts: Sequence[str]) -> list[list[float]]:

@@ -125,7 +125,7 @@ def evicted(
         passages = corpus.index.search(text, chunks)
         relevant = question["relevant_constraints"]
         protected = _Protected(corpus, articles, passages, article, relevant)
-        for strategy in (*STRATEGIES, "hybrid"):
+        for strategy in STRATEGIES:
             plain, orders = _orders(corpus, strategy, passages, text, protected.needed)
             for depth in _DEPTHS:
                 tops = [frozenset(order[:depth]) for order in (plain, *orders)]

@@ -142,7 +142,7 @@ def _explained(
 ) -> Steps[list[Explanation]]:
     texts = Texts(passages, setup.rules, setup.policy.metadata)
     choosing = ConstraintChoice(texts, "", principal, setup)
-    enforcement = yield from enforced(texts, choosing, principal, setup, whole=True)
+    enforcement = yield from enforced(texts, choosing, setup, whole=True)
     redactions = yield from released(enforcement)
     considered = yield from _considered(passages, setup)
     return [

@@ -71,9 +71,7 @@ Sensitivity = Annotated[
 ]
 Count = Annotated[int, Field(ge=1)]
 MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
-RankBy = Literal[
-    "hybrid", "concatenated", "query", "maximum", "average", "weighted_average"
-]
+RankBy = Literal["concatenated", "query", "maximum", "average", "weighted_average"]
 
 
 WITHHELD = "[withheld]"
@@ -123,8 +121,6 @@ class DisclosureSection(Section):
             `[person]`, `[date]` or `[amount]`, and `[withheld]` for what is cut by its
             meaning. `plain` is the same mark for everything.
         placeholder: That mark. Given alone, it asks for `plain`.
-        monotone: What was withheld once is withheld always, from all whom the same
-            constraints bind.
         sensitivity: How much the local engine hides: `low`, `balanced` or `high`, or a
             number from 0 to 1. A lower one leaves more to read and misses more. A
             constraint can have its own.
@@ -139,13 +135,12 @@ class DisclosureSection(Section):
     document_keys: tuple[str, ...] = ()
     apply: Literal["all_candidates", "top_k"] = "all_candidates"
     top_k: Count | None = None
-    rank_by: RankBy = "hybrid"
+    rank_by: RankBy = "weighted_average"
     with_model: Literal["confirm", "union", "model"] = "confirm"
     batch_size: Count = 4
     token_budget: Annotated[int, Field(ge=64)] = 4000
     placeholders: Literal["type", "plain"] = "type"
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
-    monotone: bool = False
     sensitivity: Sensitivity = 0.5
     on_guess: Literal["cut", "decline"] = "cut"
     on_failure: Literal["withhold"] = "withhold"

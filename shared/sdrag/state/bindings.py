@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
-from sdrag.state.affinities import forget_chunks
 from sdrag.state.database import Connection, Database, among, replacing
 from sdrag.state.ids import given_id, stored_id
 from sdrag.state.keys import Keys
@@ -262,11 +261,10 @@ def _united(bound: Iterable[dict[str, float] | None]) -> dict[str, float] | None
 
 
 def _forget_bound(connection: Connection, ids: Sequence[str]) -> None:
-    """Forget what passages are bound to, and how close they are to anything."""
+    """Forget what passages are bound to."""
     connection.executemany(
         "DELETE FROM binding WHERE passage = ?", [(name,) for name in ids]
     )
-    forget_chunks(connection, ids)
 
 
 class Lineage:

@@ -43,7 +43,6 @@ _CATCH_UP = tuple(
 _FORGET_DOCUMENT = (
     "DELETE FROM bound WHERE text BETWEEN ? AND ?",
     "DELETE FROM met WHERE text BETWEEN ? AND ?",
-    "DELETE FROM enforced WHERE text BETWEEN ? AND ?",
 )
 
 

@@ -21,7 +21,6 @@ from typing import Any
 
 from sdrag.engine.batches import batched
 from sdrag.errors import UsageError
-from sdrag.state.affinities import forget_chunks
 from sdrag.state.bindings import keep_best
 from sdrag.state.database import Connection, Database, replacing
 from sdrag.state.entries import Entries, Hashes
@@ -69,9 +68,7 @@ def merge_states(
         merging.copy("ruleset", "id, rules")
         merging.chunks()
         merging.bindings(top_n, floor)
-        merging.affinities()
         merging.copy("source", "summary, passage, fingerprint")
-        merging.copy("enforced", "audience, text, rule")
         current = merging.registers()
         merging.findings("bound", current)
         merging.findings("met", current)
@@ -176,20 +173,6 @@ class _Merging:
         rules = {rule for rule, _ in best}
         keep_best(self._target, sorted(rules), top_n=top_n, floor=floor)
 
-    def affinities(self) -> None:
-        """Add how close chunks are; of two rows the one that compares with more."""
-        rest = "document, fingerprint, ruleset, joined, dense"
-        best: dict[str, _Row] = {}
-        for connection, gone in zip(self._every, self._gone, strict=True):
-            for row in _rows(connection, "affinity", f"passage, {rest}"):
-                known = best.get(row[0])
-                if row[0] not in gone and (
-                    known is None or _compared(row) > _compared(known)
-                ):
-                    best[row[0]] = row
-        forget_chunks(self._target, sorted(self._gone[_TARGET]))
-        self._write(replacing("affinity", "passage", rest), best.values())
-
     def registers(self) -> dict[bytes, _Document]:
         """Unite the registers, and tell which states knew all that is known now."""
         known: dict[bytes, list[tuple[int, Register]]] = {}
@@ -271,12 +254,6 @@ class _Merging:
 
 def _rows(connection: Connection, table: str, columns: str) -> Iterator[_Row]:
     yield from connection.execute(f"SELECT {columns} FROM {table}")  # noqa: S608 -- names of ours
-
-
-def _compared(row: _Row) -> tuple[Any, ...]:
-    """Return what is greater for a row that compares a chunk with more constraints."""
-    _, document, words, ruleset, joined, dense = row
-    return len(joined), document or "", words, ruleset, joined, dense
 
 
 def _united(

@@ -19,20 +19,17 @@ from typing import Any, Self
 from sdrag.errors import UsageError
 from sdrag.minilm.vectors import Vectors
 from sdrag.state.address import PostgresAddress, is_postgres
-from sdrag.state.affinities import DocumentAffinities
 from sdrag.state.bindings import Bindings, Lineage
 from sdrag.state.database import Database, lost_state
 from sdrag.state.entries import Hashes
 from sdrag.state.findings import Findings
 from sdrag.state.keys import PROCESS_KEYS, Keys
 from sdrag.state.postgres import PostgresDatabase
-from sdrag.state.releases import Enforced, Replies
+from sdrag.state.releases import Replies
 from sdrag.state.schema import SCHEMA, VERSION
 from sdrag.state.sqlite import MEMORY, SqliteDatabase
 from sdrag.state.stores import (
-    AffinityStore,
     BindingStore,
-    EnforcedStore,
     FindingStore,
     LineageStore,
     ReplyStore,
@@ -45,10 +42,8 @@ _PLACE_BYTES = 16
 _STORES: Mapping[str, type] = {
     "bindings": BindingStore,
     "findings": FindingStore,
-    "affinities": AffinityStore,
     "lineage": LineageStore,
     "replies": ReplyStore,
-    "enforced": EnforcedStore,
 }
 
 
@@ -62,10 +57,8 @@ class State:
         hashes: What words and forms are known by.
         bindings: Which constraints are bound to which passages.
         findings: What was located, and the registers of forms.
-        affinities: How close constraints are to chunks and documents.
         lineage: What summaries were made from.
         replies: What was rephrased.
-        enforced: What was taken out before, where a top K chooses.
         path: The file, the URL without a password, or `:memory:`.
         key_path: The file of the key; None in memory.
         database: Where the stores keep it all; None where a host brought its own.
@@ -79,10 +72,8 @@ class State:
     hashes: Hashes
     bindings: BindingStore
     findings: FindingStore
-    affinities: AffinityStore
     lineage: LineageStore
     replies: ReplyStore
-    enforced: EnforcedStore
     path: str = MEMORY
     key_path: str | None = None
     database: Database | None = field(default=None, compare=False)
@@ -252,10 +243,8 @@ def _state(
         hashes=hashes,
         bindings=Bindings(database, keys),
         findings=Findings(database, keys, hashes),
-        affinities=DocumentAffinities(database, keys),
         lineage=Lineage(database, keys),
         replies=Replies(database, keys),
-        enforced=Enforced(database),
         path=path,
         key_path=key_path,
         database=database,

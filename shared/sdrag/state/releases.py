@@ -1,10 +1,5 @@
 """
-What was released before: what a top K once took out, and what a model rephrased.
-
-With a top K the question chooses constraints, and the answers to two questions could be
-subtracted from one another. So what was once taken for an audience is taken for it from
-then on. An audience is a set of constraints that bind: all whom the same ones bind
-learn no more together than one of them.
+What a model rephrased.
 
 A rephrased text is kept so that no model is asked for the same again. Its key is a
 keyed hash over everything it depends on, so a short text cannot be guessed from it. A
@@ -15,51 +10,16 @@ ones unused for longest are removed. Nothing is remembered of what failed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
-from sdrag.state.database import Database, among, replacing
+from sdrag.state.database import Database, replacing
 from sdrag.state.keys import Keys
 
-__all__ = ["Enforced", "Replies"]
+__all__ = ["Replies"]
 
 _PUT = replacing("reply", "key", "value, used")
 _ALL = 2**62
 """As a limit, none: in front of an offset, PostgreSQL takes no other number."""
-
-
-class Enforced:
-    """
-    An `EnforcedStore` in the database of a state.
-
-    Args:
-        database: Of the state.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def add(
-        self, audience: bytes, taken: Mapping[bytes, Sequence[bytes]]
-    ) -> dict[bytes, frozenset[bytes]]:
-        """Keep, and return all; see `EnforcedStore.add`."""
-        with self._database.writing() as connection:
-            connection.executemany(
-                "INSERT INTO enforced VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                [
-                    (audience, text, rule)
-                    for text, rules in taken.items()
-                    for rule in rules
-                ],
-            )
-            ever: dict[bytes, set[bytes]] = {text: set() for text in taken}
-            for text, rule in among(
-                connection,
-                "SELECT text, rule FROM enforced WHERE audience = ? AND text IN",
-                taken,
-                audience,
-            ):
-                ever[text].add(rule)
-        return {text: frozenset(rules) for text, rules in ever.items()}
 
 
 class Replies:

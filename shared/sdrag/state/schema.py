@@ -3,16 +3,14 @@ The one schema of everything that is remembered.
 
 No text is in it: documents, texts and constraints are keyed fingerprints, findings
 are offsets. `bound` holds what was located when whole documents were bound, `met` what
-was located when a text was retrieved first; the latter is bounded, oldest out. The rows
-of `affinity` are long: in a table without row ids, one of more than a kilobyte takes a
-page of its own.
+was located when a text was retrieved first; the latter is bounded, oldest out.
 """
 
 from __future__ import annotations
 
 __all__ = ["SCHEMA", "VERSION"]
 
-VERSION = 7
+VERSION = 8
 """Raised when tables change, or what closes spans: another file starts anew."""
 
 SCHEMA = """
@@ -27,10 +25,6 @@ CREATE TABLE IF NOT EXISTS binding (
     PRIMARY KEY (rule, passage)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS binding_by_passage ON binding (passage);
-CREATE TABLE IF NOT EXISTS affinity (
-    passage TEXT PRIMARY KEY, document TEXT, fingerprint BLOB NOT NULL,
-    ruleset BLOB NOT NULL, joined BLOB NOT NULL, dense BLOB NOT NULL
-);
 CREATE TABLE IF NOT EXISTS source (
     summary TEXT NOT NULL, passage TEXT NOT NULL, fingerprint BLOB NOT NULL,
     PRIMARY KEY (summary, passage, fingerprint)
@@ -47,10 +41,6 @@ CREATE TABLE IF NOT EXISTS met (
 );
 CREATE TABLE IF NOT EXISTS register (
     document BLOB PRIMARY KEY, version INTEGER NOT NULL, forms BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS enforced (
-    audience BLOB NOT NULL, text BLOB NOT NULL, rule BLOB NOT NULL,
-    PRIMARY KEY (audience, text, rule)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS reply (
     key BLOB PRIMARY KEY, value TEXT NOT NULL, used REAL NOT NULL

@@ -9,7 +9,6 @@ refused there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sdrag.state.entries import Entries
@@ -17,17 +16,10 @@ from sdrag.state.register import Register
 from sdrag.vocabulary import Binding, Constraint, Passage
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from sdrag.state.findings import Known, Located
 
-    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-
 __all__ = [
-    "AffinityStore",
     "BindingStore",
-    "Closeness",
-    "EnforcedStore",
     "FindingStore",
     "LineageStore",
     "Link",
@@ -36,20 +28,6 @@ __all__ = [
 
 Link = tuple[Passage, Sequence[Passage]]
 """A summary, and all that it was made from: summaries and chunks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Closeness:
-    """
-    Constraints against texts, both of shape (constraints, texts).
-
-    Args:
-        dense: Cosines of the constraints as written: the paper's binding scores.
-        joined: The hybrid strategy's: by meaning, and by the words they share.
-    """
-
-    dense: Matrix
-    joined: Matrix
 
 
 @runtime_checkable
@@ -120,44 +98,6 @@ class BindingStore(Protocol):
 
 
 @runtime_checkable
-class AffinityStore(Protocol):
-    """How close constraints are to chunks and documents."""
-
-    def note(
-        self,
-        passages: Sequence[Passage],
-        constraints: Sequence[Constraint],
-        close: Closeness,
-    ) -> None:
-        """
-        Keep how close the constraints are to the passages of a batch.
-
-        Args:
-            passages: A batch of the corpus.
-            constraints: All that were compared with it.
-            close: Of shape (constraints, passages).
-        """
-        ...
-
-    def read(
-        self, constraints: Sequence[Constraint]
-    ) -> Mapping[str, Mapping[str, float]]:
-        """Return each document's closeness to each constraint, by their ids."""
-        ...
-
-    def known(
-        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
-    ) -> Closeness:
-        """
-        Return what was kept of these passages, rounded to half precision.
-
-        Both matrices are nan where a passage, as it reads today, was not compared with
-        a constraint as it reads today.
-        """
-        ...
-
-
-@runtime_checkable
 class LineageStore(Protocol):
     """What summaries were made from."""
 
@@ -204,26 +144,6 @@ class FindingStore(Protocol):
 
     def forget(self, documents: Iterable[bytes]) -> None:
         """Forget documents with all that was located in them."""
-        ...
-
-
-@runtime_checkable
-class EnforcedStore(Protocol):
-    """Which constraints took something out of a text before, for whom."""
-
-    def add(
-        self, audience: bytes, taken: Mapping[bytes, Sequence[bytes]]
-    ) -> dict[bytes, frozenset[bytes]]:
-        """
-        Keep which rules take something out of texts.
-
-        Args:
-            audience: The key of the rules that bind.
-            taken: The rules by the text's key.
-
-        Returns:
-            For each text all rules that ever did, including those given now.
-        """
         ...
 
 
