@@ -22,7 +22,7 @@ POLICIES = {
     "all": {"constraints": RULES},
     "some": {
         "constraints": RULES,
-        "disclosure": {"apply": "top_k", "top_k": 40, "rank_by": "hybrid"},
+        "disclosure": {"apply": "top_k", "top_k": 40},
     },
 }
 
