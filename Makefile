@@ -30,7 +30,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(VENV)/ready
-	@$(BIN)/sdrag demo $(ARGS)
+	@$(BIN)/python -m examples.demo $(ARGS)
 
 # The files of tests are shared out among so many processes, each with one thread.
 WORKERS ?= 2
@@ -59,7 +59,7 @@ LOWEST := .venv-lowest
 $(LOWEST)/ready: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) --constraint constraints-lowest.txt torch
-	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable ".[demo,documents,linkage,otel,tests,workbench]"
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable ".[chroma,documents,langchain,linkage,llamaindex,otel,tests,workbench]"
 	@touch $@
 
 test-lowest: $(LOWEST)/ready

@@ -16,10 +16,7 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from sdrag.engine.effect_runner import PortRunner, Ports
-from sdrag.engine.prompts import Label, Prompt, untrusted
-from sdrag.engine.steps import run
-from sdrag.evaluation.highlight import (
+from benchmarks.suites.highlight import (
     GoldQuestion,
     Highlighted,
     figures,
@@ -28,6 +25,9 @@ from sdrag.evaluation.highlight import (
     recall,
     tokens,
 )
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.prompts import Label, Prompt, untrusted
+from sdrag.engine.steps import run
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Asked as Question

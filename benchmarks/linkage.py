@@ -30,9 +30,9 @@ import numpy as np
 from linkage_literal import Literal
 
 from benchmarks.linkage_experiments.generated import generate_clusters, zipf_corpus
+from benchmarks.suites.linkage import evaluate_linkage, mentions_of
+from benchmarks.suites.linkage_clusters import Cluster, packaged_clusters
 from sdrag.detectors.local import LocalDetector
-from sdrag.evaluation.linkage import evaluate_linkage, mentions_of
-from sdrag.evaluation.linkage_clusters import Cluster, packaged_clusters
 from sdrag.linkage.assessment import assess
 from sdrag.linkage.fitting import fit
 from sdrag.linkage.masking import mask_corpus

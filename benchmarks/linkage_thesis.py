@@ -30,8 +30,8 @@ from benchmarks.linkage_experiments.tuning import (
     folds,
     limited_reader,
 )
-from sdrag.evaluation.linkage import evaluate_linkage, mentions_of
-from sdrag.evaluation.linkage_clusters import (
+from benchmarks.suites.linkage import evaluate_linkage, mentions_of
+from benchmarks.suites.linkage_clusters import (
     Cluster,
     packaged_clusters,
     read_clusters,

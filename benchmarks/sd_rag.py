@@ -25,21 +25,20 @@ from typing import Any
 
 from benchmarks.curves import draw_curves
 from benchmarks.sd_rag_scripted import every_second, nothing_found, right_spans
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.constraint_ranking import evaluate_ranking
+from benchmarks.suites.differential import evaluate_differential
+from benchmarks.suites.eviction import evaluate_eviction
+from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa, policy_of
+from benchmarks.suites.retrieval_oracle import ENGINES, evaluate_retrieval_oracle
 from sdrag.cli.models import complete_with, generator_of, judge_of
 from sdrag.disclosure.hierarchy import add_summaries, in_layers
 from sdrag.engine.calls import Limits, Port
 from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.errors import MissingExtraError
-from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.completeness import completeness
-from sdrag.evaluation.constraint_ranking import evaluate_ranking
-from sdrag.evaluation.differential import evaluate_differential
-from sdrag.evaluation.eviction import evaluate_eviction
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
-from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa, policy_of
-from sdrag.evaluation.retrieval_oracle import ENGINES, evaluate_retrieval_oracle
-from sdrag.evaluation.witnesses import broken, share_kept
+from sdrag.evaluation.measures import broken, completeness, share_kept
 from sdrag.pipeline import Engine, Request, attach, bind, disclose
 from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import local_embeddings

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from benchmarks.suites.scripted.exact import ExactModel
 from sdrag.engine.prompts import Prompt
-from sdrag.testing import ExactModel
 
 __all__ = ["every_second", "nothing_found", "right_spans"]
 

@@ -109,7 +109,7 @@ Path_ = Callable[[str], Call]
 @lru_cache(maxsize=1)
 def prose() -> str:
     """Return the packaged articles as one text."""
-    folder = ROOT / "shared/sdrag/evaluation/articles"
+    folder = ROOT / "benchmarks/suites/data/articles"
     found = [json.loads(p.read_text("utf-8")) for p in sorted(folder.glob("*.json"))]
     return "".join(f"{one['article_text']}\n\n" for one in found)
 

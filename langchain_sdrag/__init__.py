@@ -15,7 +15,6 @@ from sdrag.extras import require_extra
 
 if TYPE_CHECKING:
     from langchain_sdrag.answer_guard import AnswerGuard
-    from langchain_sdrag.article_builder import ArticleBuilder
     from langchain_sdrag.constraint_binder import ConstraintBinder
     from langchain_sdrag.hierarchy_summarizer import HierarchySummarizer
     from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnswerGuard",
-    "ArticleBuilder",
     "ConstraintBinder",
     "FilteredRetriever",
     "HierarchySummarizer",
@@ -57,7 +55,6 @@ __all__ = [
 
 _HOMES = {
     "AnswerGuard": "answer_guard",
-    "ArticleBuilder": "article_builder",
     "ConstraintBinder": "constraint_binder",
     "FilteredRetriever": "searching",
     "HierarchySummarizer": "hierarchy_summarizer",

@@ -17,9 +17,6 @@ OWN_TERMS = {
     "SelectiveDisclosureCompressor": "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureMiddleware": "guard_tool",
 }
-LANGCHAIN_ALONE = {"ArticleBuilder"}
-"""A runnable, which LlamaIndex has no word for; over any other model than LangChain's,
-`sdrag.evaluation.builder.build_articles` takes it as a function."""
 LLAMAINDEX_ALONE = {"SourceSeparator", "guard_memory"}
 """LangChain's chains join documents themselves, by `separated_sources`, and its
 middleware sees the thread itself."""
@@ -57,13 +54,8 @@ def test_both_packages_export_the_same_names(packages):
     """Only two hooks keep their framework's own term."""
     langchain, llamaindex = packages
 
-    assert set(langchain.__all__) >= LANGCHAIN_ALONE
-    own = set(map(_twin, _shared(langchain))) | LLAMAINDEX_ALONE
+    own = set(map(_twin, langchain.__all__)) | LLAMAINDEX_ALONE
     assert own == set(llamaindex.__all__)
-
-
-def _shared(langchain):
-    return [name for name in langchain.__all__ if name not in LANGCHAIN_ALONE]
 
 
 def test_what_is_exported_is_what_is_there(packages):
@@ -81,7 +73,7 @@ def test_what_is_exported_is_what_is_there(packages):
 def test_twins_take_the_same_arguments(packages):
     """By name, kind and default; but for what one framework alone has a use for."""
     langchain, llamaindex = packages
-    for name in _shared(langchain):
+    for name in langchain.__all__:
         own = {"self", *OWN_ARGUMENTS.get(name, ())}
         ours = _arguments(getattr(langchain, name), own)
         theirs = _arguments(getattr(llamaindex, _twin(name)), own)
@@ -115,7 +107,7 @@ def _arguments(public, left_out):
 
 
 def test_twins_live_in_files_of_the_same_name(packages):
-    for name in _shared(packages[0]):
+    for name in packages[0].__all__:
         if name in OWN_TERMS:
             continue
         homes = {getattr(package, name).__module__ for package in packages}

@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import re
 
+from benchmarks.suites.highlight import recall, tokens
 from sdrag.engine.prompts import Prompt
-from sdrag.evaluation.highlight import recall, tokens
 from sdrag.text.sentences import sentences
 
 __all__ = ["DECLINE", "scripted_judge", "scripted_model"]

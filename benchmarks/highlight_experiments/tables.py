@@ -25,8 +25,8 @@ from benchmarks.highlight_experiments.judges import (
     quality,
     relevance,
 )
-from sdrag.evaluation.classification import f1
-from sdrag.evaluation.highlight import GoldQuestion, k_precision, recall
+from benchmarks.suites.classification import f1
+from benchmarks.suites.highlight import GoldQuestion, k_precision, recall
 from sdrag.highlight.exchange import Answer
 
 __all__ = [

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from benchmarks.linkage_experiments.models import Ask, asked, prompt
+from benchmarks.suites.linkage import leak_rate
+from benchmarks.suites.linkage_clusters import LEAKED_ABOVE, Cluster, ClusterQuestion
 from sdrag.errors import ModelError
-from sdrag.evaluation.linkage import leak_rate
-from sdrag.evaluation.linkage_clusters import LEAKED_ABOVE, Cluster, ClusterQuestion
 from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.text.folding import fold, fold_text
 

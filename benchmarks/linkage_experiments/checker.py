@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from benchmarks.suites.linkage_clusters import Cluster
 from sdrag.errors import UsageError
-from sdrag.evaluation.linkage_clusters import Cluster
 
 __all__ = ["ALLOWED", "problems"]
 

@@ -16,17 +16,17 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from statistics import fmean
 
+from benchmarks.suites.classification import f1
+from benchmarks.suites.linkage import link_scores, mentions_of
+from benchmarks.suites.linkage_clusters import Cluster
+from benchmarks.suites.scripted.asked import shown
 from sdrag.engine.calls import Port
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Prompt
 from sdrag.engine.steps import replied, run
-from sdrag.evaluation.classification import f1
-from sdrag.evaluation.linkage import link_scores, mentions_of
-from sdrag.evaluation.linkage_clusters import Cluster
 from sdrag.linkage.assessment import Assessment, assess
 from sdrag.linkage.model_extractor import ModelExtractor
 from sdrag.policy import LinkageSection
-from sdrag.testing.asked import shown
 from sdrag.text.folding import fold_text
 
 __all__ = [

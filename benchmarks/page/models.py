@@ -38,12 +38,12 @@ from benchmarks.page.hosts import Host, langchain_host, llamaindex_host
 from benchmarks.page.sections import Cell, Figures
 from benchmarks.page.timing import in_turn, median
 from benchmarks.sd_rag import redaction_time, ten_documents
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.scripted.asked import CONFIRM, EXTRACT
+from benchmarks.suites.scripted.exact import ExactModel
 from sdrag.engine.prompts import Message, Prompt, constant
-from sdrag.evaluation.articles_check import load_articles
 from sdrag.minilm import load_minilm
 from sdrag.state import open_state
-from sdrag.testing import ExactModel
-from sdrag.testing.asked import CONFIRM, EXTRACT
 
 __all__ = ["measure"]
 

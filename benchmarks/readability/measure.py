@@ -20,7 +20,7 @@ a model, constraints that sdrag refuses are left out; what they protect counts a
   whole policy: the mean by kind, and how many of these pairs are above 3 %. The kind is
   the author's, or else what sdrag parses. `--quick` leaves these pairs out.
 
-`scripted:exact` is the model of `sdrag eval rcqa` that marks the `go` phrases only.
+`scripted:exact` is the model of the suite `rcqa` that marks the `go` phrases only.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ from benchmarks.readability.documents import (
     read,
     secrets_of,
 )
+from benchmarks.suites.scripted.exact import ExactModel
+from benchmarks.suites.scripted.witness_words import Protected
 from sdrag import Constraint, explain
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.testing import ExactModel, Protected
 
 MOST_OF_ABSENT = 0.03
 FUNCTION_WORDS, OTHER_FREQUENT = (

@@ -3,7 +3,7 @@ Train the tagger: which words of a document identify somebody, and what are they
 
 Low-rank updates of the packaged MiniLM and a head learn from the court cases of the
 Text Anonymization Benchmark, two documents in three; the third, by number, is the part
-that `sdrag eval entities --part aside` measures on, and is not read here. The data is
+that `suites entities --part aside` measures on, and is not read here. The data is
 not part of the project: name its folder in SDRAG_DATA.
 
     python benchmarks/tagger/train.py --out weights.safetensors
@@ -27,8 +27,8 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
+from benchmarks.suites.entities import Annotated, read_annotated
 from sdrag.detectors.tagger.tagger_network import KINDS, Tagger
-from sdrag.evaluation.entities import Annotated, read_annotated
 from sdrag.minilm import load_minilm
 from sdrag.minilm.sentence_windows import tokenized
 

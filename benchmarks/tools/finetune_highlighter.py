@@ -33,9 +33,9 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from benchmarks.suites.highlight import GoldQuestion, read_squad
 from sdrag.engine.prompts import Label, untrusted
 from sdrag.engine.steps import run
-from sdrag.evaluation.highlight import GoldQuestion, read_squad
 from sdrag.highlight.extractive import Extractive
 from sdrag.highlight.protocol import Context
 from sdrag.testing import Scripted

@@ -24,6 +24,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.suites.injection import Example, Scored, score, summary
+from benchmarks.suites.json_files import read_json
 from benchmarks.tools.injection_training import (
     POSITIONS,
     Remembered,
@@ -33,8 +35,6 @@ from benchmarks.tools.injection_training import (
     read_emails,
     read_others,
 )
-from sdrag.evaluation.injection import Example, Scored, score, summary
-from sdrag.evaluation.json_files import read_json
 from sdrag.guardrails.injection.classifier import classify
 from sdrag.policy import InjectionSection
 

@@ -13,9 +13,9 @@ import pytest
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.evaluation.articles_check import load_articles
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.rcqa import policy_of
 from sdrag.evaluation.index import sentence_chunks
-from sdrag.evaluation.rcqa import policy_of
 from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
 from ..support.faces import (

@@ -303,8 +303,7 @@ BARE = {
     "sdrag/guardrails/chunk_inheritance.py": "hashed again with a key before it leaves",
     "sdrag/minilm/__init__.py": "of weights that everybody has",
     "sdrag/detectors/local/check_digits.py": "the checksum of a wallet's address",
-    "sdrag/testing/fakes.py": "of a test's own words",
-    "sdrag/testing/stumbling.py": "draws a test's own faults",
+    "sdrag/testing.py": "of a test's own words",
 }
 """The files that make digests without a key, and why nobody learns from one."""
 _BARE = {"md5", "sha1", "sha224", "sha256", "sha384", "sha512", "new", "file_digest"}

@@ -173,7 +173,7 @@ def _linking():
 
 
 def _monolithic():
-    from sdrag.evaluation.generation import monolithic_prompt  # noqa: PLC0415
+    from benchmarks.suites.generation import monolithic_prompt  # noqa: PLC0415
 
     return [monolithic_prompt(QUERY, TEXT, ["Remove names"], unsafe=False)]
 

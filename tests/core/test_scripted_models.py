@@ -11,14 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.suites.scripted.exact import ExactModel
+from benchmarks.suites.scripted.hijacked import HijackedModel
+from benchmarks.suites.scripted.stumbling import StumblingModel
+from benchmarks.suites.scripted.witness_words import Protected
 from sdrag.disclosure.confirm_prompt import Marked, confirm_prompt
 from sdrag.disclosure.extraction_prompt import extraction_prompt
 from sdrag.disclosure.model_replies import read_answers, read_verdicts
 from sdrag.disclosure.rephrase import passage_mark, rephrasing_prompt
 from sdrag.engine.prompts import Message, Prompt, constant, sensitive
 from sdrag.errors import UsageError
-from sdrag.evaluation.witnesses import broken
-from sdrag.testing import ExactModel, HijackedModel, Protected, StumblingModel
+from sdrag.evaluation.measures import broken
 from sdrag.vocabulary import Constraint
 
 KEY = b"k" * 32

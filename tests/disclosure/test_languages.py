@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.suites.scripted.exact import ExactModel
 from sdrag.detectors.language import find_language
 from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.testing import ExactModel, Scripted
+from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
 ROOT = Path(__file__).parents[2]

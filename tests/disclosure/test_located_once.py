@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import json
 import random
 import re
 import sqlite3
 from importlib import import_module
-from importlib.resources import files
 from multiprocessing import get_context
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.suites.articles_check import load_articles
 from sdrag.disclosure import forget_document, ingest
 from sdrag.disclosure.local import LocalLocator
 from sdrag.engine.effect_runner import PortRunner, Ports
@@ -35,13 +34,7 @@ SURNAMES = [
     "Winter", "Wise", "Wolf", "Wood", "Woods", "Young", "Banks", "Barber", "Bell",
     "Berry", "Black", "Brooks", "Brown", "Bush", "Butler", "Carpenter", "Carter",
 ]  # fmt: skip
-ARTICLES = [
-    json.loads(file.read_text(encoding="utf-8"))
-    for file in sorted(
-        files("sdrag.evaluation").joinpath("articles").iterdir(), key=lambda f: f.name
-    )
-    if file.name.endswith(".json")
-]
+ARTICLES = load_articles()
 
 _MARK = re.compile(r"\[[a-z-]+\]")
 

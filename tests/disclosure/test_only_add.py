@@ -9,18 +9,17 @@ passage, in which order, joined or split, in capitals or without.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.suites.articles_check import load_articles
 from sdrag.disclosure import local, locate
 from sdrag.disclosure.local import gate_locator, public_officials
 from sdrag.disclosure.local.joined_text import JoinedText
@@ -158,13 +157,7 @@ def test_no_neighbour_uncovers_a_sentence(document, case, planted) -> None:
     assert not _uncovered(*case, planted, document)
 
 
-ARTICLES = [
-    json.loads(file.read_text(encoding="utf-8"))
-    for file in sorted(
-        files("sdrag.evaluation").joinpath("articles").iterdir(), key=lambda f: f.name
-    )
-    if file.name.endswith(".json")
-]
+ARTICLES = load_articles()
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])

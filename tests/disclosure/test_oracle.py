@@ -10,9 +10,9 @@ import re
 
 import pytest
 
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
 from sdrag.engine.steps import run
-from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage

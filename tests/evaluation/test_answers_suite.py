@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 from typer.testing import CliRunner
 
-from sdrag.cli.app import app
+from benchmarks.suites.__main__ import app
+from benchmarks.suites.answers import AnswerRow, evaluate_answers, read_answers
 from sdrag.errors import UsageError
-from sdrag.evaluation.answers import AnswerRow, evaluate_answers, read_answers
 
 SOURCE = "The harbour of Lorne was built in 1871 by the town council."
 TRUE = AnswerRow("date", "aside", SOURCE, SOURCE, supported=True)
@@ -57,14 +57,14 @@ def test_what_is_no_row_is_said_to_be_none(tmp_path, change) -> None:
 
 
 def test_the_command_reads_a_part_and_prints_json(tmp_path) -> None:
-    """`sdrag eval answers` ends with one JSON object."""
+    """`answers` ends with one JSON object."""
     path = tmp_path / "answers.jsonl"
     wrong = TRUE._replace(supported=False)
     rows = (TRUE, wrong, TRUE._replace(part="development"))
     path.write_text("\n".join(json.dumps(row._asdict()) for row in rows))
     options = ["--data", str(path), "--part", "aside", "--errors", "1", "--json"]
 
-    result = CliRunner().invoke(app, ["eval", "answers", *options])
+    result = CliRunner().invoke(app, ["answers", *options])
 
     assert result.exit_code == 0
     assert json.loads(result.output.splitlines()[-1])["pairs"] == 2

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.suites.articles_check import check_article, load_articles
 from sdrag.errors import UsageError
-from sdrag.evaluation.articles_check import check_article, load_articles
 
 Article = dict[str, Any]
 ARTICLES = load_articles()

@@ -3,14 +3,10 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from sdrag.cli.app import app
+from benchmarks.suites.articles_check import check_article, load_articles
+from benchmarks.suites.builder import build_articles
 from sdrag.errors import ModelError, ModelReplyError, UsageError
-from sdrag.evaluation.articles_check import check_article, load_articles
-from sdrag.evaluation.builder import build_articles
-
-from ..support.openai_server import openai_server
 
 SHIPPED = load_articles()[:3]
 
@@ -175,40 +171,3 @@ def test_another_folder_is_refused(tmp_path):
 
     with pytest.raises(UsageError):
         build_articles(Author(), tmp_path, count=1)
-
-
-def test_the_command_goes_on_after_a_cut(tmp_path):
-    """Over a real wire: a server that dies ends the run, and a second one ends it."""
-    author, folder = Author(), tmp_path / "articles"
-
-    def say(body):
-        prompt = body["messages"][-1]["content"]
-        if prompt.startswith("Write an article") and author.asked(prompt[:16]):
-            raise ConnectionAbortedError
-        return {"role": "assistant", "content": author(prompt)}
-
-    with openai_server() as wire:
-        wire.say = say
-        cut = typed(folder, wire.url)
-    author = Author()
-    with openai_server() as wire:
-        wire.say = say_as(author)
-        whole = typed(folder, wire.url)
-
-    assert isinstance(cut.exception, ModelError)
-    assert whole.exit_code == 0
-    assert "2 of 2 articles" in whole.output
-    assert len(author.asked("Write an article")) == 1
-    assert [check_article(article) for article in load_articles(folder)] == [[], []]
-
-
-def say_as(author):
-    return lambda body: {
-        "role": "assistant",
-        "content": author(body["messages"][-1]["content"]),
-    }
-
-
-def typed(folder, url):
-    options = ["--model", "double", "--base-url", url, "--count", "2"]
-    return CliRunner().invoke(app, ["build-rcqa", str(folder), *options])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.suites.claim_evidence import measure_contradiction, read_pairs
 from sdrag.errors import UsageError
-from sdrag.evaluation.claim_evidence import measure_contradiction, read_pairs
 from sdrag.guardrails.opposition import refutation
 
 FEVER = Path(os.environ.get("SDRAG_DATA", "../shared/data")) / (

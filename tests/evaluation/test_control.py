@@ -1,4 +1,4 @@
-"""The figures of `sdrag eval control`."""
+"""The figures of `python -m benchmarks.suites control`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.errors import UsageError
-from sdrag.evaluation.control_bits import (
+from benchmarks.suites.control_bits import (
     evaluate_control,
     read_attacks,
     read_corpus,
 )
+from sdrag.errors import UsageError
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Passage
 

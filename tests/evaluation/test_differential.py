@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.differential import Seen, evaluate_differential, probes
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.differential import Seen, evaluate_differential, probes
 
 TEXT = "Ann paid Ben ten crowns."
 

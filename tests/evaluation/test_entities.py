@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.detectors import Detector
-from sdrag.detectors.local import LocalDetector
-from sdrag.detectors.tagger import TaggerDetector
-from sdrag.engine.effect_runner import PortRunner, Ports
-from sdrag.engine.steps import try_each
-from sdrag.errors import UsageError
-from sdrag.evaluation.entities import (
+from benchmarks.suites.entities import (
     Annotated,
     Gold,
     measure,
     missed,
     read_annotated,
 )
+from sdrag.detectors import Detector
+from sdrag.detectors.local import LocalDetector
+from sdrag.detectors.tagger import TaggerDetector
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.steps import compute
+from sdrag.errors import UsageError
 from sdrag.vocabulary import Mention, Span
 
 ROOT = Path(__file__).parents[2]
@@ -39,8 +39,7 @@ class _Fixed:
 
     def detect(self, texts):
         found = tuple(Mention(Span(*span), "PERSON") for span in self.spans)
-        yield from ()
-        return try_each(lambda _: found, texts)
+        return (yield from compute(lambda _: found, texts))
 
 
 def _measured(*spans: tuple[int, int]):
@@ -160,8 +159,7 @@ def test_types_are_compared_in_the_names_of_the_data_set() -> None:
                 Mention(Span(3, 7), "LOCATION", 0.9),
                 Mention(Span(3, 7), "PERSON", 0.6),
             )
-            yield from ()
-            return try_each(lambda _: found, texts)
+            return (yield from compute(lambda _: found, texts))
 
     result = measure(_Two(), documents, PortRunner(Ports()))
 

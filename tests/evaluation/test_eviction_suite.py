@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.eviction import ALL, evaluate_eviction, wordings
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.eviction import ALL, evaluate_eviction, wordings
 
 pytest.importorskip("tokenizers")
 

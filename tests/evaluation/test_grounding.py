@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.suites.claim_evidence import measure_grounding, read_cases
 from sdrag.errors import UsageError
-from sdrag.evaluation.claim_evidence import measure_grounding, read_cases
 from sdrag.guardrails.support import support
 
 WICE = Path(os.environ.get("SDRAG_DATA", "../shared/data")) / "wice/claim_dev.jsonl"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.suites.highlight import evaluate_highlighter, read_squad
+from benchmarks.suites.highlight_data import read_questions
 from sdrag.errors import UsageError
-from sdrag.evaluation.highlight import evaluate_highlighter, read_squad
-from sdrag.evaluation.highlight_data import read_questions
 from sdrag.highlight.exchange import Settings
 from sdrag.testing import Scripted
 

@@ -1,4 +1,4 @@
-"""The figures of `sdrag eval highlight`: data, measures, judges, ratings."""
+"""The figures of the suite `highlight`: data, measures, judges, ratings."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from benchmarks.highlight_experiments.judges import (
     relevance,
 )
 from benchmarks.highlight_paper import relation
-from sdrag.engine.prompts import Labelled, Message, Prompt, constant
-from sdrag.engine.steps import Steps
-from sdrag.errors import UsageError
-from sdrag.evaluation.highlight import (
+from benchmarks.suites.highlight import (
     evaluate_highlighter,
     holds,
     k_precision,
     read_squad,
     recall,
 )
+from sdrag.engine.prompts import Labelled, Message, Prompt, constant
+from sdrag.engine.steps import Steps
+from sdrag.errors import UsageError
 from sdrag.highlight import Verification, answering
 from sdrag.highlight.exchange import Asked, Plan, Settings
 from sdrag.highlight.local import local

@@ -24,7 +24,7 @@ from benchmarks.highlight_experiments.tables import (
     rate,
     with_summarizer,
 )
-from sdrag.evaluation.highlight import GoldQuestion, read_squad
+from benchmarks.suites.highlight import GoldQuestion, read_squad
 from sdrag.highlight.exchange import Answer
 from sdrag.vocabulary import Highlight, Span
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.suites.classification import auc, rates
+from benchmarks.suites.injection import measure, read_examples
 from benchmarks.tools.train_injection import cross_validate
 from sdrag.errors import UsageError
-from sdrag.evaluation.classification import auc, rates
-from sdrag.evaluation.injection import measure, read_examples
 from sdrag.policy import InjectionSection
 
 DATA = Path(os.environ.get("SDRAG_DATA", "../shared/data"))

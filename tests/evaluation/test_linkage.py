@@ -1,4 +1,4 @@
-"""`sdrag eval linkage`, the packaged clusters, and `sdrag mask`."""
+"""`linkage`, the packaged clusters, and `sdrag mask`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typer.testing import CliRunner
 
 from benchmarks.linkage_experiments.checker import problems
 from benchmarks.linkage_experiments.generated import generate_clusters
-from sdrag.cli.app import app
-from sdrag.detectors.local import LocalDetector
-from sdrag.errors import UsageError
-from sdrag.evaluation.linkage import evaluate_linkage, leak_rate
-from sdrag.evaluation.linkage_clusters import (
+from benchmarks.suites.__main__ import app
+from benchmarks.suites.linkage import evaluate_linkage, leak_rate
+from benchmarks.suites.linkage_clusters import (
     Cluster,
     packaged_clusters,
     read_clusters,
 )
+from sdrag.detectors.local import LocalDetector
+from sdrag.errors import UsageError
 from sdrag.linkage import checkpoint, mask_corpus, placement
 from sdrag.linkage.document_files import document_id, read_documents
 from sdrag.linkage.entity_schema import WEIGHTS
@@ -134,7 +134,7 @@ class TestCommands:
 
     def test_eval_prints_one_json_object(self) -> None:
         """The last line holds at least what the contract names."""
-        arguments = ["eval", "linkage", "--data", str(FOLDER), "--json"]
+        arguments = ["linkage", "--data", str(FOLDER), "--json"]
         result = CliRunner().invoke(app, [*arguments, "--select", "greedy"])
         assert result.exit_code == 0, result.output
         found = json.loads(result.output.splitlines()[-1])
@@ -153,7 +153,7 @@ class TestCommands:
         """What the policy says holds, unless an option says something else."""
         policy = tmp_path / "policy.yaml"
         policy.write_text("linkage: {select: document, chain_length: 3}", "utf-8")
-        arguments = ["eval", "linkage", "--policy", str(policy), "--json", *options]
+        arguments = ["linkage", "--policy", str(policy), "--json", *options]
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, result.output
         section = LinkageSection.model_validate({"select": masked, "chain_length": 3})

@@ -13,9 +13,9 @@ from benchmarks.linkage_experiments.checker import problems
 from benchmarks.linkage_experiments.generated import generate_clusters
 from benchmarks.linkage_experiments.generation import ClusterWriter
 from benchmarks.linkage_experiments.models import asked, prompt
+from benchmarks.suites.linkage import mentions_of
+from benchmarks.suites.linkage_clusters import Cluster, packaged_clusters
 from sdrag.errors import ModelReplyError
-from sdrag.evaluation.linkage import mentions_of
-from sdrag.evaluation.linkage_clusters import Cluster, packaged_clusters
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
 

@@ -20,8 +20,8 @@ from benchmarks.linkage_experiments.tuning import (
     listed,
     rouge1_f1,
 )
-from sdrag.evaluation.linkage import evaluate_linkage, mentions_of
-from sdrag.evaluation.linkage_clusters import packaged_clusters
+from benchmarks.suites.linkage import evaluate_linkage, mentions_of
+from benchmarks.suites.linkage_clusters import packaged_clusters
 from sdrag.linkage import mask_corpus
 from sdrag.policy import LinkageSection, ResolutionSection
 from sdrag.vocabulary import Passage

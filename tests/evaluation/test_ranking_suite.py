@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.constraint_ranking import evaluate_ranking
 from sdrag.disclosure.ranking import STRATEGIES
-from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.constraint_ranking import evaluate_ranking
 
 pytest.importorskip("tokenizers")
 

@@ -6,9 +6,9 @@ from importlib.resources import files
 
 from typer.testing import CliRunner
 
-from sdrag.cli.app import app
-from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.rcqa import RcqaSettings, evaluate_rcqa, given_away
+from benchmarks.suites.__main__ import app
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa, given_away
 
 ARTICLES = load_articles()[:1]
 
@@ -47,7 +47,7 @@ def test_what_was_withheld_is_not_listed() -> None:
 def test_the_suite_shows_so_many_of_each_kind() -> None:
     """`--errors` shows the words in their surroundings, and how many there are."""
     article = files("sdrag.evaluation") / "articles" / "01-goldsmith-burglary.json"
-    arguments = ["eval", "rcqa", "--defense", "none", "--data", str(article)]
+    arguments = ["rcqa", "--defense", "none", "--data", str(article)]
 
     shown = CliRunner().invoke(app, [*arguments, "--errors", "2"]).output
 

@@ -1,4 +1,4 @@
-"""`sdrag eval rcqa --llm`: a model beside the local engine and the best there is."""
+"""`rcqa --llm`: a model beside the local engine and the best there is."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from sdrag.cli.app import app
+from benchmarks.suites.__main__ import app
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.planting import OWN_ORDERS, Planting, read_orders
+from benchmarks.suites.rcqa import FIGURES
+from benchmarks.suites.rcqa_models import SCRIPTED, scripted_model
 from sdrag.errors import SdragError, UsageError
-from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.planting import OWN_ORDERS, Planting, read_orders
-from sdrag.evaluation.rcqa import FIGURES
-from sdrag.evaluation.rcqa_models import SCRIPTED, scripted_model
-from sdrag.evaluation.witnesses import broken, witness_spans
+from sdrag.evaluation.measures import broken, witness_spans
 
 pytest.importorskip("tokenizers")
 
@@ -21,7 +21,7 @@ ARTICLES = load_articles()[:2]
 
 
 def typed(*arguments: str) -> str:
-    command = ["eval", "rcqa", "--limit", "2", *arguments]
+    command = ["rcqa", "--limit", "2", *arguments]
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
@@ -79,7 +79,7 @@ def test_a_hijacked_model_is_measured_on_texts_with_orders_in_them():
 )
 def test_what_makes_no_sense_is_refused(arguments):
     """Before anything is measured."""
-    result = CliRunner().invoke(app, ["eval", "rcqa", *arguments])
+    result = CliRunner().invoke(app, ["rcqa", *arguments])
 
     assert isinstance(result.exception, SdragError) or result.exit_code == 2
 

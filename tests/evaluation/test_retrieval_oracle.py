@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.engine.steps import run
-from sdrag.evaluation.articles_check import load_articles
-from sdrag.evaluation.retrieval_oracle import (
+from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.retrieval_oracle import (
     Exact,
     advantage,
     evaluate_retrieval_oracle,
 )
+from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage

@@ -7,9 +7,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from sdrag.cli.app import app
+from benchmarks.suites.__main__ import app
+from benchmarks.suites.wordings import evaluate_wordings, read_wordings
 from sdrag.errors import UsageError
-from sdrag.evaluation.wordings import evaluate_wordings, read_wordings
 
 TEXT = (
     "Jonathan Meyers received a written warning in May. It rained for most of the day."
@@ -72,12 +72,12 @@ def test_what_is_no_wording_is_said_to_be_none(tmp_path, line) -> None:
 
 
 def test_the_command_reads_a_file_and_prints_json(tmp_path) -> None:
-    """`sdrag eval wordings` ends with one JSON object."""
+    """`wordings` ends with one JSON object."""
     path = tmp_path / "wordings.jsonl"
     path.write_text("\n".join(json.dumps(wording) for wording in WORDINGS[:2]))
 
     result = CliRunner().invoke(
-        app, ["eval", "wordings", "--data", str(path), "--errors", "1", "--json"]
+        app, ["wordings", "--data", str(path), "--errors", "1", "--json"]
     )
 
     assert result.exit_code == 0

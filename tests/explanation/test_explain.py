@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sdrag
+from benchmarks.suites.scripted.exact import ExactModel
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.errors import ConstraintNotUnderstoodError, UsageError
 from sdrag.explanation import FOUND_BY, Explainer
 from sdrag.html.marked import Mark, marked
-from sdrag.testing import ExactModel
 from sdrag.vocabulary import Constraint, Passage, Principal, Span
 
 REPORT = (

@@ -7,8 +7,12 @@ from itertools import combinations
 
 import pytest
 
+from benchmarks.suites.control_theorem import (
+    admissible_sets,
+    bits_of_control,
+    bits_of_prompt,
+)
 from sdrag.highlight import CutAt, verify_highlights
-from sdrag.highlight.control import admissible_sets, bits_of_control, bits_of_prompt
 from sdrag.vocabulary import Passage
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.evaluation.control_bits import accepted_cuts, load_cuts
+from benchmarks.suites.control_bits import accepted_cuts, load_cuts
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.context_expansion import Scope
 from sdrag.vocabulary import Passage, Span

@@ -18,7 +18,6 @@ from .surfaces import told
 
 ROOT = Path(__file__).parents[2]
 READS_NOTHING = {
-    ("langchain", "ArticleBuilder"),  # all that it handles is a model's invention
     ("langchain", "FilteredRetriever"),  # a pair that a wrapper takes
     ("llamaindex", "FilteredRetriever"),
 }

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_fitting import PLAIN, Marked, written
 
+from benchmarks.suites.linkage_clusters import packaged_clusters
 from sdrag.detectors.local import LocalDetector
 from sdrag.engine.prompts import Prompt
 from sdrag.engine.steps import run
 from sdrag.errors import UsageError
-from sdrag.evaluation.linkage_clusters import packaged_clusters
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.carried import Carried, with_carried
 from sdrag.linkage.fitting import Fitted, PlanInput, fit

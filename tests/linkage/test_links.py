@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.evaluation.linkage import evaluate_linkage
-from sdrag.evaluation.linkage_clusters import read_clusters
+from benchmarks.suites.linkage import evaluate_linkage
+from benchmarks.suites.linkage_clusters import read_clusters
 from sdrag.linkage import assess
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Passage

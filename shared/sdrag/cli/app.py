@@ -1,4 +1,4 @@
-"""The commands, one file each; `evaluate` holds the suites of `sdrag eval`."""
+"""The commands, one file each."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import typer
 
 from sdrag.cli.audit import audit
 from sdrag.cli.bind import bind
-from sdrag.cli.build_rcqa import build_rcqa
 from sdrag.cli.check import check
-from sdrag.cli.demo.command import demo
-from sdrag.cli.evaluate import evaluate
+from sdrag.cli.eval import evaluate
 from sdrag.cli.explain import explain
 from sdrag.cli.init import init
 from sdrag.cli.mask import mask
@@ -30,10 +28,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.add_typer(evaluate, name="eval")
 app.add_typer(state, name="state")
 for _command in (
-    demo,
     init,
     check,
     preview,
@@ -44,9 +40,9 @@ for _command in (
     scan,
     audit,
     schema,
-    build_rcqa,
 ):
     app.command()(_command)
+app.command("eval")(evaluate)
 
 
 def _show_version(given: bool) -> None:  # noqa: FBT001 - Typer calls it with the flag

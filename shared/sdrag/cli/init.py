@@ -17,6 +17,7 @@ __all__ = ["init"]
 _NEXT = (
     ("sdrag check policy.yaml", "how each constraint is understood"),
     ("sdrag preview policy.yaml documents --html preview.html", "in colour"),
+    ("sdrag eval policy.yaml articles.json", "how much leaks"),
     ("sdrag workbench policy.yaml --documents documents", "to try and tune it"),
     ("python with_langchain.py", "the same documents behind a retriever"),
     ("python with_llamaindex.py", "the same in LlamaIndex"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from sdrag.engine.prompts import Prompt
@@ -15,10 +14,7 @@ __all__ = [
     "LOCAL",
     "chat_model",
     "complete_with",
-    "generator_of",
-    "judge_of",
     "llm_of",
-    "served_model",
 ]
 
 LOCAL = "local"
@@ -87,49 +83,3 @@ def chat_model(name: str) -> Any:
             hint="Name it as PROVIDER:MODEL, install the provider's LangChain package"
             " and set its key.",
         ) from None
-
-
-def served_model(name: str, base_url: str) -> Any:
-    """
-    Return a chat model behind a server that speaks OpenAI's protocol.
-
-    Args:
-        name: As the server knows it.
-        base_url: Of the server; its key, if it wants one, is OPENAI_API_KEY.
-    """
-    with require_extra("agents", "A model by name"):
-        from langchain.chat_models import init_chat_model
-    return init_chat_model(
-        name,
-        model_provider="openai",
-        base_url=base_url,
-        api_key=os.environ.get("OPENAI_API_KEY", "none"),
-        temperature=0,
-    )
-
-
-def generator_of(name: str) -> dict[str, Any]:
-    """Return the settings of the generator; none for `verbatim`, the default."""
-    if name == "verbatim":
-        return {}
-    from sdrag.evaluation.generation import answer_with
-
-    model = chat_model(name)
-
-    def ask(text: str) -> str:
-        return str(model.invoke(text).text)
-
-    def generate(question: str, context: str, constraints: Sequence[str]) -> str:
-        return answer_with(ask, question, context, constraints)
-
-    return {"generator": generate}
-
-
-def judge_of(name: str | None) -> dict[str, Any]:
-    """Return the settings of the judge; none for sentences as facts."""
-    if name is None:
-        return {}
-    from sdrag.evaluation.generation import facts_with
-
-    model = chat_model(name)
-    return {"facts": lambda text: facts_with(lambda t: str(model.invoke(t).text), text)}

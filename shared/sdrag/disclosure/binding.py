@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdrag.disclosure.ranking import compare
-from sdrag.engine.steps import Steps
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.policy import DisclosureSection
 from sdrag.state import BindingStore, State
 from sdrag.vocabulary import SCORE_DIGITS, Binding, Constraint, Passage
@@ -50,13 +50,18 @@ def bind(
         return
     close = yield from compare(rules, passages, state)
     bindings = _best(close, passages, rules, section)
-    state.bindings.write(
-        passages,
-        rules,
-        bindings,
-        top_n=section.bind_top_n,
-        floor=section.similarity_floor,
-    )
+
+    def write(found: Sequence[Binding]) -> None:
+        state.bindings.write(
+            passages,
+            rules,
+            found,
+            top_n=section.bind_top_n,
+            floor=section.similarity_floor,
+        )
+
+    (written,) = yield from compute(write, [bindings])
+    replied(written)
 
 
 def _best(

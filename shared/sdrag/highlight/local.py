@@ -10,7 +10,7 @@ two may hold a pronoun where the other has the name.
 
 Where the words of the question meet nothing like them, there is no answer; when no
 sentence is left, the highlighter declines. Weights, price and floor were calibrated on
-the development half of XQuAD; `sdrag eval highlight` measures them.
+the development half of XQuAD; `python -m benchmarks.suites highlight` measures them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sdrag.engine.prompts import Labelled
-from sdrag.engine.steps import Steps
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.highlight.embedded import Embedded, embedded
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.token_overlap import Question, overlap
@@ -72,10 +72,11 @@ class Local:
     def __call__(self, question: Labelled, context: Context) -> Steps[Proposal]:
         """Propose the sentences that answer the question, neighbours joined."""
         texts = tuple(passage.text for passage in context.passages)
-        yield from ()
-        return Proposal(self._extracts(question.text, texts))
+        (outcome,) = yield from compute(self._extracts, [(question.text, texts)])
+        return Proposal(replied(outcome))
 
-    def _extracts(self, text: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+    def _extracts(self, asked: tuple[str, tuple[str, ...]]) -> tuple[str, ...]:
+        text, texts = asked
         question = Question.of(text)
         if not question.tokens:
             return ()

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sdrag.engine.deadlines import check_time
 from sdrag.minilm import few_threads, readable
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
@@ -208,6 +209,7 @@ def means(
     times = [np.zeros(len(text.ids), dtype=np.float32) for text in texts]
     occurrences = windows_of(texts) if rows else {}
     for batch in _batches(occurrences):
+        check_time()
         parts = chances(batch).split_with_sizes(
             [len(window.ids) for window in batch], dim=1
         )

@@ -2,16 +2,20 @@
 Long work on threads, so that the page is answered meanwhile.
 
 A few pieces of work are done at once, some more wait, and what comes then is refused.
-Nobody waits for work that is over its time. It keeps its slot until it ends, so a page
-that asks again and again starts no more than there are slots.
+Work that is over its time ends where it next looks at its deadline; until then it keeps
+its slot, so a page that asks again and again starts no more than there are slots.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from time import monotonic
 from typing import TypeVar
 
+from sdrag.engine.calls import on_thread
+from sdrag.engine.deadlines import Deadline, ends_by
+from sdrag.errors import LocalLimitError
 from sdrag.privacy.log_privacy import suppress_logs
 from sdrag.workbench.limits import SECONDS, SLOTS, WAITING
 from sdrag.workbench.refusals import RefusedError
@@ -39,8 +43,8 @@ class Workers:
         Run a function on a thread, and wait for it.
 
         Args:
-            work: Called without arguments; it logs nothing.
-            seconds: How long it is waited for, from when it is started.
+            work: Looks at the deadline of its context, as all local work does.
+            seconds: From when it is started.
 
         Raises:
             RefusedError: There is too much to do already, or it took too long.
@@ -53,12 +57,19 @@ class Workers:
         except BaseException:
             self._space += 1
             raise
-        task = asyncio.ensure_future(asyncio.to_thread(_without_logs, work))
+        deadline = Deadline(monotonic() + seconds)
+        task = asyncio.ensure_future(on_thread(lambda _: _bounded(work, deadline), 0))
         task.add_done_callback(self._ended)
-        done, _ = await asyncio.wait({task}, timeout=seconds)
-        if not done:
+        try:
+            await asyncio.wait({task}, timeout=seconds)
+        finally:
+            deadline.end_now()
+        if not task.done():
             raise _late(seconds)
-        return task.result()
+        try:
+            return task.result()
+        except LocalLimitError:
+            raise _late(seconds) from None
 
     def _ended(self, task: asyncio.Task[T]) -> None:
         self._slots.release()
@@ -67,8 +78,8 @@ class Workers:
             task.exception()  # read, or asyncio logs it with all that it quotes
 
 
-def _without_logs(work: Callable[[], T]) -> T:
-    with suppress_logs():
+def _bounded(work: Callable[[], T], deadline: Deadline) -> T:
+    with ends_by(deadline), suppress_logs():
         return work()
 
 

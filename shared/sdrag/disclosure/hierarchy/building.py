@@ -56,6 +56,7 @@ from sdrag.engine.steps import (
     Outcome,
     Steps,
     complete,
+    compute,
     embed,
     replied,
 )
@@ -168,14 +169,16 @@ def _grouped(
     for tree in trees:
         rows = np.stack([next(vectors) for _ in tree])
         sizes = [len(passage.text) for passage in tree]
-        clusters = fitting_clusters(
-            rows,
-            sizes,
-            settings.characters,
-            dimensions=settings.dimensions,
-            threshold=settings.threshold,
+        (found,) = yield from compute(
+            lambda given: fitting_clusters(
+                *given,
+                settings.characters,
+                dimensions=settings.dimensions,
+                threshold=settings.threshold,
+            ),
+            [(rows, sizes)],
         )
-        own = [tuple(tree[row] for row in group) for group in clusters]
+        own = [tuple(tree[row] for row in group) for group in replied(found)]
         told.expect(len(own))
         told.did(1)
         groups += own
@@ -292,5 +295,5 @@ def inherit(summaries: Iterable[Summary], state: State) -> Steps[None]:
             held |= below.get(one.id, {})
         below[summary.passage.id] = held
         links.append((summary.passage, tuple(held.values())))
-    yield from ()
-    state.lineage.link(links)
+    (written,) = yield from compute(state.lineage.link, [links])
+    replied(written)

@@ -1,0 +1,74 @@
+"""Reading the data of the suites: a JSON file, or rows of one form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sdrag.errors import UsageError
+
+__all__ = ["DATA", "read_json", "read_rows"]
+
+DATA = Path(__file__).parent / "data"
+"""What the suites measure on when no other data is named."""
+
+T = TypeVar("T")
+
+
+def read_json(path: Path, content: str = "JSON") -> Any:
+    """
+    Read a file of JSON; one that ends with `.jsonl` gives a list of its lines.
+
+    Args:
+        path: Of the file.
+        content: What the file should hold, for the error.
+
+    Raises:
+        UsageError: The file cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        if not path.name.endswith(".jsonl"):
+            return json.loads(text)
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{path.name!r} cannot be read as {content} ({type(error).__name__})."
+        ) from None
+
+
+def read_rows(path: Path, build: Callable[[dict[str, Any]], T], form: str) -> list[T]:
+    """
+    Read JSON lines, or a JSON list, and build something of each row.
+
+    Args:
+        path: Of the file.
+        build: Raises a KeyError, TypeError or ValueError at a row of another form.
+        form: What a row should be, for the error.
+
+    Raises:
+        UsageError: The file cannot be read, or a row is of another form.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{path.name!r} cannot be read ({type(error).__name__})."
+        ) from None
+    rows: list[Any] = text.splitlines()
+    with suppress(ValueError, RecursionError):
+        whole = json.loads(text)
+        rows = whole if isinstance(whole, list) else rows
+    built = []
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, str) and not row.strip():
+            continue
+        try:
+            built.append(build(json.loads(row) if isinstance(row, str) else row))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            message = f"Line {number} of {path.name!r} is not {form}."
+            raise UsageError(message) from None
+    return built

@@ -1,0 +1,259 @@
+"""
+The suite `linkage`: links found, what leaks after masking, and what still is answered.
+
+Model-free. What leaks is what the `verbatim` generator would say: an entity of the
+hidden person leaks if any of its forms still is in the cluster's masked documents.
+An answer is kept if all its content words are in its masked sources. The linkage
+attacker runs the resolver on the masked corpus, over what is still there to be read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
+from statistics import fmean
+from typing import Any
+
+from benchmarks.suites.classification import f1
+from benchmarks.suites.linkage_clusters import LEAKED_ABOVE, Cluster
+from sdrag.detectors import Detector
+from sdrag.engine.steps import EffectRunner, replied, run
+from sdrag.errors import UsageError
+from sdrag.linkage.assessment import Assessment, assess
+from sdrag.linkage.entity_schema import Schema, weight_of, weights_of
+from sdrag.linkage.masking import Masked, mask_corpus
+from sdrag.linkage.mentions import Mentions
+from sdrag.linkage.resolution.forms import pool_of
+from sdrag.linkage.second_look import look_again
+from sdrag.linkage.settings import local_runner
+from sdrag.policy import LinkageSection
+from sdrag.text.folding import fold, fold_text
+
+__all__ = [
+    "answers_kept",
+    "content_words",
+    "evaluate_linkage",
+    "leak_rate",
+    "link_scores",
+    "mentions_of",
+    "remaining",
+]
+
+_DIGITS = 12
+"""Rates are compared with thresholds: what only rounding adds is taken off."""
+_WORD = re.compile(r"[^\W_]+")
+_FUNCTION_WORDS = """a an the and or but of in on at to for from by with without as is
+are was were be been being it its this that these those there their they them he she his
+her him who whom which what when where why how not no nor do does did has have had will
+would can could may might shall should than then so if into over under per about after
+before between during through up down out off all both each any some such only own"""
+_STOP = frozenset(_FUNCTION_WORDS.split())
+
+
+def evaluate_linkage(
+    clusters: Sequence[Cluster],
+    settings: LinkageSection,
+    detector: Detector | None = None,
+    *,
+    runner: EffectRunner | None = None,
+) -> dict[str, Any]:
+    """
+    Mask the clusters as one corpus and measure.
+
+    Args:
+        clusters: In the thesis's schema.
+        settings: The strategy and its ceilings.
+        detector: Finds the entities; those of the data are used if not given.
+        runner: Answers effects.
+
+    Raises:
+        UsageError: The data names no entities, and no detector was given.
+    """
+    documents = [document for cluster in clusters for document in cluster.documents]
+    mentions = mentions_of(clusters, detector, runner)
+    masked = mask_corpus(documents, settings, mentions=mentions, runner=runner)
+    texts = {
+        source.id: clean.text
+        for source, clean in zip(documents, masked.documents, strict=True)
+    }
+    rates = _leak_rates(clusters, masked, texts)
+    attacker = assess(
+        masked.documents,
+        remaining(masked),
+        settings,
+        runner=runner,
+    )
+    return {
+        "links": _linked(clusters, masked.assessment),
+        "leak_rate": _by_risk(clusters, rates),
+        "leaked_clusters": _leaked(clusters, rates),
+        "masked_entities": int(masked.plan.masked.sum()),
+        "entities": len(masked.assessment.resolved.entities),
+        "answers_kept": answers_kept(clusters, texts),
+        "attacker": {
+            "links_before": len(masked.assessment.edges),
+            "links_after": len(attacker.edges),
+        },
+        "documents": len(documents),
+        "clusters": len(clusters),
+    }
+
+
+def mentions_of(
+    clusters: Sequence[Cluster],
+    detector: Detector | None = None,
+    runner: EffectRunner | None = None,
+) -> Mentions:
+    """
+    Return what is found in each document, as the data says or as a detector finds.
+
+    Raises:
+        UsageError: The data names no entities, and no detector was given.
+    """
+    documents = [document for cluster in clusters for document in cluster.documents]
+    if detector is not None:
+        texts = [document.text for document in documents]
+        outcomes = run(detector.detect(texts), runner or local_runner())
+        read = [replied(outcome) for outcome in outcomes]
+        found = look_again(texts, read)
+        return dict(zip((d.id for d in documents), found, strict=True))
+    given: dict[str, Sequence[Any]] = {}
+    for cluster in clusters:
+        if cluster.entities is None:
+            raise UsageError(
+                "The data names no entities.", hint="Use `--entities local`."
+            )
+        given.update(cluster.entities)
+    return given
+
+
+def link_scores(
+    found: Iterable[frozenset[str]], gold: Iterable[frozenset[str]]
+) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of links; of nothing, precision is 1."""
+    held, wanted = set(found), set(gold)
+    right = len(held & wanted)
+    precision = right / len(held) if held else 1.0
+    recall = right / len(wanted) if wanted else 1.0
+    return precision, recall, f1(precision, recall)
+
+
+def leak_rate(
+    cluster: Cluster, leaked: Iterable[tuple[str, str]], weights: Mapping[str, float]
+) -> float:
+    """Return the leaked share of the person's entities, by weight (section 5.4.2)."""
+    total = fsum(weight_of(type_, weights) for _, type_ in cluster.person)
+    lost = fsum(weight_of(type_, weights) for _, type_ in set(leaked))
+    return round(lost / total, _DIGITS) if total else 0.0
+
+
+def remaining(masked: Masked) -> list[list[Any]]:
+    """Return, for each document, the entities whose form still is in it."""
+    lists = masked.assessment.resolved
+    by_document: list[list[Any]] = [[] for _ in masked.documents]
+    forms = {entity.id: (entity.type, entity.forms) for entity in lists.entities}
+    for document, entity, relevance in lists.rows:
+        type_, held = forms[entity]
+        text = fold(masked.documents[document].text)
+        for form in held:
+            if any(text.find(fold_text(form))):
+                by_document[document].append([form, "", type_, relevance])
+    return by_document
+
+
+def answers_kept(
+    clusters: Sequence[Cluster], texts: Mapping[str, str]
+) -> dict[str, dict[str, float]]:
+    """
+    Return, by type and source, the share of questions that can still be answered.
+
+    Args:
+        clusters: With their questions.
+        texts: The masked documents by id.
+    """
+    kept: dict[str, dict[str, list[bool]]] = {}
+    for cluster in clusters:
+        for question in cluster.questions:
+            words = {
+                word for source in question.sources for word in _words(texts[source])
+            }
+            stands = all(word in words for word in content_words(question.answer))
+            by_source = kept.setdefault(question.type, {})
+            by_source.setdefault(question.source, []).append(stands)
+    return {
+        type_: {source: fmean(values) for source, values in sorted(by_source.items())}
+        for type_, by_source in sorted(kept.items())
+    }
+
+
+def content_words(text: str) -> list[str]:
+    """Return the folded words of a text that are not function words."""
+    return [word for word in _words(text) if word not in _STOP]
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(fold_text(text))
+
+
+def _linked(clusters: Sequence[Cluster], assessment: Assessment) -> dict[str, Any]:
+    home = {d.id: c.id for c in clusters for d in c.documents}
+    found = {frozenset((link.first, link.second)) for link in assessment.links}
+    inter = sum(len({home[one] for one in pair}) > 1 for pair in found)
+    labelled = [c for c in clusters if c.linked_pairs is not None]
+    labelled_ids = {d.id for c in labelled for d in c.documents}
+    gold = {pair for c in labelled for pair in c.linked_pairs or ()}
+    scores = link_scores({pair for pair in found if pair <= labelled_ids}, gold)
+    counts = {"intra": len(found) - inter, "inter": inter}
+    names = ("precision", "recall", "f1")
+    return {**(dict(zip(names, scores, strict=True)) if labelled else {}), **counts}
+
+
+def _leak_rates(
+    clusters: Sequence[Cluster], masked: Masked, texts: Mapping[str, str]
+) -> list[float]:
+    weights = weights_of(masked.assessment.settings)
+    forms = _forms_by_value(masked.assessment, weights)
+    rates = []
+    for cluster in clusters:
+        views = [fold(texts[document.id]) for document in cluster.documents]
+        leaked = [
+            (value, type_)
+            for value, type_ in cluster.person
+            if any(
+                any(view.find(form))
+                for view in views
+                for form in forms.get(
+                    (pool_of(type_, weights.role(type_)), fold_text(value)),
+                    {fold_text(value)},
+                )
+            )
+        ]
+        rates.append(leak_rate(cluster, leaked, weights))
+    return rates
+
+
+def _forms_by_value(
+    assessment: Assessment, schema: Schema
+) -> dict[tuple[str, str], set[str]]:
+    """Return, for each pool of types and value, the folded forms of the entity."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for entity in assessment.resolved.entities:
+        folded = {fold_text(form) for form in entity.forms}
+        for form in folded:
+            found[pool_of(entity.type, schema.role(entity.type)), form] = folded
+    return found
+
+
+def _by_risk(clusters: Sequence[Cluster], rates: Sequence[float]) -> dict[str, float]:
+    levels: dict[str, list[float]] = {}
+    for cluster, rate in zip(clusters, rates, strict=True):
+        levels.setdefault(cluster.risk, []).append(rate)
+    return {level: fmean(values) for level, values in sorted(levels.items())}
+
+
+def _leaked(clusters: Sequence[Cluster], rates: Sequence[float]) -> int:
+    return sum(
+        rate > LEAKED_ABOVE.get(cluster.risk, 1.0)
+        for cluster, rate in zip(clusters, rates, strict=True)
+    )

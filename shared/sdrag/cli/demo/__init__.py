@@ -1,1 +1,0 @@
-"""The demo: an application before and after one line was changed."""

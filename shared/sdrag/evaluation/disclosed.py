@@ -1,0 +1,143 @@
+"""
+How much of a policy's secrets leaks: every question, asked of its article.
+
+Each article is a corpus of sentence chunks. What the policy releases of the best chunks
+is measured as if it were the answer: that is the worst a hijacked model could say, so
+the privacy that is found holds for any model and any prompt injection.
+
+Guards are off: what is measured is what the constraints withhold.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from sdrag.engine.calls import Port
+from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.prompts import Prompt
+from sdrag.engine.steps import run
+from sdrag.engine.tokens import Completion
+from sdrag.evaluation.articles import Article, Question
+from sdrag.evaluation.index import SentenceIndex
+from sdrag.evaluation.measures import broken, completeness, lost_words, share_kept
+from sdrag.pipeline import Engine, Request, bind, disclose
+from sdrag.policy import Policy
+from sdrag.vocabulary import Confidential
+from sdrag.wrapper_setup import local_embeddings
+
+__all__ = ["evaluate"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Answer(Confidential):
+    article: Article
+    question: Question
+    retrieved: str
+    released: str
+
+    def leaked(self) -> frozenset[str]:
+        return broken(self.released, self.article.witnesses, self.article.witnesses)
+
+
+def evaluate(
+    policy: Policy,
+    articles: Sequence[Article],
+    *,
+    complete: Callable[[Prompt], Completion | str] | None = None,
+    model_id: str = "",
+    window: int | None = None,
+    top_k: int = 10,
+    advance: Callable[[int], None] = lambda _: None,
+) -> dict[str, Any]:
+    """
+    Ask every question under a policy, and measure what is released.
+
+    Args:
+        policy: Its constraints are enforced.
+        articles: As `read_articles` returns.
+        complete: The model that redacts; the local engine when missing.
+        model_id: Names the model.
+        window: How many tokens it takes in, where that is known.
+        top_k: How many chunks are retrieved.
+        advance: Called with how many more articles are done.
+
+    Returns:
+        `privacy` (equation 9), `privacy_cumulative` (of all answers on an article
+        together), `completeness` (equation 10), `over_redacted` (the share of harmless
+        words that were retrieved and withheld), all from 0 to 1; `questions`; and
+        `leaks`: in how many answers each constraint was broken.
+
+    Raises:
+        PolicyError: A constraint is refused without a model.
+    """
+    bare = policy.model_copy(update=dict.fromkeys(policy.guards))
+    engine = Engine.build(
+        bare, has_model=complete is not None, model_id=model_id, window=window
+    )
+    port = Port(complete) if complete else None
+    runner = PortRunner(Ports(complete=port, embed=local_embeddings()))
+    answers: list[_Answer] = []
+    for article in articles:
+        answers += _ask(article, engine, runner, top_k)
+        advance(1)
+    return _measure(articles, answers)
+
+
+def _ask(
+    article: Article, engine: Engine, runner: PortRunner, top_k: int
+) -> Iterator[_Answer]:
+    index = SentenceIndex(article.chunks())
+    run(bind(index.passages, engine), runner)
+    for question in article.questions:
+        retrieved = index.search(question.text, top_k)
+        released = run(disclose(retrieved, Request(question.text), engine), runner)
+        yield _Answer(
+            article,
+            question,
+            "\n".join(passage.text for passage in retrieved),
+            "\n".join(passage.text for passage in released.passages),
+        )
+
+
+def _measure(articles: Sequence[Article], answers: Sequence[_Answer]) -> dict[str, Any]:
+    leaks = Counter(constraint for a in answers for constraint in a.leaked())
+    kept = [
+        share_kept(a.question.relevant, a.leaked())
+        for a in answers
+        if a.question.relevant
+    ]
+    cumulative = [
+        share_kept(
+            article.witnesses,
+            frozenset().union(*(a.leaked() for a in answers if a.article is article)),
+        )
+        for article in articles
+        if article.witnesses
+    ]
+    counts = [
+        lost_words(
+            a.retrieved,
+            a.released,
+            [word for words in a.article.witnesses.values() for word in words],
+        )
+        for a in answers
+    ]
+    lost, total = (sum(column) for column in zip(*counts, strict=True))
+    complete = completeness([(a.question.answer, a.released) for a in answers])
+    return {
+        "privacy": _mean(kept),
+        "privacy_cumulative": _mean(cumulative),
+        "completeness": _mean(complete),
+        "over_redacted": round(lost / total, 4) if total else 0.0,
+        "questions": len(answers),
+        "leaks": dict(leaks.most_common()),
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean; 1 where nothing could be broken."""
+    return round(fmean(values), 4) if values else 1.0

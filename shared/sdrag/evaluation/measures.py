@@ -1,0 +1,137 @@
+"""
+What an answer gives away and what it still says: equations 9 and 10 of SD-RAG.
+
+Privacy (equation 9, section IV-B1): a constraint is broken when one of its witness
+words is in what was released, at word boundaries and whatever its case.
+
+Completeness (equation 10): for every fact of the golden answer, the cosine of the most
+similar fact of the answer, averaged. The paper's facts are listed by a language model;
+without one, sentences stand for facts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from sdrag.minilm import embed_texts
+from sdrag.text.sentences import sentences
+from sdrag.vocabulary import Span
+
+__all__ = [
+    "Facts",
+    "broken",
+    "completeness",
+    "lost_words",
+    "sentence_facts",
+    "share_kept",
+    "witness_pattern",
+    "witness_spans",
+]
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Facts = Callable[[str], Sequence[str]]
+"""Lists the facts that a text states."""
+
+
+_WORD = re.compile(r"\w+")
+
+
+def broken(
+    released: str, witnesses: Mapping[str, Sequence[str]], constraints: Collection[str]
+) -> frozenset[str]:
+    """
+    Return the constraints that the released text breaks.
+
+    Args:
+        released: All that the asker was given.
+        witnesses: The witness words of each constraint.
+        constraints: Those to look at.
+    """
+    return frozenset(
+        constraint
+        for constraint in constraints
+        if any(witness_pattern(word).search(released) for word in witnesses[constraint])
+    )
+
+
+def share_kept(constraints: Collection[str], broken_ones: Collection[str]) -> float:
+    """Return the share of constraints that were kept (equation 9)."""
+    return 1.0 - len(set(constraints) & set(broken_ones)) / len(constraints)
+
+
+def lost_words(text: str, released: str, words: Iterable[str]) -> tuple[int, int]:
+    """
+    Count the words outside the witness spans, and how many of them are missing.
+
+    Args:
+        text: What was retrieved.
+        released: What was left of it.
+        words: The witness words of the article.
+
+    Returns:
+        The number lost and the number there were.
+    """
+    spans = witness_spans(text, words)
+    left: dict[str, int] = {}
+    for word in _WORD.findall(released.lower()):
+        left[word] = left.get(word, 0) + 1
+    lost = total = 0
+    for match in _WORD.finditer(text.lower()):
+        if any(span.start <= match.start() < span.end for span in spans):
+            continue
+        total += 1
+        if left.get(match.group(), 0):
+            left[match.group()] -= 1
+        else:
+            lost += 1
+    return lost, total
+
+
+def witness_spans(text: str, words: Iterable[str]) -> tuple[Span, ...]:
+    """Return where witness words are in a text."""
+    return tuple(
+        Span(*match.span())
+        for word in words
+        for match in witness_pattern(word).finditer(text)
+    )
+
+
+def witness_pattern(word: str) -> re.Pattern[str]:
+    """Return what finds a witness word."""
+    return re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+
+
+def sentence_facts(text: str) -> list[str]:
+    """Take each sentence for a fact."""
+    return [span.of(text) for span in sentences(text)]
+
+
+def completeness(
+    pairs: Sequence[tuple[str, str]], facts: Facts = sentence_facts
+) -> list[float]:
+    """
+    Return equation 10 for each pair, from 0 to 1; 0 for an answer without facts.
+
+    Args:
+        pairs: Golden answers and what was released.
+        facts: How facts are listed.
+    """
+    listed = [(list(facts(golden)), list(facts(answer))) for golden, answer in pairs]
+    unique = list(
+        dict.fromkeys(fact for pair in listed for side in pair for fact in side)
+    )
+    row = {fact: index for index, fact in enumerate(unique)}
+    vectors = embed_texts(unique)
+    return [
+        _closest(vectors[[row[f] for f in wanted]], vectors[[row[f] for f in given]])
+        for wanted, given in listed
+    ]
+
+
+def _closest(wanted: Matrix, given: Matrix) -> float:
+    if not len(wanted) or not len(given):
+        return 0.0
+    return float(np.clip((wanted @ given.T).max(axis=1), 0.0, 1.0).mean())
