@@ -103,9 +103,9 @@ QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn.
 CREW = "The crew of the boat slept."
 TWO = (Passage("p1", QUAY, score=0.9), Passage("p2", CREW, score=0.8))
 NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}
-WHY = {"id": "why", "text": "Conceal the purpose of the voyage", "always": True}
+ONLY = {"id": "only", "text": "Only the verdict may be disclosed", "always": True}
 POLICY = {"constraints": [NAMES]}
-MEANT = {"constraints": [WHY]}
+MEANT = {"constraints": [ONLY]}
 RANKED = {
     "constraints": ["Remove the names of witnesses", "Hide dates"],
     "disclosure": {"apply": "top_k", "top_k": 1},

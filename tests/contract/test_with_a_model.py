@@ -222,7 +222,8 @@ FAILURES = {
     "another format": (saying('{"answer": "no"}'), None),
     "half": (saying('{"verdicts": [{"constr'), None),
 }
-CONCEAL = {"id": "saw", "text": "Conceal what the witness saw", "always": True}
+ONLY = {"id": "only", "text": "Only the verdict may be disclosed", "always": True}
+"""Nobody but a model can enforce it."""
 SEEN = Passage("p1", "The witness saw a green van at the quay.", {}, 0.9)
 NOTICE = {"withheld": {"notice": True}}
 
@@ -241,7 +242,7 @@ def test_a_failure_of_the_model_can_be_told_from_nothing_found(name, count):
     passages = [
         replace(SEEN, id=f"p{n}", text=f"{SEEN.text} {n}") for n in range(count)
     ]
-    plain = {"constraints": [CONCEAL]}
+    plain = {"constraints": [ONLY]}
     reply, _ = FAILURES[name]
     for face in (langchain_invoke, llamaindex_retrieve, core_disclose):
         assert seen(passages, plain, reply, face) == []
@@ -255,7 +256,7 @@ def test_every_face_gives_the_notice(face):
     """After what is released; the host's key of the evidence has the flag."""
     harmless = Passage("p2", "The harbour opens at six.", {}, 0.8)
     policy = {
-        "constraints": [{**CONCEAL, "where": {"kind": "report"}}],
+        "constraints": [{**ONLY, "where": {"kind": "report"}}],
         "metadata": {"evidence": "why"},
         **NOTICE,
     }
@@ -292,7 +293,7 @@ def test_a_notice_does_not_say_that_something_was_found(name):
     """The same where none was found, where many were, and where none may leave."""
     policy = {
         "constraints": [
-            CONCEAL,
+            ONLY,
             {"text": "Do not mention ACME Corp", "method": "withhold"},
         ],
         "access": {"tenant_key": "tenant"},
@@ -313,38 +314,80 @@ def test_a_notice_does_not_say_that_something_was_found(name):
         assert told == [(MODEL_FAILED, {"sdrag": {"notice": "model-failed"}})]
 
 
-MAY, OPENS = "The contract of ACME Corp ends in May.", "The harbour opens at six."
-WHAT_IS_LEFT = {
-    # a constraint: what a model that fails leaves of the two sentences
-    "Do not mention ACME Corp": [OPENS],
-    "Remove all references to ACME Corp": [OPENS],
-    "Never name ACME Corp": [OPENS],
-    'Do not mention "ACME Corp"': [OPENS],
-    "Do not mention Initech Ltd": [MAY, OPENS],
-    "Hide e-mail addresses": [MAY, OPENS],
-    "Hide dates": [OPENS],
-    "Hide everything about ACME Corp": [],
-    "Hide anything about Project Bluebird": [],
-    "Do not disclose that ACME Corp ends its contract": [],
-    "Conceal what the witness saw": [],
-    "Only the opening hours may be disclosed": [],
-    "Nothing may be disclosed": [],
-}
+MAY = "The contract of ACME Corp ends in May."
+OPENS = "The witness saw that the harbour opens at six."
+UNDERSTOOD = [
+    "Do not mention ACME Corp",
+    'Do not mention "ACME Corp"',
+    "Do not mention Initech Ltd",
+    "Hide e-mail addresses",
+    "Hide dates",
+    "Hide everything about ACME Corp",
+    "Conceal what the witness saw",
+    "Nothing may be disclosed",
+]
+NEED_A_MODEL = ["Only the verdict may be disclosed", "Verbirg die Namen der Zeugen"]
 
 
-@pytest.mark.parametrize("failure", ["a status", "too late", "prose"])
-@pytest.mark.parametrize("text", WHAT_IS_LEFT)
-def test_a_failure_withholds_what_needs_the_model(text, failure):
-    """What the local engine understands costs the sentences that it is about."""
+@pytest.mark.parametrize("failure", ["a status", "too late", "prose", "half"])
+@pytest.mark.parametrize("text", UNDERSTOOD)
+def test_a_failing_model_makes_nothing_worse_than_no_model(text, failure):
+    """The local engine decides, and the audit says why."""
     passage = Passage("p", f"{MAY} {OPENS}", {}, 0.9)
     policy = {"constraints": [{"text": text, "always": True}]}
 
     for face in (langchain_invoke, llamaindex_retrieve, core_disclose):
-        left = " ".join(
-            out for out, _ in seen([passage], policy, FAILURES[failure][0], face)
+        reply = FAILURES[failure][0]
+        failing, alone = (
+            [text for text, _ in seen([passage], policy, model, face)]
+            for model in (reply, None)
         )
-        assert [one for one in (MAY, OPENS) if one in left] == WHAT_IS_LEFT[text]
-        assert bool(left) == bool(WHAT_IS_LEFT[text])
+        assert failing == alone
+
+
+@pytest.mark.parametrize("failure", ["a status", "too late", "prose", "half"])
+@pytest.mark.parametrize("text", NEED_A_MODEL)
+def test_a_failing_model_withholds_what_needs_it(text, failure):
+    passage = Passage("p", f"{MAY} {OPENS}", {}, 0.9)
+    policy = {"constraints": [{"text": text, "always": True}]}
+
+    for face in (langchain_invoke, llamaindex_retrieve, core_disclose):
+        assert seen([passage], policy, FAILURES[failure][0], face) == []
+
+
+def test_a_failing_model_withholds_what_the_rules_cannot_read():
+    """A text in another language needs the model, as without one."""
+    text = "Die Zeugin ist bei der Polizei gewesen und hat dort mit den anderen "
+    text += "gesprochen, weil sie nicht wusste, wer das Auto hatte."
+    passage = Passage("p", text)
+    policy = {"constraints": [{"text": "Hide the names of witnesses", "always": True}]}
+
+    assert seen([passage], policy, FAILURES["prose"][0], core_disclose) == []
+
+
+def test_half_a_verdict_hides_what_it_quoted():
+    """What was quoted goes; what was invented puts the rest into the rules' hands."""
+    passage = Passage("p", f"{MAY} {OPENS}", {}, 0.9)
+    policy = {"constraints": [{"text": "Hide what the crew ate", "always": True}]}
+    reply = verdicts(c1=["the harbour opens at six", "the crew ate fish"])
+
+    ((text, _),) = seen([passage], policy, reply, core_disclose)
+
+    assert text == f"{MAY} The witness saw that [withheld]."
+
+
+def test_the_audit_says_that_the_local_engine_decided():
+    events = []
+    rule = {"text": "Hide dates", "always": True}
+    passage = Passage("p", f"{MAY} {OPENS}", {}, 0.9)
+    scenario = Scenario(
+        "s", [passage], {"constraints": [rule]}, reply=FAILURES["prose"][0]
+    )
+
+    langchain_retriever(scenario, audit=events.append).invoke("?")
+
+    (decision,) = events[0].decisions
+    assert (decision.action, decision.reason) == ("redacted", "no-verdict")
 
 
 OTHER_CAUSES = {
@@ -397,7 +440,7 @@ def test_the_audit_says_which_server_failed_how(name):
     """A status and a host's name, and nothing of the address else."""
     reply, code = FAILURES[name]
     events = []
-    scenario = Scenario("s", [SEEN], {"constraints": [CONCEAL]}, reply=reply)
+    scenario = Scenario("s", [SEEN], {"constraints": [ONLY]}, reply=reply)
     langchain_retriever(scenario, audit=events.append).invoke("?")
     llamaindex_retriever(scenario, audit=events.append).retrieve("?")
 

@@ -192,17 +192,6 @@ def test_a_chunk_in_two_wordings_is_not_bound_by_both(folder):
     assert read[0].count(None) == 1
 
 
-def test_what_was_released_is_united(folder):
-    """Of two rephrased texts the one that was used last stays."""
-    one, two = new(folder), new(folder)
-    for state, reply in ((one, "old"), (two, "new")):
-        state.replies.put(b"key", reply)
-
-    state = merged(new(folder), two, one)
-
-    assert state.replies.get(b"key") == "new"
-
-
 def test_another_key_is_refused(folder, tmp_path):
     """Nothing in one could be found under the other."""
     with pytest.raises(UsageError, match="another key"):

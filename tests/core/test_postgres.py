@@ -19,6 +19,7 @@ from sdrag.state import open_state
 from sdrag.state.address import PostgresAddress
 from sdrag.state.postgres import PostgresDatabase
 from sdrag.state.schema import SCHEMA, VERSION
+from sdrag.vocabulary import Binding, Constraint, Passage
 
 from ..support.waiting import eventually
 
@@ -271,10 +272,10 @@ def test_a_lost_schema_is_not_made_anew(loss, postgres_url):
 
 
 OTHERS = {
-    "a name of ours": ("CREATE TABLE reply (body TEXT)",),
+    "a name of ours": ("CREATE TABLE register (body TEXT)",),
     "an index of ours": (
         "CREATE TABLE notes (body TEXT)",
-        "CREATE INDEX reply_by_use ON notes (body)",
+        "CREATE INDEX binding_by_passage ON notes (body)",
     ),
     "a view of ours": ("CREATE VIEW source AS SELECT 1 AS summary",),
     "a seal": ("CREATE TABLE seal (animal TEXT)",),
@@ -357,9 +358,10 @@ def test_a_role_that_may_only_write_rows_is_enough(postgres, postgres_url):
     theirs = postgres_url.replace("tester@", "service@")
 
     state = open_state(theirs)
-    state.replies.put(b"key", "value")
+    rule, chunk = Constraint("c", "Hide dates"), Passage("p", "In May.")
+    state.bindings.add(rule, [chunk], [Binding("c", "p", 1.0)])
 
-    assert state.replies.get(b"key") == "value"
+    assert state.bindings.read([chunk], [rule]) != [None]
     with pytest.raises(HostError, match="needs SELECT"):
         open_state(theirs.replace(address.schema, "elsewhere"))
 

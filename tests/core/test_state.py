@@ -23,7 +23,6 @@ from sdrag.state.findings import Located
 from sdrag.state.ids import given_id, stored_id
 from sdrag.state.keys import Keys
 from sdrag.state.register import Register
-from sdrag.state.releases import Replies
 from sdrag.state.schema import VERSION
 from sdrag.state.span_bytes import ClosedSpans, by_rule
 from sdrag.text.folding import fold
@@ -300,45 +299,6 @@ class TestFindings:
         known, _ = state.findings.read([TEXT], b"Lone")
 
         assert cut_from(known[TEXT]) == {RULES[0]: (Span(30, 31),)}
-
-
-class TestReplies:
-    @pytest.fixture
-    def replies(self, state):
-        return Replies(state.database, KEYS, 3)
-
-    def test_remembers(self, replies):
-        """What was put is there; what was not is not."""
-        key = replies.key(["a", "b"])
-
-        assert replies.get(key) is None
-        replies.put(key, "value")
-        assert replies.get(key) == "value"
-        assert key != replies.key(["ab"])
-
-    def test_the_one_unused_for_longest_makes_room(self, replies):
-        keys = [replies.key([str(number)]) for number in range(4)]
-        for key in keys[:3]:
-            replies.put(key, "value")
-        replies.get(keys[0])
-        replies.put(keys[3], "value")
-
-        assert [replies.get(key) is not None for key in keys] == [
-            True,
-            False,
-            True,
-            True,
-        ]
-
-    def test_threads(self, replies):
-        key = replies.key(["a"])
-
-        def work(number):
-            replies.put(key, str(number))
-            return replies.get(key)
-
-        with ThreadPoolExecutor(8) as pool:
-            assert None not in list(pool.map(work, range(64)))
 
 
 def _delete(path):
@@ -629,7 +589,7 @@ class TestFilesOfOthers:
         assert open_state(path).name == name
 
 
-@pytest.mark.parametrize("name", ["bindings", "findings", "lineage", "replies"])
+@pytest.mark.parametrize("name", ["bindings", "findings", "lineage"])
 def test_a_store_that_lacks_a_method_is_refused(state, name):
     """It is refused when the state is made, and the error names what is missing."""
 

@@ -9,6 +9,7 @@ import pytest
 
 from sdrag.detectors import tagger
 from sdrag.disclosure import DisclosureSetup, disclose
+from sdrag.disclosure.local import LocalLocator
 from sdrag.engine.calls import Limits, Port
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import Reply, arun, run
@@ -23,8 +24,9 @@ from ..support.waiting import hang
 
 SECRET, PUBLIC = canary("secret"), canary("public")
 PASSAGE = Passage("p", f"{PUBLIC} saw {SECRET} there.", {"title": SECRET}, 0.7)
+RULE = "Conceal what the witness saw"
 POLICY = {
-    "constraints": ["Conceal what the witness saw"],
+    "constraints": [RULE],
     "metadata": {"allow": ["title"]},
 }
 
@@ -77,10 +79,15 @@ def said(*spans):
     return json.dumps({"verdicts": [{"constraint": "c1", "spans": list(spans)}]})
 
 
-def asked(model, locator, face, passages=(PASSAGE,), state=None, seconds=60):
+def asked(
+    model, locator, face, passages=(PASSAGE,), *, state=None, seconds=60, rule=RULE
+):
     state = state or open_state()
     setup = DisclosureSetup(
-        Policy.read(POLICY), state, locator, has_model=model is not None
+        Policy.read({**POLICY, "constraints": [rule]}),
+        state,
+        locator,
+        has_model=model is not None,
     )
     ports = Ports(
         complete=Port(model) if model else None,
@@ -107,16 +114,6 @@ def face(request):
 @pytest.mark.parametrize(
     ("model", "locator"),
     [
-        pytest.param(failing, Blind(), id="failing"),
-        pytest.param(hanging, Blind(), id="hanging"),
-        pytest.param(
-            lambda _: f"I see {SECRET}, nothing to hide!", Blind(), id="talkative"
-        ),
-        pytest.param(lambda _: '{"verdicts": []}', Blind(), id="missing verdict"),
-        pytest.param(
-            lambda _: said("elsewhere entirely"), Blind(), id="span not in text"
-        ),
-        pytest.param(lambda _: None, Blind(), id="no text"),
         pytest.param(None, Broken(), id="broken locator"),
         pytest.param(None, Forgetful(), id="locator that loses a text"),
         pytest.param(lambda _: said(), Broken(), id="broken locator beside a model"),
@@ -124,10 +121,40 @@ def face(request):
 )
 def test_doubt_withholds(model, locator, face):
     """Whatever goes wrong, the passage does not leave, and no reason quotes it."""
-    disclosed = asked(model, locator, face, seconds=0.1 if model is hanging else 60)
+    disclosed = asked(model, locator, face)
 
     assert [r.passage for r in disclosed.redactions] == [None]
     assert disclosed.decisions[0].action == "withheld"
+    assert disclosed.decisions[0].reason
+    assert SECRET not in repr(disclosed)
+
+
+FAILURES = [
+    pytest.param(failing, id="failing"),
+    pytest.param(hanging, id="hanging"),
+    pytest.param(lambda _: f"I see {SECRET}, nothing to hide!", id="talkative"),
+    pytest.param(lambda _: '{"verdicts": []}', id="missing verdict"),
+    pytest.param(lambda _: said("elsewhere entirely"), id="span not in text"),
+    pytest.param(lambda _: None, id="no text"),
+]
+
+
+@pytest.mark.parametrize("model", FAILURES)
+@pytest.mark.parametrize(
+    ("locator", "rule", "left"),
+    [
+        (LocalLocator(), "Only the verdict may be disclosed", None),
+        (Seeing(), "Conceal what the witness saw", f"{PUBLIC} saw [withheld] there."),
+    ],
+    ids=["needs the model", "is understood"],
+)
+def test_a_failing_model_is_as_good_as_none(model, locator, rule, left, face):
+    """What needs it is withheld; else the locator decides. No reason quotes a text."""
+    seconds = 0.1 if model is hanging else 60
+    disclosed = asked(model, locator, face, seconds=seconds, rule=rule)
+
+    (redaction,) = disclosed.redactions
+    assert (redaction.passage and redaction.passage.text) == left
     assert disclosed.decisions[0].reason
     assert SECRET not in repr(disclosed)
 
@@ -160,17 +187,18 @@ def test_an_explicit_empty_verdict_is_honoured(face):
 @pytest.mark.parametrize(
     ("model", "locator"),
     [
-        pytest.param(failing, Blind(), id="model"),
-        pytest.param(lambda _: '{"verdicts": []}', Blind(), id="missing verdict"),
+        pytest.param(failing, LocalLocator(), id="model"),
+        pytest.param(lambda _: '{"verdicts": []}', LocalLocator(), id="no verdict"),
         pytest.param(lambda _: said(), Broken(), id="locator"),
     ],
 )
 def test_doubt_is_not_remembered(model, locator, face):
     """What could not be judged counts as not looked for: it is read once more."""
     state = open_state()
-    doubted = asked(model, locator, face, state=state)
+    only = "Only the verdict may be disclosed"
+    doubted = asked(model, locator, face, state=state, rule=only)
 
-    again = asked(lambda _: said(SECRET), Seeing(), face, state=state)
+    again = asked(lambda _: said(SECRET), Seeing(), face, state=state, rule=only)
 
     assert doubted.redactions[0].passage is None
     assert again.redactions[0].passage.text == f"{PUBLIC} saw [withheld] there."

@@ -119,8 +119,8 @@ def test_survivors_are_mended():
         (ModelTimeoutError("late"), "model-timeout"),
     ],
 )
-def test_no_rephrasing_withholds(reply, reason):
-    """A passage that could not be rephrased is withheld, never passed on as it was."""
+def test_without_a_rephrasing_the_cuts_enforce(reply, reason):
+    """A model that fails leaves what no model leaves, and the audit says why."""
 
     def fail(_):
         if isinstance(reply, Exception):
@@ -129,8 +129,28 @@ def test_no_rephrasing_withholds(reply, reason):
 
     result, _ = disclosed(fail)
 
-    assert result.passages == ()
+    assert [p.text for p in result.passages] == [
+        "[person] saw the van at noon.",
+        "Later [person] rang the police.",
+    ]
     assert {reason} == {d.reason for d in result.decisions}
+
+
+def test_half_a_rephrasing_is_none():
+    """A long passage of which one block failed is cut whole."""
+    long = Passage("p1", f"{PASSAGES[0].text} {'The quay was wet. ' * 200}")
+    calls = []
+
+    def every_second(text):
+        calls.append(text)
+        return "" if len(calls) % 2 else hidden(text)
+
+    result, prompts = disclosed(every_second, passages=(long,), token_budget=500)
+
+    assert len(prompts) > 1
+    assert [p.text for p in result.passages] == [
+        long.text.replace("Jonathan Meyers", "[person]")
+    ]
 
 
 def test_batch_after_batch():

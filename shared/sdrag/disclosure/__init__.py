@@ -10,7 +10,7 @@ In reading order:
 5. Who finds what they withhold. The local engine: `local`. A model: `extraction` with
    `extraction_prompt`, `confirming` with `confirm_prompt`; `model_replies` reads both.
    `reading_unseen` asks the engines; `decoded` shows them what texts decode to,
-   `technical_findings` leaves out chance, and `hedging` hides what is in doubt.
+   `technical_findings` leaves out chance.
 6. What is kept of it: `stored_findings`; `registering` and `surface_forms` say what is
    known again, `closing` finds it in every text of its document; `locating` does all.
 7. What leaves: `placeholders`, `cutting`, `release`; `paraphrase` and `rephrase` where

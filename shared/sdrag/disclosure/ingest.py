@@ -156,7 +156,7 @@ def locate(
         texts = Texts(batch, setup.rules, setup.policy.metadata)
         choosing = ConstraintChoice(texts, "", None, unlimited)
         facts = yield from located(texts, setup, choosing.to_ask, whole=True)
-        doubtful = {text_index for text_index, _ in (*facts.doubts, *facts.hedged)}
+        doubtful = {text_index for text_index, _ in (*facts.doubts, *facts.fallbacks)}
         known = sum(text_index not in doubtful for text_index in range(len(batch)))
         done += Ingested(len(batch), known, facts.read)
         if progress is not None:

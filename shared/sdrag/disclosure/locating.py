@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from sdrag.disclosure.closing import closed, disguised, recalled
 from sdrag.disclosure.decoded import Decoded
-from sdrag.disclosure.hedging import hedged
+from sdrag.disclosure.languages import find_unreadable
 from sdrag.disclosure.placeholders import any_of
 from sdrag.disclosure.reading_unseen import read
 from sdrag.disclosure.registering import add_entries, surfaces
@@ -38,7 +38,7 @@ Chooser = Callable[[], Steps[Collection[str]]]
 _Spans = dict[bytes, tuple[Span, ...]]
 _HIDDEN: tuple[Span, ...] = ()
 _LEAF = b"leaf"
-_HEDGE = b"hedge"
+_QUOTED = b"quoted"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -105,35 +105,45 @@ def located(
         seen = model if whole else asked
         looked.append(_Looked(lookup.model, seen, reading.quoted, reading.unsure))
     yield from _closed(_Closing(lookup, looked), whole=whole)
-    hidden, left = yield from hedged(lookup, reading.unsure)
-    hedges = {pair: code for pair, code in reading.unsure.items() if pair not in left}
-    _hide(lookup, _joined((hidden, _about(lookup, reading.quoted, hedges))))
+    undecided, fallbacks = _without_model(lookup, reading.unsure)
+    _hide_quoted(lookup, reading.quoted, fallbacks)
     return lookup.facts(
-        {**left, **reading.doubts},
-        hedges,
-        _joined((found, hidden)),
+        {**undecided, **reading.doubts},
+        fallbacks,
+        found,
         read=len(local.keys() | asked.keys()),
     )
 
 
-def _about(lookup: Lookup, found: Found, pairs: Collection[tuple[int, str]]) -> Found:
-    """Return what was found of some constraints in some texts."""
-    kept: Found = {}
+def _without_model(lookup: Lookup, unsure: Doubts) -> tuple[Doubts, Doubts]:
+    """Split what a model failed on: what needs it, what the local engine decides."""
+    if not unsure:
+        return {}, {}
+    setup = lookup.setup
+    unreadable = find_unreadable(lookup.texts, setup.policy)
+    needing = setup.needing_model
+    undecided = {
+        pair: code
+        for pair, code in unsure.items()
+        if pair[1] in needing or (setup.locates_alone and pair in unreadable)
+    }
+    return undecided, {p: code for p, code in unsure.items() if p not in undecided}
+
+
+def _hide_quoted(
+    lookup: Lookup, quoted: Found, pairs: Iterable[tuple[int, str]]
+) -> None:
+    """Hide, from this request, what half a verdict quoted; the model is asked anew."""
+    empty = Register(Entries(), lookup.setup.state.hashes)
     for text_index, name in pairs:
         rule = lookup.rules[name]
-        if own := found.get(text_index, {}).get(rule):
-            kept.setdefault(text_index, {})[rule] = own
-    return kept
-
-
-def _hide(lookup: Lookup, hidden: Found) -> None:
-    """Hide findings from this request alone."""
-    empty = Register(Entries(), lookup.setup.state.hashes)
-    for text_index, by_key in hidden.items():
+        findings = quoted.get(text_index, {}).get(rule)
+        if findings is None:
+            continue
         key, text = lookup.own[text_index], lookup.texts.all[text_index].text
         known = lookup.known.setdefault(key, Known())
-        spans = ClosedSpans.of(closed(text, by_key, empty), text)
-        row = Located(key, _HEDGE, tuple(by_key), spans, known.version or 0)
+        spans = ClosedSpans.of(closed(text, {rule: findings}, empty), text)
+        row = Located(key, _QUOTED, (rule,), spans, known.version or 0)
         known.add(row, whole=False)
 
 

@@ -3,25 +3,23 @@ Rephrasing among the other methods: before it come the cuts, after it the proof.
 
 Constraints that are enforced by cutting are enforced first, so the model that rephrases
 sees less. What it gives back is read like any redacted text: every form that was found
-for any constraint is cut out of it, wherever it is. Without a model the cuts alone
-enforce the constraint. The chunks of a document are rephrased together, as in the
-paper: it is the one release that is made for a question, so it is remembered by exactly
-what it was made from.
+for any constraint is cut out of it, wherever it is. Without a model, and where it
+fails, the cuts alone enforce the constraint. The chunks of a document are rephrased
+together, as in the paper.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.closing import closed
 from sdrag.disclosure.cutting import RedactedText, Taken, cut
 from sdrag.disclosure.release import Enforcement
-from sdrag.disclosure.rephrase import Rephrased, Source, rephrase
+from sdrag.disclosure.rephrase import Source, rephrase
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.surface_forms import lasts
-from sdrag.engine.steps import Reply, Steps, compute, replied
+from sdrag.engine.steps import Steps, compute, replied
 from sdrag.state.register import Register
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
@@ -40,31 +38,22 @@ def paraphrase(enforcement: Enforcement, setup: DisclosureSetup) -> Steps[Enforc
     sources, before = _sources(enforcement)
     if not sources:
         return enforcement
-    section, store = setup.policy.disclosure, setup.state.replies
-    key = store.key(_made_from(enforcement, sources, setup))
-    text_indices = [
-        text_index for source in sources for text_index in source.text_indices
-    ]
-    proof = yield from _proof(enforcement, text_indices, setup)
-    (known,) = yield from compute(store.get, [key])
-    if isinstance(known, Reply) and known.value is not None:
-        given = _read(known.value)
-    else:
-        given = yield from rephrase(sources, section, setup.key)
-    # What is remembered is proved again: more may be known of its document today.
+    given = yield from rephrase(sources, setup.policy.disclosure, setup.key)
+    failed = {text_index for text_index, _ in given.doubts}
+    rephrased = [text_index for text_index in given.texts if text_index not in failed]
+    proof = yield from _proof(enforcement, rephrased, setup)
     mended = yield from compute(
-        lambda text_index: proof.mended(text_index, given.texts[text_index]),
-        given.texts,
+        lambda text_index: proof.mended(text_index, given.texts[text_index]), rephrased
     )
-    texts = dict(zip(given.texts, map(replied, mended), strict=True))
-    if not given.doubts:
-        kept = replace(given, texts=texts)
-        yield from compute(lambda them: store.put(key, _written(them)), [kept])
     cuts = {
-        text_index: _joined(enforcement, text_index, before[text_index], text)
-        for text_index, text in texts.items()
+        text_index: _joined(enforcement, text_index, before[text_index], replied(text))
+        for text_index, text in zip(rephrased, mended, strict=True)
     }
-    merged = {p: into for p, into in given.merged.items() if p not in given.texts}
+    merged = {
+        text_index: into
+        for text_index, into in given.merged.items()
+        if text_index not in cuts and into in cuts
+    }
     return replace(enforcement, rephrased=cuts, merged=merged, failed=given.doubts)
 
 
@@ -94,29 +83,6 @@ def _sources(enforcement: Enforcement) -> tuple[list[Source], dict[int, Redacted
         if kept:
             sources.append(Source(tuple(kept), held, group.constraints))
     return sources, before
-
-
-def _made_from(
-    enforcement: Enforcement, sources: Sequence[Source], setup: DisclosureSetup
-) -> list[str]:
-    """Return everything that a rephrasing depends on."""
-    parts = ["rephrased", setup.model_id, setup.policy.hash]
-    for source in sources:
-        parts += [",".join(rule.id for rule in source.constraints)]
-        for text_index, text in zip(source.text_indices, source.texts, strict=True):
-            parts += [
-                str(text_index),
-                str(text.document_id),
-                text.text,
-                enforcement.texts.all[text_index].text,
-                ",".join(enforcement.applied[text_index]),
-                repr(_listed(enforcement.facts.taken[text_index])),
-            ]
-    return parts
-
-
-def _listed(taken: Taken) -> list[tuple[list[str], tuple[Span, ...]]]:
-    return [(sorted(by), own) for by, own in taken.groups()]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -191,12 +157,3 @@ def _joined(
         if (name in taken and name not in softened) or (changed and name in softened)
     )
     return RedactedText(text or None, names, max(before.spans, int(changed)))
-
-
-def _written(given: Rephrased) -> str:
-    return json.dumps([list(given.texts.items()), list(given.merged.items())])
-
-
-def _read(text: str) -> Rephrased:
-    texts, merged = json.loads(text)
-    return Rephrased(texts=dict(texts), merged=dict(merged))

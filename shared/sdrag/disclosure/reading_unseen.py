@@ -94,6 +94,10 @@ def read(
         confirmed(lookup, found, _filed(lookup, _sure(first))),
     )
     extraction, kept = replied(again), replied(confirming)
+    for text_index, name in extraction.doubts:  # the local engine's own verdict counts
+        rule = lookup.rules[name]
+        if findings := found.get(text_index, {}).get(rule):
+            kept.setdefault(text_index, {})[rule] = findings
     quoted, unsure = _filed(lookup, extraction), dict(extraction.doubts)
     return EngineFindings(kept, quoted, decodings, doubts, unsure)
 

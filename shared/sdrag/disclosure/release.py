@@ -48,7 +48,7 @@ class Enforcement(Confidential):
         methods: How each constraint is enforced.
         rephrased: What a model made of passages, in place of the cuts.
         merged: Passages whose content is in another one's text, and which.
-        failed: Why rephrasing failed for a constraint on a passage, as codes.
+        failed: Why a constraint is enforced by cuts where a model was to rephrase.
     """
 
     texts: Texts
@@ -116,11 +116,11 @@ class Enforcement(Confidential):
             return doubt, True
         return ("", False) if own.text is not None else ("still-present", True)
 
-    def why_hedged(self, index: int) -> str:
-        """Return why sentences of a passage are hidden in doubt; empty for none."""
-        hedged = self.facts.hedged
-        codes = (hedged.get((index, name)) for name in self.applied[index])
-        return next(filter(None, codes), "") if hedged else ""
+    def why_without_model(self, index: int) -> str:
+        """Return why the local engine decided in a model's place; empty for none."""
+        failures = {**self.failed, **self.facts.fallbacks}
+        codes = (failures.get((index, name)) for name in self.applied[index])
+        return next(filter(None, codes), "")
 
     def _cut(self, text_index: int, names: tuple[str, ...]) -> RedactedText:
         known = self._cuts.get((text_index, names))
@@ -131,13 +131,8 @@ class Enforcement(Confidential):
         return known
 
     def _doubt(self, text_index: int, names: Sequence[str]) -> str:
-        if not self.facts.doubts and not self.failed:
-            return ""
-        for name in names:
-            for known in (self.facts.doubts, self.failed):
-                if code := known.get((text_index, name)):
-                    return code
-        return ""
+        codes = (self.facts.doubts.get((text_index, name)) for name in names)
+        return next(filter(None, codes), "") if self.facts.doubts else ""
 
 
 def release(enforcement: Enforcement, index: int) -> Redaction:
@@ -165,9 +160,8 @@ def release(enforcement: Enforcement, index: int) -> Redaction:
     best = max(scores) if scores else None
     frame = _frame(enforcement, index)
     kept = Passage(public, own.text, metadata, best, frame=frame)
-    return Redaction(
-        kept, ids, own.constraint_ids, own.spans, enforcement.why_hedged(index)
-    )
+    reason = enforcement.why_without_model(index)
+    return Redaction(kept, ids, own.constraint_ids, own.spans, reason)
 
 
 def _evidence(

@@ -5,7 +5,7 @@ Rephrasing by a model (SD-RAG, section III-C2): the prompt, and what comes back.
 each batch of constraints, and reassign it after each iteration." So there are as many
 round trips as batches; blocks go side by side. The paper trusts the rephrasing. Here
 whoever calls cuts out of it what the extractive operator found in the original and
-what survives. A block that failed is in doubt, and doubt withholds.
+what survives, and enforces the constraints on a block that failed by cuts alone.
 
 Each passage of the text opens with a mark of its own. A reply that keeps the marks,
 each once and in order, is given back per passage; any other becomes one text for all

@@ -96,6 +96,7 @@ class DisclosureSetup:
     suspects: Suspects = _nobody
     key: bytes = field(init=False, repr=False)
     closed: Mapping[str, str] = field(init=False, repr=False)
+    needing_model: frozenset[str] = field(init=False, repr=False)
     rules: tuple[Constraint, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +106,8 @@ class DisclosureSetup:
         object.__setattr__(self, "key", self.state.keys.of("aliases", size=32))
         closed = closed_rules(self.policy.rules, understands=self.understands)
         object.__setattr__(self, "closed", closed)
+        needing = closed_rules(self.policy.rules, understands=not self.locates_alone)
+        object.__setattr__(self, "needing_model", frozenset(needing))
         # No top K may leave out what withholds everything.
         rules = tuple(
             replace(rule, always=True) if rule.id in closed else rule
@@ -115,7 +118,12 @@ class DisclosureSetup:
     @property
     def understands(self) -> bool:
         """Whether a model, or a locator of the host's own, reads texts too."""
-        return self.has_model or not isinstance(self.locator, LocalLocator)
+        return self.has_model or not self.locates_alone
+
+    @property
+    def locates_alone(self) -> bool:
+        """Whether only the package's local engine reads texts where no model does."""
+        return isinstance(self.locator, LocalLocator)
 
     def document_of(self, text: Passage) -> bytes:
         """Return the key of the document of a text; one of none is its own."""

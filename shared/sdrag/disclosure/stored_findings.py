@@ -42,7 +42,7 @@ class Facts(Confidential):
         taken: What constraints take from each text.
         hidden: Of each passage the leaves that hold a form, and the constraints.
         doubts: Why a constraint could not be decided on a text, as codes.
-        hedged: The same where hiding sentences was enough.
+        fallbacks: The same where the model failed and the local engine decided.
         handles: By what each passage's document is known in the state.
         findings: What the engines found in texts that were read now, by the texts'
             indices.
@@ -52,7 +52,7 @@ class Facts(Confidential):
     taken: list[Taken]
     hidden: list[dict[str, frozenset[str]]]
     doubts: Doubts
-    hedged: Doubts
+    fallbacks: Doubts
     handles: tuple[bytes, ...]
     findings: Mapping[int, Sequence[Finding]] = field(default_factory=dict)
     read: int = 0
@@ -170,14 +170,14 @@ class Lookup(Confidential):
         }
 
     def facts(
-        self, doubts: Doubts, hedged: Doubts, found: Found, *, read: int
+        self, doubts: Doubts, fallbacks: Doubts, found: Found, *, read: int
     ) -> Facts:
         """
         Say by constraints' ids what is known by now.
 
         Args:
             doubts: What could not be decided.
-            hedged: Where hiding sentences was enough.
+            fallbacks: Where the local engine decided in the model's place.
             found: What the engines found now.
             read: How many texts had to be read.
         """
@@ -193,7 +193,7 @@ class Lookup(Confidential):
                 for own in self.leaves
             ],
             doubts=doubts,
-            hedged=hedged,
+            fallbacks=fallbacks,
             handles=tuple(self.documents[: len(self.texts.passages)]),
             findings={
                 text_index: tuple(chain.from_iterable(by_rule.values()))

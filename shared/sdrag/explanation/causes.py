@@ -19,7 +19,6 @@ FOUND_BY: Mapping[str, str] = MappingProxyType(
         "again": "a name or a rare word that the networks found in the document",
         "encoded": "decoded, it is what was asked for",
         "model": "the model quoted it",
-        "doubt": "no verdict of the model could be read, so its sentence is hidden",
         "register": "the same was found elsewhere in the document",
         "everything": "the constraint forbids everything",
         "not-understood": "nobody understands the constraint, so all is withheld",

@@ -7,7 +7,7 @@ by, and `ids` says how a host's ids are stored. `database` says what a database 
 `sqlite` and `postgres` are the two, and `address` is where the second one is. `schema`
 holds its tables, `rulesets` its lists of rules. `bindings` knows
 constraints and chunks; `entries`, `register` and `findings` what was located, of which
-`entry_bytes` and `span_bytes` write what is stored; `releases` what was released.
+`entry_bytes` and `span_bytes` write what is stored.
 """
 
 from sdrag.minilm.vectors import Vectors
@@ -17,14 +17,12 @@ from sdrag.state.stores import (
     BindingStore,
     FindingStore,
     LineageStore,
-    ReplyStore,
 )
 
 __all__ = [
     "BindingStore",
     "FindingStore",
     "LineageStore",
-    "ReplyStore",
     "State",
     "StateSource",
     "Vectors",

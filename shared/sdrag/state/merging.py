@@ -72,7 +72,6 @@ def merge_states(
         current = merging.registers()
         merging.findings("bound", current)
         merging.findings("met", current)
-        merging.replies()
 
 
 def _database(state: State) -> Database:
@@ -231,16 +230,6 @@ class _Merging:
                 )
                 spans = ours.united(theirs).written(rules)
         return text, engine, ruleset, version, spans
-
-    def replies(self) -> None:
-        """Add what was rephrased; of two the one that was used last."""
-        self._write(
-            "INSERT INTO reply (key, value, used) VALUES (?, ?, ?)"
-            " ON CONFLICT (key) DO UPDATE SET value = excluded.value,"
-            " used = excluded.used WHERE excluded.used > reply.used OR"
-            " (excluded.used = reply.used AND excluded.value > reply.value)",
-            self._of_shards("reply", "key, value, used"),
-        )
 
     def _of_shards(self, table: str, columns: str) -> Iterator[_Row]:
         for connection in self._every[1:]:

@@ -25,14 +25,12 @@ from sdrag.state.entries import Hashes
 from sdrag.state.findings import Findings
 from sdrag.state.keys import PROCESS_KEYS, Keys
 from sdrag.state.postgres import PostgresDatabase
-from sdrag.state.releases import Replies
 from sdrag.state.schema import SCHEMA, VERSION
 from sdrag.state.sqlite import MEMORY, SqliteDatabase
 from sdrag.state.stores import (
     BindingStore,
     FindingStore,
     LineageStore,
-    ReplyStore,
 )
 
 __all__ = ["State", "StateSource", "known_name", "open_state"]
@@ -43,7 +41,6 @@ _STORES: Mapping[str, type] = {
     "bindings": BindingStore,
     "findings": FindingStore,
     "lineage": LineageStore,
-    "replies": ReplyStore,
 }
 
 
@@ -58,7 +55,6 @@ class State:
         bindings: Which constraints are bound to which passages.
         findings: What was located, and the registers of forms.
         lineage: What summaries were made from.
-        replies: What was rephrased.
         path: The file, the URL without a password, or `:memory:`.
         key_path: The file of the key; None in memory.
         database: Where the stores keep it all; None where a host brought its own.
@@ -73,7 +69,6 @@ class State:
     bindings: BindingStore
     findings: FindingStore
     lineage: LineageStore
-    replies: ReplyStore
     path: str = MEMORY
     key_path: str | None = None
     database: Database | None = field(default=None, compare=False)
@@ -244,7 +239,6 @@ def _state(
         bindings=Bindings(database, keys),
         findings=Findings(database, keys, hashes),
         lineage=Lineage(database, keys),
-        replies=Replies(database, keys),
         path=path,
         key_path=key_path,
         database=database,

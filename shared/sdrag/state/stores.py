@@ -23,7 +23,6 @@ __all__ = [
     "FindingStore",
     "LineageStore",
     "Link",
-    "ReplyStore",
 ]
 
 Link = tuple[Passage, Sequence[Passage]]
@@ -144,21 +143,4 @@ class FindingStore(Protocol):
 
     def forget(self, documents: Iterable[bytes]) -> None:
         """Forget documents with all that was located in them."""
-        ...
-
-
-@runtime_checkable
-class ReplyStore(Protocol):
-    """Releases that a model has written."""
-
-    def key(self, parts: Iterable[str]) -> bytes:
-        """Return the keyed hash of the parts, in their order."""
-        ...
-
-    def get(self, key: bytes) -> str | None:
-        """Return what was put under the key, if it is still there."""
-        ...
-
-    def put(self, key: bytes, value: str) -> None:
-        """Remember a value."""
         ...
