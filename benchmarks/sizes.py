@@ -40,10 +40,6 @@ from sdrag.disclosure.cutting import Taken, cut  # noqa: E402
 from sdrag.disclosure.local.cue_locator import cued  # noqa: E402
 from sdrag.disclosure.local.joined_text import JoinedText  # noqa: E402
 from sdrag.disclosure.local.name_locator import named  # noqa: E402
-from sdrag.disclosure.local.public_officials import (  # noqa: E402
-    spared,
-    titled_officials,
-)
 from sdrag.disclosure.local.scorer import score  # noqa: E402
 from sdrag.disclosure.local.type_locator import typed  # noqa: E402
 from sdrag.disclosure.metadata import leaves, plain, rewritten  # noqa: E402
@@ -319,14 +315,6 @@ def _later(text: str) -> Call:
     return lambda: list(later_forms(text, found))
 
 
-def _officials(text: str) -> Call:
-    lenient = [Constraint(id="r", text="Names of people.", spare="public_officials")]
-    asked = [parse(rule) for rule in lenient]
-    found = mentions(text)
-    findings = list(typed(text, found, asked))
-    return lambda: spared(findings, asked, titled_officials(text, found))
-
-
 def _divided(text: str) -> Call:
     parts = [text[at : at + 1000] for at in range(0, len(text), 1000)]
     document = JoinedText.of([Passage(id=str(n), text=t) for n, t in enumerate(parts)])
@@ -476,7 +464,6 @@ PATHS: dict[str, Path_] = {
     "named": _named,
     "typed": _typed,
     "cued": _cued,
-    "officials": _officials,
     "divided": _divided,
     "cut": _cut,
     "spliced": _spliced,

@@ -155,8 +155,6 @@ class Constraint:
         unless: Alternatives of attributes: it binds no principal who has all of one.
         always: Holds for every passage, without binding or ranking.
         where_missing: Whether it holds where a key of `where` is missing or empty.
-        spare: What it leaves although its words ask for it, such as
-            `public_officials`.
         sensitivity: How much the local engine hides for it, from 0 to 1, where it has
             its own.
     """
@@ -168,7 +166,6 @@ class Constraint:
     unless: Sequence[Mapping[str, tuple[Any, ...]]] = ()
     always: bool = False
     where_missing: WhereMissing = "hold"
-    spare: str | None = None
     sensitivity: float | None = None
 
     def __post_init__(self) -> None:

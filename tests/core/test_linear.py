@@ -20,14 +20,13 @@ from sdrag.disclosure import cutting
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.name_locator import named
-from sdrag.disclosure.local.public_officials import spared
 from sdrag.disclosure.placeholders import Marks
 from sdrag.guardrails import monitoring
 from sdrag.guardrails.injection.classifier import windows
 from sdrag.policy import DisclosureSection, MonitoringSection
 from sdrag.text import spans
 from sdrag.text.spans import SpanUnion, widened
-from sdrag.vocabulary import Constraint, Finding, Passage, Span
+from sdrag.vocabulary import Constraint, Passage, Span
 
 PACKAGES = (
     sdrag.detectors,
@@ -172,17 +171,6 @@ def test_cutting_beside_placeholders_compares_each_span_once(times, steps):
     assert left.text is not None
     assert "Anna" not in left.text
     assert len(steps) <= 2 * len(words)
-
-
-@pytest.mark.parametrize("times", [200, 400])
-def test_officials_are_spared_without_comparing_each_with_each(times, steps):
-    """A text may be full of both."""
-    words = every_word("Lee " * times)
-    rule = Constraint(id="r", text="Names of people.", spare="public_officials")
-    findings = [Finding(span, "r", "type") for span in words]
-
-    assert spared(findings, [parse(rule)], words) == []
-    assert len(steps) <= times
 
 
 @pytest.mark.parametrize("times", [200, 400])

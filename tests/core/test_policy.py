@@ -49,7 +49,6 @@ MERGES = "a: &a {x: 1}\n" + "".join(
             3,
             "constraints.0.where_missing",
         ),
-        ("constraints:\n- text: a\n  spare: all\n", 3, "constraints.0.spare"),
         ("when_not_understood: ignore\n", 1, "when_not_understood"),
         ("constraints:\n- text: a\n  id: 'no spaces'\n", 3, "constraints.0.id"),
         ("constraints:\n- {id: x, text: a}\n- {id: x, text: b}\n", 1, "constraints"),
@@ -233,7 +232,6 @@ BASE = {
         (("constraints", 0, "method"), "withhold"),
         (("constraints", 0, "always"), True),
         (("constraints", 0, "where_missing"), "skip"),
-        (("constraints", 0, "spare"), "public_officials"),
         (("when_not_understood",), "withhold"),
         (("constraints", 0, "where"), {"d": [True]}),
         (("constraints", 0, "where"), {"d": ["1"]}),
@@ -475,11 +473,10 @@ def test_a_copy_with_other_fields_obeys_them():
 
 def test_the_core_is_told_all_that_a_constraint_says():
     """And without it the closed default."""
-    entry = {"text": "a", "where_missing": "skip", "spare": "public_officials"}
+    entry = {"text": "a", "where_missing": "skip"}
     said, bare = Policy.read({"constraints": [entry, "b"]}).rules
 
-    assert (said.where_missing, said.spare) == ("skip", "public_officials")
-    assert (bare.where_missing, bare.spare) == ("hold", None)
+    assert (said.where_missing, bare.where_missing) == ("skip", "hold")
 
 
 @pytest.mark.parametrize(

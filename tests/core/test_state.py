@@ -85,12 +85,11 @@ class TestKeys:
         [
             (Constraint("other", "Hide names"), True),
             (Constraint("names", "Hide all names"), False),
-            (Constraint("names", "Hide names", spare="clerks"), False),
             (Constraint("names", "Hide names", sensitivity=0.5), False),
         ],
     )
     def test_a_rule_is_known_by_what_it_asks_for(self, changed, same):
-        """By its words, and whom it spares; not by its id."""
+        """By its words; not by its id."""
         assert (KEYS.rule(changed) == KEYS.rule(Constraint("names", "Hide names"))) == (
             same
         )

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from benchmarks.suites.articles_check import load_articles
 from sdrag.disclosure import local, locate
-from sdrag.disclosure.local import gate_locator, public_officials
+from sdrag.disclosure.local import gate_locator
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import run
@@ -255,29 +255,6 @@ class TestHeuristicsPutBack:
         surer = "The safe was opened with a stethoscope held to the door."
         assert _uncovered(*SAFE, [surer], "d")
 
-    def test_officials_spared_unasked(self, monkeypatch) -> None:
-        """A title must not make the same name somebody's who acts in an office."""
-
-        def sparing(findings, asked, officials):
-            return [f for f in findings if not any(map(f.span.overlaps, officials))]
-
-        monkeypatch.setattr(local, "spared", sparing)
-        monkeypatch.setattr(local, "titled_officials", _everywhere)
-
-        assert _uncovered(*VAN, ["Judge Meyers presided."], "d")
-
 
 def _as_a_whole(document: JoinedText) -> tuple[Span, ...]:
     return (Span(0, len(document.text)),) if document.text else ()
-
-
-def _everywhere(text, mentions):
-    """Return every mention of a name that some mention bears a title with."""
-    titled = public_officials.titled_officials(text, mentions)
-    names = {word for span in titled for word in _WORD.findall(span.of(text))}
-    return [
-        mention.span
-        for mention in mentions
-        if mention.type == "PERSON"
-        and set(_WORD.findall(mention.span.of(text))) <= names
-    ]

@@ -37,7 +37,6 @@ def limits_of(rule: Constraint) -> tuple[str, ...]:
         ("where_missing: skip", rule.where_missing == "skip"),
         ("unless", rule.unless),
         ("always", rule.always),
-        (f"spare: {rule.spare}", rule.spare),
         (f"sensitivity: {rule.sensitivity}", rule.sensitivity is not None),
     )
     return (rule.method, *(name for name, given in limits if given))

@@ -8,7 +8,7 @@ error.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     BeforeValidator,
@@ -93,7 +93,6 @@ class ConstraintSection(Section):
         unless: It does not bind principals who have all of these attributes; a list of
             mappings gives alternatives. Type and value must be equal.
         always: Holds for every passage, without binding or ranking.
-        spare: What it leaves although its words ask for it: `public_officials`.
         sensitivity: In place of that of `disclosure`.
         examples: What it must hide and keep. They change nothing that is released.
     """
@@ -105,7 +104,6 @@ class ConstraintSection(Section):
     where_missing: WhereMissing = "hold"
     unless: Unless = ()
     always: bool = False
-    spare: Literal["public_officials"] | None = None
     sensitivity: Sensitivity | None = None
     examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)
 

@@ -151,7 +151,6 @@ class Policy(GuardSections):
                 unless=entry.unless,
                 always=entry.always,
                 where_missing=entry.where_missing,
-                spare=entry.spare,
                 sensitivity=entry.sensitivity,
             )
             for entry in self.constraints

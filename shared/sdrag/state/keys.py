@@ -75,7 +75,6 @@ class Keys:
         sensitivity = constraint.sensitivity
         words = (
             constraint.text,
-            constraint.spare or "",
             *(() if sensitivity is None else (f"{sensitivity}",)),
         )
         if words not in self._rules:

@@ -19,13 +19,10 @@ EMBED = Scripted(embed=toy_vectors)
 def _left(
     texts: list[str],
     *constraints: str,
-    spare: str | None = None,
     sensitivity: float = 1.0,
 ) -> list[str]:
     """Return what of each text of one document no finding covers."""
-    rules = [
-        Constraint(f"c{n}", text, spare=spare) for n, text in enumerate(constraints)
-    ]
+    rules = [Constraint(f"c{n}", text) for n, text in enumerate(constraints)]
     passages = [Passage(str(n), text, document_id="d") for n, text in enumerate(texts)]
     locator = LocalLocator(sensitivity=sensitivity)
     outcomes = run(locator.locate(passages, rules), Scripted(embed=toy_vectors))
@@ -195,32 +192,6 @@ def test_nobody_is_spared_who_was_not_asked_to_be() -> None:
     (left,) = _left(["Judge Aurelio Stamm came."], "Remove names of witnesses")
 
     assert "Stamm" not in left
-
-
-OFFICIAL = "Judge Aurelio Stamm heard the witness, Farida Qureshi."
-
-
-@pytest.mark.parametrize(
-    ("constraint", "texts", "shown"),
-    [
-        ("Remove names of witnesses", [OFFICIAL], True),
-        ("Remove names of witnesses", [OFFICIAL, "He is a judge.", "It rained."], True),
-        ("Remove names of witnesses", [OFFICIAL, "Patient: Aurelio Stamm"], True),
-        ("Remove names of witnesses", ["Aurelio Stamm was a judge."], False),
-        ("Remove names of witnesses", ["He met a Judge", "Aurelio Stamm left."], False),
-        ("Do not mention Aurelio Stamm", [OFFICIAL], False),
-        ("Nobody may learn that Aurelio Stamm came", [OFFICIAL], False),
-        ("Mask personal data", [OFFICIAL], False),
-    ],
-)
-def test_officials_are_spared_by_the_mention_that_bears_the_title(
-    constraint, texts, shown
-) -> None:
-    """Where a policy asks for it, and never where it names whom it hides."""
-    left = _left(texts, constraint, spare="public_officials")
-
-    assert ("Stamm" in left[0]) is shown
-    assert not any("Stamm" in other for other in left[1:])
 
 
 def test_what_must_be_understood_goes_by_meaning() -> None:

@@ -26,7 +26,6 @@ from sdrag.disclosure.local.gate import available
 from sdrag.disclosure.local.gate_locator import Thresholds, decided, is_decided
 from sdrag.disclosure.local.joined_text import JoinedText, document_mentions
 from sdrag.disclosure.local.name_locator import named
-from sdrag.disclosure.local.public_officials import spared, titled_officials
 from sdrag.disclosure.local.type_locator import typed
 from sdrag.engine.deadlines import check_time
 from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied
@@ -168,8 +167,7 @@ def _divided(
         *decided(document, proposals, gated, thresholds),
     ]
     check_time()
-    officials = titled_officials(document.text, known)
-    return document.divide(spared(findings, asked, officials))
+    return document.divide(findings)
 
 
 def _cued(document: JoinedText, asked: Sequence[ParsedConstraint]) -> Iterator[Finding]:

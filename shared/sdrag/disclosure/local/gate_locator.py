@@ -115,8 +115,7 @@ _MEASURED = (
 def is_decided(parsed: ParsedConstraint) -> bool:
     """Say whether sentences are decided for a constraint."""
     if parsed.kind == "people":
-        everybody = _EVERYBODY.fullmatch(parsed.subject) is not None
-        return not everybody and parsed.constraint.spare is None
+        return _EVERYBODY.fullmatch(parsed.subject) is None
     return parsed.kind in {"meaning", "statement"}
 
 
