@@ -17,7 +17,7 @@ from sdrag.engine.calls import Port
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.state import merge_states, open_state
+from sdrag.state import open_state
 from sdrag.state.address import PostgresAddress
 from sdrag.vocabulary import Passage
 
@@ -146,20 +146,6 @@ def test_two_processes_bind_a_corpus_as_one_does(work, place, tmp_path):
     expected = alone(tmp_path, work)
     assert_alike(told(place), expected)
     assert not [t for t in expected[1] if any(name in t for name in NAMES)]
-
-
-def test_shards_are_merged_to_what_one_process_binds(place, tmp_path):
-    """Whichever chunk of a document was in which shard."""
-    key = tmp_path / "state.key"
-    shards = [tmp_path / "one.db", tmp_path / "two.db"]
-    open_state(place, key=key)
-    tasks = [(*task, key) for task in zip(shards, HALVES, strict=True)]
-    at_once(worker, *tasks)
-
-    opened = [open_state(path, key=key) for path in shards]
-    merge_states(open_state(place, key=key), opened, top_n=3, floor=0.9)
-
-    assert_alike(told(place, key), alone(tmp_path))
 
 
 ALL = pytest.param(slice(None), marks=pytest.mark.slow, id="all")

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -20,14 +19,13 @@ from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
 from sdrag.state.entries import Entries, Hashes
 from sdrag.state.findings import Located
-from sdrag.state.ids import given_id, stored_id
 from sdrag.state.keys import Keys
 from sdrag.state.register import Register
 from sdrag.state.schema import VERSION
 from sdrag.state.span_bytes import ClosedSpans, by_rule
 from sdrag.text.folding import fold
 from sdrag.text.spans import merge
-from sdrag.vocabulary import Binding, Constraint, Passage, Span
+from sdrag.vocabulary import Constraint, Span
 
 KEYS, HASHES = Keys(b"k" * 32), Hashes(b"k" * 32)
 RULES = [bytes([n]) * 16 for n in range(4)]
@@ -586,47 +584,3 @@ class TestFilesOfOthers:
         name = open_state(path).name
 
         assert open_state(path).name == name
-
-
-@pytest.mark.parametrize("name", ["bindings", "findings", "lineage"])
-def test_a_store_that_lacks_a_method_is_refused(state, name):
-    """It is refused when the state is made, and the error names what is missing."""
-
-    class Partial:
-        def key(self, purpose):
-            return b""
-
-    with pytest.raises(UsageError, match=f"`{name}` .* Partial, which has no [a-z]+"):
-        replace(state, **{name: Partial()})
-
-
-HARD_IDS = ["a\0b", "a\0c", "\ud800", "\x1b", "\x1ba%00b", "a%00b", "a", "\0"]
-
-
-class TestIds:
-    @given(st.text(), st.text())
-    def test_no_two_are_stored_alike(self, one, other):
-        """And each is given back as it was, whatever characters it has."""
-        assert given_id(stored_id(one)) == one
-        assert (stored_id(one) == stored_id(other)) == (one == other)
-
-    @given(st.text(st.characters(exclude_categories=["Cs", "Cc"])))
-    def test_a_usual_one_is_stored_as_it_is(self, one):
-        assert stored_id(one) == one
-
-    def test_any_id_is_bound_and_found_again(self, state):
-        """Also one that the database cannot hold, such as one with a NUL."""
-        rule = Constraint("names", "Hide names")
-        chunks = [Passage(name, name, document_id=name) for name in HARD_IDS]
-        bindings = [Binding("names", name, n / 10) for n, name in enumerate(HARD_IDS)]
-        links = [(Passage("summary\0", "All."), chunks)]
-
-        state.bindings.write([*chunks, links[0][0]], [rule], bindings, top_n=9, floor=0)
-        state.lineage.link(links)
-
-        scores = [{"names": binding.score} for binding in bindings]
-        assert state.bindings.read(chunks, [rule]) == scores
-        assert state.bindings.read([links[0][0]], [rule]) == [scores[-1]]
-        assert set(state.bindings.all([rule])) == set(bindings)
-        state.bindings.forget(HARD_IDS)
-        assert state.bindings.read(chunks, [rule]) == [None] * len(chunks)

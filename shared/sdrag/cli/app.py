@@ -17,7 +17,6 @@ from sdrag.cli.mask import mask
 from sdrag.cli.preview import preview
 from sdrag.cli.scan import scan
 from sdrag.cli.schema import schema
-from sdrag.cli.state import state
 from sdrag.cli.workbench import workbench
 
 __all__ = ["app"]
@@ -28,7 +27,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.add_typer(state, name="state")
 for _command in (
     init,
     check,

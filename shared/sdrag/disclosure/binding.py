@@ -16,7 +16,8 @@ import numpy as np
 from sdrag.disclosure.ranking import compare
 from sdrag.engine.steps import Steps, compute, replied
 from sdrag.policy import DisclosureSection
-from sdrag.state import BindingStore, State
+from sdrag.state import State
+from sdrag.state.bindings import Bindings
 from sdrag.vocabulary import SCORE_DIGITS, Binding, Constraint, Passage
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _best(
 
 
 def binding_graph(
-    store: BindingStore, constraints: Sequence[Constraint]
+    store: Bindings, constraints: Sequence[Constraint]
 ) -> nx.Graph[tuple[str, str]]:
     """
     Return the bindings as a networkx graph.

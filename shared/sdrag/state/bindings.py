@@ -25,25 +25,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from sdrag.state.database import Connection, Database, among, replacing
-from sdrag.state.ids import given_id, stored_id
 from sdrag.state.keys import Keys
 from sdrag.state.rulesets import Rulesets
-from sdrag.state.stores import Link
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["Bindings", "Lineage", "keep_best"]
+__all__ = ["Bindings", "Lineage", "Link", "keep_best"]
+
+Link = tuple[Passage, Sequence[Passage]]
+"""A summary, and all that it was made from: summaries and chunks."""
 
 _BIND = replacing("binding", "rule, passage", "score")
 _KNOW = replacing("passage", "id", "fingerprint, ruleset")
 _KNOWN = "SELECT id, fingerprint, ruleset FROM passage WHERE id IN"
 
 _Identity = tuple[str, bytes]
-"""A passage's id, as stored, and the fingerprint of its text."""
+"""A passage's id, and the fingerprint of its text."""
 
 
 class Bindings:
     """
-    A `BindingStore` in the database of a state.
+    Which constraints are bound to which passages.
 
     Args:
         database: Of the state.
@@ -65,10 +66,19 @@ class Bindings:
         top_n: int,
         floor: float,
     ) -> None:
-        """Bind passages; see `BindingStore.write`."""
+        """
+        Bind passages, replacing what was known of them.
+
+        Args:
+            passages: A batch of the corpus.
+            constraints: Those that every passage of the batch was compared with.
+            bindings: At least the `top_n` best of each constraint within the batch.
+            top_n: How many passages each constraint keeps over the whole corpus.
+            floor: Every passage with at least this score is bound too.
+        """
         rules = {constraint.id: self._rule(constraint) for constraint in constraints}
         rows = [
-            (rules[binding.constraint_id], stored_id(binding.passage_id), binding.score)
+            (rules[binding.constraint_id], binding.passage_id, binding.score)
             for binding in bindings
         ]
         with self._database.writing() as connection:
@@ -79,7 +89,12 @@ class Bindings:
     def read(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
     ) -> list[dict[str, float] | None]:
-        """Look bindings up; see `BindingStore.read`."""
+        """
+        Return, for each passage, its bound constraints' ids and scores.
+
+        `None` says that the passage, as it reads today, was not bound against every
+        one of the constraints as they read today.
+        """
         rules = {self._rule(constraint): constraint.id for constraint in constraints}
         own = [self._identity(passage) for passage in passages]
         with self._database.reading() as connection:
@@ -92,8 +107,8 @@ class Bindings:
         ]
 
     def forget(self, passage_ids: Iterable[str]) -> None:
-        """Remove passages; see `BindingStore.forget`."""
-        ids = [(stored_id(passage_id),) for passage_id in passage_ids]
+        """Remove passages that left the index."""
+        ids = [(passage_id,) for passage_id in passage_ids]
         with self._database.writing() as connection:
             connection.executemany("DELETE FROM passage WHERE id = ?", ids)
             connection.executemany("DELETE FROM source WHERE summary = ?", ids)
@@ -105,7 +120,16 @@ class Bindings:
         nearest: Sequence[Passage],
         bindings: Sequence[Binding],
     ) -> None:
-        """Bind one constraint to a known index; see `BindingStore.add`."""
+        """
+        Bind a constraint, and mark every known passage as compared with it.
+
+        Bindings to passages that read differently today are left out.
+
+        Args:
+            constraint: New or reworded.
+            nearest: The passages that it was compared with.
+            bindings: Of the constraint, to some of these.
+        """
         rule = self._rule(constraint)
         with self._database.writing() as connection:
             own = set(map(self._identity, nearest))
@@ -114,22 +138,22 @@ class Bindings:
                 for name, fingerprint, _ in among(connection, _KNOWN, dict(own))
                 if (name, fingerprint) in own
             }
-            rows = [(rule, stored_id(b.passage_id), b.score) for b in bindings]
+            rows = [(rule, b.passage_id, b.score) for b in bindings]
             connection.executemany(_BIND, [row for row in rows if row[1] in fresh])
             self._recompare(connection, lambda rules: rules | {rule})
 
     def remove(self, constraint: Constraint) -> None:
-        """Forget a constraint's bindings; see `BindingStore.remove`."""
+        """Forget a constraint's bindings."""
         rule = self._rule(constraint)
         with self._database.writing() as connection:
             connection.execute("DELETE FROM binding WHERE rule = ?", (rule,))
             self._recompare(connection, lambda rules: rules - {rule})
 
     def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
-        """Return every binding; see `BindingStore.all`."""
+        """Return every binding of the constraints, best first for each."""
         with self._database.reading() as connection:
             return tuple(
-                Binding(constraint.id, given_id(passage), score)
+                Binding(constraint.id, passage, score)
                 for constraint in constraints
                 for passage, score in connection.execute(
                     "SELECT passage, score FROM binding WHERE rule = ?"
@@ -213,7 +237,7 @@ class Bindings:
         )
 
     def _identity(self, passage: Passage) -> _Identity:
-        return stored_id(passage.id), self._keys.passage(passage.text)
+        return passage.id, self._keys.passage(passage.text)
 
     def _rule(self, constraint: Constraint) -> bytes:
         """Return the keyed fingerprint of a constraint; it is asked often, so kept."""
@@ -269,7 +293,7 @@ def _forget_bound(connection: Connection, ids: Sequence[str]) -> None:
 
 class Lineage:
     """
-    A `LineageStore` in the database of a state.
+    What summaries were made from.
 
     Args:
         database: Of the state.
@@ -281,10 +305,10 @@ class Lineage:
         self._keys = keys
 
     def link(self, links: Iterable[Link]) -> None:
-        """Have summaries inherit; see `LineageStore.link`."""
-        given = [(stored_id(summary.id), sources) for summary, sources in links]
+        """Have summaries inherit from what they were made from, and nothing else."""
+        given = [(summary.id, sources) for summary, sources in links]
         rows = [
-            (summary, stored_id(source.id), self._keys.passage(source.text))
+            (summary, source.id, self._keys.passage(source.text))
             for summary, sources in given
             for source in sources
         ]
@@ -298,5 +322,5 @@ class Lineage:
             )
 
     def key(self, purpose: str) -> bytes:
-        """Return a secret key; see `LineageStore.key`."""
+        """Return a secret key, the same in every process for the same purpose."""
         return self._keys.passage(f"key for {purpose}")

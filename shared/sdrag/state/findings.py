@@ -104,7 +104,7 @@ class Known:
 
 class Findings:
     """
-    A `FindingStore` in the database of a state.
+    What was located in texts, and the registers of their documents.
 
     Args:
         database: Of the state.
@@ -121,7 +121,13 @@ class Findings:
     def read(
         self, texts: Iterable[bytes], local: bytes
     ) -> tuple[dict[bytes, Known], dict[bytes, int]]:
-        """Return what is known; see `FindingStore.read`."""
+        """
+        Return what is known of texts, and the versions of their registers.
+
+        Args:
+            texts: Their keys.
+            local: The local engine as it is today; what another one found is stale.
+        """
         asked = dict.fromkeys(texts)
         documents = dict.fromkeys(text[:DOCUMENT_BYTES] for text in asked)
         known: dict[bytes, Known] = {}
@@ -147,7 +153,7 @@ class Findings:
         return known, versions
 
     def write(self, rows: Iterable[Located], *, whole: bool) -> None:
-        """Keep rows; see `FindingStore.write`."""
+        """Keep rows; `whole` says that their documents were read as a whole."""
         with self._database.writing() as connection:
             given = self._rows(connection, rows)
             if whole:
@@ -189,12 +195,12 @@ class Findings:
                 connection.executemany(statement, later)
 
     def register(self, documents: Iterable[bytes]) -> dict[bytes, Register]:
-        """Return registers; see `FindingStore.register`."""
+        """Return the registers of documents; an empty one where none is kept."""
         with self._database.reading() as connection:
             return self._registers(connection, documents)
 
     def grow(self, entries: Mapping[bytes, Entries]) -> dict[bytes, Register]:
-        """Add to registers; see `FindingStore.grow`."""
+        """Add to the registers of documents, and return them as they are then."""
         with self._database.writing() as connection:
             before = self._registers(connection, entries)
             after = {
@@ -212,7 +218,7 @@ class Findings:
         return after
 
     def forget(self, documents: Iterable[bytes]) -> None:
-        """Forget documents; see `FindingStore.forget`."""
+        """Forget documents with all that was located in them."""
         given = list(documents)
         texts = [
             (document + b"\0" * TEXT_BYTES, document + b"\xff" * TEXT_BYTES)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,27 +26,17 @@ from sdrag.state.keys import PROCESS_KEYS, Keys
 from sdrag.state.postgres import PostgresDatabase
 from sdrag.state.schema import SCHEMA, VERSION
 from sdrag.state.sqlite import MEMORY, SqliteDatabase
-from sdrag.state.stores import (
-    BindingStore,
-    FindingStore,
-    LineageStore,
-)
 
-__all__ = ["State", "StateSource", "known_name", "open_state"]
+__all__ = ["State", "StateSource", "open_state"]
 
 _SECRET_BYTES = 32
 _PLACE_BYTES = 16
-_STORES: Mapping[str, type] = {
-    "bindings": BindingStore,
-    "findings": FindingStore,
-    "lineage": LineageStore,
-}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class State:
     """
-    Everything that is remembered, each kind behind a protocol of its own.
+    Everything that is remembered.
 
     Args:
         keys: What texts, documents and constraints are known by.
@@ -55,35 +44,21 @@ class State:
         bindings: Which constraints are bound to which passages.
         findings: What was located, and the registers of forms.
         lineage: What summaries were made from.
+        database: Where the stores keep it all.
         path: The file, the URL without a password, or `:memory:`.
         key_path: The file of the key; None in memory.
-        database: Where the stores keep it all; None where a host brought its own.
         vectors: In memory alone, and none unless a wrapper took the state as its own.
-
-    Raises:
-        UsageError: A store lacks a method of its protocol.
     """
 
     keys: Keys
     hashes: Hashes
-    bindings: BindingStore
-    findings: FindingStore
-    lineage: LineageStore
+    bindings: Bindings
+    findings: Findings
+    lineage: Lineage
+    database: Database = field(compare=False)
     path: str = MEMORY
     key_path: str | None = None
-    database: Database | None = field(default=None, compare=False)
     vectors: Vectors = field(default_factory=lambda: Vectors(0), compare=False)
-
-    def __post_init__(self) -> None:
-        for name, protocol in _STORES.items():
-            store = getattr(self, name)
-            if not isinstance(store, protocol):
-                methods = [m for m in vars(protocol) if not m.startswith("_")]
-                missing = ", ".join(m for m in methods if not hasattr(store, m))
-                raise UsageError(
-                    f"`{name}` of a state must be a {protocol.__name__}, got"
-                    f" {type(store).__name__}, which has no {missing}."
-                )
 
     @property
     def name(self) -> str:
@@ -94,11 +69,6 @@ class State:
     def shared_keys(self) -> Keys:
         """The keys that all have who may ask: of the file, or of this process."""
         return PROCESS_KEYS if self.path == MEMORY else self.keys
-
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether it ends with this process, and no other one sees it."""
-        return self.path == MEMORY and self.database is not None
 
     def remembering(self) -> Self:
         """
@@ -180,23 +150,6 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
     return _state(database, secret, path, str(key_path))
 
 
-def known_name(where: str, *, key: str | Path | None = None) -> str | None:
-    """
-    Return the name that a state has or would have, if its key is there already.
-
-    Nothing is opened or made.
-
-    Args:
-        where: As `open_state` takes it.
-        key: The same.
-
-    Raises:
-        UsageError: The file of the key is none of sdrag's, or not named.
-    """
-    path = _key_path(where, key)
-    return _name(Keys(_read_key(path)[0])) if path.exists() else None
-
-
 def _name(keys: Keys) -> str:
     return keys.of("name").hex()
 
@@ -239,9 +192,9 @@ def _state(
         bindings=Bindings(database, keys),
         findings=Findings(database, keys, hashes),
         lineage=Lineage(database, keys),
+        database=database,
         path=path,
         key_path=key_path,
-        database=database,
     )
 
 

@@ -67,7 +67,7 @@ from sdrag.errors import (
 )
 from sdrag.policy import Policy
 from sdrag.state import State
-from sdrag.state.stores import Link
+from sdrag.state.bindings import Link
 from sdrag.vocabulary import Decision, Passage
 
 __all__ = ["add_summaries", "build_hierarchy", "inherit"]
