@@ -59,11 +59,8 @@ _CLAUSE = re.compile(
 _LONE_WORDS = frozenset({"A", "I"})
 _PLURALS_IN_ES = ("sses", "shes", "ches", "xes")
 
-_EVERYBODY = re.compile(
-    r"(?:(?:all|any|the|every|personal|full) )*names?"
-    r"(?: of (?:all |any )?(?:people|persons|individuals|(?:every|any)(?:body|one)))?"
-)
-"""Names of everybody are found by their form alone."""
+_OF_NAMES = re.compile(r"\bnames?\b")
+"""Names are found by their form and their sentence alone."""
 
 _Place = tuple[int, int]
 """The row of a constraint, and the number of a sentence."""
@@ -115,7 +112,7 @@ _MEASURED = (
 def is_decided(parsed: ParsedConstraint) -> bool:
     """Say whether sentences are decided for a constraint."""
     if parsed.kind == "people":
-        return _EVERYBODY.fullmatch(parsed.subject) is None
+        return _OF_NAMES.search(parsed.subject) is None
     return parsed.kind in {"meaning", "statement"}
 
 
