@@ -11,37 +11,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from sdrag.detectors.local.lexicon import FUNCTION_WORDS
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser.concepts import (
     Concept,
     find_concepts,
     surface_forms,
+    types_of,
 )
-from sdrag.disclosure.constraint_parser.dictionary import is_abbreviation, word_set
-from sdrag.disclosure.constraint_parser.parsed import Topic
-from sdrag.disclosure.constraint_parser.subject import (
+from sdrag.disclosure.constraint_parser.wording import (
     asks_for_names,
     is_clause,
-    is_ordinary,
+    parts_of,
+    pattern,
     subject_of,
     topic_of,
     without_audience,
 )
-from sdrag.disclosure.constraint_parser.types import (
-    WORDINGS,
-    Wording,
-    find_names,
-    needs_meaning,
+from sdrag.disclosure.constraint_parser.words import (
+    content_words,
+    is_abbreviation,
+    table,
 )
 from sdrag.text.folding import fold_text
 from sdrag.text.phrase_matcher import needs_case
 from sdrag.vocabulary import Span
-
-__all__ = ["NOTHING_ASKED", "AskedTypes", "asked_in", "content_words", "parts_of"]
 
 _QUOTED = re.compile(r'"([^"]{2,80})"|(?<!\w)\'([^\']{2,80})\'(?!\w)')
 _CAPITALS = re.compile(r"\b[A-Z]{2,6}\b")
@@ -60,15 +57,24 @@ _ORDINARY = 5000
 """So many of the most frequent English words are in every text, so they only hint."""
 
 
-_PART = re.compile(r"(?:(?!,|;| and | or | nor | as well as ).)+")
-_SAYING_NOTHING = (
-    FUNCTION_WORDS
-    | word_set("audience")
-    | word_set("people")
-    | word_set("orders")
-    | word_set("blanket")
-)
-"""Words of people, orders and documents: a list of them asks for nothing more."""
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """
+    A subject that a constraint speaks of, and what tells it in a text.
+
+    Args:
+        name: Of the table's section; `quoted` for what the constraint quotes, empty for
+            words that only mentions of `types` may be beside.
+        cues: Folded words and phrases; a sentence with one of them tells the subject.
+        hints: Frequent words; two different ones next to each other tell it too, or
+            one beside a mention of `types`.
+        types: Mentions of these types count in a sentence with a cue or a hint.
+    """
+
+    name: str
+    cues: frozenset[str]
+    hints: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
 
 
 class AskedTypes(NamedTuple):
@@ -97,17 +103,13 @@ class AskedTypes(NamedTuple):
         return "PERSON" in self.everywhere
 
 
-NOTHING_ASKED = AskedTypes()
-"""What a constraint asks for that is about a name alone."""
-
-
 def asked_in(text: str) -> AskedTypes:
     """Return what a constraint in plain characters asks for."""
     content = without_audience(text)
-    rows = [(_span(m), w) for w in WORDINGS for m in w.rule.finditer(content)]
+    rows = [(_span(m), w) for w in _wordings() for m in w.rule.finditer(content)]
     terms = list(_spoken_of(content))
     wordings, spoken = _longest(rows, terms)
-    names, named = find_names(content)
+    names, named = _find_names(content)
     spans = [*named, *(span for span, _ in (*rows, *terms))]
     known = bool(names) or any(wording.known for wording in wordings)
     worded = names.union(*(wording.types for wording in wordings))
@@ -118,9 +120,11 @@ def asked_in(text: str) -> AskedTypes:
     types = everywhere.union(*(topic.types for topic in topics))
     by_types = any(whole)
     beside = any(wording.near and not wording.types for wording in wordings)
-    unclear = beside or (needs_meaning(content) if known else not by_types)
-    told = any(topic.cues for topic in topics)
-    meaning = told or unclear or _says_more(content, spans)
+    understood = beside or bool(
+        pattern("meaning").search(content) if known else not by_types
+    )
+    cued = any(topic.cues for topic in topics)
+    meaning = cued or understood or _says_more(content, spans)
     literal = _literal(text, abbreviations=not types and not topics)
     if literal:
         topics.append(Topic("quoted", literal))
@@ -134,28 +138,64 @@ def asked_in(text: str) -> AskedTypes:
     )
 
 
-def _near(content: str, wordings: Sequence[Wording]) -> Iterator[Topic]:
+class _Wording(NamedTuple):
+    """
+    A row of `tables/types.toml`.
+
+    Args:
+        rule: Any of its wordings, up to the end of a word.
+        types: What they stand for; counts everywhere.
+        near: What counts near one of `words`, or near a word of the constraint.
+        words: Hints, folded.
+        known: A detector knows these types whole.
+    """
+
+    rule: re.Pattern[str]
+    types: frozenset[str]
+    near: frozenset[str]
+    words: frozenset[str]
+    known: bool
+
+
+@lru_cache(maxsize=1)
+def _wordings() -> tuple[_Wording, ...]:
+    return tuple(
+        _Wording(
+            re.compile(rf"\b(?:{'|'.join(row['wordings'])})\w*", re.IGNORECASE),
+            types_of(row.get("types", ())),
+            types_of(row.get("near", ())),
+            frozenset(row.get("words", "").split()),
+            name == "known",
+        )
+        for name in ("known", "in_part")
+        for row in table("types")[name]
+    )
+
+
+def _find_names(text: str) -> tuple[frozenset[str], list[Span]]:
+    """Return the types of the names that a wording asks for, and where it does."""
+    text = pattern("other_name").sub(lambda match: " " * len(match.group()), text)
+    spans = [_span(match) for match in pattern("name").finditer(text)]
+    if not spans:
+        return frozenset(), spans
+    types = {"PERSON"}
+    if pattern("organisation").search(text):
+        types |= {"ORGANIZATION", "LOCATION"}
+    if pattern("alias").search(text):
+        types.add("TERM")
+    return frozenset(types), spans
+
+
+def _near(content: str, wordings: Sequence[_Wording]) -> Iterator[Topic]:
     """Yield what counts only near words that wordings or the constraint itself give."""
-    own = frozenset(
+    words = frozenset(
         form
         for word in content_words(content)
         for form in surface_forms(word.lower().removesuffix("s"))
     )
     for wording in wordings:
         if wording.near:
-            yield Topic("", frozenset(), wording.words | own, wording.near)
-
-
-def content_words(text: str) -> Iterator[str]:
-    """Yield the words of a constraint that say what it asks for."""
-    for word in re.findall(r"[^\W\d_]{3,}", text):
-        if word.lower() not in _SAYING_NOTHING:
-            yield word
-
-
-def parts_of(text: str) -> list[str]:
-    """Return what a constraint lists."""
-    return [part.group() for part in _PART.finditer(text)]
+            yield Topic("", frozenset(), wording.words | words, wording.near)
 
 
 def _says_more(content: str, spans: Sequence[Span]) -> bool:
@@ -166,8 +206,7 @@ def _says_more(content: str, spans: Sequence[Span]) -> bool:
     """
     if asks_for_names(content):
         return False
-    start = content.find(subject_of(content))
-    for part in _PART.finditer(content, start):
+    for part in parts_of(content, content.find(subject_of(content))):
         words = list(content_words(part.group()))
         shares = (
             len(words) == 1 and not words[0].endswith("s") and part.end() < len(content)
@@ -183,9 +222,9 @@ def _span(match: re.Match[str]) -> Span:
 
 
 def _longest(
-    wordings: Sequence[tuple[Span, Wording]], spoken: Sequence[tuple[Span, Concept]]
-) -> tuple[list[Wording], list[Concept]]:
-    """Leave out what is found only inside longer phrases."""
+    wordings: Sequence[tuple[Span, _Wording]], spoken: Sequence[tuple[Span, Concept]]
+) -> tuple[list[_Wording], list[Concept]]:
+    """Leave out what is matched only inside longer phrases."""
     spans = {span for span, _ in (*wordings, *spoken)}
     inner = {
         span
@@ -200,13 +239,13 @@ def _longest(
 
 def _spoken_of(content: str) -> Iterator[tuple[Span, Concept]]:
     """Yield the concepts that are a constraint's topic, and where."""
-    topic = topic_of(content)
     if asks_for_names(content):
         return
+    topic, ranks = topic_of(content), common_words()
     exact = is_clause(topic)
     for span, concept in find_concepts(topic):
-        rank = _OF_A_TRADE if concept.found else _RARE
-        if not (exact and is_ordinary(span.of(topic), rank)):
+        term = _OF_A_TRADE if concept.found else _RARE
+        if not exact or ranks.get(span.of(topic), term) >= term:
             yield span, concept
 
 

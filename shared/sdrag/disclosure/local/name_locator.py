@@ -17,7 +17,7 @@ from sdrag.detectors.local.lexicon import ORGANISATION_HEADS, ORGANISATION_SUFFI
 from sdrag.detectors.local.plain_text import has_no_capitals
 from sdrag.detectors.local.tables import common_words, first_names, surnames
 from sdrag.disclosure.constraint_parser import ParsedConstraint
-from sdrag.disclosure.constraint_parser.quoted_names import telling_words
+from sdrag.disclosure.constraint_parser.names import telling_words
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.surface_forms import name_forms, plurals, spellings
 from sdrag.engine.deadlines import check_time

@@ -25,46 +25,17 @@ from sdrag.detectors.local.tables import (
     places,
     surnames,
 )
-from sdrag.disclosure.constraint_parser.dictionary import (
+from sdrag.disclosure.constraint_parser.wording import (
+    has_order,
+    pattern,
+    subject_of,
+)
+from sdrag.disclosure.constraint_parser.words import (
     is_foreign,
     is_listed_name,
     is_word,
 )
 
-__all__ = ["OwnNames", "is_proven", "own_names", "people_named", "telling_words"]
-
-_MENTIONS = re.compile(
-    r"^(?:(?:any|all|every|each) )?(?:mentions?|references?) (?:of|to) ", re.IGNORECASE
-)
-_EVERYTHING = re.compile(
-    r"^(?:(?:any|all|every|each) )?(?:details?|information|facts?|statements?|data"
-    r"|anything|everything|whatever)"
-    r" (?:of|about|on|concerning|regarding|(?:is|was) said (?:of|about)) ",
-    re.IGNORECASE,
-)
-_PREDICATE = re.compile(
-    r"(?<=[\w.)\"']) (?:is|are|was|were|must|may|shall|should|can|wish(?:es)?|wants?"
-    r"|asks?|asked|prefers?|has asked|have asked|does not|would)\b[^,;]*?\b(?:named"
-    r"|mentioned|identified|identifiable|recogni[sz]able|recogni[sz]ed|referred to"
-    r"|revealed|disclosed|anonymous|unnamed|nameless|known|stay out|left out)\b"
-    r"(?: (?:by|as|in|to|with|of) [^,;]*| anywhere| at all)?\.?$",
-    re.IGNORECASE,
-)
-"""What must not happen to a name, after it: "Meyers is not to be mentioned"."""
-_PLACE = re.compile(
-    r" (?:from|in|out of|anywhere in) (?:everything|(?:all|any|every|the|our|this|these"
-    r"|it)(?: (?:answers?|documents?|texts?|files?|passages?|reports?|letters?|notes?"
-    r"|cases?|records?|papers?|way|form|context))?)$| (?:out|anywhere|everywhere|at all"
-    r"|by name|completely|entirely|altogether)$",
-    re.IGNORECASE,
-)
-_NOUN = (
-    r"(?:the |a |an |any |our )?(?:(?:(?:sur|first |last |nick|code ?|family |real )?"
-    r"name|alias|project|company|firm|person|man|woman|word|term|phrase|brand|client"
-    r"|customer|supplier|witness|patient|party)(?: (?:called|named))?|called|named)"
-)
-_CALLED = re.compile(rf"^{_NOUN} (?=[\"'A-Z])", re.IGNORECASE)
-_CALLED_BEFORE = re.compile(rf"\b{_NOUN} [\"']?$", re.IGNORECASE)
 _QUOTES = " .\"'\u2018\u2019\u201c\u201d"
 _MARKS = frozenset("\"'")
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
@@ -92,21 +63,22 @@ class OwnNames(NamedTuple):
     surely: bool = False
 
 
-def own_names(text: str, subject: str) -> OwnNames:
+def own_names(text: str) -> OwnNames:
     """Return the names that a constraint consists of."""
     if text.isupper():
         return OwnNames()
-    predicated = _PREDICATE.sub("", text, count=1)
+    predicated = pattern("predicate").sub("", text, count=1)
     ordered = predicated != text
-    rest = _PLACE.sub("", predicated if ordered else subject)
-    bare = _EVERYTHING.sub("", _MENTIONS.sub("", rest)).strip(" .")
-    bare = _CALLED.sub("", bare, count=1)
+    rest = pattern("place").sub("", predicated if ordered else subject_of(text))
+    bare = pattern("mention").sub("", rest)
+    bare = pattern("everything_about").sub("", bare).strip(" .")
+    bare = pattern("called").sub("", bare, count=1)
     ordered = ordered or not text.startswith(bare)
     names = tuple(name.strip(_QUOTES) for name in _JOINED.split(bare))
     if not all(_reads_as_name(name, ordered=ordered) for name in names):
         return OwnNames()
-    about = _EVERYTHING.match(rest) is not None
-    given = ordered and (about or len(subject) < len(text.strip(" .,")))
+    about = pattern("everything_about").match(rest) is not None
+    given = ordered and (about or has_order(text))
     surely = given and not about and all(_surely(telling_words(n)) for n in names)
     return OwnNames(names, about, surely)
 
@@ -124,7 +96,7 @@ def is_proven(name: str, text: str) -> bool:
     words = telling_words(name)
     return (
         (before[-1:] in _MARKS and after[:1] in _MARKS)
-        or _CALLED_BEFORE.search(before) is not None
+        or pattern("called_before").search(before) is not None
         or words[0].rstrip(".") in TITLES
         or any(word in ORGANISATION_SUFFIXES | ORGANISATION_HEADS for word in words)
         or _ACRONYM.fullmatch(name) is not None
@@ -164,24 +136,22 @@ def telling_words(name: str) -> list[str]:
 
 def _reads_as_name(text: str, *, ordered: bool) -> bool:
     """Say whether no dictionary has its words, or all have a capital of their own."""
-    said = telling_words(text)
-    if not said or len(said) > _MOST:
+    words = telling_words(text)
+    if not words or len(words) > _MOST:
         return False
-    if not any(word.lower() in common_words() for word in said):
+    if not any(word.lower() in common_words() for word in words):
         return True
-    own = ordered or len(said) > 1  # the first word of a sentence has one anyway
-    return own and all(word[0].isupper() for word in said)
+    # The first word of a sentence has a capital anyway.
+    return (ordered or len(words) > 1) and all(word[0].isupper() for word in words)
 
 
-def _surely(said: Sequence[str]) -> bool:
+def _surely(words: Sequence[str]) -> bool:
     """Say whether its words can be nothing else; an unlisted word is no proof."""
     lists = (surnames(), first_names(), places(), countries())
-    alone = said[0].isupper() or any(said[0] in names for names in lists)
-    own = (_rare(word) or word in ORGANISATION_SUFFIXES for word in said)
-    return (
-        (len(said) > 1 or alone)
-        and all(word[0].isupper() for word in said)
-        and all(own)
+    listed = words[0].isupper() or any(words[0] in names for names in lists)
+    return (len(words) > 1 or listed) and all(
+        word[0].isupper() and (_rare(word) or word in ORGANISATION_SUFFIXES)
+        for word in words
     )
 
 

@@ -1,7 +1,7 @@
 """
 What people in an office mean by the terms of their trade: one table for each domain.
 
-A table is an INI file, a concept a section of it with up to three keys:
+A table is an INI file in `tables`, a concept a section of it with up to three keys:
 
     [legal privilege]
     asked = privileg*; legal advice; advice of counsel
@@ -20,19 +20,18 @@ details, results) may follow.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from configparser import ConfigParser
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from itertools import product
 
-from sdrag.disclosure.constraint_parser.dictionary import beginning_with
-from sdrag.disclosure.constraint_parser.types import types_of
+from sdrag.disclosure.constraint_parser.words import (
+    beginning_with,
+    concept_rows,
+    table,
+)
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Span
-
-__all__ = ["Concept", "concepts", "find_concepts", "surface_forms", "table_words"]
 
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _RULE = re.compile(r"[()|?\[.]")
@@ -44,7 +43,6 @@ _GENERAL = (
 )
 """What may follow the term of a trade: "fertility treatment" is of fertility alone."""
 _ANY = "\0"
-_DOMAINS = ("legal", "clinical", "personnel", "security", "finance", "privacy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +63,18 @@ class Concept:
     types: frozenset[str]
 
 
+def types_of(names: Iterable[str]) -> frozenset[str]:
+    """Return types by their names and the names of their groups."""
+    groups = table("types")["groups"]
+    return frozenset(type_ for name in names for type_ in groups.get(name, (name,)))
+
+
 def find_concepts(topic: str) -> Iterator[tuple[Span, Concept]]:
     """Yield the concepts that a folded text speaks of, and where."""
     bare = topic.lstrip(" ,")
     for concept, rule in _rules():
         for match in rule.finditer(bare):
             yield shifted(Span(*match.span()), len(topic) - len(bare)), concept
-
-
-@lru_cache(maxsize=1)
-def concepts() -> tuple[Concept, ...]:
-    """Return every concept of every domain."""
-    return tuple(concept for domain in _DOMAINS for concept in _table(domain))
 
 
 @lru_cache(maxsize=4096)
@@ -93,36 +91,19 @@ def surface_forms(phrase: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def table_words() -> frozenset[str]:
-    """Return every whole word that the tables use."""
-    phrases = (phrase for c in concepts() for phrase in (*c.asked, *c.found))
-    return frozenset(
-        word
-        for phrase in phrases
-        for word in re.findall(r"[a-z]+(?![a-z*])", phrase.lower().replace("'", ""))
-    )
-
-
-def _table(domain: str) -> Iterator[Concept]:
-    parser = ConfigParser(interpolation=None, delimiters=("=",), comment_prefixes="#")
-    parser.read_string((files(__name__) / f"{domain}.ini").read_text(encoding="utf-8"))
-    for name, section in parser.items():
-        asked = _listed(section.get("asked", ""))
-        if asked:
-            found = _listed(section.get("found", ""))
-            types = types_of(_listed(section.get("types", "")))
-            yield Concept(name, asked, found, types)
-
-
-def _listed(cell: str) -> tuple[str, ...]:
-    joined = " ".join(cell.split()).replace("| ", "|")
-    phrases = (phrase.strip() for phrase in joined.split(";"))
-    return tuple(phrase for phrase in phrases if phrase)
-
-
-@lru_cache(maxsize=1)
 def _rules() -> tuple[tuple[Concept, re.Pattern[str]], ...]:
-    return tuple((c, re.compile(_pattern(c.asked))) for c in concepts())
+    return tuple(
+        (
+            Concept(
+                name,
+                cells["asked"],
+                cells.get("found", ()),
+                types_of(cells.get("types", ())),
+            ),
+            re.compile(_pattern(cells["asked"])),
+        )
+        for name, cells in concept_rows()
+    )
 
 
 def _pattern(phrases: tuple[str, ...]) -> str:

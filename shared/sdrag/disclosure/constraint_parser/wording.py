@@ -1,0 +1,247 @@
+"""
+How a constraint is worded: what it permits and excepts, its order, audience, language.
+
+The rules are tables in `tables/wording.toml`, each with an example; `pattern` compiles
+one. All functions take a constraint in plain characters.
+
+A blanket constraint has no content: each of its words is part of an order, or means the
+document as a whole. What permits, excepts from everything or forbids to hide says what
+may be disclosed, and nothing of what must not be.
+
+The tables of trades are asked about a constraint's topic. Its order is no topic, nor is
+its audience, nor what only says whose names, dates or numbers it asks for: a detector
+finds those, whatever trade they are of.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from sdrag.detectors.local.lexicon import listed
+from sdrag.disclosure.constraint_parser.words import table, word_set
+from sdrag.text.folding import fold, fold_text
+
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+_ALONE = listed("no not none nothing it do one please never any")
+_CLAUSE_END = re.compile(r"[,;:.]| and ")
+_PART = re.compile(r"(?:(?!,|;| and | or | nor | as well as ).)+")
+_SCRIPTS = {
+    "CYRILLIC": "ru", "GREEK": "el", "ARABIC": "ar", "HEBREW": "he", "HIRAGANA": "ja",
+    "KATAKANA": "ja", "HANGUL": "ko", "CJK": "zh", "DEVANAGARI": "hi", "THAI": "th",
+}  # fmt: skip
+_UNKNOWN = "und"
+_HALF = 2
+
+
+def plain_text(text: str) -> str:
+    """
+    Fold a text and keep its capitals, since they tell names.
+
+    Every hyphen and quotation mark becomes the plain one, and what cannot be seen goes.
+    """
+    composed = unicodedata.normalize("NFKC", text)
+    kept = (c if c.isalnum() else fold(c).text for c in composed)
+    return " ".join("".join(kept).split())
+
+
+@lru_cache(maxsize=64)
+def pattern(name: str, frame: str = "{}") -> re.Pattern[str]:
+    """
+    Compile the rows of a table of `tables/wording.toml`, any of which may match.
+
+    Args:
+        name: Of the table.
+        frame: A pattern around all of them, with `{}` where they are.
+    """
+    joined = "|".join(rule.pattern for rule, _ in rows(name))
+    return re.compile(frame.replace("{}", f"(?:{joined})"), re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
+def rows(name: str) -> tuple[tuple[re.Pattern[str], dict[str, Any]], ...]:
+    """Return the rows of a table, each with its rule compiled."""
+    return tuple(
+        (re.compile(_filled("".join(row["rule"])), re.IGNORECASE), row)
+        for row in table("wording")[name]
+    )
+
+
+def _filled(text: str) -> str:
+    return _PLACEHOLDER.sub(lambda match: _part(match[1]), text)
+
+
+@lru_cache(maxsize=64)
+def _part(name: str) -> str:
+    tables = table("wording")
+    if name in tables["parts"]:
+        return _filled(tables["parts"][name])
+    if name == "audience":
+        entries = sorted(word_set(name))
+    else:
+        entries = [" ".join(e.split()) for e in tables["lists"][name].split(",")]
+    return f"(?:{'|'.join(map(re.escape, entries))})"
+
+
+def is_permission(text: str) -> bool:
+    """Say whether a constraint says what may be disclosed."""
+    lower = text.lower().strip(" .!\"'")
+    if pattern("permission").search(lower):
+        return True
+    before, exception = split_exception(text)
+    return bool(exception) and is_blanket(before)
+
+
+def is_blanket(text: str) -> bool:
+    """Say whether a constraint withholds everything."""
+    return _is_blanket(text) or any(
+        pattern("total").search(clause)
+        and not word_set("orders").isdisjoint(_words(clause))
+        and _is_blanket(clause)
+        for clause in _CLAUSE_END.split(text)
+    )
+
+
+def _is_blanket(text: str) -> bool:
+    words = set(_words(text))
+    known = words <= word_set("blanket") | word_set("orders")
+    return known and not words <= _ALONE and not pattern("event").search(text)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[\w':-]*\w", text.lower())
+
+
+def split_exception(text: str) -> tuple[str, str]:
+    """Return a constraint without what it excepts, and that; empty for nothing."""
+    after_it = pattern("excepted").pattern
+    match = pattern("exception", rf",? ?[(;]? ?\b{{}}\b|{after_it}").search(text)
+    if match is None:
+        return text, ""
+    if match.start():
+        return text[: match.start()], text[match.end() :].strip() or match.group()
+    exception, comma, after = text.partition(",")
+    return (after.strip(), exception[match.end() :]) if comma else (text, "")
+
+
+def subject_of(text: str) -> str:
+    """Return a constraint without the order it gives; all of it, if nothing is left."""
+    rest = pattern("opening", "^{}").sub("", text.strip(), count=1)
+    subject = pattern("closing", r",? {}\.?$").sub("", rest, count=1).strip(" .,")
+    return subject or text
+
+
+def has_order(text: str) -> bool:
+    """Say whether a constraint is more than its subject."""
+    return len(subject_of(text)) < len(text.strip(" .,"))
+
+
+def statement_of(text: str) -> str:
+    """Return what a constraint itself says that must not be said; empty for nothing."""
+    begun = pattern("statement").search(text)
+    return text[begun.end() :] if begun else ""
+
+
+def topic_of(text: str) -> str:
+    """Return a constraint, folded, with all blanked out that is not its topic."""
+    subject = subject_of(text)
+    start = text.find(subject)
+    folded = "".join(map(_fold_letter, subject))
+    return " " * start + pattern("typed").sub(_blank, folded)
+
+
+def _fold_letter(character: str) -> str:
+    folded = fold_text(character) if character.isalpha() else character
+    return folded if len(folded) == 1 else character
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Return a comma and blanks, so that offsets stay."""
+    return ",".ljust(len(match.group()))
+
+
+def without_audience(text: str) -> str:
+    """
+    Return a constraint with its audience blanked out, and its occasion and grounds.
+
+    To whom, when and by which law something must not be said is no topic.
+    """
+    for rule, _ in rows("audience"):
+        text = rule.sub(_blank, text)
+    return text
+
+
+def is_clause(topic: str) -> bool:
+    """Say whether a topic tells something that happened."""
+    return pattern("topic_clause").search(topic) is not None
+
+
+def asks_for_names(text: str) -> bool:
+    """Say whether somebody must not be named, whoever that is."""
+    return pattern("naming").search(fold_text(text)) is not None
+
+
+def parts_of(text: str, start: int = 0) -> list[re.Match[str]]:
+    """Return what a constraint lists."""
+    return list(_PART.finditer(text, start))
+
+
+def refusal(text: str, *, typed: bool) -> str:
+    """Return why no table can enforce a wording; empty if one may."""
+    for rule, row in rows("refused"):
+        if rule.search(text) and not (typed and row.get("typed")):
+            return str(row["reason"])
+    return ""
+
+
+def language_of(text: str, unknown: Sequence[str]) -> str:
+    """
+    Return the ISO 639-1 code of a constraint's language; `und` if it has none we know.
+
+    Little words that English does not use tell it, and other scripts.
+
+    Args:
+        text: In plain characters.
+        unknown: Its words that are in no dictionary.
+    """
+    written = _script(text)
+    if written:
+        return written
+    words, by_word = re.findall(r"[^\W\d_]+", fold_text(text)), _languages()
+    count = Counter(code for word in words for code in by_word.get(word, ()))
+    foreign = sum(word in by_word for word in words)
+    english = sum(word in word_set("english") for word in words)
+    if foreign > english:
+        return count.most_common(1)[0][0]
+    if len(unknown) * _HALF > len(words) and not english:
+        return _UNKNOWN
+    return "en"
+
+
+@lru_cache(maxsize=1)
+def _languages() -> dict[str, tuple[str, ...]]:
+    """Return the languages of each little word that is not English."""
+    by_word: dict[str, tuple[str, ...]] = {}
+    for row in table("words")["language"]:
+        for word in set(row["words"].split()) - word_set("shared"):
+            by_word[word] = (*by_word.get(word, ()), row["code"])
+    return by_word
+
+
+def _script(text: str) -> str:
+    """Return the language of the script most letters are in; empty for Latin."""
+    letters = [c for c in text if c.isalpha() and not c.isascii()]
+    names = [unicodedata.name(letter, "") for letter in letters]
+    others = [name for name in names if not name.startswith("LATIN")]
+    if len(others) * _HALF <= sum(c.isalpha() for c in text):
+        return ""
+    codes = (
+        code
+        for script, code in _SCRIPTS.items()
+        if any(name.startswith(script) for name in others)
+    )
+    return next(codes, _UNKNOWN)

@@ -1,0 +1,272 @@
+"""
+What is known of a word: English words, names of people and places, terms of trades.
+
+A word of a constraint is known if it is in the dictionary, in a table of concepts or
+among the lists of names. Any other capitalised word may still be a name, unless it is
+one slip away from a word that constraints are made of.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tomllib
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
+from configparser import ConfigParser
+from functools import lru_cache
+from importlib.resources import files
+from itertools import takewhile
+from typing import Any
+
+from rapidfuzz.distance import OSA
+
+from sdrag.detectors.local.lexicon import FUNCTION_WORDS, listed
+from sdrag.detectors.local.tables import (
+    common_words,
+    countries,
+    first_names,
+    kinds,
+    peoples,
+    places,
+    surnames,
+)
+from sdrag.text.folding import fold_text
+
+_TABLES = files(__package__) / "tables"
+_DOMAINS = ("legal", "clinical", "personnel", "security", "finance", "privacy")
+_LONG_ENOUGH = 5
+_ENDINGS = ("s", "ly", "ness")
+_BEGINNINGS = ("non", "un", "re", "pre", "post", "co", "sub", "anti", "multi", "cyber")
+_PARTS = listed("co ex anti bi de e hr it non sub judice tlp re vis via pre x")
+"""Parts of hyphened words and of set phrases."""
+_SLIP, _TERM = 4, 7
+"""Shorter words are no slips of others, and shorter terms have none."""
+_QUOTED = re.compile(r"\"[^\"]+\"|(?<!\w)'[^']+'(?!\w)")
+_WORD = re.compile(r"[^\W_]+(?:['.][^\W_]+)*")
+
+
+@lru_cache(maxsize=4)
+def table(name: str) -> dict[str, Any]:
+    """Return a file of tables by its name: `words`, `wording` or `types`."""
+    return tomllib.loads((_TABLES / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=16)
+def word_set(name: str) -> frozenset[str]:
+    """Return the words of a list of `tables/words.toml`."""
+    return frozenset(table("words")[name].split())
+
+
+@lru_cache(maxsize=1)
+def concept_rows() -> tuple[tuple[str, dict[str, tuple[str, ...]]], ...]:
+    """Return the sections of the tables of trades; a cell is a list of phrases."""
+    rows = []
+    for domain in _DOMAINS:
+        parser = ConfigParser(
+            interpolation=None, delimiters=("=",), comment_prefixes="#"
+        )
+        parser.read_string((_TABLES / f"{domain}.ini").read_text(encoding="utf-8"))
+        for name, section in parser.items():
+            cells = {key: _phrases(cell) for key, cell in section.items()}
+            if cells.get("asked"):
+                rows.append((name, cells))
+    return tuple(rows)
+
+
+def _phrases(cell: str) -> tuple[str, ...]:
+    joined = " ".join(cell.split()).replace("| ", "|")
+    phrases = (phrase.strip() for phrase in joined.split(";"))
+    return tuple(phrase for phrase in phrases if phrase)
+
+
+@lru_cache(maxsize=1)
+def _terms() -> frozenset[str]:
+    """Return every whole word of the tables of trades."""
+    phrases = (
+        phrase.lower().replace("'", "")
+        for _, cells in concept_rows()
+        for key in ("asked", "found")
+        for phrase in cells.get(key, ())
+    )
+    return frozenset(w for p in phrases for w in re.findall(r"[a-z]+(?![a-z*])", p))
+
+
+@lru_cache(maxsize=1)
+def _trade_words() -> frozenset[str]:
+    return frozenset((_TABLES / "trade_words.txt").read_text(encoding="utf-8").split())
+
+
+@lru_cache(maxsize=1)
+def _dictionary() -> frozenset[str]:
+    """Return all words, in lower case and without accents."""
+    words = gzip.decompress((_TABLES / "words.txt.gz").read_bytes()).decode().split()
+    return _trade_words() | common_words().keys() | kinds().keys() | set(words)
+
+
+@lru_cache(maxsize=1)
+def _ordered() -> list[str]:
+    return sorted(_dictionary())
+
+
+def beginning_with(stem: str) -> Iterator[str]:
+    """Yield the words of the dictionary that begin with a stem."""
+    words = _ordered()
+    first = bisect_left(words, stem)
+    return takewhile(lambda word: word.startswith(stem), words[first:])
+
+
+def is_word(word: str) -> bool:
+    """Say whether a word, or what it is made of, is in the dictionary."""
+    lower = fold_text(word).removesuffix("'s").strip("'").replace("'", "")
+    if not lower or not lower.isalpha() or len(lower) == 1:
+        return lower.isascii()
+    return lower in _dictionary() or _is_derived(lower)
+
+
+def _is_derived(word: str) -> bool:
+    """Say whether a word is a known one with a common beginning or ending."""
+    bare = {word.removesuffix(e) for e in _ENDINGS if word.endswith(e)}
+    bare |= {word.removeprefix(b) for b in _BEGINNINGS if word.startswith(b)}
+    return any(len(part) >= _LONG_ENOUGH and part in _dictionary() for part in bare)
+
+
+def is_foreign(word: str) -> bool:
+    """Say whether a word is a noun by which other languages say what policies hide."""
+    return fold_text(word).removesuffix("'s") in word_set("foreign")
+
+
+def reads_as_name(word: str) -> bool:
+    """Say whether a word that no list has is more likely somebody's than a noun."""
+    lower = fold_text(word).removesuffix("'s")
+    noun = lower.endswith(tuple(word_set("noun_endings")))
+    near_term = _is_near(lower, (term for term in _terms() if len(term) >= _TERM))
+    other = noun or near_term or is_word(word) or is_foreign(word)
+    return word[0].isupper() and not other
+
+
+def is_abbreviation(word: str) -> bool:
+    """Say whether a word in capitals is an abbreviation that offices use."""
+    return word.isupper() and word.lower() in _trade_words()
+
+
+def is_listed_name(word: str) -> bool:
+    """
+    Say whether a word is in the lists of people's and places' names.
+
+    One without a capital has to be a longer name of a person or a country: in small
+    letters almost any slip of the pen is the name of some place.
+    """
+    lower = fold_text(word)
+    if not word[0].isupper():
+        return len(lower) >= _LONG_ENOUGH and lower in _people()
+    forms = {lower, lower.removesuffix("'s"), lower.removesuffix("s")}
+    return not (_people().isdisjoint(forms) and _places().isdisjoint(forms))
+
+
+@lru_cache(maxsize=1)
+def _people() -> frozenset[str]:
+    return _folded((surnames(), first_names(), countries()))
+
+
+@lru_cache(maxsize=1)
+def _places() -> frozenset[str]:
+    return _folded((places(), peoples()))
+
+
+def _folded(lists: Iterable[Iterable[str]]) -> frozenset[str]:
+    """Return the single words of lists of names, folded."""
+    joined = " ".join(name for names in lists for name in names)
+    return frozenset(re.findall(r"\w+", fold_text(joined)))
+
+
+def is_term(name: str) -> bool:
+    """Say whether what looks like a name is a word, an abbreviation, or of a trade."""
+    words = _WORD.findall(name)
+    known = name.islower() and all(is_word(w) and not is_listed_name(w) for w in words)
+    return known or all(is_abbreviation(w) or fold_text(w) in _terms() for w in words)
+
+
+def is_known(word: str) -> bool:
+    """Say whether a word is in a dictionary, a table or a list of names."""
+    if any(c.isdigit() for c in word) or is_word(word):
+        return True
+    bare = fold_text(word).replace("'s", "").replace("'", "").replace(".", "")
+    known = {bare, bare.removesuffix("s")} & _terms() or bare in _PARTS
+    return bool(known) or is_listed_name(word)
+
+
+@lru_cache(maxsize=1)
+def _saying_nothing() -> frozenset[str]:
+    """Words of people, orders and documents: a list of them asks for nothing more."""
+    lists = map(word_set, ("audience", "people", "orders", "blanket"))
+    return FUNCTION_WORDS.union(*lists)
+
+
+def content_words(text: str) -> Iterator[str]:
+    """Yield the words of a constraint that say what it asks for."""
+    for word in re.findall(r"[^\W\d_]{3,}", text):
+        if word.lower() not in _saying_nothing():
+            yield word
+
+
+class Words:
+    """
+    The words of a constraint, by their places, counted from 1.
+
+    Args:
+        text: In plain characters.
+    """
+
+    __slots__ = ("_quoted", "listed")
+
+    def __init__(self, text: str) -> None:
+        matches = list(_WORD.finditer(text))
+        quoted = [match.span() for match in _QUOTED.finditer(text)]
+        self.listed: tuple[str, ...] = tuple(match.group() for match in matches)
+        self._quoted = [
+            any(start < match.start() < end for start, end in quoted)
+            for match in matches
+        ]
+
+    @property
+    def unknown(self) -> tuple[int, ...]:
+        """Words in no list, capitals or not."""
+        return self._places(lambda word: not is_known(word))
+
+    @property
+    def misspelt(self) -> tuple[int, ...]:
+        """Those of them that cannot be names."""
+        return self._places(lambda word: not (is_known(word) or _may_be_name(word)))
+
+    @property
+    def foreign(self) -> tuple[int, ...]:
+        """Nouns of other languages."""
+        return self._places(lambda word: word[0].isupper() and is_foreign(word))
+
+    @property
+    def nameless(self) -> tuple[int, ...]:
+        """Capitalised words that are in no list."""
+        return self._places(lambda word: word[0].isupper() and not is_known(word))
+
+    def place_of(self, word: str) -> int:
+        """Return the place of a word."""
+        return next((i for i, w in enumerate(self.listed, 1) if word in w), 1)
+
+    def _places(self, holds: Callable[[str], bool]) -> tuple[int, ...]:
+        return tuple(
+            index
+            for index, word in enumerate(self.listed, start=1)
+            if not self._quoted[index - 1] and holds(word)
+        )
+
+
+def _may_be_name(word: str) -> bool:
+    """Say whether an unknown word is no slip of a word that constraints are made of."""
+    lower = fold_text(word)
+    slip = len(lower) >= _SLIP and _is_near(lower, word_set("crucial"))
+    return word[0].isupper() and not slip
+
+
+def _is_near(word: str, words: Iterable[str]) -> bool:
+    return any(OSA.distance(word, other, score_cutoff=1) <= 1 for other in words)
