@@ -25,7 +25,7 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, bind_corpus, mask_corpus, ray_session
 from sdrag.engine.batches import batched
 from sdrag.engine.effect_runner import PortRunner, Ports
-from sdrag.engine.steps import Outcome, Steps, compute, run
+from sdrag.engine.steps import Outcome, Steps, run, try_each
 from sdrag.linkage import mask_corpus as mask_here
 from sdrag.minilm import installed
 from sdrag.pipeline import Engine, bind
@@ -55,7 +55,8 @@ class PatternDetector:
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
-        return (yield from compute(_found, texts))
+        yield from ()
+        return try_each(_found, texts)
 
 
 def _found(text: str) -> tuple[Mention, ...]:

@@ -21,7 +21,7 @@ from sdrag.cli import main, mask_corpus, models
 from sdrag.cli.app import app
 from sdrag.detectors.local import LocalDetector
 from sdrag.documents import parquet_rows
-from sdrag.engine.steps import Failure, compute
+from sdrag.engine.steps import Failure
 from sdrag.errors import UsageError
 from sdrag.linkage import Originals
 from sdrag.linkage.sealing import Seal
@@ -521,7 +521,7 @@ def test_what_a_detector_could_not_read_is_listed(
     who = canary("who")
 
     def failing(self: LocalDetector, texts: list[str]) -> Any:
-        yield from compute(len, texts)
+        yield from ()
         return [Failure(UsageError(who)) for _ in texts]
 
     monkeypatch.setattr(LocalDetector, "detect", failing)

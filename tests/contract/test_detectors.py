@@ -13,7 +13,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.detectors.gliner import GlinerDetector
 from sdrag.detectors.presidio import PresidioDetector
-from sdrag.engine.steps import compute
+from sdrag.engine.steps import try_each
 from sdrag.vocabulary import Mention, Passage, Span
 
 from ..support.faces import Documents, Nodes, Scenario
@@ -31,7 +31,8 @@ class Knows:
     name: str
 
     def detect(self, texts: Sequence[str]):
-        return (yield from compute(self._found, texts))
+        yield from ()
+        return try_each(self._found, texts)
 
     def _found(self, text: str) -> tuple[Mention, ...]:
         start = text.find(self.name)

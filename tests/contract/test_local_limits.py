@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +20,6 @@ from ..support.faces import (
     Scenario,
     documents,
     langchain_compressor,
-    langchain_invoke,
     langchain_retriever,
     llamaindex_postprocessor,
     llamaindex_retriever,
@@ -29,43 +27,29 @@ from ..support.faces import (
 )
 
 POLICY = {"constraints": ["Remove names of witnesses"]}
-HANGS = "Hanging"
-LONG = f"{HANGS} Anna Karlsson saw it. " * 1000
+BEGINNING = "Hanging"
+LONG = f"{BEGINNING} Anna Karlsson saw it. " * 1000
 QUICK = Passage(id="quick", text="The rain fell on the quay.")
 SLOW = Passage(id="slow", text=LONG)
-SECONDS = 60.0
-"""Over as soon as a detector hangs: see `hanging`."""
-
 Ask = Callable[[Scenario, list[Any]], list[str]]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def loaded():
-    """Load the networks once: that is no work on a passage."""
-    langchain_invoke(scenario(QUICK, seconds=None))
-
-
 @pytest.fixture
-def hanging(request, monkeypatch, clock):
-    """Let the detector hang on some texts until the test ends, and time pass then."""
-    requests = 2 if "batch" in request.node.name else 1
-    all_hang = threading.Barrier(requests, action=clock.skip)
-    released, found, waiting = threading.Event(), LocalDetector._found, []
+def read(monkeypatch):
+    """List the long texts that the detector reads."""
+    found, texts = LocalDetector._found, []
 
-    def waits(self, text):
-        if HANGS in text:
-            waiting.append(text)
-            all_hang.wait(60)
-            released.wait(60)
+    def notes(self, text):
+        if BEGINNING in text:
+            texts.append(text)
         return found(self, text)
 
-    monkeypatch.setattr(LocalDetector, "_found", waits)
-    yield waiting
-    released.set()
+    monkeypatch.setattr(LocalDetector, "_found", notes)
+    return texts
 
 
-def scenario(*passages, seconds=SECONDS, characters=None, policy=POLICY):
-    limits = Limits(local_seconds=seconds, local_characters=characters)
+def scenario(*passages, characters=None, policy=POLICY):
+    limits = Limits(local_characters=characters)
     return Scenario("limits", passages, policy, limits=limits)
 
 
@@ -90,31 +74,19 @@ WRAPPERS = ["langchain", "langchain async", "llamaindex", "llamaindex async"]
 
 
 @pytest.mark.parametrize("face", RETRIEVERS + HOOKS, ids=lambda face: face.__name__)
-def test_a_detector_that_never_ends_is_not_waited_for(face, hanging):
-    """Its passage is withheld; the others are released as ever."""
-    released = face(scenario(SLOW, QUICK))
-
-    assert [identity for identity, _, _ in released] == ["quick"]
-    assert hanging
-
-
-@pytest.mark.parametrize("face", RETRIEVERS + HOOKS, ids=lambda face: face.__name__)
-def test_what_is_too_long_is_not_read(face, hanging):
+def test_what_is_too_long_is_not_read(face, read):
     """The shortest texts come first, whatever their order, so little is withheld."""
-    released = face(scenario(SLOW, QUICK, seconds=None, characters=1000))
+    released = face(scenario(SLOW, QUICK, characters=1000))
 
     assert [identity for identity, _, _ in released] == ["quick"]
-    assert not hanging
+    assert not read
 
 
 @pytest.mark.parametrize("face", WRAPPERS)
-@pytest.mark.parametrize(
-    "limits", [{"seconds": SECONDS}, {"seconds": None, "characters": 1000}]
-)
-def test_the_reason_is_its_own(face, limits, hanging):
+def test_the_reason_is_its_own(face):
     """The audit says that a limit was met; it names no detector and no text."""
     events = []
-    held = scenario(SLOW, **limits)
+    held = scenario(SLOW, characters=1000)
 
     assert asked(face, held, audit=events.append) == []
 
@@ -124,25 +96,25 @@ def test_the_reason_is_its_own(face, limits, hanging):
 
 
 @pytest.mark.parametrize("face", WRAPPERS)
-def test_what_is_known_takes_no_local_work(face, tmp_path, hanging):
+def test_what_is_known_takes_no_local_work(face, tmp_path):
     """A passage that was located before is released, however long it is."""
     known = Passage(id="known", text="Nobody was there. " * 1000, document_id="k")
     state = str(tmp_path / "state.db")
-    asked(face, scenario(known, seconds=None), state=state)
+    asked(face, scenario(known), state=state)
 
-    tight = scenario(known, SLOW, characters=len(SLOW.text))
+    tight = scenario(known, SLOW, characters=10)
 
     assert asked(face, tight, state=state) == ["known"]
 
 
 @pytest.mark.parametrize("face", WRAPPERS)
-def test_what_was_not_read_is_read_again(face, tmp_path, monkeypatch):
+def test_what_was_not_read_is_read_again(face, tmp_path):
     """Nothing is kept of a passage that was over a limit."""
     state = str(tmp_path / "state.db")
 
     assert asked(face, scenario(SLOW, characters=10), state=state) == []
 
-    roomy = scenario(SLOW, seconds=None)
+    roomy = scenario(SLOW)
 
     assert asked(face, roomy, state=state) == ["slow"]
 

@@ -9,7 +9,7 @@ from threading import Barrier, get_ident
 import pytest
 
 from sdrag.engine.prompts import Message, Prompt, fill, sensitive, untrusted
-from sdrag.engine.steps import arun, complete, compute, gather, replied, run
+from sdrag.engine.steps import arun, complete, gather, replied, run, try_each
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.testing import Scripted
 
@@ -21,7 +21,8 @@ def gathered(*rules):
 
 
 def computing(function, *items):
-    outcomes = yield from compute(function, items)
+    yield from ()
+    outcomes = try_each(function, items)
     return [replied(outcome) for outcome in outcomes]
 
 

@@ -18,7 +18,7 @@ from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.detectors.tagger import TaggerDetector, tagging
 from sdrag.detectors.tagger.tagging import Tag
 from sdrag.disclosure.local.scorer import scores
-from sdrag.engine.steps import Failure, Reply, compute, run
+from sdrag.engine.steps import Failure, Reply, run, try_each
 from sdrag.errors import InternalError
 from sdrag.minilm import packaged_network
 from sdrag.testing import Scripted
@@ -144,7 +144,8 @@ class _Broken:
         def fail(_text):
             raise InternalError("It broke.")
 
-        return (yield from compute(fail, texts))
+        yield from ()
+        return try_each(fail, texts)
 
 
 def test_a_text_the_rules_could_not_read_is_a_failure() -> None:

@@ -19,7 +19,7 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.engine.effect_runner import PortRunner, Ports
-from sdrag.engine.steps import compute
+from sdrag.engine.steps import try_each
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Mention, Span
 
@@ -39,7 +39,8 @@ class _Fixed:
 
     def detect(self, texts):
         found = tuple(Mention(Span(*span), "PERSON") for span in self.spans)
-        return (yield from compute(lambda _: found, texts))
+        yield from ()
+        return try_each(lambda _: found, texts)
 
 
 def _measured(*spans: tuple[int, int]):
@@ -159,7 +160,8 @@ def test_types_are_compared_in_the_names_of_the_data_set() -> None:
                 Mention(Span(3, 7), "LOCATION", 0.9),
                 Mention(Span(3, 7), "PERSON", 0.6),
             )
-            return (yield from compute(lambda _: found, texts))
+            yield from ()
+            return try_each(lambda _: found, texts)
 
     result = measure(_Two(), documents, PortRunner(Ports()))
 

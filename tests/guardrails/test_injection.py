@@ -10,7 +10,7 @@ import pytest
 
 from sdrag.engine.steps import Failure
 from sdrag.errors import ModelError
-from sdrag.guardrails.injection import patterns, scan, screen
+from sdrag.guardrails.injection import passage_scan, patterns, scan, screen
 from sdrag.guardrails.injection.normalise import views
 from sdrag.policy import InjectionSection
 from sdrag.vocabulary import Passage, Span
@@ -262,11 +262,15 @@ def test_a_classifier_that_was_handed_in_is_heard(ask, answer, reason):
     assert bool(screened.passages) == (reason is None)
 
 
-def test_a_scan_that_fails_drops_the_passage(ask):
+def test_a_scan_that_fails_drops_the_passage(ask, monkeypatch):
     """What could not be read to its end is not passed on."""
-    steps = screen([Passage("p", CLEAN)], InjectionSection(action="flag"))
 
-    screened = ask(steps, compute=lambda _e, _i: Failure(ModelError("x")))
+    def fail(*_):
+        raise ValueError
+
+    monkeypatch.setattr(passage_scan, "scan_patterns", fail)
+
+    screened = ask(screen([Passage("p", CLEAN)], InjectionSection(action="flag")))
 
     assert [decision.reason for decision in screened.decisions] == ["scan-failed"]
 

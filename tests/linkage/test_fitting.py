@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.engine.prompts import Label, Prompt
-from sdrag.engine.steps import Outcome, Steps, compute
+from sdrag.engine.steps import Outcome, Steps, try_each
 from sdrag.errors import UsageError
 from sdrag.linkage.assessment import assess
 from sdrag.linkage.fitting import Fitted, fit
@@ -119,7 +119,8 @@ class Marked:
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         self.texts += texts
-        return (yield from compute(self._found, texts))
+        yield from ()
+        return try_each(self._found, texts)
 
     @staticmethod
     def _found(text: str) -> tuple[Mention, ...]:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.engine.prompts import Prompt
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, run
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, run
 from sdrag.errors import ModelError, UsageError
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.checkpoint import detect_all
@@ -225,7 +225,7 @@ class Half:
     """A detector that fails on every text but the first."""
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
-        yield from compute(len, texts)
+        yield from ()
         found: list[Outcome[tuple[Mention, ...]]] = [
             Reply((Mention(Span(0, len(WHO)), "PERSON"),))
         ]
@@ -274,7 +274,7 @@ class Counting:
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         self.seen += len(texts)
-        yield from compute(len, texts)
+        yield from ()
         return [Reply((Mention(Span(0, 3), "PERSON", 0.5),)) for _ in texts]
 
 

@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 import pytest
 
-from sdrag.engine import calls, deadlines, local_work
+from sdrag.engine import calls
 from sdrag.engine.waited_for import too_many_hang
 
 
@@ -46,7 +46,7 @@ def let_go() -> None:
 
 class Clock:
     """
-    The clock of calls and local work: real time, and what a test lets pass at once.
+    The clock of calls: real time, and what a test lets pass at once.
 
     So a limit is met by whoever calls `skip`, however busy the machine is.
     """
@@ -73,13 +73,6 @@ class Clock:
             clock._loops.add(loop)
             return clock()
 
-        class Event(threading.Event):
-            def wait(self, timeout: float | None = None) -> bool:
-                until = clock() + (1e9 if timeout is None else timeout)
-                while not super().wait(0.01) and clock() < until:
-                    pass
-                return self.is_set()
-
         class Queue(SimpleQueue[Any]):
             def get(self, block: bool = True, timeout: float | None = None) -> Any:  # noqa: FBT001, FBT002 -- as the other one
                 until = clock() + (1e9 if timeout is None else timeout)
@@ -89,8 +82,6 @@ class Clock:
                     if clock() >= until:
                         raise Empty
 
-        for module in (calls, deadlines, local_work):
-            monkeypatch.setattr(module, "monotonic", clock)
-        monkeypatch.setattr(local_work, "Event", Event)
+        monkeypatch.setattr(calls, "monotonic", clock)
         monkeypatch.setattr(calls, "SimpleQueue", Queue)
         monkeypatch.setattr(asyncio.BaseEventLoop, "time", loop_time)

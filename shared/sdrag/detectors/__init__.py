@@ -2,8 +2,8 @@
 Finding sensitive spans, behind one Protocol.
 
 A detector takes texts and gives, for each, the mentions it found or the failure that
-kept it from looking. It is written as steps, so one shape holds for a scan of our own
-(`Compute`), for a model of the host's (`Complete`) and for whatever a user hands in.
+kept it from looking. It is written as steps, so one shape holds for a scan of our own,
+for a model of the host's (`Complete`) and for whatever a user hands in.
 """
 
 from __future__ import annotations

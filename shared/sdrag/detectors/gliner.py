@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from sdrag.detectors.text_windows import windows
-from sdrag.engine.deadlines import check_time
-from sdrag.engine.steps import Outcome, Steps, compute
+from sdrag.engine.steps import Outcome, Steps, try_each
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["DEFAULT_LABELS", "GlinerDetector", "GlinerModel"]
@@ -71,14 +70,14 @@ class GlinerDetector:
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
-        return (yield from compute(self._found, texts))
+        yield from ()
+        return try_each(self._found, texts)
 
     def _found(self, text: str) -> tuple[Mention, ...]:
         return tuple(sorted(self._mentions(text), key=lambda mention: mention.span))
 
     def _mentions(self, text: str) -> Iterator[Mention]:
         for window in windows(text, self.window):
-            check_time()
             for entity in self.model.predict_entities(
                 window.of(text), list(self.labels), threshold=self.threshold
             ):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from sdrag.engine.steps import Outcome, Steps, compute
+from sdrag.engine.steps import Outcome, Steps, try_each
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["DEFAULT_TYPES", "PresidioAnalyzer", "PresidioDetector"]
@@ -67,7 +67,8 @@ class PresidioDetector:
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
-        return (yield from compute(self._found, texts))
+        yield from ()
+        return try_each(self._found, texts)
 
     def _found(self, text: str) -> tuple[Mention, ...]:
         results = self.analyzer.analyze(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdrag.disclosure.ranking import compare
-from sdrag.engine.steps import Steps, compute, replied
+from sdrag.engine.steps import Steps
 from sdrag.policy import DisclosureSection
 from sdrag.state import State
 from sdrag.state.bindings import Bindings
@@ -51,18 +51,13 @@ def bind(
         return
     close = yield from compare(rules, passages, state)
     bindings = _best(close, passages, rules, section)
-
-    def write(found: Sequence[Binding]) -> None:
-        state.bindings.write(
-            passages,
-            rules,
-            found,
-            top_n=section.bind_top_n,
-            floor=section.similarity_floor,
-        )
-
-    (written,) = yield from compute(write, [bindings])
-    replied(written)
+    state.bindings.write(
+        passages,
+        rules,
+        bindings,
+        top_n=section.bind_top_n,
+        floor=section.similarity_floor,
+    )
 
 
 def _best(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from sdrag.disclosure.ranking import rank
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
-from sdrag.engine.steps import Steps, compute, replied
+from sdrag.engine.steps import Steps
 from sdrag.policy import DisclosureSection, binds
 from sdrag.state import State
 from sdrag.vocabulary import Confidential, Constraint, Decision, Passage, Principal
@@ -67,7 +67,7 @@ def choose(
     rules = [rule for rule in binding if not rule.always]
     names = {rule.id for rule in rules}
     if passages and len(rules) > FEW:
-        names = yield from _bound(passages, rules, state)
+        names = _bound(passages, rules, state)
     kept = names
     if section.limited and passages and len(names) > (section.top_k or 0):
         listed = [rule for rule in rules if rule.id in names]
@@ -83,13 +83,10 @@ def choose(
 
 def _bound(
     passages: Sequence[Passage], rules: Sequence[Constraint], state: State
-) -> Steps[set[str]]:
+) -> set[str]:
     """Return what is bound to one of the passages; all where one was never bound."""
-    (answer,) = yield from compute(
-        lambda read: state.bindings.read(read, rules), [passages]
-    )
     names: set[str] = set()
-    for scores in replied(answer):
+    for scores in state.bindings.read(passages, rules):
         if scores is None:
             return {rule.id for rule in rules}
         names |= scores.keys()

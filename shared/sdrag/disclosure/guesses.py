@@ -32,7 +32,7 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.type_locator import typed
-from sdrag.engine.steps import Steps, compute, replied
+from sdrag.engine.steps import Steps, replied
 from sdrag.policy import Policy, binds
 from sdrag.state.entries import WORD
 from sdrag.text.dates import MONTHS
@@ -106,7 +106,7 @@ def find_guesses(
         principal: Who is answered; every constraint binds nobody.
 
     Raises:
-        LocalLimitError: The answer could not be read to its end.
+        SdragError: The answer could not be read to its end.
     """
     asked = [parse(rule) for rule in policy.rules if binds(rule, principal)]
     if not asked:
@@ -116,10 +116,7 @@ def find_guesses(
     (outcome,) = yield from LocalDetector().detect([answer])
     mentions = replied(outcome)
     known = _Context.of(context)
-    (found,) = yield from compute(
-        lambda said: tuple(_guesses(said, question, known, mentions, asked)), (answer,)
-    )
-    return replied(found)
+    return tuple(_guesses(answer, question, known, mentions, asked))
 
 
 def _guesses(

@@ -34,7 +34,6 @@ from sdrag.engine.waited_for import (
     too_many_hang,
 )
 from sdrag.errors import (
-    InternalError,
     ModelError,
     ModelReplyError,
     ModelTimeoutError,
@@ -47,7 +46,6 @@ __all__ = [
     "Port",
     "abounded",
     "attempt",
-    "computed",
     "on_thread",
     "side_by_side",
 ]
@@ -75,7 +73,6 @@ class Limits:
         hanging: How many calls, over all runners, may be left hanging.
         local_characters: How many characters local work may read for one request, the
             shortest texts first; None for any number.
-        local_seconds: How long local work may take for one request; None for any time.
     """
 
     seconds: float = 60.0
@@ -83,12 +80,11 @@ class Limits:
     attempts: int = 2
     hanging: int = 64
     local_characters: int | None = 200_000
-    local_seconds: float | None = 60.0
 
     def __post_init__(self) -> None:
         bounds = [self.seconds, self.concurrency, self.attempts, self.hanging]
-        local = (self.local_characters, self.local_seconds)
-        bounds += [bound for bound in local if bound is not None]
+        if self.local_characters is not None:
+            bounds.append(self.local_characters)
         if not all(0 < bound < inf for bound in bounds):
             raise UsageError(
                 "Every limit of `Limits` must be above zero and finite.",
@@ -112,16 +108,6 @@ class Port(Generic[I, T]):
     call: Callable[[I], T]
     acall: Callable[[I], Awaitable[T]] | None = None
     local: bool = False
-
-
-def computed(function: Callable[[Any], Any], item: Any) -> Outcome[Any]:
-    """Apply a function of our own; its fault is one outcome."""
-    try:
-        return Reply(function(item))
-    except SdragError as error:
-        return Failure(error.sealed())
-    except Exception as error:  # noqa: BLE001 -- one item's fault is one outcome
-        return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
 
 
 _CALL = "A call"

@@ -21,9 +21,7 @@ from sdrag.engine.calls import (
     Port,
     abounded,
     attempt,
-    computed,
     of_step,
-    on_thread,
     side_by_side,
 )
 from sdrag.engine.local_work import LocalWork
@@ -32,7 +30,6 @@ from sdrag.engine.retrying import Retrying
 from sdrag.engine.steps import (
     Authorize,
     Complete,
-    Compute,
     Effect,
     Embed,
     Failure,
@@ -97,10 +94,6 @@ class PortRunner:
         """Answer the effect."""
         if isinstance(effect, Reserve):
             return self._local.reserve(effect.items)
-        if isinstance(effect, Compute):
-            if effect.bounded:
-                return self._local.do(effect.function, effect.items)
-            return _compute(effect)
         job = _job(effect, self.ports)
         if not job.bounded:
             return job.outcomes(
@@ -112,10 +105,6 @@ class PortRunner:
         """Answer the effect without blocking the event loop."""
         if isinstance(effect, Reserve):
             return self._local.reserve(effect.items)
-        if isinstance(effect, Compute):
-            if effect.bounded:
-                return await self._local.ado(effect.function, effect.items)
-            return await on_thread(_compute, effect)
         job = _job(effect, self.ports)
         gate = asyncio.Semaphore(self.limits.concurrency)
         limits = self.limits if job.bounded else None
@@ -204,10 +193,6 @@ class _Job:
     def outcomes(self, found: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
         """Make the effect's outcomes; errors of calls say what was called."""
         return self.read([of_step(outcome, self.step) for outcome in found])
-
-
-def _compute(effect: Compute) -> list[Outcome[Any]]:
-    return [computed(effect.function, item) for item in effect.items]
 
 
 def _job(effect: Effect, ports: Ports) -> _Job:

@@ -32,7 +32,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overload
 
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Authorize",
     "Complete",
-    "Compute",
     "Effect",
     "EffectRunner",
     "Embed",
@@ -75,6 +74,7 @@ __all__ = [
     "run",
     "score",
     "search",
+    "try_each",
     "within_limits",
 ]
 
@@ -142,22 +142,6 @@ class Authorize(Confidential):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Compute(Confidential):
-    """
-    Do local work that takes time; `arun` keeps it off the event loop.
-
-    Args:
-        function: Applied to each item.
-        items: Of any kind.
-        bounded: It is done within the limits of local work of the request.
-    """
-
-    function: Callable[[Any], Any]
-    items: tuple[Any, ...]
-    bounded: bool = False
-
-
-@dataclass(frozen=True, slots=True, repr=False)
 class Reserve(Confidential):
     """Ask which texts local work may read for this request; answered by `None`."""
 
@@ -171,7 +155,7 @@ class Gather(Confidential):
     items: tuple[Generator[Any, Any, Any], ...]
 
 
-Effect = Complete | Embed | Search | Score | Authorize | Compute | Reserve | Gather
+Effect = Complete | Embed | Search | Score | Authorize | Reserve | Gather
 Steps = Generator[Effect, Any, T]
 """Logic that yields effects and returns a T."""
 
@@ -437,8 +421,23 @@ def authorize(
 
 
 def compute(function: Callable[[I], T], items: Iterable[I]) -> Steps[list[Outcome[T]]]:
-    """Apply a function of our own to each item."""
-    return (yield from _perform(Compute(function, tuple(items))))
+    """Do as `try_each`."""
+    yield from ()
+    return try_each(function, items)
+
+
+def try_each(function: Callable[[I], T], items: Iterable[I]) -> list[Outcome[T]]:
+    """Call a function of this package for each item; a fault costs that item only."""
+    return [_tried(function, item) for item in items]
+
+
+def _tried(function: Callable[[I], T], item: I) -> Outcome[T]:
+    try:
+        return Reply(function(item))
+    except SdragError as error:
+        return Failure(error.sealed())
+    except Exception as error:  # noqa: BLE001 -- its message may quote the item
+        return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
 
 
 def reserve(texts: Iterable[str]) -> Steps[list[Outcome[None]]]:
@@ -452,29 +451,8 @@ def reserve(texts: Iterable[str]) -> Steps[list[Outcome[None]]]:
 
 
 def within_limits(steps: Steps[T]) -> Steps[T]:
-    """Have all local work of some steps done within the limits of the request."""
-    answer: Any = None
-    fault: SdragError | None = None
-    try:
-        while True:
-            effect = steps.send(answer) if fault is None else steps.throw(fault)
-            answer = fault = None
-            try:
-                answer = yield _bounded(effect)
-            except SdragError as error:
-                fault = error
-    except StopIteration as stop:
-        return cast("T", stop.value)
-    finally:
-        steps.close()
-
-
-def _bounded(effect: Effect) -> Effect:
-    if isinstance(effect, Compute):
-        return replace(effect, bounded=True)
-    if isinstance(effect, Gather):
-        return replace(effect, items=tuple(map(within_limits, effect.items)))
-    return effect
+    """Do the steps."""
+    return (yield from steps)
 
 
 @overload

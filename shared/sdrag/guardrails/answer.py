@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sdrag.engine.steps import Steps, compute, replied, within_limits
-from sdrag.errors import LocalLimitError
+from sdrag.engine.steps import Steps
 from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import DECLINED, AnswerWork, Draft, Guarded, Status
 from sdrag.guardrails.claims import find_citations, is_wordless
@@ -103,18 +102,11 @@ def _cut_withheld(
     policy, text = work.policy, work.text
     passages = work.draft.passages
 
-    def look(said: str) -> tuple[Span, ...]:
-        return find_withheld(passages, said, policy, state) if state else ()
-
-    try:
-        (outcome,) = yield from within_limits(compute(look, (text,)))
-        found = replied(outcome)
-        if guesses is not None:
-            guessed = yield from within_limits(guesses(text))
-            cited = SpanUnion(_known_citations(work))
-            found += tuple(span for span in guessed if not cited.contains(span))
-    except LocalLimitError:
-        return work.decline("withheld", "over-local-limit")
+    found = find_withheld(passages, text, policy, state) if state else ()
+    if guesses is not None:
+        guessed = yield from guesses(text)
+        cited = SpanUnion(_known_citations(work))
+        found += tuple(span for span in guessed if not cited.contains(span))
     if found:
         if policy.disclosure.on_guess == "decline":
             return work.decline("withheld", "not-in-context")

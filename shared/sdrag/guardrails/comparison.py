@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sdrag.engine.steps import Steps, compute, replied
-from sdrag.errors import SdragError
+from sdrag.engine.steps import Steps
 from sdrag.guardrails.judging import ask_model, ask_nli
 from sdrag.guardrails.opposition import SentenceFacts, alike, opposed, read_sentence
 from sdrag.guardrails.statements import statements
@@ -62,13 +61,11 @@ def compared(
         One conflict a pair at most. A pair that could not be judged is one, too.
     """
     try:
-        (outcome,) = yield from compute(_work, ((lefts, rights, pairs),))
-        work = replied(outcome)
+        work = _work(lefts, rights, pairs)
         if section.method != "local":
             return (yield from _judged(work, section))
-        (signs,) = yield from compute(_signs, (work,))
-        return replied(signs)
-    except SdragError:
+        return _signs(work)
+    except Exception:  # noqa: BLE001 -- what could not be compared is unchecked
         return tuple(Conflict(left, right, "unchecked") for left, right in pairs)
 
 
@@ -97,8 +94,9 @@ class _Work(Confidential):
     in_part: tuple[Places, ...]
 
 
-def _work(given: tuple[Sequence[str], Sequence[str], Sequence[Places]]) -> _Work:
-    lefts, rights, pairs = given
+def _work(
+    lefts: Sequence[str], rights: Sequence[str], pairs: Sequence[Places]
+) -> _Work:
     left_texts, right_texts = _read_texts(lefts), _read_texts(rights)
     return _Work(
         tuple(
@@ -125,8 +123,7 @@ def _signs(work: _Work) -> tuple[Conflict, ...]:
 
 def _judged(work: _Work, section: ContradictionsSection) -> Steps[tuple[Conflict, ...]]:
     """Ask a model about the pairs that are closest; the rest is about other things."""
-    (outcome,) = yield from compute(_near, (work,))
-    near = replied(outcome)
+    near = _near(work)
     chosen = near[:_MOST_JUDGED]
     ask = ask_nli if section.method == "nli" else ask_model
     values = yield from ask([pair.texts for pair in chosen], "contradiction")

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sdrag.engine.steps import Steps, compute, replied
-from sdrag.errors import SdragError
+from sdrag.engine.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
 from sdrag.guardrails.judging import ask_model, ask_nli
@@ -116,10 +115,10 @@ def _locally(
             for claim, one in zip(claims, measured, strict=True)
         ]
 
+    yield from ()
     try:
-        (outcome,) = yield from compute(judge, (tuple(found),))
-        return replied(outcome)
-    except SdragError:
+        return judge(found)
+    except Exception:  # noqa: BLE001 -- what could not be judged has no score
         return [ClaimSupport(claim, None) for claim in found]
 
 

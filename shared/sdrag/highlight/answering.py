@@ -23,14 +23,12 @@ from sdrag.engine.steps import (
     Outcome,
     Steps,
     complete,
-    compute,
     embed,
     gather,
     replied,
     reserve,
-    within_limits,
 )
-from sdrag.errors import LocalLimitError, PromptSanitizationError, SdragError
+from sdrag.errors import PromptSanitizationError, SdragError
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings, Unanswered
 from sdrag.highlight.json_replies import read_reply
 from sdrag.highlight.protocol import Context, Proposal
@@ -117,14 +115,10 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     try:
         passages, over = yield from _readable(passages)
         unread += over
-        proposal = yield from within_limits(
-            propose(question, Context(passages, asked.labels))
-        )
-        found = yield from within_limits(_verify(proposal, passages, settings))
+        proposal = yield from propose(question, Context(passages, asked.labels))
+        found = _verify(proposal, passages, settings)
     except PromptSanitizationError:
         raise
-    except LocalLimitError:
-        return _declining(asked, rules, "over-local-limit", unread)
     except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
         return _declining(asked, rules, "highlighter-failed", unread)
     return replace(_planned(asked, proposal, found, settings), unread=unread)
@@ -312,23 +306,18 @@ def _answered(
 
 def _verify(
     proposal: Proposal, passages: tuple[Passage, ...], settings: Settings
-) -> Steps[Verification]:
+) -> Verification:
     rules = settings.rules
-
-    def work(extracts: tuple[str, ...]) -> Verification:
-        return verify_highlights(
-            extracts,
-            passages,
-            rules.min_words,
-            rules.threshold,
-            cut_at=rules.cut_at,
-            max_highlights=rules.max_highlights,
-            min_sentence_words=rules.min_sentence_words,
-            withheld=settings.withheld,
-        )
-
-    (outcome,) = yield from compute(work, [proposal.extracts])
-    return replied(outcome)
+    return verify_highlights(
+        proposal.extracts,
+        passages,
+        rules.min_words,
+        rules.threshold,
+        cut_at=rules.cut_at,
+        max_highlights=rules.max_highlights,
+        min_sentence_words=rules.min_sentence_words,
+        withheld=settings.withheld,
+    )
 
 
 def _split(asked: Asked, settings: Settings) -> Steps[tuple[Asked, ...]]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sdrag.engine.prompts import Labelled
-from sdrag.engine.steps import Steps, compute, replied
+from sdrag.engine.steps import Steps
 from sdrag.extras import require_extra
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.text.sentences import sentences
@@ -51,24 +51,21 @@ class Extractive(Confidential):
     def __call__(self, question: Labelled, context: Context) -> Steps[Proposal]:
         """Propose the sentences around the answers that the model marks."""
         texts = [passage.text for passage in context.passages]
-        outcomes = yield from compute(
-            self._best, [(question.text, text) for text in texts]
-        )
+        yield from ()
         found = [
             (score, text, span)
-            for text, outcome in zip(texts, outcomes, strict=True)
-            for score, span in replied(outcome)
+            for text in texts
+            for score, span in self._best(question.text, text)
             if score > self.margin
         ]
         found.sort(key=lambda item: -item[0])
         extracts = (_whole(text, span).of(text) for _, text, span in found[: self.most])
         return Proposal(tuple(extracts))
 
-    def _best(self, asked: tuple[str, str]) -> list[tuple[float, Span]]:
+    def _best(self, question: str, text: str) -> list[tuple[float, Span]]:
         """Give the best answer of a passage and its score above no answer, if any."""
         with require_extra("local", "An extractive highlighter"):
             import torch  # noqa: PLC0415 -- heavy, and of an extra
-        question, text = asked
         if not (question.strip() and text.strip()):
             return []
         windows = self.tokenizer(

@@ -21,7 +21,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sdrag.engine.prompts import Labelled
-from sdrag.engine.steps import Steps, compute, replied
+from sdrag.engine.steps import Steps
 from sdrag.highlight.embedded import Embedded, embedded
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.token_overlap import Question, overlap
@@ -72,11 +72,10 @@ class Local:
     def __call__(self, question: Labelled, context: Context) -> Steps[Proposal]:
         """Propose the sentences that answer the question, neighbours joined."""
         texts = tuple(passage.text for passage in context.passages)
-        (outcome,) = yield from compute(self._extracts, [(question.text, texts)])
-        return Proposal(replied(outcome))
+        yield from ()
+        return Proposal(self._extracts(question.text, texts))
 
-    def _extracts(self, asked: tuple[str, tuple[str, ...]]) -> tuple[str, ...]:
-        text, texts = asked
+    def _extracts(self, text: str, texts: tuple[str, ...]) -> tuple[str, ...]:
         question = Question.of(text)
         if not question.tokens:
             return ()

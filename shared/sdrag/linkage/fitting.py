@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sdrag.detectors import Detector
-from sdrag.engine.steps import EffectRunner, Steps, compute, replied, run
+from sdrag.engine.steps import EffectRunner, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.carried import Carried
 from sdrag.linkage.entity_schema import weights_of
@@ -98,17 +98,13 @@ class Fitted(Confidential):
 
     def applying(self, documents: Sequence[Passage]) -> Steps[tuple[Passage, ...]]:
         """Mask further text as a step; as `apply`."""
-        (outcome,) = yield from compute(self._labelled, [documents])
-        clean = replied(outcome)
+        clean = [self.masked.cleaned(document) for document in documents]
         if self.settings.replace == "rewrite":
             masked = self.masked
             clean, _ = yield from rewrite(
                 documents, clean, masked.masker, masked.rewritten
             )
         return tuple(clean)
-
-    def _labelled(self, documents: Sequence[Passage]) -> list[Passage]:
-        return [self.masked.cleaned(document) for document in documents]
 
     def save(self, path: str | Path, key: bytes | None = None) -> None:
         """

@@ -21,7 +21,6 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from sdrag.engine.batches import batched
-from sdrag.engine.deadlines import check_time
 from sdrag.errors import MissingExtraError, UsageError
 from sdrag.extras import require_extra
 from sdrag.minilm.vectors import Vectors
@@ -159,7 +158,6 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
     found = _vectors.get(keys)
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
     for some in batched(new, _BETWEEN_LOOKS):
-        check_time()
         rows = dict(zip(some, _encoded([new[key] for key in some]), strict=True))
         _vectors.put(rows)
         found |= rows
@@ -207,7 +205,6 @@ def embed_tokens(texts: Sequence[str]) -> list[tuple[Matrix, tuple[Span, ...]]]:
 def _tokens_embedded(
     texts: Sequence[str],
 ) -> Iterator[tuple[Matrix, tuple[Span, ...]]]:
-    check_time()
     bert, tokenizer = load_minilm()
     import torch  # noqa: PLC0415 -- `import sdrag` must not load it
     from torch.nn.functional import normalize  # noqa: PLC0415

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sdrag.engine.deadlines import check_time
 from sdrag.minilm import few_threads, readable
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
@@ -209,7 +208,6 @@ def means(
     times = [np.zeros(len(text.ids), dtype=np.float32) for text in texts]
     occurrences = windows_of(texts) if rows else {}
     for batch in _batches(occurrences):
-        check_time()
         parts = chances(batch).split_with_sizes(
             [len(window.ids) for window in batch], dim=1
         )

@@ -15,7 +15,6 @@ from typing import Any
 
 from sdrag.documents import chunks_of
 from sdrag.engine.calls import Port
-from sdrag.engine.deadlines import check_time
 from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.steps import Embed, run
 from sdrag.evaluation.index import SentenceIndex
@@ -87,7 +86,6 @@ class Questions(Confidential):
             )
         chunks = [c for document in documents.values() for c in chunks_of(document)]
         index = SentenceIndex(chunks)
-        check_time()
         with self._lock:
             self._index = (numbers, index)
         return index

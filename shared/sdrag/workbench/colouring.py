@@ -14,7 +14,6 @@ from threading import Lock
 from typing import Any
 
 from sdrag.documents import chunks_of
-from sdrag.engine.deadlines import check_time
 from sdrag.explanation import Explainer, Explanation
 from sdrag.html.marked import COLOURS, Mark, stretches
 from sdrag.policy import Policy, binds
@@ -97,7 +96,6 @@ class Colouring(Confidential):
                 self._known.move_to_end(key)
                 return self._known[key]
         found = tuple(Explainer(policy).explain(chunks_of(document), who))
-        check_time()  # a reading that was stopped is no reading
         with self._lock:
             self._known[key] = found
             while len(self._known) > _REMEMBERED:
@@ -111,7 +109,6 @@ class Colouring(Confidential):
         preview = _preview(policy, ())
         preview.documents = len(documents)
         for number, document in documents.items():
-            check_time()
             preview.explanations += self.explained(policy, number, document, roles)
         return render_preview(preview)
 

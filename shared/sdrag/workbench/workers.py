@@ -2,20 +2,16 @@
 Long work on threads, so that the page is answered meanwhile.
 
 A few pieces of work are done at once, some more wait, and what comes then is refused.
-Work that is over its time ends where it next looks at its deadline; until then it keeps
-its slot, so a page that asks again and again starts no more than there are slots.
+Nobody waits for work that is over its time. It keeps its slot until it ends, so a page
+that asks again and again starts no more than there are slots.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from time import monotonic
 from typing import TypeVar
 
-from sdrag.engine.calls import on_thread
-from sdrag.engine.deadlines import Deadline, ends_by
-from sdrag.errors import LocalLimitError
 from sdrag.privacy.log_privacy import suppress_logs
 from sdrag.workbench.limits import SECONDS, SLOTS, WAITING
 from sdrag.workbench.refusals import RefusedError
@@ -43,8 +39,8 @@ class Workers:
         Run a function on a thread, and wait for it.
 
         Args:
-            work: Looks at the deadline of its context, as all local work does.
-            seconds: From when it is started.
+            work: Called without arguments; it logs nothing.
+            seconds: How long it is waited for, from when it is started.
 
         Raises:
             RefusedError: There is too much to do already, or it took too long.
@@ -57,19 +53,12 @@ class Workers:
         except BaseException:
             self._space += 1
             raise
-        deadline = Deadline(monotonic() + seconds)
-        task = asyncio.ensure_future(on_thread(lambda _: _bounded(work, deadline), 0))
+        task = asyncio.ensure_future(asyncio.to_thread(_without_logs, work))
         task.add_done_callback(self._ended)
-        try:
-            await asyncio.wait({task}, timeout=seconds)
-        finally:
-            deadline.end_now()
-        if not task.done():
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not done:
             raise _late(seconds)
-        try:
-            return task.result()
-        except LocalLimitError:
-            raise _late(seconds) from None
+        return task.result()
 
     def _ended(self, task: asyncio.Task[T]) -> None:
         self._slots.release()
@@ -78,8 +67,8 @@ class Workers:
             task.exception()  # read, or asyncio logs it with all that it quotes
 
 
-def _bounded(work: Callable[[], T], deadline: Deadline) -> T:
-    with ends_by(deadline), suppress_logs():
+def _without_logs(work: Callable[[], T]) -> T:
+    with suppress_logs():
         return work()
 
 

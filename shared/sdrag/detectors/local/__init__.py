@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sdrag.detectors.local.shorter_forms import later_forms
-from sdrag.engine.steps import Outcome, Steps, compute
+from sdrag.engine.steps import Outcome, Steps, try_each
 from sdrag.vocabulary import Mention
 
 __all__ = ["LocalDetector", "later_forms", "mentions"]
@@ -39,7 +39,8 @@ class LocalDetector:
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
-        return (yield from compute(self._found, texts))
+        yield from ()
+        return try_each(self._found, texts)
 
     def _found(self, text: str) -> tuple[Mention, ...]:
         return tuple(m for m in mentions(text) if m.confidence >= self.floor)

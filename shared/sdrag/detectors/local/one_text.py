@@ -25,7 +25,6 @@ from sdrag.detectors.local.shorter_forms import forms
 from sdrag.detectors.local.terms import peoples, terms
 from sdrag.detectors.local.tokens import Candidate, Tokens, anchors, tokenize
 from sdrag.detectors.local.typeset import mended
-from sdrag.engine.deadlines import check_time
 from sdrag.vocabulary import Mention
 
 __all__ = ["all_mentions"]
@@ -90,7 +89,6 @@ def _mentions(text: str) -> tuple[Mention, ...]:
         counts(tokens),
         _schemes(tokens),
     ):
-        check_time()
         found += unlabelled(candidates, spared)
     return tuple(
         Mention(plain.span(f.start, f.end), f.type, f.confidence, f.reason)

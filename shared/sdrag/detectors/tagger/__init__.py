@@ -20,7 +20,7 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.local.lexicon import ACRONYMS
 from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.tagger.tagging import Tag, available, tags
-from sdrag.engine.steps import Outcome, Steps, compute, replied
+from sdrag.engine.steps import Outcome, Steps, replied, try_each
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["IDENTIFYING", "TaggerDetector", "available"]
@@ -63,11 +63,10 @@ class TaggerDetector:
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
         ruled = yield from self.rules.detect(texts)
-        tagged = yield from compute(tags, texts)
-        united = yield from compute(
+        tagged = try_each(tags, texts)
+        return try_each(
             lambda read: _united(*read), zip(texts, ruled, tagged, strict=True)
         )
-        return list(united)
 
 
 def _united(

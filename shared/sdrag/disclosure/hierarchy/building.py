@@ -56,7 +56,6 @@ from sdrag.engine.steps import (
     Outcome,
     Steps,
     complete,
-    compute,
     embed,
     replied,
 )
@@ -169,16 +168,14 @@ def _grouped(
     for tree in trees:
         rows = np.stack([next(vectors) for _ in tree])
         sizes = [len(passage.text) for passage in tree]
-        (found,) = yield from compute(
-            lambda given: fitting_clusters(
-                *given,
-                settings.characters,
-                dimensions=settings.dimensions,
-                threshold=settings.threshold,
-            ),
-            [(rows, sizes)],
+        clusters = fitting_clusters(
+            rows,
+            sizes,
+            settings.characters,
+            dimensions=settings.dimensions,
+            threshold=settings.threshold,
         )
-        own = [tuple(tree[row] for row in group) for group in replied(found)]
+        own = [tuple(tree[row] for row in group) for group in clusters]
         told.expect(len(own))
         told.did(1)
         groups += own
@@ -295,5 +292,5 @@ def inherit(summaries: Iterable[Summary], state: State) -> Steps[None]:
             held |= below.get(one.id, {})
         below[summary.passage.id] = held
         links.append((summary.passage, tuple(held.values())))
-    (written,) = yield from compute(state.lineage.link, [links])
-    replied(written)
+    yield from ()
+    state.lineage.link(links)

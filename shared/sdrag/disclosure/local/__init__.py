@@ -27,8 +27,7 @@ from sdrag.disclosure.local.gate_locator import Thresholds, decided, is_decided
 from sdrag.disclosure.local.joined_text import JoinedText, document_mentions
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.type_locator import typed
-from sdrag.engine.deadlines import check_time
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, replied, try_each
 from sdrag.errors import UsageError
 from sdrag.minilm import installed
 from sdrag.text.spans import shifted
@@ -89,7 +88,7 @@ class LocalLocator:
         places = by_document(passages)
         documents = [JoinedText.of([passages[i] for i in own]) for own in places]
         found = yield from document_mentions(documents, _detector(self.detector, asked))
-        united = yield from compute(
+        united = try_each(
             lambda read: _divided(*read, asked, self.sensitivity),
             zip(documents, found, strict=True),
         )
@@ -166,7 +165,6 @@ def _divided(
         *named(document, known, asked),
         *decided(document, proposals, gated, thresholds),
     ]
-    check_time()
     return document.divide(findings)
 
 

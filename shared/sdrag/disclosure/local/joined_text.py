@@ -21,8 +21,7 @@ from typing import Self
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import later_forms
-from sdrag.engine.deadlines import check_time
-from sdrag.engine.steps import Outcome, Steps, compute, replied
+from sdrag.engine.steps import Outcome, Steps, replied, try_each
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Confidential, Finding, Mention, Passage, Span
@@ -125,7 +124,6 @@ def document_mentions(
             for own in replied(found[part.of(document.text)]):
                 span = shifted(own.span, part.start)
                 mentions[Mention(span, own.type, own.confidence, own.reason)] = None
-        check_time()
         return (*mentions, *later_forms(document.text, mentions))
 
-    return list((yield from compute(united, documents)))
+    return try_each(united, documents)

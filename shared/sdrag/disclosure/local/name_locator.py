@@ -20,7 +20,6 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.names import telling_words
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.surface_forms import name_forms, plurals, spellings
-from sdrag.engine.deadlines import check_time
 from sdrag.text.folding import Folded, fold_text
 from sdrag.text.phrase_matcher import PhraseMatcher, needs_case
 from sdrag.text.readings import readings
@@ -59,7 +58,6 @@ def named(
     for parsed in asked:
         spans: set[Span] = set()
         for name in parsed.names:
-            check_time()
             for reading in (folded, *others):
                 spans.update(_whole(name, reading))
             spans.update(_parts(name, document, folded))

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, compute, replied, score
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, replied, score, try_each
 from sdrag.errors import HostError, SdragError
 from sdrag.guardrails.injection.patterns import find
 from sdrag.guardrails.injection.text_scan import (
@@ -78,9 +78,9 @@ def scanned(
             another.
     """
     try:
-        scans = yield from _scans(passages, section)
+        scans = _scans(passages, section)
         if together:
-            across = yield from compute(
+            across = try_each(
                 lambda index: Scan(tuple(_across(index, passages))),
                 range(len(passages)),
             )
@@ -88,7 +88,7 @@ def scanned(
                 _combined(alone, more, _joined)
                 for alone, more in zip(scans, across, strict=True)
             ]
-        around = yield from compute(
+        around = try_each(
             lambda passage: _around(passage, metadata_keys, section), passages
         )
     except SdragError as error:
@@ -118,11 +118,9 @@ def _combined(
 
 def _scans(
     passages: Sequence[Passage], section: InjectionSection
-) -> Steps[list[Outcome[Scan]]]:
+) -> list[Outcome[Scan]]:
     """Read each text by the patterns, then the windows by the head."""
-    outcomes = yield from compute(
-        lambda item: scan_patterns(item.text, section), passages
-    )
+    outcomes = try_each(lambda item: scan_patterns(item.text, section), passages)
     scans: list[Outcome[Scan]] = [
         outcome if isinstance(outcome, Failure) else Reply(outcome.value.found)
         for outcome in outcomes
@@ -131,7 +129,7 @@ def _scans(
         return scans
     lengths = [len(passage.text) for passage in passages]
     batches = list(_batches([_has_windows(outcome) for outcome in outcomes], lengths))
-    judgements = yield from compute(
+    judgements = try_each(
         lambda some: _by_head(
             [replied(outcomes[position]) for position in some], section
         ),

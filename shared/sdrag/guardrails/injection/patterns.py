@@ -19,7 +19,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from sdrag.engine.deadlines import check_time
 from sdrag.guardrails.injection.languages import rules
 from sdrag.text.pattern_index import PatternIndex
 
@@ -35,7 +34,6 @@ def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]
         ciphered: It was written in a code that nobody reads at sight, where any order
             to act is one to a model.
     """
-    check_time()
     index, names = _indexed(ciphered=ciphered)
     possible: dict[str, list[re.Pattern[str]]] = {}
     for number in index.possible(text):
@@ -49,11 +47,9 @@ def _first_of(
     patterns: Sequence[re.Pattern[str]], text: str
 ) -> Iterator[re.Match[str]]:
     """Yield what `finditer` yields for "first|second|...": matches that are apart."""
-    upcoming: list[tuple[re.Pattern[str], re.Match[str]]] = []
-    for pattern in patterns:
-        check_time()
-        if match := pattern.search(text):
-            upcoming.append((pattern, match))
+    upcoming = [
+        (pattern, match) for pattern in patterns if (match := pattern.search(text))
+    ]
     while upcoming:
         first = min((match for _, match in upcoming), key=re.Match.start)
         yield first

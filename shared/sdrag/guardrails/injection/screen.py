@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, reserve, within_limits
+from sdrag.engine.steps import Failure, Outcome, Reply, Steps, reserve
 from sdrag.errors import LocalLimitError
 from sdrag.guardrails.injection.passage_scan import RULE, Scanned, scanned
 from sdrag.guardrails.injection.text_scan import Suspicion
@@ -77,10 +77,9 @@ def screen(
 
     if bounded:
         found = yield from _bounded(scan, passages)
-        stripped = yield from within_limits(_stripped(passages, found, section))
     else:
         found = yield from scan(passages)
-        stripped = yield from _stripped(passages, found, section)
+    stripped = yield from _stripped(passages, found, section)
     kept: list[Passage] = []
     decisions: list[Decision] = []
     for index, (passage, item) in enumerate(zip(passages, found, strict=True)):
@@ -102,7 +101,7 @@ def _bounded(scan: Scan, passages: Sequence[Passage]) -> Steps[list[Outcome[Scan
         for passage, item in zip(passages, reserved, strict=True)
         if not isinstance(item, Failure)
     ]
-    scans = iter((yield from within_limits(scan(fitting))))
+    scans = iter((yield from scan(fitting)))
     return [item if isinstance(item, Failure) else next(scans) for item in reserved]
 
 

@@ -15,7 +15,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from sdrag.engine.deadlines import check_time
 from sdrag.minilm import few_threads
 from sdrag.minilm.packaged_network import PackagedNetwork
 from sdrag.minilm.sentence_windows import padded, tokenized
@@ -141,7 +140,6 @@ def _read(
     with torch.inference_mode(), few_threads([]):
         view = _view(tuple(constraints))
         for batch in _batches(windows):
-            check_time()
             rows = {
                 ids: row for row, ids in enumerate(dict.fromkeys(i for _, i in batch))
             }
