@@ -46,9 +46,8 @@ from benchmarks.highlight_paper import paper
 from benchmarks.suites.control_bits import read_attacks
 from benchmarks.suites.highlight import GoldQuestion, read_squad
 from benchmarks.suites.highlight_data import read_questions
-from sdrag.engine.calls import Port
-from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Message, Prompt, constant
+from sdrag.engine.runner import Port, PortRunner, Ports
 from sdrag.engine.steps import complete, replied, run
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.answering import answer

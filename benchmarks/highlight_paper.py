@@ -25,8 +25,8 @@ from benchmarks.suites.highlight import (
     recall,
     tokens,
 )
-from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Label, Prompt, untrusted
+from sdrag.engine.runner import PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.answering import answer

@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
 
 from sdrag.disclosure import local  # noqa: E402 -- the path comes first
 from sdrag.disclosure.local import LocalLocator  # noqa: E402
-from sdrag.engine.effect_runner import PortRunner, Ports  # noqa: E402
+from sdrag.engine.runner import PortRunner, Ports  # noqa: E402
 from sdrag.engine.steps import run  # noqa: E402
 from sdrag.vocabulary import Constraint, Passage  # noqa: E402
 

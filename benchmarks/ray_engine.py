@@ -24,7 +24,7 @@ from typing import Any
 from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, bind_corpus, mask_corpus, ray_session
 from sdrag.engine.batches import batched
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import PortRunner, Ports
 from sdrag.engine.steps import Outcome, Steps, run, try_each
 from sdrag.linkage import mask_corpus as mask_here
 from sdrag.minilm import installed

@@ -33,8 +33,7 @@ from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa, policy_of
 from benchmarks.suites.retrieval_oracle import ENGINES, evaluate_retrieval_oracle
 from sdrag.cli.models import complete_with, generator_of, judge_of
 from sdrag.disclosure.hierarchy import add_summaries, in_layers
-from sdrag.engine.calls import Limits, Port
-from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
+from sdrag.engine.runner import Limits, Port, PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.errors import MissingExtraError
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
@@ -305,13 +304,13 @@ def redaction_time(
     """Redact once; return wall time, CPU time and calls."""
     model = Port(nothing_found(seconds))
     ports = Ports(complete=model, embed=local_embeddings())
-    runner = CountingRunner(PortRunner(ports, Limits(concurrency=concurrency)))
+    runner = PortRunner(ports, Limits(concurrency=concurrency))
     engine = Engine.build(policy, has_model=True)
     run(attach(passages, engine), runner)
     started, busy = time.perf_counter(), time.process_time()
     run(disclose(passages, Request("What happened?"), engine), runner)
     wall, cpu = time.perf_counter() - started, time.process_time() - busy
-    return wall, cpu, runner.prompts
+    return wall, cpu, runner.meter.calls
 
 
 def _layered(

@@ -31,9 +31,9 @@ from langchain_core.runnables import (
 from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
-from sdrag.engine.calls import Port
 from sdrag.engine.prompts import Message, Prompt
 from sdrag.engine.retrying import cannot
+from sdrag.engine.runner import Port
 from sdrag.engine.steps import Embed
 from sdrag.engine.tokens import Completion
 from sdrag.errors import UsageError

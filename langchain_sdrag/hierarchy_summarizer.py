@@ -24,7 +24,7 @@ from sdrag.disclosure.hierarchy import (
     HierarchySettings,
     add_summaries,
 )
-from sdrag.engine.calls import Limits
+from sdrag.engine.runner import Limits
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource

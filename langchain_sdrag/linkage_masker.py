@@ -20,7 +20,7 @@ from langchain_sdrag.effects import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.engine.calls import Limits
+from sdrag.engine.runner import Limits
 from sdrag.engine.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Audit

@@ -18,7 +18,7 @@ from langchain_sdrag.effects import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.disclosure.audience_view import AudienceView, redacted_view
-from sdrag.engine.calls import Limits
+from sdrag.engine.runner import Limits
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource

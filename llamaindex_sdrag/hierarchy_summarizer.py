@@ -32,7 +32,7 @@ from sdrag.disclosure.hierarchy import (
     Summary,
     add_summaries,
 )
-from sdrag.engine.calls import Limits
+from sdrag.engine.runner import Limits
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource

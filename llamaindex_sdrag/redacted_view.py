@@ -31,7 +31,7 @@ from sdrag.disclosure.audience_view import (
     control_keys,
     redacted_view,
 )
-from sdrag.engine.calls import Limits
+from sdrag.engine.runner import Limits
 from sdrag.engine.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource, binds

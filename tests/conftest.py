@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from .support.postgres_server import missing, postgres_server
-from .support.waiting import Clock, let_go
+from .support.waiting import let_go
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -100,11 +100,3 @@ def _nothing_hangs_on():
     """What hangs for one test ends with it: all tests share a count."""
     yield
     let_go()
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """Time that the test lets pass."""
-    made = Clock()
-    made.install(monkeypatch)
-    return made

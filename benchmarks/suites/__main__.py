@@ -183,7 +183,7 @@ def entities(
     from benchmarks.suites.entities import measure, missed, read_annotated
     from sdrag.detectors.local import LocalDetector
     from sdrag.detectors.tagger import TaggerDetector, available
-    from sdrag.engine.effect_runner import PortRunner, Ports
+    from sdrag.engine.runner import PortRunner, Ports
 
     documents = [
         document
@@ -249,8 +249,7 @@ def highlight(
     """Measure highlights against the gold passage, and declining."""
     from benchmarks.suites.highlight import evaluate_highlighter
     from benchmarks.suites.highlight_data import read_questions
-    from sdrag.engine.calls import Port
-    from sdrag.engine.effect_runner import PortRunner, Ports
+    from sdrag.engine.runner import Port, PortRunner, Ports
     from sdrag.highlight.exchange import Settings
     from sdrag.highlight.highlighters import highlighter_named
     from sdrag.policy import Policy

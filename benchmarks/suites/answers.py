@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from benchmarks.suites.json_files import DATA, read_rows
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.guardrails.answer import Draft, guard
 from sdrag.policy import Policy

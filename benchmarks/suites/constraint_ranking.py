@@ -16,8 +16,7 @@ from typing import Any
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.candidates import choose
 from sdrag.disclosure.ranking import STRATEGIES, rank
-from sdrag.engine.calls import Port
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import Port, PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.minilm import embed_texts

@@ -23,8 +23,8 @@ from benchmarks.suites.scripted.asked import (
     read_prompt,
 )
 from sdrag.disclosure.model_replies import read_answers, read_verdicts
-from sdrag.engine.effect_runner import CountingRunner
 from sdrag.engine.prompts import Prompt
+from sdrag.engine.runner import PortRunner
 from sdrag.engine.steps import Steps, run
 from sdrag.engine.tokens import Completion, text_of
 from sdrag.vocabulary import Confidential
@@ -76,7 +76,7 @@ class Costs:
     tokens_out: int = 0
     trips: list[int] = field(default_factory=list)
 
-    def run(self, steps: Steps[Any], runner: CountingRunner) -> Any:
+    def run(self, steps: Steps[Any], runner: PortRunner) -> Any:
         """Run one request, and count what it asks."""
         meter = runner.meter
         before = (meter.calls, meter.tokens_in, meter.tokens_out, meter.round_trips)

@@ -18,9 +18,8 @@ from typing import Any, Literal
 from benchmarks.suites.costs import Costs, Overheard
 from benchmarks.suites.planting import Planting
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.engine.calls import Port
-from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
 from sdrag.engine.prompts import Prompt
+from sdrag.engine.runner import Port, PortRunner, Ports
 from sdrag.engine.tokens import Completion
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.measures import (
@@ -230,12 +229,10 @@ class _Corpus:
             settings.sensitivity,
         )
         complete = settings.complete
-        self._runner = CountingRunner(
-            PortRunner(
-                Ports(
-                    complete=Port(complete) if complete else None,
-                    embed=local_embeddings(),
-                )
+        self._runner = PortRunner(
+            Ports(
+                complete=Port(complete) if complete else None,
+                embed=local_embeddings(),
             )
         )
         self._engine = Engine.build(

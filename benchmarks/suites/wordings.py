@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from benchmarks.suites.json_files import DATA, read_rows
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.vocabulary import Constraint, Passage

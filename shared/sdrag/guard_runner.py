@@ -19,9 +19,8 @@ from typing import Any, TypeVar
 
 from sdrag.arguments import check_call
 from sdrag.disclosure.documents import with_documents
-from sdrag.engine.calls import Limits
-from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
 from sdrag.engine.host_search import HostSearch, embedding_once
+from sdrag.engine.runner import Limits, PortRunner, Ports
 from sdrag.engine.steps import Steps, arun, run
 from sdrag.errors import InternalError, SdragError, UsageError, cut_off
 from sdrag.pipeline import Disclosure
@@ -176,18 +175,16 @@ class GuardRunner:
         """Warn that the policy stays in force, since its changed file is refused."""
         self.warnings.of_policy(self.stage, self.policy_hash, error)
 
-    def _request(self, search: HostSearch | None) -> CountingRunner:
+    def _request(self, search: HostSearch | None) -> PortRunner:
         ports = self.ports
         if search is not None:
             ports = replace(ports, search=search.port)
         if ports.embed is not None:
             vector = search.vector if search else None
             ports = replace(ports, embed=embedding_once(ports.embed, vector))
-        return CountingRunner(PortRunner(ports, self.limits))
+        return PortRunner(ports, self.limits)
 
-    def _audited(
-        self, result: object, runner: CountingRunner, start: float
-    ) -> AuditEvent:
+    def _audited(self, result: object, runner: PortRunner, start: float) -> AuditEvent:
         decisions: tuple[Decision, ...] = tuple(getattr(result, "decisions", ()))
         meter = runner.meter
         event = AuditEvent(
@@ -199,7 +196,7 @@ class GuardRunner:
             tokens_in=meter.tokens_in,
             tokens_out=meter.tokens_out,
             round_trips=meter.round_trips,
-            model_failures=tuple(sorted(runner.failures)),
+            model_failures=tuple(sorted(meter.failures)),
         )
         emit(event, self.sinks)
         nothing_left, tool = False, None

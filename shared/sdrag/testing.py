@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from sdrag.engine.calls import Port
-from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Prompt
+from sdrag.engine.runner import Port, PortRunner, Ports
 from sdrag.engine.steps import Effect, Outcome, Search
 from sdrag.vocabulary import Passage
 

@@ -21,10 +21,9 @@ from pydantic_core.core_schema import is_instance_schema
 
 from sdrag.arguments import check_type, unknown_argument
 from sdrag.detectors import Detector, detector_identity
-from sdrag.engine.calls import Limits, Port
-from sdrag.engine.effect_runner import Ports
 from sdrag.engine.host_search import EmbedPort, HostSearch
 from sdrag.engine.prompts import Prompt
+from sdrag.engine.runner import Limits, Port, Ports
 from sdrag.engine.steps import Authorize, Embed, Steps
 from sdrag.engine.tokens import Completion
 from sdrag.errors import InternalError, SdragError, UsageError

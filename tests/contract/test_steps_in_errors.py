@@ -7,9 +7,8 @@ import threading
 
 import pytest
 
-from sdrag.engine.calls import Limits, Port
-from sdrag.engine.effect_runner import PortRunner, Ports
-from sdrag.engine.prompts import Message, Prompt
+from sdrag.engine.prompts import Message, Prompt, sensitive
+from sdrag.engine.runner import Limits, Port, PortRunner, Ports
 from sdrag.engine.steps import Authorize, Complete, Embed, Failure, Score, Search
 from sdrag.errors import HostError, ModelError, ModelTimeoutError
 from sdrag.vocabulary import Passage, Principal
@@ -41,7 +40,11 @@ def outcomes(effect, error, limits):
 @pytest.mark.parametrize(
     ("effect", "step", "kind"),
     [
-        (Complete((Prompt("test", (Message("user", RAW),)),)), "language model", 0),
+        (
+            Complete((Prompt("test", (Message("user", sensitive(RAW)),)),)),
+            "language model",
+            0,
+        ),
         (Embed((RAW,)), "embedding model", 1),
         (Search((RAW,)), "retriever", 1),
         (Score(((RAW, RAW),), "entailment"), "judge of entailment", 1),
@@ -102,7 +105,7 @@ def test_a_retriever_that_fails_is_named_in_both_frameworks(face):
 def test_a_late_call_stays_a_late_call():
     """Whoever catches time-outs still does."""
     (outcome,) = outcomes(
-        Complete((Prompt("test", (Message("user", RAW),)),)),
+        Complete((Prompt("test", (Message("user", sensitive(RAW)),)),)),
         TimeoutError(),
         Limits(attempts=1),
     )

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
-from sdrag.engine.calls import Limits, Port, abounded, attempt
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine import runner as engine_runner
 from sdrag.engine.prompts import Message, Prompt, sensitive
-from sdrag.engine.retrying import Retrying
+from sdrag.engine.runner import Limits, Port, PortRunner, Ports
 from sdrag.engine.steps import Embed, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelError, ModelTimeoutError, UsageError
 from sdrag.testing import canary
-from tests.support.waiting import eventually, nothing_hangs
 
 SECRET = canary("secret")
 PROMPT = Prompt("p", (Message("user", sensitive(SECRET)),))
@@ -38,49 +39,74 @@ def face(request):
     return request.param
 
 
-def test_a_hanging_call_ends_within_its_limit(face, clock):
-    """The waiting ends; the others' answers are kept; no thread holds the process."""
+def test_a_hanging_call_ends_within_its_limit(face):
+    """The waiting ends, and the others' answers are kept."""
     release = threading.Event()
 
     def call(prompt):
-        if prompt.name == "quick":
-            return "fine"
-        clock.skip()
-        return str(release.wait(60))
+        return "fine" if prompt.name == "quick" else str(release.wait(60))
 
     prompts = [PROMPT, Prompt("quick", ())]
-    outcomes = drive(face, complete(prompts), runner(call, concurrency=1))
-    threads = [t for t in threading.enumerate() if t.name == "sdrag-call"]
+    outcomes = drive(face, complete(prompts), runner(call, concurrency=1, seconds=0.5))
     release.set()
 
     assert isinstance(outcomes[0].error, ModelTimeoutError)
     assert outcomes[1].value.text == "fine"
-    assert all(thread.daemon for thread in threads)
 
 
-def test_too_many_hanging_calls_are_not_joined_by_more(face, clock):
-    """Past the cap a call fails at once, and is made again once the hanging ended."""
-    assert nothing_hangs()
-    release, made = threading.Event(), []
+def test_an_async_call_that_ignores_its_cancellation_is_not_waited_for():
+    """A provider that goes on after its time holds no request."""
+    release, ended = asyncio.Event(), []
 
-    def call(prompt):
-        made.append(prompt)
-        if len(made) == 2:
-            clock.skip()
-        return str(release.wait(60))
+    async def acall(_):
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await release.wait()
+            ended.append("late")
+        return "late"
 
-    hanging = runner(call, hanging=2)
-    drive(face, complete([PROMPT] * 2), hanging)
-    before = len(made)
-    outcomes = drive(face, complete([PROMPT] * 3), hanging)
-    after = len(made)
+    async def scene():
+        steps = complete([PROMPT])
+        (outcome,) = await arun(steps, runner(lambda _: "", acall, seconds=0.1))
+        assert not ended
+        release.set()
+        return outcome
+
+    assert isinstance(asyncio.run(scene()).error, ModelTimeoutError)
+
+
+def test_calls_that_find_no_thread_fail_in_time(monkeypatch):
+    """Calls that hang take at most the threads of the pool; the others fail."""
+    release = threading.Event()
+    pool = ThreadPoolExecutor(2)
+    monkeypatch.setattr(engine_runner, "_threads", lambda: pool)
+    hanging = runner(lambda _: str(release.wait(60)), seconds=0.2)
+
+    run(complete([PROMPT] * 2), hanging)
+    (outcome,) = run(complete([PROMPT]), runner(lambda _: "fine", seconds=0.2))
     release.set()
+    (later,) = run(complete([PROMPT]), runner(lambda _: "fine"))
 
-    assert before == after == 2
-    assert all(isinstance(outcome, Failure) for outcome in outcomes)
-    assert eventually(
-        lambda: isinstance(drive(face, complete([PROMPT]), hanging)[0], Reply)
-    )
+    assert isinstance(outcome.error, ModelTimeoutError)
+    assert later.value.text == "fine"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_has_threads_of_its_own():
+    """Those of its parent are not there."""
+    run(complete([PROMPT]), runner(lambda _: "fine"))
+
+    child = get_context("fork").Process(target=_ask_in_a_child)
+    child.start()
+    child.join(60)
+
+    assert child.exitcode == 0
+
+
+def _ask_in_a_child():
+    (outcome,) = run(complete([PROMPT]), runner(lambda _: "fine", seconds=20))
+    assert isinstance(outcome, Reply)
 
 
 @pytest.mark.parametrize("error", [ValueError, asyncio.CancelledError])
@@ -119,9 +145,9 @@ def test_retries_are_bounded(errors, calls, answered):
         made.append(item)
         if left:
             raise left.pop(0)
-        return item
+        return "fine"
 
-    outcome = attempt(call, "item", Retrying(2))
+    (outcome,) = run(complete([PROMPT]), runner(call, attempts=2))
 
     assert len(made) == calls
     assert isinstance(outcome, Reply) is answered
@@ -193,12 +219,9 @@ def test_a_provider_that_cancels_itself_cancels_nobody_else():
     async def cancelling(_):
         raise asyncio.CancelledError
 
-    async def scene():
-        return await abounded(
-            Port(lambda _: "", cancelling), PROMPT, Limits(), asyncio.Semaphore(1)
-        )
+    (outcome,) = drive("async", complete([PROMPT]), runner(lambda _: "", cancelling))
 
-    assert isinstance(asyncio.run(scene()), Failure)
+    assert isinstance(outcome, Failure)
 
 
 @pytest.mark.parametrize("bad", [0, -1, float("inf"), float("nan")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy

@@ -10,17 +10,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from sdrag.engine.calls import Limits, Port
-from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Message, Prompt, sensitive
-from sdrag.engine.retrying import Retrying, refusal
+from sdrag.engine.retrying import refusal
+from sdrag.engine.runner import Limits, Port, PortRunner, Ports
 from sdrag.engine.steps import Failure, Reply, Search, arun, complete, run
-from sdrag.errors import ModelError, ModelTimeoutError, UsageError
+from sdrag.errors import ModelError
 from sdrag.testing import canary
 
 SECRET = canary("secret")
 PROMPT = Prompt("p", (Message("user", sensitive(SECRET)),))
-FAILED = Failure(ModelError("A call failed."))
 
 
 class RateLimitError(Exception):
@@ -106,74 +104,6 @@ def test_an_error_that_causes_itself_is_read_once():
     assert refusal(error) is None
 
 
-class Clock:
-    """Time passes by waiting alone."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-
-def waits(asked_for, seconds, spread=lambda low, _: low):
-    """Refuse a call for as long as it is made; return what it waited for each time."""
-    clock, waited = Clock(), []
-    retrying = Retrying(1, clock.now + seconds, clock, spread)
-    while (pause := retrying.pause(FAILED, asked_for)) is not None:
-        waited.append(pause)
-        clock.now += pause
-    assert clock.now < 100.0 + seconds
-    return waited
-
-
-@pytest.mark.parametrize(
-    ("asked_for", "seconds", "waited"),
-    [
-        (0, 60, [0.5, 1, 2, 4, 8, 8, 8, 8, 8, 8]),
-        (0, 2, [0.5, 1]),
-        (0, 0.5, []),
-        (3, 10, [3, 3, 3]),
-        (3, 3, []),
-        (0.01, 2, [0.5, 1]),
-        (600, 60, []),
-    ],
-)
-def test_waits_grow_and_end_in_time(asked_for, seconds, waited):
-    """Never shorter than was asked for, and never past the limit."""
-    assert waits(asked_for, seconds) == waited
-
-
-def test_calls_refused_together_come_back_apart():
-    """What is drawn comes on top of what was asked for."""
-    assert waits(0, 4, lambda _, high: high) == [0.75, 1.5]
-    assert waits(3, 7, lambda _, high: high) == [3.25, 3.5]
-
-
-@pytest.mark.parametrize(
-    ("outcomes", "pauses"),
-    [
-        ([(Reply("x"), None)], [None]),
-        ([(FAILED, None)] * 2, [0.0, None]),
-        ([(FAILED, 0.0), (FAILED, None), (FAILED, None)], [0.5, 0.0, None]),
-        ([(Failure(ModelTimeoutError("late")), None)], [None]),
-        ([(Failure(UsageError("wrong")), None)], [None]),
-    ],
-)
-def test_a_refusal_costs_no_attempt(outcomes, pauses):
-    """A fault does; what took its time, or was misused, is not made again."""
-    retrying = Retrying(2, 100.0, lambda: 0.0, lambda low, _: low)
-
-    assert [retrying.pause(*outcome) for outcome in outcomes] == pauses
-
-
-def test_without_a_deadline_nothing_waits():
-    """A refusal is a fault like any other."""
-    retrying = Retrying(2)
-
-    assert [retrying.pause(FAILED, 5.0) for _ in range(2)] == [0.0, None]
-
-
 @pytest.fixture(params=["sync", "async", "async on threads"])
 def drive(request):
     """Ask a model whose calls are made in each of the three ways."""
@@ -200,8 +130,8 @@ def naps(monkeypatch):
     async def asleep(seconds):
         taken.append(seconds)
 
-    monkeypatch.setattr("sdrag.engine.calls.sleep", taken.append)
-    monkeypatch.setattr("sdrag.engine.calls.asleep", asleep)
+    monkeypatch.setattr("sdrag.engine.runner.sleep", taken.append)
+    monkeypatch.setattr("sdrag.engine.runner.asleep", asleep)
     return taken
 
 
@@ -224,6 +154,30 @@ def test_a_refused_call_waits_and_is_made_again(drive, naps):
     assert len(naps) == 3
     assert naps == sorted(naps)
     assert naps[0] >= 0.5
+
+
+def test_waits_grow_and_are_bounded(drive, naps):
+    """Each is twice the one before, with a part that is drawn, and none is long."""
+    drive(refusing(8, RateLimitError()), [PROMPT], attempts=1)
+
+    least = [0.5, 1, 2, 4, 8, 8, 8, 8]
+    assert len(naps) == len(least)
+    assert all(low <= nap <= 1.5 * low for low, nap in zip(least, naps, strict=True))
+
+
+def test_a_refusal_costs_no_attempt(drive, naps):
+    """A fault does."""
+    errors = [RateLimitError(), ValueError(), RateLimitError()]
+
+    def call(_):
+        if errors:
+            raise errors.pop()
+        return "fine"
+
+    (outcome,) = drive(call, [PROMPT], attempts=2)
+
+    assert isinstance(outcome, Reply)
+    assert len(naps) == 3
 
 
 def test_it_waits_as_long_as_it_is_told(drive, naps):
@@ -263,8 +217,8 @@ def test_the_wait_of_one_holds_up_no_other(drive, monkeypatch):
     async def asleep(_):
         assert await asyncio.to_thread(answered.wait, 10)
 
-    monkeypatch.setattr("sdrag.engine.calls.sleep", sleep)
-    monkeypatch.setattr("sdrag.engine.calls.asleep", asleep)
+    monkeypatch.setattr("sdrag.engine.runner.sleep", sleep)
+    monkeypatch.setattr("sdrag.engine.runner.asleep", asleep)
 
     outcomes = drive(call, [PROMPT, Prompt("q", ())], attempts=1)
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdrag.engine.calls import Port
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import Port, PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state

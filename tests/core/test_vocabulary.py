@@ -245,7 +245,7 @@ def test_an_event_holds_no_content(caplog):
             ["numpy", "networkx", "torch"],
         ),
         (
-            "import sdrag.engine.steps, sdrag.engine.effect_runner",
+            "import sdrag.engine.steps, sdrag.engine.runner",
             ["numpy", "networkx", "pydantic"],
         ),
         (

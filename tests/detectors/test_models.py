@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import dataclass
 
 import pytest
@@ -15,7 +16,7 @@ from sdrag.detectors.text_windows import windows
 from sdrag.detectors.union import UnionDetector
 from sdrag.engine.prompts import Label, sensitive
 from sdrag.engine.steps import Failure, Reply, run
-from sdrag.errors import ModelReplyError, UsageError
+from sdrag.errors import LocalLimitError, ModelReplyError, UsageError
 from sdrag.testing import Scripted
 
 TEXT = "Meyers rang 0770 555 0143. Later Meyers slept."
@@ -133,3 +134,20 @@ def test_windows_cover_every_word() -> None:
     assert all(len(window) <= 400 for window in cut)
     covered = {place for w in cut for place in range(w.start, w.end)}
     assert all(place in covered for place, c in enumerate(text) if not c.isspace())
+
+
+def test_a_model_that_hangs_is_not_waited_for():
+    """Its text and those after it are not read; what was read before is kept."""
+    released = threading.Event()
+
+    class Hanging:
+        def predict_entities(self, text, labels, **options):
+            return [] if text == "quick" else released.wait(60) and []
+
+    detector = GlinerDetector(Hanging(), seconds=0.2)
+    quick, slow, after = run(detector.detect(["quick", "slow", "after"]), Scripted())
+    released.set()
+
+    assert quick == Reply(())
+    assert isinstance(slow.error, LocalLimitError)
+    assert isinstance(after.error, LocalLimitError)

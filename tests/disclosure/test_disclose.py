@@ -10,8 +10,7 @@ import pytest
 from sdrag.detectors import tagger
 from sdrag.disclosure import DisclosureSetup, disclose
 from sdrag.disclosure.local import LocalLocator
-from sdrag.engine.calls import Limits, Port
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import Limits, Port, PortRunner, Ports
 from sdrag.engine.steps import Reply, arun, run
 from sdrag.pipeline import Engine, Request
 from sdrag.pipeline import disclose as disclose_all

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.vocabulary import Passage

@@ -18,7 +18,7 @@ from benchmarks.suites.entities import (
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import PortRunner, Ports
 from sdrag.engine.steps import try_each
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Mention, Span

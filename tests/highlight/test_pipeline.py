@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from sdrag.engine.calls import Limits
-from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Label, Labelled, Prompt, admit
+from sdrag.engine.runner import Limits, PortRunner, Ports
 from sdrag.engine.steps import Steps, run
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.highlight.answering import answer, in_document_order, plan

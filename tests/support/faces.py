@@ -26,8 +26,7 @@ from llama_index.core.schema import (
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.engine.calls import Limits, Port
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import Limits, Port, PortRunner, Ports
 from sdrag.engine.steps import arun, run
 from sdrag.pipeline import Engine, Request, disclose, retrieve
 from sdrag.principals import acting_as, current_principal

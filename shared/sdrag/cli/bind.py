@@ -82,7 +82,7 @@ def _bound(
 ) -> dict[str, float | int]:
     from sdrag.disclosure import Ingested
     from sdrag.engine.batches import batched
-    from sdrag.engine.effect_runner import CountingRunner, PortRunner, Ports
+    from sdrag.engine.runner import PortRunner, Ports
     from sdrag.engine.steps import run
     from sdrag.minilm import installed
     from sdrag.pipeline import Engine
@@ -95,9 +95,7 @@ def _bound(
     where, key = state
     opened = open_state(where, key=key)
     engine = Engine.build(rules, state=opened, releasing=False, **asked)
-    runner = CountingRunner(
-        PortRunner(Ports(complete=complete, embed=local_embeddings()))
-    )
+    runner = PortRunner(Ports(complete=complete, embed=local_embeddings()))
     started, done = perf_counter(), Ingested()
     with progress_bar("Binding", source.count) as tell:
         for some in batched(source.passages(), _AT_ONCE):

@@ -18,8 +18,8 @@ from sdrag.disclosure import locate
 from sdrag.disclosure.documents import with_documents
 from sdrag.disclosure.extraction_prompt import extraction_prompt
 from sdrag.engine.batches import batched
-from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import constant
+from sdrag.engine.runner import PortRunner, Ports
 from sdrag.engine.steps import Failure, run
 from sdrag.engine.tokens import CHARACTERS_PER_TOKEN, estimated
 from sdrag.pipeline import Engine

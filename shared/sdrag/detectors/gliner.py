@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from sdrag.detectors.text_windows import windows
-from sdrag.engine.steps import Outcome, Steps, try_each
+from sdrag.engine.runner import try_within
+from sdrag.engine.steps import Outcome, Steps
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["DEFAULT_LABELS", "GlinerDetector", "GlinerModel"]
@@ -61,17 +62,20 @@ class GlinerDetector:
         threshold: The least score.
         window: The most characters the model is sure to read to the end: 384 tokens
             of GLiNER are about 1,500 characters of English.
+        seconds: How long a text may take; one that takes longer is withheld, and so
+            are those after it.
     """
 
     model: GlinerModel = field(repr=False)
     labels: Mapping[str, str] = field(default_factory=lambda: DEFAULT_LABELS)
     threshold: float = 0.4
     window: int = 1200
+    seconds: float = 60.0
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
         yield from ()
-        return try_each(self._found, texts)
+        return try_within(self.seconds, self._found, texts)
 
     def _found(self, text: str) -> tuple[Mention, ...]:
         return tuple(sorted(self._mentions(text), key=lambda mention: mention.span))

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from sdrag.engine.steps import Outcome, Steps, try_each
+from sdrag.engine.runner import try_within
+from sdrag.engine.steps import Outcome, Steps
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["DEFAULT_TYPES", "PresidioAnalyzer", "PresidioDetector"]
@@ -57,6 +58,8 @@ class PresidioDetector:
         threshold: The least score.
         types: The types that entities become, by Presidio's names. An entity that is
             not named keeps its name; a national identifier becomes a `CODE`.
+        seconds: How long a text may take; one that takes longer is withheld, and so
+            are those after it.
     """
 
     analyzer: PresidioAnalyzer = field(repr=False)
@@ -64,11 +67,12 @@ class PresidioDetector:
     entities: tuple[str, ...] = ()
     threshold: float = 0.0
     types: Mapping[str, str] = field(default_factory=lambda: DEFAULT_TYPES)
+    seconds: float = 60.0
 
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
         yield from ()
-        return try_each(self._found, texts)
+        return try_within(self.seconds, self._found, texts)
 
     def _found(self, text: str) -> tuple[Mention, ...]:
         results = self.analyzer.analyze(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.engine.calls import Port
+from sdrag.engine.runner import Port
 from sdrag.engine.steps import Embed, Search
 from sdrag.vocabulary import Passage
 

@@ -151,6 +151,11 @@ class Prompt:
         object.__setattr__(self, "messages", tuple(self.messages))
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of its turns."""
+        return tuple(message.content.text for message in self.messages)
+
+    @property
     def labels(self) -> Label:
         """All that is in it."""
         return _labels(message.content for message in self.messages)

@@ -1,33 +1,32 @@
 """
 Whether a call that failed is made again, and what is waited for before it is.
 
-A provider that is asked too much refuses for now. Trying again at once only adds to
-that, so such a call waits, each time longer and never less than the provider asks for,
-and spends its time and not its attempts. Any other failure costs an attempt and is
-tried again at once. Nothing waits that could not be made in its time any more.
+A provider that is asked too much refuses for now. Such a call waits, each time longer
+and never less than the provider asks for, and spends its time and not its attempts. Any
+other failure costs an attempt and is tried again at once. tenacity does the waiting.
 
-Clients raise errors of their own for a refusal, with the response of the provider on
-them or not, and frameworks wrap those. So an error is known by the name of its class or
-by the status it carries, and by that of its cause.
+Clients raise errors of their own for a refusal, with the provider's response on them or
+not, and frameworks wrap those. So an error is known by the name of its class or by the
+status it carries, and by that of its cause.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
-from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from sdrag.engine.steps import Failure, Outcome
 from sdrag.errors import ModelTimeoutError, UsageError
 
-__all__ = ["Retrying", "cannot", "refusal", "server_of"]
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
+__all__ = ["cannot", "refusal", "retry_rules", "server_of"]
 
 _STATUSES = frozenset({429, 503, 529})
 """Too many requests, unavailable for now, and overloaded."""
@@ -53,50 +52,46 @@ _FIRST = 0.5
 _LONGEST = 8.0
 
 
-@dataclass(slots=True)
-class Retrying:
+def retry_rules(attempts: int, seconds: float) -> dict[str, Any]:
     """
-    What is left to one call.
+    Return what tenacity's `Retrying` takes for one call.
 
     Args:
-        attempts: How often it is made while it fails, in all.
-        deadline: Until when it may wait, by `clock`; without one it waits for nothing
-            and a refusal is a failure like any other.
-        clock: Tells seconds.
-        spread: Draws between two numbers, so that calls refused together do not come
-            back together.
+        attempts: How often the call is made while it fails, in all; refusals for now do
+            not count.
+        seconds: For how long it may be made and waited for.
     """
+    failures = 0
 
-    attempts: int
-    deadline: float | None = None
-    clock: Callable[[], float] = monotonic
-    spread: Callable[[float, float], float] = random.uniform
-    _pause: float = field(default=_FIRST, init=False)
+    def stop(state: RetryCallState) -> bool:
+        nonlocal failures
+        if refusal(_error(state)) is not None:
+            return (state.seconds_since_start or 0.0) + state.upcoming_sleep >= seconds
+        failures += 1
+        return failures >= attempts
 
-    def pause(self, outcome: Outcome[Any], refused: float | None) -> float | None:
-        """
-        Return the seconds until the call is made again, or that it is not.
+    def again(state: RetryCallState) -> bool:
+        error = _error(state)  # one that took its time, or was misused, fails again
+        final = (TimeoutError, ModelTimeoutError, UsageError)
+        return isinstance(error, Exception) and not isinstance(error, final)
 
-        Args:
-            outcome: Of the call as it was made now.
-            refused: What `refusal` says of its error.
-        """
-        if not isinstance(outcome, Failure):
-            return None
-        if refused is not None and self.deadline is not None:
-            return self._waited(refused, self.deadline)
-        self.attempts -= 1
-        # One that took its time, or was misused, fails again.
-        final = isinstance(outcome.error, (ModelTimeoutError, UsageError))
-        return None if final or self.attempts <= 0 else 0.0
-
-    def _waited(self, asked: float, deadline: float) -> float | None:
-        pause = max(self._pause, asked) + self.spread(0.0, self._pause / 2)
-        self._pause = min(2 * self._pause, _LONGEST)
-        return pause if self.clock() + pause < deadline else None
+    return {"retry": again, "stop": stop, "wait": _pause, "reraise": True}
 
 
-def refusal(error: BaseException) -> float | None:
+def _pause(state: RetryCallState) -> float:
+    """Wait longer each time; a random part keeps calls from coming back together."""
+    asked = refusal(_error(state))
+    if asked is None:
+        return 0.0
+    grown = min(_FIRST * 2.0 ** (state.attempt_number - 1), _LONGEST)
+    return max(grown, asked) + random.uniform(0.0, grown / 2)  # noqa: S311 -- no secret
+
+
+def _error(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome is not None else None
+
+
+def refusal(error: BaseException | None) -> float | None:
     """
     Return for how long a provider has asked to be left alone.
 
@@ -112,8 +107,7 @@ def refusal(error: BaseException) -> float | None:
 
 def cannot(error: BaseException) -> bool:
     """Say whether a provider has not understood what it was asked to do."""
-    said = (_status(cause) for cause in _causes(error))
-    return any(status in _NOT_UNDERSTOOD for status in said)
+    return any(_status(cause) in _NOT_UNDERSTOOD for cause in _causes(error))
 
 
 def server_of(error: BaseException) -> str:
@@ -121,8 +115,8 @@ def server_of(error: BaseException) -> str:
     causes = list(_causes(error))
     statuses = [status for cause in causes if (status := _status(cause)) is not None]
     hosts = [host for cause in causes if (host := _host(cause))]
-    said = str(statuses[0]) if statuses else type(error).__name__
-    return "@".join([said, *hosts[:1]])
+    kind = str(statuses[0]) if statuses else type(error).__name__
+    return "@".join([kind, *hosts[:1]])
 
 
 def _host(error: BaseException) -> str:
@@ -137,8 +131,8 @@ def _host(error: BaseException) -> str:
     return ""
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    cause = error
     for _ in range(_DEPTH):
         if cause is None:
             return
@@ -154,32 +148,32 @@ def _is_refusal(error: BaseException) -> bool:
 
 def _status(error: BaseException) -> int | None:
     """Return the HTTP status that an error carries."""
-    said = (
+    candidates = (
         _read(error, "status_code"),
         _read(error, "http_status"),
         _read(error, "code"),
         _read(_read(error, "response"), "status_code"),
     )
-    return next((item for item in said if isinstance(item, int)), None)
+    return next((item for item in candidates if isinstance(item, int)), None)
 
 
 def _asked_for(error: BaseException) -> float:
     """Return the seconds of the header `retry-after`; zero without one."""
     headers = _read(_read(error, "response"), "headers")
     try:
-        said = {str(name).lower(): str(value) for name, value in headers.items()}
-        seconds = _seconds(said["retry-after"])
+        named = {str(name).lower(): str(value) for name, value in headers.items()}
+        seconds = _seconds(named["retry-after"])
     except Exception:  # noqa: BLE001 -- headers may be anything
         return 0.0
     return max(seconds, 0.0) if isfinite(seconds) else 0.0
 
 
-def _seconds(said: str) -> float:
+def _seconds(value: str) -> float:
     """Read a number of seconds, or the date that is waited for."""
     try:
-        return float(said)
+        return float(value)
     except ValueError:
-        date = parsedate_to_datetime(said)
+        date = parsedate_to_datetime(value)
     return (date.astimezone(UTC) - datetime.now(UTC)).total_seconds()
 
 

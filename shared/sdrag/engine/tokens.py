@@ -1,20 +1,23 @@
 """
-Tokens: what a model reads and writes, and what its provider says that was.
+What one request asks of its model: calls, round trips, and tokens in and out.
 
-Where a framework passes on what the provider counted, that counts; everywhere else
-characters are counted. Both are for telling costs and for bounding prompts, and nothing
-that is withheld hangs on them.
+Every call counts when it is made, also one that fails and is made again, and one that
+nobody waits for any more. Tokens are those the provider reports, or else estimated from
+the characters. A call that was refused for now took no tokens: nobody read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Self
 
+from sdrag.engine.retrying import refusal
 from sdrag.vocabulary import Confidential
 
-__all__ = ["CHARACTERS_PER_TOKEN", "Completion", "estimated", "text_of"]
+__all__ = ["CHARACTERS_PER_TOKEN", "Completion", "Meter", "estimated", "text_of"]
 
 CHARACTERS_PER_TOKEN = 4
 """A rule of thumb for English; the budget bounds a prompt, it does not fill it."""
@@ -54,3 +57,68 @@ def text_of(reply: Completion | str) -> str:
 def _count(given: object) -> int | None:
     """Take a count; providers that count nothing say so by zero, or by other things."""
     return given if isinstance(given, int) and given > 0 else None
+
+
+@dataclass(slots=True)
+class Meter:
+    """
+    Counts of one request, over all of its threads.
+
+    Args:
+        calls: How many prompts were sent; one that was sent again counts again.
+        tokens_in: What the model read.
+        tokens_out: What it wrote.
+        round_trips: How often it was waited for: prompts sent together are one.
+        failures: Which server of the model failed, and how.
+    """
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    round_trips: int = 0
+    failures: set[str] = field(default_factory=set)
+    _waiting: int = field(default=0, repr=False, compare=False)
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @contextmanager
+    def round_trip(self) -> Iterator[None]:
+        """Count prompts that are sent together, and while others are waited for."""
+        with self._lock:
+            self.round_trips += not self._waiting
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    @contextmanager
+    def call(
+        self, texts: Iterable[str]
+    ) -> Iterator[Callable[[Completion | str], Completion | str]]:
+        """Count a call with these texts; yields what counts its reply."""
+        sent = estimated(texts)
+        self._add(calls=1, tokens_in=sent)
+
+        def count(reply: Completion | str) -> Completion | str:
+            made = reply if isinstance(reply, Completion) else Completion(reply)
+            if isinstance(made.text, str):  # else it is no reply, and read as a failure
+                read, written = made.tokens_in, made.tokens_out
+                self._add(
+                    tokens_in=0 if read is None else read - sent,
+                    tokens_out=estimated((made.text,)) if written is None else written,
+                )
+            return reply
+
+        try:
+            yield count
+        except Exception as error:
+            if refusal(error) is not None:
+                self._add(tokens_in=-sent)
+            raise
+
+    def _add(self, *, calls: int = 0, tokens_in: int = 0, tokens_out: int = 0) -> None:
+        with self._lock:
+            self.calls += calls
+            self.tokens_in += tokens_in
+            self.tokens_out += tokens_out

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from sdrag.engine.calls import Port
-from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Prompt
+from sdrag.engine.runner import Port, PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.engine.tokens import Completion
 from sdrag.evaluation.articles import Article, Question

@@ -15,9 +15,8 @@ from itertools import chain
 from typing import Literal
 
 from sdrag.disclosure.understood import not_understood
-from sdrag.engine.calls import Port
-from sdrag.engine.effect_runner import PortRunner, Ports
 from sdrag.engine.prompts import Prompt
+from sdrag.engine.runner import Port, PortRunner, Ports
 from sdrag.engine.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import ConstraintSection, ExampleSection, Policy

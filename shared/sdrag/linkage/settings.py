@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sdrag.engine.calls import Port
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import Port, PortRunner, Ports
 from sdrag.engine.steps import EffectRunner, Embed
 from sdrag.minilm import embed_texts
 from sdrag.policy import LinkageSection, Policy, PolicySource

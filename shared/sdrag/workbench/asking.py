@@ -14,8 +14,7 @@ from threading import Lock
 from typing import Any
 
 from sdrag.documents import chunks_of
-from sdrag.engine.calls import Port
-from sdrag.engine.effect_runner import PortRunner, Ports
+from sdrag.engine.runner import Port, PortRunner, Ports
 from sdrag.engine.steps import Embed, run
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.minilm import embed_texts

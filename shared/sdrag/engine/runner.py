@@ -1,0 +1,441 @@
+"""
+Answering effects over ports: the runner of both frameworks.
+
+A framework says how one thing is done, sync and async, as `Ports`. The runner makes the
+calls of an effect at the same time, each within its limit. An error of a provider or a
+store is replaced by an error of this package that names the step and the type of the
+cause, because messages of others quote what they were given.
+
+A time limit ends the waiting, not the call: Python cannot stop a thread. Sync calls run
+on one pool of the process, so calls that hang take at most all of its threads. What
+finds no thread within its limit fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from asyncio import sleep as asleep
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import inf
+from time import monotonic, sleep
+from typing import Any, Generic, TypeVar
+
+from sdrag.engine.prompts import Labelled, Prompt
+from sdrag.engine.retrying import retry_rules, server_of
+from sdrag.engine.steps import (
+    Authorize,
+    Complete,
+    Effect,
+    Embed,
+    Failure,
+    Outcome,
+    Reply,
+    Reserve,
+    Score,
+    Search,
+    try_each,
+)
+from sdrag.engine.tokens import Completion, Meter, text_of
+from sdrag.errors import (
+    HostError,
+    InternalError,
+    LocalLimitError,
+    ModelError,
+    ModelReplyError,
+    ModelTimeoutError,
+    SdragError,
+    UsageError,
+)
+from sdrag.vocabulary import Passage
+
+__all__ = ["Limits", "Port", "PortRunner", "Ports", "readable", "try_within"]
+
+I = TypeVar("I")  # noqa: E741 -- an item of any kind
+T = TypeVar("T")
+_MOST_THREADS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """
+    The bounds of model calls, and of the texts that are read on this machine.
+
+    Detectors, scorers, scans and highlighters read texts at a question. A text that is
+    over a limit is not read, and what was not read is not released. A binder reads a
+    whole corpus and has no such limit.
+
+    Args:
+        seconds: How long one call may take, with its waits where the provider has
+            refused it for now.
+        concurrency: How many run at the same time.
+        attempts: How often a call that failed is made, in all; refusals for now do not
+            count.
+        text_characters: The longest text that is read; None for any length.
+        local_characters: How many characters each of these steps reads for one request,
+            the shortest texts first; None for any number.
+    """
+
+    seconds: float = 60.0
+    concurrency: int = 32
+    attempts: int = 2
+    text_characters: int | None = 100_000
+    local_characters: int | None = 200_000
+
+    def __post_init__(self) -> None:
+        bounds: list[float] = [self.seconds, self.concurrency, self.attempts]
+        texts = (self.text_characters, self.local_characters)
+        bounds += [bound for bound in texts if bound is not None]
+        if not all(0 < bound < inf for bound in bounds):
+            raise UsageError(
+                "Every limit of `Limits` must be above zero and finite.",
+                hint="Pass None to read texts of any length.",
+            )
+
+
+def readable(texts: Sequence[str], limits: Limits) -> list[bool]:
+    """Return for each text whether it is read: the shortest first, each once."""
+    longest = inf if limits.text_characters is None else limits.text_characters
+    left = inf if limits.local_characters is None else limits.local_characters
+    read: set[str] = set()
+    for text in sorted(dict.fromkeys(texts), key=len):
+        if len(text) <= min(longest, left):
+            read.add(text)
+            left -= len(text)
+    return [text in read for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class Port(Generic[I, T]):
+    """
+    How a framework does one thing.
+
+    Args:
+        call: Does it.
+        acall: Does it without blocking the event loop; without one, `call` runs on a
+            thread.
+        local: It is work of this package on this machine, which needs no limit.
+    """
+
+    call: Callable[[I], T]
+    acall: Callable[[I], Awaitable[T]] | None = None
+    local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """
+    What a host passed; a missing port is an error at the effect that needs it.
+
+    Args:
+        complete: A prompt to the reply's text, or to a `Completion` that says what it
+            took.
+        embed: An `Embed` to one vector per text, of any length.
+        search: A `Search` of one query to its passages.
+        score: A `Score` to one float per pair.
+        authorize: An `Authorize` to one boolean per passage.
+    """
+
+    complete: Port[Prompt, Completion | str] | None = None
+    embed: Port[Embed, Sequence[Sequence[float]]] | None = None
+    search: Port[Search, Sequence[Passage]] | None = None
+    score: Port[Score, Sequence[float]] | None = None
+    authorize: Port[Authorize, Sequence[bool]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PortRunner:
+    """
+    A runner over ports; it counts what it asks of the model.
+
+    Args:
+        ports: How a framework does things.
+        limits: The bounds of calls.
+        meter: What was asked of the model.
+    """
+
+    ports: Ports
+    limits: Limits = field(default_factory=Limits)
+    meter: Meter = field(default_factory=Meter)
+
+    def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect."""
+        if isinstance(effect, Reserve):
+            return _reserved(effect, self.limits)
+        job = self._job(effect)
+        with self._round_trip(effect):
+            if job.limits is None:
+                ended = [_attempt(job, item) for item in job.items]
+            else:
+                ended = _call_all(job, job.limits)
+        return self._answer(effect, ended)
+
+    async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
+        """Answer the effect without blocking the event loop."""
+        if isinstance(effect, Reserve):
+            return _reserved(effect, self.limits)
+        job = self._job(effect)
+        gate = asyncio.Semaphore(self.limits.concurrency)
+        with self._round_trip(effect):
+            ended = await asyncio.gather(
+                *(_acall_within(job, item, gate) for item in job.items)
+            )
+        return self._answer(effect, ended)
+
+    def _job(self, effect: Effect) -> _Job:
+        """
+        Return the calls that answer an effect.
+
+        The host's own retriever and authorizer are called once, without a limit, on the
+        caller's thread: connections may belong to it, and its limits are its own.
+        """
+        ports, limits = self.ports, self.limits
+        match effect:
+            case Complete(items):
+                model = _given(ports.complete, "The language model", "llm")
+                return _Job("The language model", self._metered(model), items, limits)
+            case Embed():
+                port = _given(ports.embed, "The embedding model", "embeddings")
+                bounds = None if port.local else limits
+                return _Job("The embedding model", port, (effect,), bounds)
+            case Search(items, filters, limit):
+                port = _given(ports.search, "The retriever", "base_retriever")
+                searches = [Search((query,), filters, limit) for query in items]
+                return _Job("The retriever", port, searches, None)
+            case Score():
+                step = f"The judge of {effect.model}"
+                port = _given(ports.score, step, effect.model)
+                return _Job(step, port, (effect,), limits)
+            case Authorize():
+                port = _given(ports.authorize, "The authorizer", "authorize")
+                return _Job("The authorizer", port, (effect,), None)
+        raise InternalError(f"No runner answers {type(effect).__name__}.")
+
+    def _round_trip(self, effect: Effect) -> AbstractContextManager[None]:
+        asks = isinstance(effect, Complete) and effect.items
+        return self.meter.round_trip() if asks else nullcontext()
+
+    def _metered(self, port: Port[Prompt, Any]) -> Port[Prompt, Any]:
+        """Return a port that does the same, and is counted."""
+
+        def call(prompt: Prompt) -> Any:
+            with self.meter.call(prompt.texts) as count:
+                return count(port.call(prompt))
+
+        async def acall(prompt: Prompt) -> Any:
+            with self.meter.call(prompt.texts) as count:
+                return count(await awaited(prompt))
+
+        awaited: Any = port.acall
+        return Port(call, None if awaited is None else acall, local=port.local)
+
+    def _answer(
+        self, effect: Effect, ended: Sequence[Outcome[Any]]
+    ) -> Sequence[Outcome[Any]]:
+        """Make the effect's outcomes of those of its calls."""
+        if isinstance(effect, Complete):
+            self.meter.failures.update(filter(None, map(_failure_of, ended)))
+            return list(map(_reply, effect.items, ended))
+        ended = [_host_fault(outcome) for outcome in ended]
+        if isinstance(effect, Search):
+            return ended
+        (outcome,), count = ended, len(effect.items)
+        if isinstance(outcome, Failure):
+            return [outcome] * count
+        if isinstance(effect, Embed):
+            return _vectors(outcome.value, count)
+        return [Reply(value) for value in outcome.value]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Job:
+    """Calls to make; without limits each is made once, as the host would."""
+
+    step: str
+    port: Port[Any, Any]
+    items: Sequence[Any]
+    limits: Limits | None
+
+
+def _reserved(effect: Reserve, limits: Limits) -> list[Outcome[None]]:
+    over = Failure(LocalLimitError("A text is over the limit."))
+    return [Reply(None) if fits else over for fits in readable(effect.items, limits)]
+
+
+def _given(port: Port[Any, Any] | None, what: str, argument: str) -> Port[Any, Any]:
+    if port is None:
+        raise UsageError(f"{what} is missing.", hint=f"Pass `{argument}=`.")
+    return port
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="sdrag-call")
+
+
+if hasattr(os, "register_at_fork"):  # a process that was forked has none of them
+    os.register_at_fork(after_in_child=_threads.cache_clear)
+
+
+def _start(function: Callable[..., T], *args: Any) -> Future[T]:
+    """Run on a thread of the pool, in the context of the caller."""
+    return _threads().submit(copy_context().run, function, *args)
+
+
+def _call_all(job: _Job, limits: Limits) -> list[Outcome[Any]]:
+    """Make the calls at the same time, and wait for each no longer than its limit."""
+    outcomes: list[Outcome[Any]] = [_late(job.step, limits)] * len(job.items)
+    waiting = deque(enumerate(job.items))
+    running: dict[Future[Outcome[Any]], tuple[int, float]] = {}
+    while waiting or running:
+        while waiting and len(running) < limits.concurrency:
+            index, item = waiting.popleft()
+            future = _start(_attempt, job, item)
+            running[future] = index, monotonic() + limits.seconds
+        nearest = min(deadline for _, deadline in running.values())
+        done, _ = wait(running, max(0.0, nearest - monotonic()), FIRST_COMPLETED)
+        for future in done:
+            outcomes[running.pop(future)[0]] = future.result()
+        now = monotonic()
+        for future in [f for f, (_, deadline) in running.items() if deadline <= now]:
+            future.cancel()
+            del running[future]
+    return outcomes
+
+
+def try_within(
+    seconds: float, function: Callable[[I], T], items: Sequence[I]
+) -> list[Outcome[T]]:
+    """
+    Call a function of the host for each item, one after the other.
+
+    Args:
+        seconds: How long each item may take.
+        function: Takes an item.
+        items: Of any kind.
+
+    Returns:
+        One outcome an item. From the first that takes longer on, all are failures.
+    """
+    outcomes: list[Outcome[T]] = []
+    for item in items:
+        future = _start(try_each, function, [item])
+        try:
+            outcomes += future.result(seconds)
+        except TimeoutError:
+            future.cancel()
+            break
+    late = Failure(LocalLimitError("A text was not read within the time limit."))
+    return [*outcomes, *[late] * (len(items) - len(outcomes))]
+
+
+def _attempt(job: _Job, item: Any) -> Outcome[Any]:
+    """Make one call, again if it fails."""
+    from tenacity import Retrying  # noqa: PLC0415 -- `import sdrag` does without it
+
+    try:
+        if job.limits is None:
+            return Reply(job.port.call(item))
+        rules = retry_rules(job.limits.attempts, job.limits.seconds)
+        return Reply(Retrying(sleep=sleep, **rules)(job.port.call, item))
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 -- of a provider
+        return _failed(error, job.step)
+
+
+async def _aattempt(job: _Job, item: Any) -> Outcome[Any]:
+    from tenacity import AsyncRetrying  # noqa: PLC0415 -- `import sdrag` does without it
+
+    if job.port.acall is None:
+        return await asyncio.wrap_future(_start(_attempt, job, item))
+    try:
+        if job.limits is None:
+            return Reply(await job.port.acall(item))
+        rules = retry_rules(job.limits.attempts, job.limits.seconds)
+        retrying = AsyncRetrying(sleep=asleep, **rules)
+        return Reply(await retrying(job.port.acall, item))
+    except Exception as error:  # noqa: BLE001 -- whatever a provider raises
+        return _failed(error, job.step)
+
+
+async def _acall_within(job: _Job, item: Any, gate: asyncio.Semaphore) -> Outcome[Any]:
+    """Make one call without blocking the loop, and wait no longer than its limit."""
+    async with gate:
+        if job.limits is None:
+            return await _aattempt(job, item)
+        task = asyncio.ensure_future(_aattempt(job, item))
+        try:
+            # `wait_for` would wait until a call that was cancelled has ended.
+            done, _ = await asyncio.wait({task}, timeout=job.limits.seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not done:
+            task.cancel()
+            return _late(job.step, job.limits)
+        if task.cancelled():  # the provider's own doing, for nobody cancelled this
+            return Failure(ModelError(f"{job.step} was cancelled from within."))
+        return task.result()
+
+
+def _failure_of(outcome: Outcome[Any]) -> str:
+    """Return which server of the model failed, and how; empty where none did."""
+    error = outcome.error if isinstance(outcome, Failure) else None
+    if isinstance(error, ModelTimeoutError):
+        return error.server or "timeout"
+    return error.server if isinstance(error, ModelError) else ""
+
+
+def _late(step: str, limits: Limits) -> Failure:
+    return Failure(ModelTimeoutError(f"{step}: No answer within {limits.seconds:g} s."))
+
+
+def _failed(error: BaseException, step: str) -> Failure:
+    """Put an error of this package in place of another; it is made and not raised."""
+    if isinstance(error, ModelError) and not isinstance(error, ModelReplyError):
+        return Failure(type(error)(f"{step}: {error}", server=error.server))
+    if isinstance(error, SdragError):
+        return Failure(error.sealed())
+    if isinstance(error, TimeoutError):
+        return Failure(ModelTimeoutError(f"{step} took longer than its own limit."))
+    kind = type(error).__name__
+    return Failure(ModelError(f"{step} failed with {kind}.", server=server_of(error)))
+
+
+def _host_fault(outcome: Outcome[Any]) -> Outcome[Any]:
+    """Blame the host, and not a model, where a call to the host has failed."""
+    if isinstance(outcome, Failure) and isinstance(outcome.error, ModelError):
+        return Failure(HostError(str(outcome.error)))
+    return outcome
+
+
+def _reply(prompt: Prompt, outcome: Outcome[Completion | str]) -> Outcome[Labelled]:
+    """A reply inherits the labels of its prompt; what is no text is no reply."""
+    if isinstance(outcome, Failure):
+        return outcome
+    text: object = text_of(outcome.value)
+    if not isinstance(text, str):
+        return Failure(ModelReplyError(f"A {type(text).__name__} is no reply."))
+    return Reply(Labelled(text, prompt.labels))
+
+
+def _vectors(rows: Sequence[Sequence[float]], count: int) -> Sequence[Outcome[Any]]:
+    """Return rows as vectors of unit length, if there is one for each text."""
+    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+
+    try:
+        matrix = np.asarray(rows, dtype=np.float32)
+    except (TypeError, ValueError):
+        matrix = np.empty(0, dtype=np.float32)
+    if matrix.ndim != 2 or len(matrix) != count:
+        fault = HostError(f"{count} texts were not given one vector each.")
+        return [Failure(fault)] * count
+    norms = np.linalg.norm(matrix, axis=1, keepdims=True)
+    if not np.isfinite(norms).all():
+        return [Failure(HostError("The embedding model gave no numbers."))] * count
+    return [Reply(row) for row in matrix / np.maximum(norms, 1e-12)]
