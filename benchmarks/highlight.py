@@ -46,9 +46,9 @@ from benchmarks.highlight_paper import paper
 from benchmarks.suites.control_bits import read_attacks
 from benchmarks.suites.highlight import GoldQuestion, read_squad
 from benchmarks.suites.highlight_data import read_questions
-from sdrag.engine.prompts import Message, Prompt, constant
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import complete, replied, run
+from sdrag.effects.prompts import Message, Prompt, constant
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import complete, replied, run
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Settings

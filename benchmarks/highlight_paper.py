@@ -25,9 +25,9 @@ from benchmarks.suites.highlight import (
     recall,
     tokens,
 )
-from sdrag.engine.prompts import Label, Prompt, untrusted
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.prompts import Label, Prompt, untrusted
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.highlight import verify_highlights
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Asked as Question

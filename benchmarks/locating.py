@@ -25,8 +25,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
 
 from sdrag.disclosure import local  # noqa: E402 -- the path comes first
 from sdrag.disclosure.local import LocalLocator  # noqa: E402
-from sdrag.engine.runner import PortRunner, Ports  # noqa: E402
-from sdrag.engine.steps import run  # noqa: E402
+from sdrag.effects.runner import PortRunner, Ports  # noqa: E402
+from sdrag.effects.steps import run  # noqa: E402
 from sdrag.vocabulary import Constraint, Passage  # noqa: E402
 
 PACKAGED = ROOT / "shared" / "sdrag" / "evaluation" / "articles"

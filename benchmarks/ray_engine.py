@@ -23,9 +23,9 @@ from typing import Any
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, bind_corpus, mask_corpus, ray_session
-from sdrag.engine.batches import batched
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import Outcome, Steps, run, try_each
+from sdrag.effects.batches import batched
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import Outcome, Steps, run, try_each
 from sdrag.linkage import mask_corpus as mask_here
 from sdrag.minilm import installed
 from sdrag.pipeline import Engine, bind

@@ -36,8 +36,8 @@ from benchmarks.page.hosts import langchain_host  # noqa: E402
 from benchmarks.page.labelled import labelled_text  # noqa: E402
 from sdrag.detectors.local import mentions  # noqa: E402
 from sdrag.disclosure.local import LocalLocator  # noqa: E402
-from sdrag.engine.runner import PortRunner, Ports  # noqa: E402
-from sdrag.engine.steps import run  # noqa: E402
+from sdrag.effects.runner import PortRunner, Ports  # noqa: E402
+from sdrag.effects.steps import run  # noqa: E402
 from sdrag.linkage.replacing import Masker  # noqa: E402
 from sdrag.minilm import embed_texts  # noqa: E402
 from sdrag.vocabulary import Constraint, Entity  # noqa: E402

@@ -33,8 +33,8 @@ from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa, policy_of
 from benchmarks.suites.retrieval_oracle import ENGINES, evaluate_retrieval_oracle
 from sdrag.cli.models import complete_with, generator_of, judge_of
 from sdrag.disclosure.hierarchy import add_summaries, in_layers
-from sdrag.engine.runner import Limits, Port, PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.errors import MissingExtraError
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.measures import broken, completeness, share_kept

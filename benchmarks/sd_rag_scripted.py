@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.suites.scripted.exact import ExactModel
-from sdrag.engine.prompts import Prompt
+from sdrag.effects.prompts import Prompt
 
 __all__ = ["every_second", "nothing_found", "right_spans"]
 

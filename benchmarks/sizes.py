@@ -45,8 +45,8 @@ from sdrag.disclosure.local.type_locator import typed  # noqa: E402
 from sdrag.disclosure.metadata import leaves, plain, rewritten  # noqa: E402
 from sdrag.disclosure.placeholders import Marks  # noqa: E402
 from sdrag.disclosure.registering import add_entries, surfaces  # noqa: E402
-from sdrag.engine.runner import PortRunner, Ports  # noqa: E402
-from sdrag.engine.steps import run  # noqa: E402
+from sdrag.effects.runner import PortRunner, Ports  # noqa: E402
+from sdrag.effects.steps import run  # noqa: E402
 from sdrag.guardrails.claims import claims  # noqa: E402
 from sdrag.guardrails.injection import patterns  # noqa: E402
 from sdrag.guardrails.injection.classifier import cut as cut_for_head  # noqa: E402

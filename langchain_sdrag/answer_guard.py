@@ -23,7 +23,7 @@ from langchain_sdrag.convert import passages_of
 from langchain_sdrag.principals import OnBehalf, PrincipalResolver, on_behalf
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import AnswerArguments, Wrapper
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer import Draft, Guarded
 from sdrag.guardrails.answer_io import draft_of, report_of

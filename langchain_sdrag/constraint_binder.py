@@ -23,8 +23,8 @@ from langchain_sdrag.searching import searching
 from langchain_sdrag.wrapping import LANGCHAIN
 from sdrag.corpus_binder import CorpusBinder
 from sdrag.detectors import Detector
-from sdrag.engine.host_search import HostSearch
-from sdrag.engine.runner import Limits
+from sdrag.effects.host_search import HostSearch
+from sdrag.effects.runner import Limits
 from sdrag.guard_runner import Audit, Unpickled
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource

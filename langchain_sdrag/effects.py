@@ -31,11 +31,11 @@ from langchain_core.runnables import (
 from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
-from sdrag.engine.prompts import Message, Prompt
-from sdrag.engine.retrying import cannot
-from sdrag.engine.runner import Port
-from sdrag.engine.steps import Embed
-from sdrag.engine.tokens import Completion
+from sdrag.effects.prompts import Message, Prompt
+from sdrag.effects.retrying import cannot
+from sdrag.effects.runner import Port
+from sdrag.effects.steps import Embed
+from sdrag.effects.tokens import Completion
 from sdrag.errors import UsageError
 from sdrag.wrapper_setup import local_embeddings
 

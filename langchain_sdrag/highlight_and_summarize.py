@@ -26,9 +26,9 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.effects import uncached
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import HighlightArguments, Wrapper
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import PortRunner
-from sdrag.engine.steps import Steps
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import PortRunner
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import asealed_stream, sealed_stream
 from sdrag.highlight.answering import answer

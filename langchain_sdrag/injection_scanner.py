@@ -13,8 +13,8 @@ from langchain_core.documents import Document
 
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
-from sdrag.engine.runner import Limits
-from sdrag.engine.steps import Steps
+from sdrag.effects.runner import Limits
+from sdrag.effects.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened

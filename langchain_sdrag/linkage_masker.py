@@ -20,8 +20,8 @@ from langchain_sdrag.effects import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.engine.runner import Limits
-from sdrag.engine.steps import Steps
+from sdrag.effects.runner import Limits
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Audit
 from sdrag.linkage.fitting import Fitted, Update, fit_steps

@@ -18,8 +18,8 @@ from langchain_sdrag.effects import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.disclosure.audience_view import AudienceView, redacted_view
-from sdrag.engine.runner import Limits
-from sdrag.engine.steps import Steps
+from sdrag.effects.runner import Limits
+from sdrag.effects.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource

@@ -20,7 +20,7 @@ from langchain_sdrag.convert import documents_of, passages_of
 from langchain_sdrag.principals import OnBehalf, on_behalf, principal_of
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import DisclosingWrapper, DisclosureArguments
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.wrapper_setup import Stage, WrapperSetup

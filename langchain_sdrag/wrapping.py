@@ -24,8 +24,8 @@ from langchain_sdrag.effects import Model, completing, embedding, model_name
 from langchain_sdrag.principals import PrincipalResolver
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.windows import context_window
-from sdrag.engine.runner import Limits
-from sdrag.engine.steps import Steps
+from sdrag.effects.runner import Limits
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Audit, Unpickled
 from sdrag.judges import Judges

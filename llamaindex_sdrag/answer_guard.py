@@ -31,7 +31,7 @@ from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.source_separation import NumberedNode, numbered, unnumbered
 from llamaindex_sdrag.wrapping import LLAMAINDEX, AnswerArguments
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Unpickled
 from sdrag.guardrails.answer import DECLINED, Guarded

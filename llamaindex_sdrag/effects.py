@@ -35,11 +35,11 @@ from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.tools import FunctionTool
 from pydantic import BaseModel
 
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.retrying import cannot
-from sdrag.engine.runner import Port
-from sdrag.engine.steps import Embed
-from sdrag.engine.tokens import Completion
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.retrying import cannot
+from sdrag.effects.runner import Port
+from sdrag.effects.steps import Embed
+from sdrag.effects.tokens import Completion
 from sdrag.errors import UsageError
 from sdrag.wrapper_setup import local_embeddings
 

@@ -32,8 +32,8 @@ from sdrag.disclosure.hierarchy import (
     Summary,
     add_summaries,
 )
-from sdrag.engine.runner import Limits
-from sdrag.engine.steps import Steps
+from sdrag.effects.runner import Limits
+from sdrag.effects.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import State, StateSource, open_state

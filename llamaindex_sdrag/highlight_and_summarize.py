@@ -41,9 +41,9 @@ from llama_index_instrumentation import get_dispatcher
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.tracing import hide_from_tracers
 from llamaindex_sdrag.wrapping import LLAMAINDEX, HighlightArguments
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import PortRunner
-from sdrag.engine.steps import Steps
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import PortRunner
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guard_runner import Unpickled, asealed_stream, sealed_stream
 from sdrag.highlight.answering import answer

@@ -16,8 +16,8 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.node_templates import DEFAULT_TEMPLATES
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
-from sdrag.engine.runner import Limits
-from sdrag.engine.steps import Steps
+from sdrag.effects.runner import Limits
+from sdrag.effects.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened

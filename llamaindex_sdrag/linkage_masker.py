@@ -19,8 +19,8 @@ from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.engine.runner import Limits
-from sdrag.engine.steps import Steps
+from sdrag.effects.runner import Limits
+from sdrag.effects.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.linkage.fitting import Fitted, Update, fit_steps
 from sdrag.linkage.masker_checks import (

@@ -31,8 +31,8 @@ from sdrag.disclosure.audience_view import (
     control_keys,
     redacted_view,
 )
-from sdrag.engine.runner import Limits
-from sdrag.engine.steps import Steps
+from sdrag.effects.runner import Limits
+from sdrag.effects.steps import Steps
 from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource, binds
 from sdrag.state import StateSource

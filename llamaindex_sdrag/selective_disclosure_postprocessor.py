@@ -22,7 +22,7 @@ from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import ReloadingPolicy
 from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup

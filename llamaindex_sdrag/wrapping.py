@@ -22,8 +22,8 @@ from llamaindex_sdrag.effects import completing, embedding, model_name
 from llamaindex_sdrag.principals import PrincipalResolver
 from llamaindex_sdrag.tracing import hide_from_tracers
 from llamaindex_sdrag.windows import context_window
-from sdrag.engine.runner import Limits
-from sdrag.engine.steps import Steps
+from sdrag.effects.runner import Limits
+from sdrag.effects.steps import Steps
 from sdrag.guard_runner import Audit, Unpickled
 from sdrag.judges import Judges
 from sdrag.policy import PolicySource

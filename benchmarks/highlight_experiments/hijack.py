@@ -25,8 +25,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sdrag.engine.prompts import Message, Prompt, constant
-from sdrag.engine.steps import run
+from sdrag.effects.prompts import Message, Prompt, constant
+from sdrag.effects.steps import run
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Asked, Settings
 from sdrag.highlight.highlighters import HIGHLIGHTERS

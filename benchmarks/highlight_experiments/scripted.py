@@ -13,7 +13,7 @@ import json
 import re
 
 from benchmarks.suites.highlight import recall, tokens
-from sdrag.engine.prompts import Prompt
+from sdrag.effects.prompts import Prompt
 from sdrag.text.sentences import sentences
 
 __all__ = ["DECLINE", "scripted_judge", "scripted_model"]

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.guardrails.injection import screen
 from sdrag.policy import InjectionSection
 from sdrag.testing import Scripted

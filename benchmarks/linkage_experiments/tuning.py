@@ -20,9 +20,9 @@ from benchmarks.suites.classification import f1
 from benchmarks.suites.linkage import link_scores, mentions_of
 from benchmarks.suites.linkage_clusters import Cluster
 from benchmarks.suites.scripted.asked import shown
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import replied, run
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import replied, run
 from sdrag.linkage.assessment import Assessment, assess
 from sdrag.linkage.model_extractor import ModelExtractor
 from sdrag.policy import LinkageSection

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.guardrails.answer import Draft, guard
 from sdrag.policy import Policy
 from sdrag.text.sentences import sentences

@@ -26,8 +26,8 @@ from langchain_sdrag.convert import passages_of
 from langchain_sdrag.effects import embedding
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.local import LocalLocator
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import Reply, run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import Reply, run
 from sdrag.minilm import embed_tokens
 from sdrag.pipeline import Engine, bind
 from sdrag.state import State, open_state

@@ -105,8 +105,8 @@ def locating(characters: int) -> tuple[Callable[[], object], int]:
     """Locate what 20 constraints withhold, as at ingest."""
     from benchmarks.locating import CHUNKS, SIZE, corpus, rules  # noqa: PLC0415
     from sdrag.disclosure.local import LocalLocator  # noqa: PLC0415 -- as above
-    from sdrag.engine.runner import PortRunner, Ports  # noqa: PLC0415 -- as above
-    from sdrag.engine.steps import run  # noqa: PLC0415 -- as above
+    from sdrag.effects.runner import PortRunner, Ports  # noqa: PLC0415 -- as above
+    from sdrag.effects.steps import run  # noqa: PLC0415 -- as above
 
     passages, asked = corpus(characters // (CHUNKS * SIZE) or 1), rules(20)
     runner = PortRunner(Ports())

@@ -20,8 +20,8 @@ from benchmarks.page.peers import analyzer, anonymizer, llm_guard_patterns, patt
 from benchmarks.page.sections import Cell, Figures
 from benchmarks.page.timing import medians
 from sdrag.detectors.local import mentions
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import local_embeddings

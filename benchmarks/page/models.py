@@ -41,7 +41,7 @@ from benchmarks.sd_rag import redaction_time, ten_documents
 from benchmarks.suites.articles_check import load_articles
 from benchmarks.suites.scripted.asked import CONFIRM, EXTRACT
 from benchmarks.suites.scripted.exact import ExactModel
-from sdrag.engine.prompts import Message, Prompt, constant
+from sdrag.effects.prompts import Message, Prompt, constant
 from sdrag.minilm import load_minilm
 from sdrag.state import open_state
 

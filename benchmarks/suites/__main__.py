@@ -183,7 +183,7 @@ def entities(
     from benchmarks.suites.entities import measure, missed, read_annotated
     from sdrag.detectors.local import LocalDetector
     from sdrag.detectors.tagger import TaggerDetector, available
-    from sdrag.engine.runner import PortRunner, Ports
+    from sdrag.effects.runner import PortRunner, Ports
 
     documents = [
         document
@@ -249,7 +249,7 @@ def highlight(
     """Measure highlights against the gold passage, and declining."""
     from benchmarks.suites.highlight import evaluate_highlighter
     from benchmarks.suites.highlight_data import read_questions
-    from sdrag.engine.runner import Port, PortRunner, Ports
+    from sdrag.effects.runner import Port, PortRunner, Ports
     from sdrag.highlight.exchange import Settings
     from sdrag.highlight.highlighters import highlighter_named
     from sdrag.policy import Policy

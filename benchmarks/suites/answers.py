@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from benchmarks.suites.json_files import DATA, read_rows
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.guardrails.answer import Draft, guard
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage

@@ -16,8 +16,8 @@ from typing import Any
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.candidates import choose
 from sdrag.disclosure.ranking import STRATEGIES, rank
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.minilm import embed_texts
 from sdrag.policy import DisclosureSection

@@ -23,10 +23,10 @@ from benchmarks.suites.scripted.asked import (
     read_prompt,
 )
 from sdrag.disclosure.model_replies import read_answers, read_verdicts
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import PortRunner
-from sdrag.engine.steps import Steps, run
-from sdrag.engine.tokens import Completion, text_of
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import PortRunner
+from sdrag.effects.steps import Steps, run
+from sdrag.effects.tokens import Completion, text_of
 from sdrag.vocabulary import Confidential
 
 __all__ = ["Costs", "Overheard"]

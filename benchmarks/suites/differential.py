@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.suites.rcqa import policy_of
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.measures import broken
 from sdrag.pipeline import Engine, Request, bind, disclose

@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.suites.json_files import read_rows
 from sdrag.detectors import Detector
-from sdrag.engine.steps import EffectRunner, replied, run
+from sdrag.effects.steps import EffectRunner, replied, run
 from sdrag.vocabulary import Confidential, Mention, Span
 
 __all__ = ["Annotated", "Gold", "measure", "missed", "read_annotated"]

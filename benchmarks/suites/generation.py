@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sdrag.cli.models import chat_model
-from sdrag.engine.prompts import (
+from sdrag.effects.prompts import (
     Message,
     Prompt,
     admit,

@@ -28,7 +28,7 @@ from typing import Any
 
 from benchmarks.suites.classification import f1
 from benchmarks.suites.json_files import read_json
-from sdrag.engine.steps import EffectRunner, run
+from sdrag.effects.steps import EffectRunner, run
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import plan
 from sdrag.highlight.exchange import Asked, Settings

@@ -18,7 +18,7 @@ from typing import Any
 from benchmarks.suites.classification import f1
 from benchmarks.suites.linkage_clusters import LEAKED_ABOVE, Cluster
 from sdrag.detectors import Detector
-from sdrag.engine.steps import EffectRunner, replied, run
+from sdrag.effects.steps import EffectRunner, replied, run
 from sdrag.errors import UsageError
 from sdrag.linkage.assessment import Assessment, assess
 from sdrag.linkage.entity_schema import Schema, weight_of, weights_of

@@ -18,9 +18,9 @@ from typing import Any, Literal
 from benchmarks.suites.costs import Costs, Overheard
 from benchmarks.suites.planting import Planting
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.tokens import Completion
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.tokens import Completion
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.measures import (
     Facts,

@@ -22,7 +22,7 @@ from benchmarks.suites.scripted.exact import ExactModel
 from benchmarks.suites.scripted.hijacked import HijackedModel
 from benchmarks.suites.scripted.stumbling import StumblingModel
 from benchmarks.suites.scripted.witness_words import Protected
-from sdrag.engine.prompts import Prompt
+from sdrag.effects.prompts import Prompt
 from sdrag.errors import UsageError
 
 __all__ = ["EXACT", "SCRIPTED", "evaluate_rcqa_with_model", "scripted_model"]

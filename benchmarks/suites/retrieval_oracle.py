@@ -25,8 +25,8 @@ from benchmarks.suites.rcqa import policy_of
 from sdrag.disclosure.audience_view import redacted_view
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.setup import Locator
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import Outcome, Reply, Steps, run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import Outcome, Reply, Steps, run
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
 from sdrag.evaluation.measures import completeness, witness_spans
 from sdrag.pipeline import Engine, Request, disclose

@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 from benchmarks.suites.json_files import DATA, read_rows
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.vocabulary import Constraint, Passage
 from sdrag.wrapper_setup import local_embeddings

@@ -34,8 +34,8 @@ from transformers import (
 )
 
 from benchmarks.suites.highlight import GoldQuestion, read_squad
-from sdrag.engine.prompts import Label, untrusted
-from sdrag.engine.steps import run
+from sdrag.effects.prompts import Label, untrusted
+from sdrag.effects.steps import run
 from sdrag.highlight.extractive import Extractive
 from sdrag.highlight.protocol import Context
 from sdrag.testing import Scripted

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sdrag.detectors import Detector
-    from sdrag.engine.runner import Limits
+    from sdrag.effects.runner import Limits
     from sdrag.errors import (
         ConstraintNotUnderstoodError,
         HostError,
@@ -87,7 +87,7 @@ _MODULES = {
     "Decision": "sdrag.vocabulary",
     "Detector": "sdrag.detectors",
     "Explanation": "sdrag.explanation",
-    "Limits": "sdrag.engine.runner",
+    "Limits": "sdrag.effects.runner",
     "OpenTelemetrySink": "sdrag.privacy.open_telemetry",
     "Passage": "sdrag.vocabulary",
     "Policy": "sdrag.policy",

@@ -12,10 +12,10 @@ from typing import Any, Generic, TypeVar
 
 from sdrag.disclosure import Ingested, forget_document
 from sdrag.disclosure.ingest import bind_constraint, forget_constraint, named
-from sdrag.engine.batches import batched
-from sdrag.engine.host_search import HostSearch
-from sdrag.engine.progress import progress_bar
-from sdrag.engine.steps import Steps
+from sdrag.effects.batches import batched
+from sdrag.effects.host_search import HostSearch
+from sdrag.effects.progress import progress_bar
+from sdrag.effects.steps import Steps
 from sdrag.pipeline import bind
 from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import WrapperSetup

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 
 from sdrag.arguments import check_call
 from sdrag.disclosure.documents import with_documents
-from sdrag.engine.host_search import HostSearch, embedding_once
-from sdrag.engine.runner import Limits, PortRunner, Ports
-from sdrag.engine.steps import Steps, arun, run
+from sdrag.effects.host_search import HostSearch, embedding_once
+from sdrag.effects.runner import Limits, PortRunner, Ports
+from sdrag.effects.steps import Steps, arun, run
 from sdrag.errors import InternalError, SdragError, UsageError, cut_off
 from sdrag.pipeline import Disclosure
 from sdrag.policy import Policy

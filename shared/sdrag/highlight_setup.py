@@ -8,7 +8,7 @@ never highlighted.
 
 from __future__ import annotations
 
-from sdrag.engine.prompts import Label
+from sdrag.effects.prompts import Label
 from sdrag.errors import UsageError
 from sdrag.guardrails.notices import sources
 from sdrag.highlight.exchange import Asked, Settings

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-from sdrag.engine.runner import Port
-from sdrag.engine.steps import Score
+from sdrag.effects.runner import Port
+from sdrag.effects.steps import Score
 from sdrag.errors import UsageError
 from sdrag.policy import GUARDS, Policy
 

@@ -28,8 +28,8 @@ from sdrag.disclosure.ingest import Ingested, ingest
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.setup import DisclosureSetup, Locator
 from sdrag.disclosure.understood import check_understood
-from sdrag.engine.progress import Progress
-from sdrag.engine.steps import Failure, Steps, search
+from sdrag.effects.progress import Progress
+from sdrag.effects.steps import Failure, Steps, search
 from sdrag.guardrails import access, staleness
 from sdrag.guardrails import answer as answers
 from sdrag.guardrails.answer import Draft, Guarded

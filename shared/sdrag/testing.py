@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import Effect, Outcome, Search
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import Effect, Outcome, Search
 from sdrag.vocabulary import Passage
 
 __all__ = ["Scripted", "canary", "toy_vectors", "verbatim"]

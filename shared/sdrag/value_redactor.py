@@ -15,7 +15,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import metadata_of_any
 from sdrag.privacy.audit import AuditEvent

@@ -7,8 +7,8 @@ from threading import Lock, Thread
 
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.local import LocalLocator
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import replied, run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import replied, run
 from sdrag.errors import MissingExtraError
 from sdrag.minilm import embed_texts, installed
 from sdrag.vocabulary import Constraint, Passage

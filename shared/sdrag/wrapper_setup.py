@@ -21,11 +21,11 @@ from pydantic_core.core_schema import is_instance_schema
 
 from sdrag.arguments import check_type, unknown_argument
 from sdrag.detectors import Detector, detector_identity
-from sdrag.engine.host_search import EmbedPort, HostSearch
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import Limits, Port, Ports
-from sdrag.engine.steps import Authorize, Embed, Steps
-from sdrag.engine.tokens import Completion
+from sdrag.effects.host_search import EmbedPort, HostSearch
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import Limits, Port, Ports
+from sdrag.effects.steps import Authorize, Embed, Steps
+from sdrag.effects.tokens import Completion
 from sdrag.errors import InternalError, SdragError, UsageError
 from sdrag.guard_runner import Audit, GuardRunner, Unpickled, audit_sinks, keyed_hash
 from sdrag.judges import Judges, check_judges, scoring

@@ -21,7 +21,7 @@ from sdrag.cli import main, mask_corpus, models
 from sdrag.cli.app import app
 from sdrag.detectors.local import LocalDetector
 from sdrag.documents import parquet_rows
-from sdrag.engine.steps import Failure
+from sdrag.effects.steps import Failure
 from sdrag.errors import UsageError
 from sdrag.linkage import Originals
 from sdrag.linkage.sealing import Seal

@@ -13,7 +13,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.detectors.gliner import GlinerDetector
 from sdrag.detectors.presidio import PresidioDetector
-from sdrag.engine.steps import try_each
+from sdrag.effects.steps import try_each
 from sdrag.vocabulary import Mention, Passage, Span
 
 from ..support.faces import Documents, Nodes, Scenario

@@ -11,7 +11,7 @@ import pytest
 from langchain_sdrag import ConstraintBinder as LangChainBinder
 from llamaindex_sdrag import ConstraintBinder as LlamaIndexBinder
 from sdrag.detectors.local import LocalDetector
-from sdrag.engine.runner import Limits
+from sdrag.effects.runner import Limits
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (

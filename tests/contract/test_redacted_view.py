@@ -19,7 +19,7 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.disclosure.audience_view import redacted_view
-from sdrag.engine.steps import Embed, run
+from sdrag.effects.steps import Embed, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.principals import acting_as
 from sdrag.state import open_state

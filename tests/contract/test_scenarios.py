@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from sdrag.engine.runner import Limits
+from sdrag.effects.runner import Limits
 from sdrag.errors import HostError, PolicyError
 from sdrag.state import open_state
 from sdrag.state.schema import SCHEMA

@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 from sdrag.cli.app import app
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.state.address import PostgresAddress

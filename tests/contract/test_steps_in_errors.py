@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from sdrag.engine.prompts import Message, Prompt, sensitive
-from sdrag.engine.runner import Limits, Port, PortRunner, Ports
-from sdrag.engine.steps import Authorize, Complete, Embed, Failure, Score, Search
+from sdrag.effects.prompts import Message, Prompt, sensitive
+from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.steps import Authorize, Complete, Embed, Failure, Score, Search
 from sdrag.errors import HostError, ModelError, ModelTimeoutError
 from sdrag.vocabulary import Passage, Principal
 

@@ -17,7 +17,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 import sdrag.minilm
 from sdrag.disclosure.local import LocalLocator
-from sdrag.engine.runner import Limits
+from sdrag.effects.runner import Limits
 from sdrag.errors import MissingExtraError
 from sdrag.reasons import REASONS
 from sdrag.vocabulary import Passage

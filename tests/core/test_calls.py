@@ -11,10 +11,10 @@ from multiprocessing import get_context
 
 import pytest
 
-from sdrag.engine import runner as engine_runner
-from sdrag.engine.prompts import Message, Prompt, sensitive
-from sdrag.engine.runner import Limits, Port, PortRunner, Ports
-from sdrag.engine.steps import Embed, Failure, Reply, arun, complete, run
+from sdrag.effects import runner as engine_runner
+from sdrag.effects.prompts import Message, Prompt, sensitive
+from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.steps import Embed, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelError, ModelTimeoutError, UsageError
 from sdrag.testing import canary
 

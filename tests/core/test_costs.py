@@ -10,10 +10,10 @@ from threading import Barrier
 
 import pytest
 
-from sdrag.engine.prompts import Message, Prompt, constant, sensitive
-from sdrag.engine.runner import Limits, Port, PortRunner, Ports
-from sdrag.engine.steps import Complete, Failure, arun, complete, gather, run
-from sdrag.engine.tokens import Completion, estimated, text_of
+from sdrag.effects.prompts import Message, Prompt, constant, sensitive
+from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.steps import Complete, Failure, arun, complete, gather, run
+from sdrag.effects.tokens import Completion, estimated, text_of
 from sdrag.errors import UsageError
 from sdrag.guard_runner import GuardRunner
 from sdrag.pipeline import Engine, Request, disclose
@@ -46,8 +46,8 @@ def costs(request, monkeypatch):
     async def asleep(_):
         pass
 
-    monkeypatch.setattr("sdrag.engine.runner.sleep", lambda _: None)
-    monkeypatch.setattr("sdrag.engine.runner.asleep", asleep)
+    monkeypatch.setattr("sdrag.effects.runner.sleep", lambda _: None)
+    monkeypatch.setattr("sdrag.effects.runner.asleep", asleep)
 
     def counted(call, prompts=(PROMPT,), **limits):
         async def acall(prompt):

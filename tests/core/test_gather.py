@@ -8,8 +8,8 @@ from threading import Barrier, get_ident
 
 import pytest
 
-from sdrag.engine.prompts import Message, Prompt, fill, sensitive, untrusted
-from sdrag.engine.steps import arun, complete, gather, replied, run, try_each
+from sdrag.effects.prompts import Message, Prompt, fill, sensitive, untrusted
+from sdrag.effects.steps import arun, complete, gather, replied, run, try_each
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.testing import Scripted
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.engine.lenient_json import UNREAD, json_values, lenient_values
+from sdrag.effects.lenient_json import UNREAD, json_values, lenient_values
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

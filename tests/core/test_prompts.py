@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.engine.prompts import (
+from sdrag.effects.prompts import (
     Label,
     Labelled,
     Message,
@@ -25,7 +25,7 @@ from sdrag.engine.prompts import (
     untrusted,
     verified,
 )
-from sdrag.engine.steps import Complete, Failure, Reply, arun, complete, run
+from sdrag.effects.steps import Complete, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelReplyError, PromptSanitizationError
 from sdrag.testing import canary
 from sdrag.vocabulary import Constraint, Highlight, Passage, Span

@@ -10,10 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from sdrag.engine.prompts import Message, Prompt, sensitive
-from sdrag.engine.retrying import refusal
-from sdrag.engine.runner import Limits, Port, PortRunner, Ports
-from sdrag.engine.steps import Failure, Reply, Search, arun, complete, run
+from sdrag.effects.prompts import Message, Prompt, sensitive
+from sdrag.effects.retrying import refusal
+from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.steps import Failure, Reply, Search, arun, complete, run
 from sdrag.errors import ModelError
 from sdrag.testing import canary
 
@@ -130,8 +130,8 @@ def naps(monkeypatch):
     async def asleep(seconds):
         taken.append(seconds)
 
-    monkeypatch.setattr("sdrag.engine.runner.sleep", taken.append)
-    monkeypatch.setattr("sdrag.engine.runner.asleep", asleep)
+    monkeypatch.setattr("sdrag.effects.runner.sleep", taken.append)
+    monkeypatch.setattr("sdrag.effects.runner.asleep", asleep)
     return taken
 
 
@@ -217,8 +217,8 @@ def test_the_wait_of_one_holds_up_no_other(drive, monkeypatch):
     async def asleep(_):
         assert await asyncio.to_thread(answered.wait, 10)
 
-    monkeypatch.setattr("sdrag.engine.runner.sleep", sleep)
-    monkeypatch.setattr("sdrag.engine.runner.asleep", asleep)
+    monkeypatch.setattr("sdrag.effects.runner.sleep", sleep)
+    monkeypatch.setattr("sdrag.effects.runner.asleep", asleep)
 
     outcomes = drive(call, [PROMPT, Prompt("q", ())], attempts=1)
 

@@ -19,7 +19,7 @@ from sdrag.disclosure.confirm_prompt import Marked, confirm_prompt
 from sdrag.disclosure.extraction_prompt import extraction_prompt
 from sdrag.disclosure.model_replies import read_answers, read_verdicts
 from sdrag.disclosure.rephrase import passage_mark, rephrasing_prompt
-from sdrag.engine.prompts import Message, Prompt, constant, sensitive
+from sdrag.effects.prompts import Message, Prompt, constant, sensitive
 from sdrag.errors import UsageError
 from sdrag.evaluation.measures import broken
 from sdrag.vocabulary import Constraint

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.state.bindings import Bindings, Lineage

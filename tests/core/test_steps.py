@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from sdrag.engine.steps import Embed, arun, embed, run
+from sdrag.effects.steps import Embed, arun, embed, run
 from sdrag.errors import ModelError
 
 _asker: ContextVar[str] = ContextVar("asker", default="nobody")

@@ -16,8 +16,8 @@ import pytest
 
 import sdrag
 from sdrag import errors
-from sdrag.engine.prompts import sensitive
-from sdrag.engine.steps import Embed, Reply, Score, Search
+from sdrag.effects.prompts import sensitive
+from sdrag.effects.steps import Embed, Reply, Score, Search
 from sdrag.errors import MissingExtraError, PolicyError, SdragError, UsageError
 from sdrag.extras import require_extra
 from sdrag.principals import acting_as, current_principal
@@ -245,7 +245,7 @@ def test_an_event_holds_no_content(caplog):
             ["numpy", "networkx", "torch"],
         ),
         (
-            "import sdrag.engine.steps, sdrag.engine.runner",
+            "import sdrag.effects.steps, sdrag.effects.runner",
             ["numpy", "networkx", "pydantic"],
         ),
         (

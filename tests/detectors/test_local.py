@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.detectors.local.check_digits import iban_holds, luhn_holds
-from sdrag.engine.steps import Reply, run
+from sdrag.effects.steps import Reply, run
 from sdrag.testing import Scripted
 
 CASES = [

@@ -14,8 +14,8 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.presidio import PresidioDetector
 from sdrag.detectors.text_windows import windows
 from sdrag.detectors.union import UnionDetector
-from sdrag.engine.prompts import Label, sensitive
-from sdrag.engine.steps import Failure, Reply, run
+from sdrag.effects.prompts import Label, sensitive
+from sdrag.effects.steps import Failure, Reply, run
 from sdrag.errors import LocalLimitError, ModelReplyError, UsageError
 from sdrag.testing import Scripted
 

@@ -18,7 +18,7 @@ from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.detectors.tagger import TaggerDetector, tagging
 from sdrag.detectors.tagger.tagging import Tag
 from sdrag.disclosure.local.scorer import scores
-from sdrag.engine.steps import Failure, Reply, run, try_each
+from sdrag.effects.steps import Failure, Reply, run, try_each
 from sdrag.errors import InternalError
 from sdrag.minilm import packaged_network
 from sdrag.testing import Scripted

@@ -11,7 +11,7 @@ import pytest
 
 from sdrag.disclosure import binding_graph
 from sdrag.disclosure.binding import bind
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.errors import UsageError
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state

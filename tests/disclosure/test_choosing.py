@@ -8,7 +8,7 @@ import re
 import pytest
 
 from sdrag.disclosure import Ingested
-from sdrag.engine.steps import Complete, Embed, run
+from sdrag.effects.steps import Complete, Embed, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.testing import Scripted

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage

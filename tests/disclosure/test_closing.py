@@ -14,7 +14,7 @@ from sdrag.disclosure.metadata import plain, rewritten
 from sdrag.disclosure.placeholders import Marks, any_of
 from sdrag.disclosure.registering import add_entries, surfaces
 from sdrag.disclosure.surface_forms import lasts, name_forms
-from sdrag.engine.steps import Reply, run
+from sdrag.effects.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state

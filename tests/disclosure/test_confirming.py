@@ -8,7 +8,7 @@ import re
 import pytest
 
 from sdrag.disclosure.confirm_prompt import control_constraints, is_harmless
-from sdrag.engine.steps import Complete, run
+from sdrag.effects.steps import Complete, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.testing import Scripted

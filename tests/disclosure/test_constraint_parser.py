@@ -12,8 +12,8 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.cue_locator import cued
 from sdrag.disclosure.local.type_locator import typed
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Constraint
 

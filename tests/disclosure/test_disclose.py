@@ -10,8 +10,8 @@ import pytest
 from sdrag.detectors import tagger
 from sdrag.disclosure import DisclosureSetup, disclose
 from sdrag.disclosure.local import LocalLocator
-from sdrag.engine.runner import Limits, Port, PortRunner, Ports
-from sdrag.engine.steps import Reply, arun, run
+from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.steps import Reply, arun, run
 from sdrag.pipeline import Engine, Request
 from sdrag.pipeline import disclose as disclose_all
 from sdrag.policy import Policy

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import local_embeddings

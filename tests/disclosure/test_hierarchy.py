@@ -16,7 +16,7 @@ from sdrag.disclosure.hierarchy import (
     inherit,
 )
 from sdrag.disclosure.hierarchy.clusters import clusters, fitting_clusters
-from sdrag.engine.steps import Complete, Embed, run
+from sdrag.effects.steps import Complete, Embed, run
 from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError, UsageError
 from sdrag.policy import DisclosureSection, Policy
 from sdrag.state import open_state

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.suites.scripted.exact import ExactModel
 from sdrag.detectors.language import find_language
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage

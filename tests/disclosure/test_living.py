@@ -8,7 +8,7 @@ import re
 import pytest
 
 from sdrag.disclosure import bind, bind_constraint, forget_constraint, forget_document
-from sdrag.engine.steps import Complete, Embed, Search, run
+from sdrag.effects.steps import Complete, Embed, Search, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as ingest
 from sdrag.policy import DisclosureSection

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from benchmarks.suites.articles_check import load_articles
 from sdrag.disclosure import forget_document, ingest
 from sdrag.disclosure.local import LocalLocator
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.text.sentences import sentences

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from sdrag.disclosure.metadata import leaves, plain, rewritten
 from sdrag.disclosure.texts import Texts
-from sdrag.engine.steps import Reply, run
+from sdrag.effects.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import MetadataSection
 from sdrag.testing import Scripted

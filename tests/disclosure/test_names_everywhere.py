@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage

@@ -23,8 +23,8 @@ from benchmarks.suites.articles_check import load_articles
 from sdrag.disclosure import local, locate
 from sdrag.disclosure.local import gate_locator
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.suites.articles_check import load_articles
 from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage

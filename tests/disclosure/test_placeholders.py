@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sdrag.disclosure.cutting import Taken, cut
 from sdrag.disclosure.placeholders import _TABLE, Marks
-from sdrag.engine.steps import Reply, run
+from sdrag.effects.steps import Reply, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import MARKS, WITHHELD

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.errors import ModelError, ModelTimeoutError
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.testing import Scripted

@@ -13,7 +13,7 @@ import pytest
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, mask_corpus
-from sdrag.engine.steps import Outcome, Steps
+from sdrag.effects.steps import Outcome, Steps
 from sdrag.linkage import mask_corpus as mask_here
 from sdrag.vocabulary import Mention
 from tests.distributed.corpora import KEY, corpus

@@ -16,7 +16,7 @@ import pytest
 from benchmarks.ray_engine import FORMS_ONLY, bind_here, rows
 from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, bind_corpus, mask_corpus, preview_corpus
-from sdrag.engine.steps import Outcome, Steps
+from sdrag.effects.steps import Outcome, Steps
 from sdrag.errors import HostError
 from sdrag.explanation import Explainer
 from sdrag.linkage import mask_corpus as mask_here

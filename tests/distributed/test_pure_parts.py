@@ -18,7 +18,7 @@ from sdrag.distributed.binding import _binding, _engine, _local, _Replaying
 from sdrag.distributed.linking import RayLinks, links_in_part
 from sdrag.distributed.previewing import _explaining, _plain
 from sdrag.distributed.workers import _answered, _opened, _ready
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.errors import HostError, UsageError
 from sdrag.explanation import Explainer
 from sdrag.explanation.stored import opened

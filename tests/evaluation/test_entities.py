@@ -18,8 +18,8 @@ from benchmarks.suites.entities import (
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import try_each
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import try_each
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Mention, Span
 

@@ -36,8 +36,8 @@ from benchmarks.suites.highlight import (
     read_squad,
     recall,
 )
-from sdrag.engine.prompts import Labelled, Message, Prompt, constant
-from sdrag.engine.steps import Steps
+from sdrag.effects.prompts import Labelled, Message, Prompt, constant
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.highlight import Verification, answering
 from sdrag.highlight.exchange import Asked, Plan, Settings

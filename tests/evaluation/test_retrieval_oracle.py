@@ -10,7 +10,7 @@ from benchmarks.suites.retrieval_oracle import (
     advantage,
     evaluate_retrieval_oracle,
 )
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.engine.steps import Failure, Reply, run
+from sdrag.effects.steps import Failure, Reply, run
 from sdrag.errors import HostError
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.engine.steps import Failure, run
+from sdrag.effects.steps import Failure, run
 from sdrag.errors import HostError, UsageError
 from sdrag.guardrails import access
 from sdrag.guardrails.conditions import And, Contains, Eq, In, Lte, Or, as_chroma, both

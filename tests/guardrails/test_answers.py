@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from langchain_sdrag import AnswerGuard
-from sdrag.engine.prompts import Labelled
-from sdrag.engine.steps import Failure
+from sdrag.effects.prompts import Labelled
+from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError, PolicyError
 from sdrag.guardrails.answer import DECLINED, MOST_CHARACTERS, guard
 from sdrag.guardrails.answer_io import draft_of

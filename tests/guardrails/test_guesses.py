@@ -15,7 +15,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Principal, acting_as
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.guardrails.answer import DECLINED, Draft
 from sdrag.pipeline import Engine, Request, check_answer, disclose
 from sdrag.policy import Policy

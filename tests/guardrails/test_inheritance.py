@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.errors import UsageError
 from sdrag.guardrails import access
 from sdrag.guardrails.inheritance import NOBODY, DocumentSection, inherited

@@ -8,7 +8,7 @@ import urllib.parse
 
 import pytest
 
-from sdrag.engine.steps import Failure
+from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError
 from sdrag.guardrails.injection import passage_scan, patterns, scan, screen
 from sdrag.guardrails.injection.normalise import views

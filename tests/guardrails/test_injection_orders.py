@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.guardrails.injection import scan, screen
 from sdrag.policy import InjectionSection
 from sdrag.testing import Scripted

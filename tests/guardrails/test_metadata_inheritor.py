@@ -20,7 +20,7 @@ from llama_index.core.schema import (
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Principal, Span
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.errors import UsageError
 from sdrag.guardrails import access
 from sdrag.guardrails.inheritance import DocumentSection, nobodys

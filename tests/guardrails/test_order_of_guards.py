@@ -14,7 +14,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Principal, acting_as
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.guardrails import staleness
 from sdrag.pipeline import Engine, Request, retrieve
 from sdrag.policy import GUARDS, StalenessSection

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.engine.steps import Failure
+from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError
 from sdrag.guardrails import relevance
 from sdrag.guardrails.relevance import SCALES, unit

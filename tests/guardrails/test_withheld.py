@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sdrag import Principal
-from sdrag.engine.steps import Reply, run
+from sdrag.effects.steps import Reply, run
 from sdrag.guardrails.answer import Draft, guard
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
@@ -386,7 +386,7 @@ class TestAnyoneWhoOpensTheState:
             "from sdrag.guardrails.answer import Draft, guard\n"
             "from sdrag.policy import Policy\n"
             "from sdrag.state import open_state\n"
-            "from sdrag.engine.steps import run\n"
+            "from sdrag.effects.steps import run\n"
             "from sdrag.testing import Scripted\n"
             "from sdrag.vocabulary import Passage\n"
             "path, policy, answer, sent = map(json.loads, sys.argv[1:])\n"

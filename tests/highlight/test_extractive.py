@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sdrag.engine.prompts import Label, untrusted
-from sdrag.engine.steps import run
+from sdrag.effects.prompts import Label, untrusted
+from sdrag.effects.steps import run
 from sdrag.highlight.extractive import Extractive
 from sdrag.highlight.protocol import Context
 from sdrag.testing import Scripted

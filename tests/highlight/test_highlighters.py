@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from sdrag.engine.prompts import Label, untrusted
-from sdrag.engine.steps import run
+from sdrag.effects.prompts import Label, untrusted
+from sdrag.effects.steps import run
 from sdrag.errors import ModelReplyError
 from sdrag.highlight.prompting import baseline, between, by_span, structured, two_steps
 from sdrag.highlight.protocol import Context, Highlighter

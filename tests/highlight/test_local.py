@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.engine.prompts import Label, untrusted
-from sdrag.engine.steps import run
+from sdrag.effects.prompts import Label, untrusted
+from sdrag.effects.steps import run
 from sdrag.highlight.local import Local, local
 from sdrag.highlight.protocol import Context
 from sdrag.highlight.token_overlap import (

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sdrag.engine.prompts import Label, Labelled, Prompt, admit
-from sdrag.engine.runner import Limits, PortRunner, Ports
-from sdrag.engine.steps import Steps, run
+from sdrag.effects.prompts import Label, Labelled, Prompt, admit
+from sdrag.effects.runner import Limits, PortRunner, Ports
+from sdrag.effects.steps import Steps, run
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.highlight.answering import answer, in_document_order, plan
 from sdrag.highlight.exchange import Answer, Asked, Settings

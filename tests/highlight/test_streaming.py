@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.engine.prompts import Label, Labelled, Prompt
-from sdrag.engine.steps import Steps, arun, run
+from sdrag.effects.prompts import Label, Labelled, Prompt
+from sdrag.effects.steps import Steps, arun, run
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.highlight.exchange import Answer, Asked, Ending, Plan, Settings
 from sdrag.highlight.protocol import Context, Proposal

@@ -17,8 +17,8 @@ from pydantic import BaseModel, Field
 from langchain_sdrag import ConstraintBinder, RedactedView
 from langchain_sdrag.effects import completing
 from langchain_sdrag.windows import context_window
-from sdrag.engine.prompts import Message, Prompt, constant
-from sdrag.engine.tokens import Completion, text_of
+from sdrag.effects.prompts import Message, Prompt, constant
+from sdrag.effects.tokens import Completion, text_of
 from sdrag.state import open_state
 
 USAGE = {"input_tokens": 50, "output_tokens": 20, "total_tokens": 70}

@@ -12,8 +12,8 @@ from test_fitting import PLAIN, Marked, written
 
 from benchmarks.suites.linkage_clusters import packaged_clusters
 from sdrag.detectors.local import LocalDetector
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.steps import run
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.steps import run
 from sdrag.errors import UsageError
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.carried import Carried, with_carried

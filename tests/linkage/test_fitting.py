@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.engine.prompts import Label, Prompt
-from sdrag.engine.steps import Outcome, Steps, try_each
+from sdrag.effects.prompts import Label, Prompt
+from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.errors import UsageError
 from sdrag.linkage.assessment import assess
 from sdrag.linkage.fitting import Fitted, fit

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, run
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps, run
 from sdrag.errors import ModelError, UsageError
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.checkpoint import detect_all

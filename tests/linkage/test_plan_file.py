@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_fitting import PLAIN, Marked, written
 
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.steps import run
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.steps import run
 from sdrag.errors import UsageError
 from sdrag.linkage.fitting import Fitted, fit
 from sdrag.linkage.plan_file import packed, unpacked

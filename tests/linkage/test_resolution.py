@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.engine.steps import run
+from sdrag.effects.steps import run
 from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.linkage.mentions import Found, found_in, longest
 from sdrag.linkage.resolution import Resolved, resolve

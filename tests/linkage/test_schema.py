@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sdrag.detectors.local import LocalDetector
-from sdrag.engine.steps import replied, run
+from sdrag.effects.steps import replied, run
 from sdrag.errors import PolicyError, UsageError
 from sdrag.linkage import assess, mask_corpus
 from sdrag.linkage.context_types import descriptions

@@ -21,8 +21,8 @@ from pydantic import BaseModel, PrivateAttr
 from llamaindex_sdrag.effects import completing
 from llamaindex_sdrag.windows import context_window
 from llamaindex_sdrag.wrapping import LLAMAINDEX
-from sdrag.engine.prompts import Message, Prompt, constant
-from sdrag.engine.tokens import Completion
+from sdrag.effects.prompts import Message, Prompt, constant
+from sdrag.effects.tokens import Completion
 from sdrag.policy import Policy
 from sdrag.wrapper_setup import WrapperSetup
 

@@ -26,8 +26,8 @@ from llama_index.core.schema import (
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.engine.runner import Limits, Port, PortRunner, Ports
-from sdrag.engine.steps import arun, run
+from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.steps import arun, run
 from sdrag.pipeline import Engine, Request, disclose, retrieve
 from sdrag.principals import acting_as, current_principal
 from sdrag.state import StateSource

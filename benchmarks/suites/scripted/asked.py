@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sdrag.engine.prompts import Prompt
+from sdrag.effects.prompts import Prompt
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Confidential
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable
 
 from benchmarks.suites.scripted.asked import Confirming, Extracting, read_prompt, shown
-from sdrag.engine.prompts import Prompt
+from sdrag.effects.prompts import Prompt
 from sdrag.text.folding import fold_text
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any
 
 from benchmarks.suites.scripted.asked import MARK
-from sdrag.engine.prompts import Prompt
+from sdrag.effects.prompts import Prompt
 from sdrag.vocabulary import Confidential
 
 __all__ = ["StumblingModel"]

@@ -81,9 +81,9 @@ def _bound(
     rules: Policy, source: Any, state: tuple[str, Path | None], llm: str
 ) -> dict[str, float | int]:
     from sdrag.disclosure import Ingested
-    from sdrag.engine.batches import batched
-    from sdrag.engine.runner import PortRunner, Ports
-    from sdrag.engine.steps import run
+    from sdrag.effects.batches import batched
+    from sdrag.effects.runner import PortRunner, Ports
+    from sdrag.effects.steps import run
     from sdrag.minilm import installed
     from sdrag.pipeline import Engine
     from sdrag.pipeline import bind as bind_passages

@@ -16,7 +16,7 @@ from sdrag.policy import Policy
 
 if TYPE_CHECKING:
     from sdrag.disclosure.constraint_parser import ParsedConstraint
-    from sdrag.engine.prompts import Prompt
+    from sdrag.effects.prompts import Prompt
     from sdrag.evaluation.examples import ExampleFailure
 
 __all__ = ["check"]

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from sdrag.disclosure import locate
 from sdrag.disclosure.documents import with_documents
 from sdrag.disclosure.extraction_prompt import extraction_prompt
-from sdrag.engine.batches import batched
-from sdrag.engine.prompts import constant
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import Failure, run
-from sdrag.engine.tokens import CHARACTERS_PER_TOKEN, estimated
+from sdrag.effects.batches import batched
+from sdrag.effects.prompts import constant
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import Failure, run
+from sdrag.effects.tokens import CHARACTERS_PER_TOKEN, estimated
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy
 from sdrag.wrapper_setup import local_embeddings

@@ -21,8 +21,8 @@ from sdrag.cli.models import LOCAL, chat_model, complete_with
 from sdrag.cli.progress_bar import progress_bar
 from sdrag.detectors.local import LocalDetector
 from sdrag.documents import ReadFile, Skipped, read_files
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import EffectRunner, run
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import EffectRunner, run
 from sdrag.errors import UsageError
 from sdrag.extras import require_extra
 from sdrag.linkage.carried import Carried

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.tokens import text_of
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.tokens import text_of
 from sdrag.errors import UsageError
 from sdrag.extras import require_extra
 

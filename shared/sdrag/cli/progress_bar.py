@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sdrag.engine.progress import Progress
+from sdrag.effects.progress import Progress
 from sdrag.extras import require_extra
 
 __all__ = ["progress_bar"]

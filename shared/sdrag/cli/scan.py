@@ -18,7 +18,7 @@ from sdrag.errors import UsageError
 
 if TYPE_CHECKING:
     from sdrag.documents import Skipped
-    from sdrag.engine.progress import Progress
+    from sdrag.effects.progress import Progress
     from sdrag.vocabulary import Passage
 
 __all__ = ["scan"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import is_dataclass
 from typing import Protocol
 
-from sdrag.engine.steps import Outcome, Steps
+from sdrag.effects.steps import Outcome, Steps
 from sdrag.vocabulary import Mention
 
 __all__ = ["Detector", "detector_identity"]

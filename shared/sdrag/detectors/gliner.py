@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from sdrag.detectors.text_windows import windows
-from sdrag.engine.runner import try_within
-from sdrag.engine.steps import Outcome, Steps
+from sdrag.effects.runner import try_within
+from sdrag.effects.steps import Outcome, Steps
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["DEFAULT_LABELS", "GlinerDetector", "GlinerModel"]

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sdrag.detectors.text_windows import windows
-from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill, sensitive
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, complete
+from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sensitive
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps, complete
 from sdrag.errors import ModelReplyError
 from sdrag.text.folding import fold
 from sdrag.text.spans import locate

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from sdrag.engine.runner import try_within
-from sdrag.engine.steps import Outcome, Steps
+from sdrag.effects.runner import try_within
+from sdrag.effects.steps import Outcome, Steps
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["DEFAULT_TYPES", "PresidioAnalyzer", "PresidioDetector"]

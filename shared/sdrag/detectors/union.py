@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sdrag.detectors import Detector
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Mention, Span
 

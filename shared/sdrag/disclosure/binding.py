@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdrag.disclosure.ranking import compare
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.policy import DisclosureSection
 from sdrag.state import State
 from sdrag.state.bindings import Bindings

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from sdrag.disclosure.ranking import rank
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.policy import DisclosureSection, binds
 from sdrag.state import State
 from sdrag.vocabulary import Confidential, Constraint, Decision, Passage, Principal

@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sdrag.detectors.local.tables import first_names, places, surnames
 from sdrag.disclosure.extraction_prompt import asked_again, between_marks
-from sdrag.engine.prompts import Message, Prompt, constant, sensitive
+from sdrag.effects.prompts import Message, Prompt, constant, sensitive
 from sdrag.vocabulary import Confidential, Constraint
 
 __all__ = [

@@ -20,9 +20,9 @@ from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.decoded import ENCODED
 from sdrag.disclosure.model_replies import read_answers
 from sdrag.disclosure.stored_findings import Found, Lookup
-from sdrag.engine.prompts import Labelled
-from sdrag.engine.steps import Failure, Outcome, Steps, complete, compute, replied
-from sdrag.engine.tokens import CHARACTERS_PER_TOKEN
+from sdrag.effects.prompts import Labelled
+from sdrag.effects.steps import Failure, Outcome, Steps, complete, compute, replied
+from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.state.span_bytes import by_rule
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.phrase_matcher import PhraseMatcher

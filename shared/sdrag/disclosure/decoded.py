@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sdrag.disclosure.texts import Group
-from sdrag.engine.steps import Failure, Reply, Steps, compute
+from sdrag.effects.steps import Failure, Reply, Steps, compute
 from sdrag.text.decoding import MappedText, decode
 from sdrag.vocabulary import Confidential, Finding
 

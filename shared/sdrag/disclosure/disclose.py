@@ -22,7 +22,7 @@ from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.release import Enforcement, decision, release, withheld
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts
-from sdrag.engine.steps import Steps, compute, replied
+from sdrag.effects.steps import Steps, compute, replied
 from sdrag.errors import SdragError
 from sdrag.privacy.identities import alias
 from sdrag.vocabulary import Decision, Passage, Principal, Redaction

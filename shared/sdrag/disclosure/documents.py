@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.engine.tokens import CHARACTERS_PER_TOKEN
+from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.text.folding import is_boundary
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage, Span

@@ -16,8 +16,8 @@ from sdrag.disclosure.documents import Block, blocks
 from sdrag.disclosure.extraction_prompt import extraction_prompt
 from sdrag.disclosure.model_replies import read_verdicts
 from sdrag.disclosure.texts import Group
-from sdrag.engine.prompts import Labelled, sensitive
-from sdrag.engine.steps import Failure, Outcome, Steps, complete, compute
+from sdrag.effects.prompts import Labelled, sensitive
+from sdrag.effects.steps import Failure, Outcome, Steps, complete, compute
 from sdrag.errors import ModelTimeoutError
 from sdrag.policy import DisclosureSection
 from sdrag.text.folding import fold

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill
 from sdrag.vocabulary import Constraint
 
 __all__ = ["Verdict", "Verdicts", "asked_again", "between_marks", "extraction_prompt"]

@@ -32,7 +32,7 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.type_locator import typed
-from sdrag.engine.steps import Steps, replied
+from sdrag.effects.steps import Steps, replied
 from sdrag.policy import Policy, binds
 from sdrag.state.entries import WORD
 from sdrag.text.dates import MONTHS

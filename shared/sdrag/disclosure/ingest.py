@@ -30,8 +30,8 @@ from sdrag.disclosure.locating import located
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.stored_findings import Lookup
 from sdrag.disclosure.texts import Texts
-from sdrag.engine.progress import Progress
-from sdrag.engine.steps import Steps, compute, replied, search
+from sdrag.effects.progress import Progress
+from sdrag.effects.steps import Steps, compute, replied, search
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.state import State

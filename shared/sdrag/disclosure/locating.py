@@ -21,7 +21,7 @@ from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.stored_findings import Doubts, Facts, Found, Lookup
 from sdrag.disclosure.technical_findings import without_chance
 from sdrag.disclosure.texts import Texts
-from sdrag.engine.steps import Steps, compute, replied
+from sdrag.effects.steps import Steps, compute, replied
 from sdrag.state.entries import Entries
 from sdrag.state.findings import Known, Located
 from sdrag.state.keys import DOCUMENT_BYTES

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from sdrag.engine.lenient_json import UNREAD, json_values, lenient_values
+from sdrag.effects.lenient_json import UNREAD, json_values, lenient_values
 
 __all__ = ["MAX_REPLY", "json_values", "meant", "read_answers", "read_verdicts"]
 

@@ -19,7 +19,7 @@ from sdrag.disclosure.release import Enforcement
 from sdrag.disclosure.rephrase import Source, rephrase
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.surface_forms import lasts
-from sdrag.engine.steps import Steps, compute, replied
+from sdrag.effects.steps import Steps, compute, replied
 from sdrag.state.register import Register
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sdrag.engine.steps import Steps, embed, replied
+from sdrag.effects.steps import Steps, embed, replied
 from sdrag.state import State
 from sdrag.vocabulary import SCORE_DIGITS, Constraint, Passage
 

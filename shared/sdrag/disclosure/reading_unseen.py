@@ -26,7 +26,7 @@ from sdrag.disclosure.extraction import Extraction, extract, extract_again
 from sdrag.disclosure.setup import Locator
 from sdrag.disclosure.stored_findings import Doubts, Found, Lookup
 from sdrag.disclosure.texts import Group
-from sdrag.engine.steps import (
+from sdrag.effects.steps import (
     Failure,
     Outcome,
     Steps,

@@ -21,8 +21,8 @@ from hashlib import blake2b
 
 from sdrag.disclosure.documents import Block, blocks
 from sdrag.disclosure.extraction_prompt import between_marks
-from sdrag.engine.prompts import Labelled, Message, Prompt, constant, sensitive
-from sdrag.engine.steps import Failure, Outcome, Steps, complete
+from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
+from sdrag.effects.steps import Failure, Outcome, Steps, complete
 from sdrag.errors import ModelTimeoutError
 from sdrag.policy import DisclosureSection
 from sdrag.vocabulary import Confidential, Constraint, Passage

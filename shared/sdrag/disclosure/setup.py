@@ -18,7 +18,7 @@ from typing import Protocol
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.understood import why_not
-from sdrag.engine.steps import Outcome, Steps
+from sdrag.effects.steps import Outcome, Steps
 from sdrag.policy import Policy
 from sdrag.state import State
 from sdrag.vocabulary import Constraint, Finding, Passage

@@ -23,10 +23,10 @@ from sdrag.distributed.recording import (
 )
 from sdrag.distributed.session import RayOptions, ray_session
 from sdrag.distributed.workers import Work, placed
-from sdrag.engine.batches import batched
-from sdrag.engine.progress import Progress
-from sdrag.engine.runner import PortRunner, Ports
-from sdrag.engine.steps import EffectRunner, run
+from sdrag.effects.batches import batched
+from sdrag.effects.progress import Progress
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import EffectRunner, run
 from sdrag.minilm import installed
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy, PolicySource

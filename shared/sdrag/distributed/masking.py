@@ -27,8 +27,8 @@ from sdrag.distributed.plain import (
 )
 from sdrag.distributed.session import RayOptions, ray_session
 from sdrag.distributed.workers import Work, placed
-from sdrag.engine.batches import batched
-from sdrag.engine.steps import run
+from sdrag.effects.batches import batched
+from sdrag.effects.steps import run
 from sdrag.linkage.edges import Links
 from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.incidence import Incidence

@@ -16,7 +16,7 @@ from typing import Any
 
 from sdrag.disclosure.setup import Locator
 from sdrag.distributed.plain import plain_passages
-from sdrag.engine.steps import (
+from sdrag.effects.steps import (
     Effect,
     EffectRunner,
     Embed,

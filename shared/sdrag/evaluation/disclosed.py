@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import run
-from sdrag.engine.tokens import Completion
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import run
+from sdrag.effects.tokens import Completion
 from sdrag.evaluation.articles import Article, Question
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.measures import broken, completeness, lost_words, share_kept

@@ -15,9 +15,9 @@ from itertools import chain
 from typing import Literal
 
 from sdrag.disclosure.understood import not_understood
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import run
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import ConstraintSection, ExampleSection, Policy
 from sdrag.text.folding import fold_text

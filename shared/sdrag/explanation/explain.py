@@ -24,9 +24,9 @@ from sdrag.disclosure.release import Enforcement
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
 from sdrag.disclosure.understood import not_understood
-from sdrag.engine.prompts import Prompt
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import Reply, Steps, run
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import Reply, Steps, run
 from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.explanation.causes import Cause
 from sdrag.explanation.explanations import ExplainedSpan, Explanation

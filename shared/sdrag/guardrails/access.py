@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sdrag.engine.steps import Reply, Steps
-from sdrag.engine.steps import authorize as ask_host
+from sdrag.effects.steps import Reply, Steps
+from sdrag.effects.steps import authorize as ask_host
 from sdrag.errors import SdragError
 from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
 from sdrag.guardrails.screened import Screened, dropped

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
 from sdrag.guardrails.answer_work import DECLINED, AnswerWork, Draft, Guarded, Status
 from sdrag.guardrails.claims import find_citations, is_wordless

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.guardrails.inheritance import DocumentSection, inherited, nobodys
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import Policy

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.guardrails.judging import ask_model, ask_nli
 from sdrag.guardrails.opposition import SentenceFacts, alike, opposed, read_sentence
 from sdrag.guardrails.statements import statements

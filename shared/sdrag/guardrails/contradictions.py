@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.comparison import Conflict, compared

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sdrag.engine.steps import Steps, search
+from sdrag.effects.steps import Steps, search
 from sdrag.guardrails.screened import Screened
 from sdrag.vocabulary import Decision, Passage
 

@@ -18,8 +18,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from sdrag.engine.prompts import Label, Labelled, Message, Prompt, constant, fill
-from sdrag.engine.steps import Failure, Outcome, Steps, complete, score
+from sdrag.effects.prompts import Label, Labelled, Message, Prompt, constant, fill
+from sdrag.effects.steps import Failure, Outcome, Steps, complete, score
 from sdrag.errors import SdragError
 
 __all__ = ["Relation", "ask_model", "ask_nli"]

@@ -21,7 +21,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, embed, score
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps, embed, score
 from sdrag.errors import SdragError
 from sdrag.guardrails import notices
 from sdrag.guardrails.screened import Retrieval, Screened

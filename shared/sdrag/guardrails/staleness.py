@@ -19,7 +19,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from sdrag.engine.steps import Steps
+from sdrag.effects.steps import Steps
 from sdrag.guardrails.metadata_dates import instant, last_instant
 from sdrag.guardrails.screened import Retrieval, Screened, evidence
 from sdrag.policy import StalenessSection

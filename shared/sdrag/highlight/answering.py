@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
-from sdrag.engine.prompts import Label, Labelled, untrusted
-from sdrag.engine.steps import (
+from sdrag.effects.prompts import Label, Labelled, untrusted
+from sdrag.effects.steps import (
     Failure,
     Outcome,
     Steps,

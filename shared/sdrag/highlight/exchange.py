@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sdrag.engine.prompts import Label, Prompt
+from sdrag.effects.prompts import Label, Prompt
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.verification import Refusal
 from sdrag.policy import HighlightSection

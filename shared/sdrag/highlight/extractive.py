@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sdrag.engine.prompts import Labelled
-from sdrag.engine.steps import Steps
+from sdrag.effects.prompts import Labelled
+from sdrag.effects.steps import Steps
 from sdrag.extras import require_extra
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.text.sentences import sentences

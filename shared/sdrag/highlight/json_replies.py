@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sdrag.engine.lenient_json import json_values
-from sdrag.engine.prompts import Labelled
+from sdrag.effects.lenient_json import json_values
+from sdrag.effects.prompts import Labelled
 from sdrag.errors import ModelReplyError
 
 __all__ = ["MAX_REPLY", "read_reply"]

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from sdrag.engine.prompts import Labelled
-from sdrag.engine.steps import Steps
+from sdrag.effects.prompts import Labelled
+from sdrag.effects.steps import Steps
 from sdrag.highlight.embedded import Embedded, embedded
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.token_overlap import Question, overlap

@@ -14,8 +14,8 @@ from itertools import islice
 
 from pydantic import BaseModel, Field
 
-from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill
-from sdrag.engine.steps import Steps, complete, replied
+from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.effects.steps import Steps, complete, replied
 from sdrag.highlight.json_replies import MAX_REPLY, read_reply
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.text.folding import Folded, fold, fold_text

@@ -7,7 +7,7 @@ questions (section 9: "since both of these fields are of boolean type, they are 
 to introduce any new security risk").
 
 Its prompts hold the question. So the passages must hold nothing that a constraint
-withholds, and their label says whether that is so: `sdrag.engine.prompts.admit`
+withholds, and their label says whether that is so: `sdrag.effects.prompts.admit`
 refuses a prompt in which UNTRUSTED meets SENSITIVE, whoever wrote the highlighter.
 """
 
@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from sdrag.engine.prompts import Label, Labelled
-from sdrag.engine.steps import Steps
+from sdrag.effects.prompts import Label, Labelled
+from sdrag.effects.steps import Steps
 from sdrag.vocabulary import Confidential, Passage
 
 __all__ = ["Context", "Highlighter", "Proposal"]

@@ -19,8 +19,8 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field, StrictBool
 
-from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill
-from sdrag.engine.steps import Steps, complete, gather, replied
+from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.effects.steps import Steps, complete, gather, replied
 from sdrag.errors import SdragError
 from sdrag.highlight.json_replies import read_reply
 from sdrag.highlight.protocol import Context, Highlighter, Proposal

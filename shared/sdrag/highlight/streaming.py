@@ -21,8 +21,8 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from sdrag.engine.prompts import Label, Labelled, Prompt
-from sdrag.engine.steps import EffectRunner, Steps, arun, run
+from sdrag.effects.prompts import Label, Labelled, Prompt
+from sdrag.effects.steps import EffectRunner, Steps, arun, run
 from sdrag.errors import ModelError, SdragError
 from sdrag.highlight.answering import (
     check_guesses,

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from sdrag.engine.prompts import Label, Labelled, Message, Prompt, constant, verified
+from sdrag.effects.prompts import Label, Labelled, Message, Prompt, constant, verified
 from sdrag.vocabulary import Highlight
 
 __all__ = ["MAX_GUESSES", "Summary", "joined_highlights", "summary_prompt"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdrag.engine.steps import EffectRunner, Steps, run
+from sdrag.effects.steps import EffectRunner, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.chains import LEVELS, Chains, enumerate_chains
 from sdrag.linkage.edges import Edges, find_edges

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sdrag.detectors import Detector
-from sdrag.engine.steps import EffectRunner, Steps, run
+from sdrag.effects.steps import EffectRunner, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.carried import Carried
 from sdrag.linkage.entity_schema import weights_of

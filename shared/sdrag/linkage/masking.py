@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sdrag.detectors import Detector
-from sdrag.engine.steps import EffectRunner, Failure, Outcome, Steps, run
+from sdrag.effects.steps import EffectRunner, Failure, Outcome, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.assessment import Assessment, assess_steps
 from sdrag.linkage.carried import Carried, with_carried

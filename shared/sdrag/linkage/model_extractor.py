@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from sdrag.engine.prompts import Labelled, Message, Prompt, constant, fill, sensitive
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, complete
+from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sensitive
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps, complete
 from sdrag.errors import ModelReplyError, SdragError
 from sdrag.linkage.entity_schema import DIRECT, WEIGHTS, canonical_type
 from sdrag.linkage.incidence import uniqueness

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from sdrag.detectors import Detector
-from sdrag.engine.batches import batched
-from sdrag.engine.steps import EffectRunner, Failure, run
+from sdrag.effects.batches import batched
+from sdrag.effects.steps import EffectRunner, Failure, run
 from sdrag.linkage.edges import Links
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.mentions import Found, found_in

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from sdrag.engine.steps import EffectRunner, run
+from sdrag.effects.steps import EffectRunner, run
 from sdrag.errors import UsageError
 from sdrag.linkage.carried import Carried
 from sdrag.linkage.fitting import Fitted, PlanInput

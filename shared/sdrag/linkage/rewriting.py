@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from sdrag.engine.prompts import Labelled, Message, Prompt, fill, sensitive
-from sdrag.engine.steps import Outcome, Reply, Steps, complete
+from sdrag.effects.prompts import Labelled, Message, Prompt, fill, sensitive
+from sdrag.effects.steps import Outcome, Reply, Steps, complete
 from sdrag.linkage.replacing import Masker
 from sdrag.vocabulary import Passage
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import EffectRunner, Embed
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import EffectRunner, Embed
 from sdrag.minilm import embed_texts
 from sdrag.policy import LinkageSection, Policy, PolicySource
 

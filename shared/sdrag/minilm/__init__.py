@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from sdrag.engine.batches import batched
+from sdrag.effects.batches import batched
 from sdrag.errors import MissingExtraError, UsageError
 from sdrag.extras import require_extra
 from sdrag.minilm.vectors import Vectors

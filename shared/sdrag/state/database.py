@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from sdrag.engine.batches import batched
+from sdrag.effects.batches import batched
 from sdrag.errors import UsageError
 
 __all__ = ["Connection", "Database", "Rows", "among", "lost_state", "replacing"]

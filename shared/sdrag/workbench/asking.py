@@ -14,8 +14,8 @@ from threading import Lock
 from typing import Any
 
 from sdrag.documents import chunks_of
-from sdrag.engine.runner import Port, PortRunner, Ports
-from sdrag.engine.steps import Embed, run
+from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.steps import Embed, run
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.minilm import embed_texts
 from sdrag.pipeline import Engine, Request, bind, disclose

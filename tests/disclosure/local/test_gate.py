@@ -14,7 +14,7 @@ from sdrag.disclosure.local import LocalLocator, gate, gate_locator
 from sdrag.disclosure.local.gate import Decision, decide
 from sdrag.disclosure.local.gate_locator import Thresholds
 from sdrag.disclosure.local.scorer import Scores, score
-from sdrag.engine.steps import Failure, Reply, run
+from sdrag.effects.steps import Failure, Reply, run
 from sdrag.errors import InternalError, UsageError
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage

@@ -9,7 +9,7 @@ import pytest
 from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
-from sdrag.engine.steps import Reply, run
+from sdrag.effects.steps import Reply, run
 from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
 

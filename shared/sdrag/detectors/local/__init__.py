@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sdrag.detectors.local.shorter_forms import later_forms
-from sdrag.engine.steps import Outcome, Steps, try_each
+from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.vocabulary import Mention
 
 __all__ = ["LocalDetector", "later_forms", "mentions"]

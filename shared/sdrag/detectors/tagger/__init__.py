@@ -20,7 +20,7 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.local.lexicon import ACRONYMS
 from sdrag.detectors.local.tables import common_words
 from sdrag.detectors.tagger.tagging import Tag, available, tags
-from sdrag.engine.steps import Outcome, Steps, replied, try_each
+from sdrag.effects.steps import Outcome, Steps, replied, try_each
 from sdrag.vocabulary import Mention, Span
 
 __all__ = ["IDENTIFYING", "TaggerDetector", "available"]

@@ -41,8 +41,8 @@ from sdrag.disclosure.hierarchy.tree import (
     Summary,
     in_layers,
 )
-from sdrag.engine.progress import progress_bar
-from sdrag.engine.prompts import (
+from sdrag.effects.progress import progress_bar
+from sdrag.effects.prompts import (
     Labelled,
     Message,
     Prompt,
@@ -51,7 +51,7 @@ from sdrag.engine.prompts import (
     joined,
     sensitive,
 )
-from sdrag.engine.steps import (
+from sdrag.effects.steps import (
     Failure,
     Outcome,
     Steps,

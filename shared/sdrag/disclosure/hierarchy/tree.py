@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from sdrag.engine.progress import Progress
+from sdrag.effects.progress import Progress
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Confidential, Decision, Passage
 

@@ -27,7 +27,7 @@ from sdrag.disclosure.local.gate_locator import Thresholds, decided, is_decided
 from sdrag.disclosure.local.joined_text import JoinedText, document_mentions
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.type_locator import typed
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, replied, try_each
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, try_each
 from sdrag.errors import UsageError
 from sdrag.minilm import installed
 from sdrag.text.spans import shifted

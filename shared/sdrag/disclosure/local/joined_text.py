@@ -21,7 +21,7 @@ from typing import Self
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import later_forms
-from sdrag.engine.steps import Outcome, Steps, replied, try_each
+from sdrag.effects.steps import Outcome, Steps, replied, try_each
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Confidential, Finding, Mention, Passage, Span

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, replied, score, try_each
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, score, try_each
 from sdrag.errors import HostError, SdragError
 from sdrag.guardrails.injection.patterns import find
 from sdrag.guardrails.injection.text_scan import (

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from sdrag.engine.steps import Failure, Outcome, Reply, Steps, reserve
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps, reserve
 from sdrag.errors import LocalLimitError
 from sdrag.guardrails.injection.passage_scan import RULE, Scanned, scanned
 from sdrag.guardrails.injection.text_scan import Suspicion

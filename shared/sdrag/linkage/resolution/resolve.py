@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from sdrag.engine.steps import Steps, embed, replied
+from sdrag.effects.steps import Steps, embed, replied
 from sdrag.linkage.entity_schema import WEIGHTS, Schema, weight_of
 from sdrag.linkage.mentions import Found
 from sdrag.linkage.resolution.forms import Forms, pool_of

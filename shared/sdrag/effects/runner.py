@@ -27,9 +27,9 @@ from math import inf
 from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
-from sdrag.engine.prompts import Labelled, Prompt
-from sdrag.engine.retrying import retry_rules, server_of
-from sdrag.engine.steps import (
+from sdrag.effects.prompts import Labelled, Prompt
+from sdrag.effects.retrying import retry_rules, server_of
+from sdrag.effects.steps import (
     Authorize,
     Complete,
     Effect,
@@ -42,7 +42,7 @@ from sdrag.engine.steps import (
     Search,
     try_each,
 )
-from sdrag.engine.tokens import Completion, Meter, text_of
+from sdrag.effects.tokens import Completion, Meter, text_of
 from sdrag.errors import (
     HostError,
     InternalError,

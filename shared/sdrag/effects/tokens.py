@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Self
 
-from sdrag.engine.retrying import refusal
+from sdrag.effects.retrying import refusal
 from sdrag.vocabulary import Confidential
 
 __all__ = ["CHARACTERS_PER_TOKEN", "Completion", "Meter", "estimated", "text_of"]

@@ -20,7 +20,7 @@ work is done while a model is waited for. The drivers do that themselves, so a r
 is never asked for it. But it may be asked for one effect while it answers another.
 
 The prompt check is made in both drivers: a prompt that breaks a rule of
-`sdrag.engine.prompts` is refused before a runner sees it, and a reply inherits the
+`sdrag.effects.prompts` is refused before a runner sees it, and a reply inherits the
 labels of its prompt, whoever wrote the runner.
 
 Rules compose by `yield from`, and so does the pipeline. A test of a rule needs no
@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overload
 
-from sdrag.engine.prompts import Labelled, Prompt, admit
+from sdrag.effects.prompts import Labelled, Prompt, admit
 from sdrag.errors import (
     InternalError,
     PromptSanitizationError,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.engine.runner import Port
-from sdrag.engine.steps import Embed, Search
+from sdrag.effects.runner import Port
+from sdrag.effects.steps import Embed, Search
 from sdrag.vocabulary import Passage
 
 __all__ = ["EmbedPort", "HostSearch", "embedding_once"]
