@@ -102,7 +102,6 @@ class ParsedConstraint(Confidential):
             empty where it only says what that is about.
         topics: What it speaks of, with the cues that tell it in a text.
         language: ISO 639-1 code; `und` where it is of no language that is known here.
-        unknown_words: Which of its words are in no dictionary, counted from 1.
         status: Whether the local engine can enforce it.
         reason: Why not, in plain words that quote nothing; empty if it can.
     """
@@ -121,7 +120,6 @@ class ParsedConstraint(Confidential):
     statement: str = ""
     topics: tuple[Topic, ...] = ()
     language: str = "en"
-    unknown_words: tuple[int, ...] = ()
     status: Status = "understood"
     reason: str = ""
 
@@ -162,11 +160,7 @@ def _parse_text(text: str) -> ParsedConstraint:
             parsed = _without_types(parsed, excepted)
     words = Words(plain)
     misspelt = [words.listed[place - 1] for place in words.misspelt]
-    parsed = replace(
-        parsed,
-        language=language_of(plain, misspelt),
-        unknown_words=words.unknown,
-    )
+    parsed = replace(parsed, language=language_of(plain, misspelt))
     reason = parsed.reason or _doubt(parsed, plain, words)
     if not re.search(r"[^\W\d_]", plain):
         reason = _NOTHING

@@ -230,13 +230,8 @@ class Words:
         ]
 
     @property
-    def unknown(self) -> tuple[int, ...]:
-        """Words in no list, capitals or not."""
-        return self._places(lambda word: not is_known(word))
-
-    @property
     def misspelt(self) -> tuple[int, ...]:
-        """Those of them that cannot be names."""
+        """Words in no list that cannot be names."""
         return self._places(lambda word: not (is_known(word) or _may_be_name(word)))
 
     @property
