@@ -22,7 +22,7 @@ from benchmarks.suites.scripted.asked import (
     Extracting,
     read_prompt,
 )
-from sdrag.disclosure.model_replies import read_answers, read_verdicts
+from sdrag.disclosure.model.replies import read_answers, read_verdicts
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import Steps, run

@@ -123,7 +123,7 @@ def _summarizing():
 
 
 def _extracting():
-    from sdrag.disclosure.extraction_prompt import extraction_prompt  # noqa: PLC0415
+    from sdrag.disclosure.model.extract import extraction_prompt  # noqa: PLC0415
 
     return [extraction_prompt(RAW, CONSTRAINTS, b"k" * 16)]
 
@@ -138,17 +138,17 @@ def _summarizing_clusters():
 
 
 def _confirming():
-    from sdrag.disclosure.confirm_prompt import (  # noqa: PLC0415
+    from sdrag.disclosure.model.confirm_prompt import (  # noqa: PLC0415
+        Confirmation,
         Marked,
-        confirm_prompt,
     )
 
-    marked = [Marked("words", (TEXT,), (CONSTRAINTS[0].id,))]
-    return [confirm_prompt([TEXT], marked, CONSTRAINTS, bytes(32)).prompt]
+    marked = Marked("words", b"", {CONSTRAINTS[0].id: None}, {TEXT: None})
+    return [Confirmation.of([marked], CONSTRAINTS, bytes(32)).prompt]
 
 
 def _rephrasing():
-    from sdrag.disclosure.rephrase import rephrasing_prompt  # noqa: PLC0415
+    from sdrag.disclosure.model.rephrase import rephrasing_prompt  # noqa: PLC0415
 
     return [rephrasing_prompt(RAW, CONSTRAINTS, b"k" * 16)]
 
@@ -185,8 +185,8 @@ BUILT = {
     ],
     ("questions.split_by_model",): _splitting,
     ("summarizer.summary_prompt",): _summarizing,
-    ("extraction_prompt.extraction_prompt",): _extracting,
-    ("confirm_prompt.confirm_prompt",): _confirming,
+    ("extract.extraction_prompt",): _extracting,
+    ("confirm_prompt.of",): _confirming,
     ("rephrase.rephrasing_prompt",): _rephrasing,
     ("building._prompt",): _summarizing_clusters,
     ("llm.detection_prompt",): _detecting,
@@ -221,11 +221,11 @@ def test_no_prompt_holds_the_query_beside_unredacted_text(names):
 
 def test_the_prompts_of_redaction_are_admitted_and_have_no_room_for_a_query():
     """No builder of the disclosure package takes a question; its prompts are sent."""
-    from sdrag.disclosure import extraction_prompt, rephrase  # noqa: PLC0415
+    from sdrag.disclosure.model import extract, rephrase  # noqa: PLC0415
 
     assert all(map(admit, [*_extracting(), *_rephrasing()]))
     for builder in (
-        extraction_prompt.extraction_prompt,
+        extract.extraction_prompt,
         rephrase.rephrasing_prompt,
     ):
         taken = set(inspect.signature(builder).parameters)

@@ -15,10 +15,10 @@ from benchmarks.suites.scripted.exact import ExactModel
 from benchmarks.suites.scripted.hijacked import HijackedModel
 from benchmarks.suites.scripted.stumbling import StumblingModel
 from benchmarks.suites.scripted.witness_words import Protected
-from sdrag.disclosure.confirm_prompt import Marked, confirm_prompt
-from sdrag.disclosure.extraction_prompt import extraction_prompt
-from sdrag.disclosure.model_replies import read_answers, read_verdicts
-from sdrag.disclosure.rephrase import passage_mark, rephrasing_prompt
+from sdrag.disclosure.model.confirm_prompt import Confirmation, Marked
+from sdrag.disclosure.model.extract import extraction_prompt
+from sdrag.disclosure.model.rephrase import passage_mark, rephrasing_prompt
+from sdrag.disclosure.model.replies import read_answers, read_verdicts
 from sdrag.effects.prompts import Message, Prompt, constant, sensitive
 from sdrag.errors import UsageError
 from sdrag.evaluation.measures import broken
@@ -49,10 +49,15 @@ def extraction(text=TEXT, rules=RULES):
 
 def confirmation(*marked, rules=RULES, sentences=SENTENCES, key=KEY):
     asked = [
-        Marked(words, tuple(sentences[place] for place in places), names)
+        Marked(
+            words,
+            b"",
+            dict.fromkeys(names),
+            dict.fromkeys(sentences[place] for place in places),
+        )
         for words, places, names in marked
     ]
-    return asked, confirm_prompt(sentences, asked, rules, key)
+    return asked, Confirmation.of(asked, rules, key)
 
 
 def freed(model, *marked, **how):
@@ -61,10 +66,10 @@ def freed(model, *marked, **how):
     answers = read_answers(model(asked.prompt), asked.questions)
     for question, has_to_go in asked.controls.items():
         assert has_to_go is not bool(answers.pop(question))
-    question_of = {item: question for question, item in asked.marked.items()}
+    question_of = {id(item): question for question, item in asked.marked.items()}
     assert answers.keys() == asked.marked.keys()
     return [
-        sorted(asked.constraints[name] for name in answers[question_of[item]])
+        sorted(asked.constraints[name] for name in answers[question_of[id(item)]])
         for item in marked
     ]
 
@@ -201,7 +206,7 @@ class TestHijacked:
     def test_it_frees_everything_and_the_control_too(self):
         """One sentence of an order is enough."""
         _, asked = confirmation(
-            ("Meyers", (1,), ("c1",)), sentences=[*SENTENCES, ORDER.split(".")[1]]
+            ("Meyers", (1, 3), ("c1",)), sentences=[*SENTENCES, ORDER.split(".")[1]]
         )
 
         answers = read_answers(self.model(asked.prompt), asked.questions)

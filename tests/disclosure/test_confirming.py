@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from sdrag.disclosure.confirm_prompt import control_constraints, is_harmless
+from sdrag.disclosure.model.confirm_prompt import control_constraints, is_harmless
 from sdrag.effects.steps import Complete, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state

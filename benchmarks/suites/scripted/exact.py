@@ -20,7 +20,7 @@ from benchmarks.suites.scripted.asked import (
     read_prompt,
 )
 from benchmarks.suites.scripted.witness_words import Known, Protected, Sources
-from sdrag.disclosure.confirm_prompt import control_constraints, is_harmless
+from sdrag.disclosure.model.confirm_prompt import control_constraints, is_harmless
 from sdrag.effects.prompts import Prompt
 from sdrag.evaluation.measures import witness_spans
 from sdrag.text.folding import fold, fold_text

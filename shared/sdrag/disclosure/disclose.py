@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.candidates import ConstraintChoice
-from sdrag.disclosure.extraction import extract, extract_again
 from sdrag.disclosure.languages import find_unreadable
 from sdrag.disclosure.locating import located
-from sdrag.disclosure.paraphrase import paraphrase
+from sdrag.disclosure.model.extract import extract, extract_again
+from sdrag.disclosure.model.rephrase import rephrase
 from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.release import Enforcement, decision, release, withheld
 from sdrag.disclosure.setup import DisclosureSetup
@@ -110,7 +110,7 @@ def enforced(
         {rule.id: rule.method for rule in texts.constraints},
     )
     if setup.has_model and any(rule.method == "rephrase" for rule in applied):
-        enforcement = yield from paraphrase(enforcement, setup)
+        enforcement = yield from rephrase(enforcement, setup)
     return enforcement
 
 

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sdrag.disclosure.confirming import confirmed
 from sdrag.disclosure.decoded import Decoded, as_encoded, decoded
-from sdrag.disclosure.extraction import Extraction, extract, extract_again
+from sdrag.disclosure.model.confirm import confirm
+from sdrag.disclosure.model.extract import Extraction, extract, extract_again
 from sdrag.disclosure.setup import Locator
 from sdrag.disclosure.stored_findings import Doubts, Found, Lookup
 from sdrag.disclosure.texts import Group
@@ -91,7 +91,7 @@ def read(
     first, (found, decodings, doubts) = replied(extracted), replied(located)
     again, confirming = yield from gather(
         extract_again(first, setup.key),
-        confirmed(lookup, found, _filed(lookup, _sure(first))),
+        confirm(lookup, found, _filed(lookup, _sure(first))),
     )
     extraction, kept = replied(again), replied(confirming)
     for text_index, name in extraction.doubts:  # the local engine's own verdict counts
@@ -105,9 +105,9 @@ def read(
 def _sure(extraction: Extraction) -> Extraction:
     """Leave out what was quoted where the verdict is in doubt: it may not be all."""
     kept = {
-        text_index: tuple(
+        text_index: [
             f for f in own if (text_index, f.constraint_id) not in extraction.doubts
-        )
+        ]
         for text_index, own in extraction.findings.items()
     }
     return replace(extraction, findings=kept)

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sdrag.effects.lenient_json import json_values
 from sdrag.effects.prompts import Labelled
+from sdrag.effects.replies import read_json
 from sdrag.errors import ModelReplyError
 
 __all__ = ["MAX_REPLY", "read_reply"]
@@ -44,7 +44,7 @@ def read_reply(reply: Labelled, shape: type[M]) -> M:
 
 def _first_object(text: str) -> object:
     """Return the first JSON object of a text, in a list or by itself."""
-    for value in json_values(text):
+    for value in read_json(text):
         listed = value if isinstance(value, list) else [value]
         for item in listed:
             if isinstance(item, dict):

@@ -1,0 +1,117 @@
+"""
+Reading what a model says must go, and what it says need not.
+
+A constraint whose verdict is missing or cannot be read has none; an explicit empty
+verdict is a verdict. Of what need not go, only an explicit no counts: of several
+answers to one question, only what all of them free is freed. A reply that names a
+question or a constraint that it was not asked about answers something else, such as the
+example of the prompt: it frees nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from sdrag.effects.replies import read_json
+
+MAX_REPLY = 200_000
+"""Characters of a reply that are read; more is no list of spans but an attack."""
+
+MAX_SPANS = 2_000
+"""Spans of a reply; each that is not in the text costs a fuzzy search."""
+
+_AROUND = " \t[]()\"'`:"
+
+
+def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, ...]]:
+    """
+    Return the spans given for each constraint that has a readable verdict.
+
+    Args:
+        reply: The model's words.
+        asked: The ids it was asked about; any other id is ignored.
+    """
+    given: dict[str, list[str]] = {}
+    unreadable: set[str] = set()
+    for said, listed in _entries(reply, "verdicts", "constraint", "spans"):
+        name, spans = _meant(said, asked, "constraint"), _spans(listed)
+        if name is not None and spans is None:
+            unreadable.add(name)
+        elif name is not None and spans is not None:
+            given.setdefault(name, []).extend(spans)
+    if sum(map(len, given.values())) > MAX_SPANS:
+        return {}
+    return {
+        name: tuple(dict.fromkeys(spans))
+        for name, spans in given.items()
+        if name not in unreadable
+    }
+
+
+def read_answers(
+    reply: str, asked: Mapping[str, Collection[str]]
+) -> Mapping[str, frozenset[str]]:
+    """
+    Return what each question with a readable answer frees.
+
+    Args:
+        reply: The model's words.
+        asked: The ids of the constraints that each question asked about, by its id.
+    """
+    freed: dict[str, frozenset[str]] = {}
+    unreadable: set[str] = set()
+    for said, listed in _entries(reply, "answers", "question", "no"):
+        question = _meant(said, asked, "question")
+        if question is None:
+            return {}
+        ids = [listed] if isinstance(listed, str) else listed
+        if not isinstance(ids, list) or not all(isinstance(name, str) for name in ids):
+            unreadable.add(question)
+            continue
+        names = [_meant(name, asked[question], "constraint") for name in ids]
+        if None in names:
+            return {}
+        no = frozenset(filter(None, names))
+        freed[question] = freed.get(question, no) & no
+    return {name: no for name, no in freed.items() if name not in unreadable}
+
+
+def _entries(
+    reply: str, name: str, key: str, listed: str
+) -> Iterator[tuple[object, object]]:
+    """Yield the id of each entry of a reply, and what it lists; all drafts count."""
+    if len(reply) > MAX_REPLY:
+        return
+    for value in read_json(reply):
+        held = value.get(name, value) if isinstance(value, dict) else value
+        if isinstance(held, dict) and key not in held:  # keyed by id
+            yield from held.items()
+            continue
+        for entry in held if isinstance(held, list) else [held]:
+            if isinstance(entry, dict) and key in entry:
+                yield entry[key], entry.get(listed)
+
+
+def _meant(said: object, asked: Collection[str], noun: str) -> str | None:
+    """Return the id that is meant: `a`, `[A]` and `constraint a` are the same."""
+    if isinstance(said, bool) or not isinstance(said, str | int):
+        return None
+    name = str(said)
+    if name in asked:
+        return name
+    name = name.strip(_AROUND)
+    first, _, rest = name.partition(" ")
+    if rest and first.casefold() == noun:
+        name = rest.strip(_AROUND)
+    like = [known for known in asked if known.casefold() == name.casefold()]
+    return name if name in asked else like[0] if len(like) == 1 else None
+
+
+def _spans(listed: object) -> list[str] | None:
+    """Return what is quoted; `None` of what is no list of quotations."""
+    spans = [listed] if isinstance(listed, str) else listed
+    if not isinstance(spans, list):
+        return None
+    quoted = [item.get("text") if isinstance(item, dict) else item for item in spans]
+    texts = [span for span in quoted if isinstance(span, str) and span.strip()]
+    return texts if len(texts) == len(quoted) else None
