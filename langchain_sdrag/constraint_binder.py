@@ -23,13 +23,12 @@ from langchain_sdrag.searching import searching
 from langchain_sdrag.wrapping import LANGCHAIN
 from sdrag.corpus_binder import CorpusBinder
 from sdrag.detectors import Detector
-from sdrag.effects.host_search import HostSearch
 from sdrag.effects.runner import Limits
-from sdrag.guard_runner import Audit, Unpickled
+from sdrag.engine import Audit, HostSearch
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper_setup import Unpickled, WrapperSetup
 
 __all__ = ["ConstraintBinder"]
 

@@ -26,7 +26,7 @@ from sdrag.disclosure.hierarchy import (
 )
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.guard_runner import Audit
+from sdrag.engine import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource, open_state
 from sdrag.wrapper_setup import WrapperSetup

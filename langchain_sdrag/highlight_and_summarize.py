@@ -29,8 +29,8 @@ from langchain_sdrag.wrapping import HighlightArguments, Wrapper
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import Steps
+from sdrag.engine import asealed_stream, sealed_stream
 from sdrag.errors import UsageError
-from sdrag.guard_runner import asealed_stream, sealed_stream
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Asked, Ending, Plan, Settings
 from sdrag.highlight.protocol import Highlighter
@@ -216,7 +216,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
     @property
     def _runner(self) -> PortRunner:
-        return PortRunner(self.setup.runner.ports, self.setup.runner.limits)
+        return PortRunner(self.setup.engine.ports, self.setup.engine.limits)
 
     def _chunks(self, prompt: Prompt) -> Iterator[str]:
         for chunk in uncached(self.setup.llm).stream(_messages(prompt)):

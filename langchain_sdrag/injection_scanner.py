@@ -15,7 +15,7 @@ from langchain_sdrag.convert import passages_of
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.guard_runner import Audit
+from sdrag.engine import Audit
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
 from sdrag.judges import Judges

@@ -22,8 +22,8 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
+from sdrag.engine import Audit
 from sdrag.errors import UsageError
-from sdrag.guard_runner import Audit
 from sdrag.linkage.fitting import Fitted, Update, fit_steps
 from sdrag.linkage.masker_checks import (
     check_replaceable,

@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.effects.steps import Steps
-from sdrag.guard_runner import Audit
+from sdrag.engine import Audit
 from sdrag.guardrails.chunk_inheritance import Chunk, ParentDocuments, inherit
 from sdrag.guardrails.inheritance import DocumentSection
 from sdrag.guardrails.screened import Screened

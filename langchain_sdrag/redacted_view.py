@@ -20,7 +20,7 @@ from sdrag.detectors import Detector
 from sdrag.disclosure.audience_view import AudienceView, redacted_view
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.guard_runner import Audit
+from sdrag.engine import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Principal

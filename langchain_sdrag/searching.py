@@ -27,9 +27,9 @@ from langchain_core.vectorstores import VectorStoreRetriever
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.structured import pushed
 from langchain_sdrag.vector_search import VectorSearch
-from sdrag.effects.host_search import HostSearch
 from sdrag.effects.runner import Port
 from sdrag.effects.steps import Search
+from sdrag.engine import HostSearch
 from sdrag.errors import HostError, UsageError
 from sdrag.guardrails.conditions import Condition, as_chroma, both
 from sdrag.vocabulary import Passage

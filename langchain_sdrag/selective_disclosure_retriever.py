@@ -28,7 +28,7 @@ from langchain_sdrag.searching import FilteredRetriever, HostRetriever, searchin
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.vector_search import VectorSearch
 from langchain_sdrag.wrapping import DisclosingWrapper, DisclosureArguments
-from sdrag.effects.host_search import HostSearch
+from sdrag.engine import HostSearch
 from sdrag.errors import UsageError
 from sdrag.host_attributes import passed_on
 from sdrag.pipeline import Request, asks_again, retrieve

@@ -26,8 +26,8 @@ from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.windows import context_window
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
+from sdrag.engine import Audit
 from sdrag.errors import UsageError
-from sdrag.guard_runner import Audit, Unpickled
 from sdrag.judges import Judges
 from sdrag.policy import Policy, PolicySource, ReloadingPolicy
 from sdrag.state import StateSource
@@ -36,6 +36,7 @@ from sdrag.wrapper_setup import (
     Framework,
     ReloadableWrapper,
     Stage,
+    Unpickled,
     WrapperSetup,
     refuse_unknown,
 )

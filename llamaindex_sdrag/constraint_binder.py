@@ -32,10 +32,9 @@ from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.corpus_binder import CorpusBinder
 from sdrag.detectors import Detector
 from sdrag.disclosure import Ingested
-from sdrag.effects.host_search import HostSearch
 from sdrag.effects.runner import Limits
+from sdrag.engine import Audit, HostSearch
 from sdrag.errors import UsageError
-from sdrag.guard_runner import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage

@@ -44,15 +44,15 @@ from llamaindex_sdrag.wrapping import LLAMAINDEX, HighlightArguments
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import Steps
+from sdrag.engine import asealed_stream, sealed_stream
 from sdrag.errors import UsageError
-from sdrag.guard_runner import Unpickled, asealed_stream, sealed_stream
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import Answer, Asked, Ending, Plan
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight_setup import asked_of, settings_of
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight, Passage
-from sdrag.wrapper_setup import WrapperSetup, refuse_unknown
+from sdrag.wrapper_setup import Unpickled, WrapperSetup, refuse_unknown
 
 __all__ = ["HighlightAndSummarize"]
 
@@ -194,7 +194,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
     @property
     def _runner(self) -> PortRunner:
-        return PortRunner(self._setup.runner.ports, self._setup.runner.limits)
+        return PortRunner(self._setup.engine.ports, self._setup.engine.limits)
 
     def _streamed(self, asked: Asked) -> StreamingResponse:
         def conclude(steps: Steps[Answer]) -> Answer:

@@ -18,7 +18,7 @@ from llamaindex_sdrag.node_templates import DEFAULT_TEMPLATES
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.guard_runner import Audit
+from sdrag.engine import Audit
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
 from sdrag.judges import Judges

@@ -15,7 +15,7 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.effects.steps import Steps
-from sdrag.guard_runner import Audit, keyed_hash
+from sdrag.engine import Audit, keyed_hash
 from sdrag.guardrails.chunk_inheritance import Chunk, ParentDocuments, inherit
 from sdrag.guardrails.inheritance import DocumentSection
 from sdrag.guardrails.screened import Screened

@@ -33,7 +33,7 @@ from sdrag.disclosure.audience_view import (
 )
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.guard_runner import Audit
+from sdrag.engine import Audit
 from sdrag.policy import PolicySource, binds
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal

@@ -34,9 +34,9 @@ from llama_index.core.vector_stores import (
 
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.vector_search import VectorSearch
-from sdrag.effects.host_search import HostSearch
 from sdrag.effects.runner import Port
 from sdrag.effects.steps import Search
+from sdrag.engine import HostSearch
 from sdrag.guardrails.conditions import (
     And,
     Condition,

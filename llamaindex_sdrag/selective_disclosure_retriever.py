@@ -26,7 +26,7 @@ from llamaindex_sdrag.searching import (
 )
 from llamaindex_sdrag.vector_search import VectorSearch
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
-from sdrag.effects.host_search import HostSearch
+from sdrag.engine import HostSearch
 from sdrag.errors import UsageError
 from sdrag.host_attributes import passed_on
 from sdrag.pipeline import Request, asks_again, retrieve

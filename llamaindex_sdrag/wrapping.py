@@ -24,7 +24,7 @@ from llamaindex_sdrag.tracing import hide_from_tracers
 from llamaindex_sdrag.windows import context_window
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.guard_runner import Audit, Unpickled
+from sdrag.engine import Audit
 from sdrag.judges import Judges
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
@@ -32,6 +32,7 @@ from sdrag.wrapper_setup import (
     Arguments,
     Framework,
     Stage,
+    Unpickled,
     WrapperSetup,
     refuse_unknown,
 )

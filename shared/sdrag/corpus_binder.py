@@ -13,9 +13,9 @@ from typing import Any, Generic, TypeVar
 from sdrag.disclosure import Ingested, forget_document
 from sdrag.disclosure.ingest import bind_constraint, forget_constraint, named
 from sdrag.effects.batches import batched
-from sdrag.effects.host_search import HostSearch
 from sdrag.effects.progress import progress_bar
 from sdrag.effects.steps import Steps
+from sdrag.engine import HostSearch
 from sdrag.pipeline import bind
 from sdrag.vocabulary import Passage
 from sdrag.wrapper_setup import WrapperSetup
@@ -130,13 +130,13 @@ class CorpusBinder(Generic[D]):
     def _bind(self, documents: Iterable[D]) -> Ingested:
         passages = self._passages(documents)
         done, _ = self._setup.perform(self._binding(passages))
-        self._setup.runner.warn_of_corpus(passages)
+        self._setup.engine.warn_of_corpus(passages)
         return done
 
     async def _abind(self, documents: Iterable[D]) -> Ingested:
         passages = self._passages(documents)
         done, _ = await self._setup.aperform(self._binding(passages))
-        self._setup.runner.warn_of_corpus(passages)
+        self._setup.engine.warn_of_corpus(passages)
         return done
 
     def _binding(self, passages: Sequence[Passage]) -> Steps[Ingested]:

@@ -4,50 +4,38 @@ The query pipeline: the stages in order, by `yield from`.
 Question and principal, access filter, the host's retriever, access check, the guards at
 retrieval, redaction, the guards on what is released. Each stage decides on its own;
 this module says only what comes after what. Which guards there are, and in which order
-they run, is the table `sdrag.policy.GUARDS`. An `Engine` is what a wrapper was set up
-with and never changes; whatever belongs to one question is a `Request`.
+they run, is the table `sdrag.policy.GUARDS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from functools import partial
-from typing import Any, Self
+from datetime import datetime
+from typing import Any
 
-from sdrag.detectors import Detector
-from sdrag.detectors.local import LocalDetector
-from sdrag.detectors.union import UnionDetector
 from sdrag.disclosure.binding import bind as attached
 from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.documents import with_documents
 from sdrag.disclosure.guesses import find_guesses
 from sdrag.disclosure.ingest import Ingested, ingest
-from sdrag.disclosure.local import LocalLocator
-from sdrag.disclosure.setup import DisclosureSetup, Locator
-from sdrag.disclosure.understood import check_understood
 from sdrag.effects.progress import Progress
-from sdrag.effects.steps import Failure, Steps, search
+from sdrag.effects.steps import Steps, search
+from sdrag.engine import Disclosure, Engine, Request
 from sdrag.guardrails import access, staleness
 from sdrag.guardrails import answer as answers
 from sdrag.guardrails.answer import Draft, Guarded
 from sdrag.guardrails.fetch import Fetched, fetch
-from sdrag.guardrails.injection.passage_scan import scanned
 from sdrag.guardrails.notices import MODEL_FAILED, notice
 from sdrag.guardrails.screened import Retrieval, Screened, outward, stamped
 from sdrag.policy import (
     GUARDS,
     AccessSection,
-    InjectionSection,
     Policy,
-    PolicySource,
 )
 from sdrag.privacy.identities import pseudonymized
-from sdrag.state import State, StateSource, open_state
+from sdrag.state import State
 from sdrag.vocabulary import (
-    Confidential,
     Decision,
     Passage,
     Principal,
@@ -82,130 +70,6 @@ _OF_THE_MODEL = frozenset(
     }
 )
 """Reasons that are the failure of a model, and of nothing that was found."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Request(Confidential):
-    """
-    One question.
-
-    Args:
-        query: The asker's words.
-        principal: On whose behalf; `None` when nobody said.
-        limit: How many passages are wanted, where the host knows.
-        now: When it is asked, with its time zone.
-    """
-
-    query: str
-    principal: Principal | None = None
-    limit: int | None = None
-    now: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """
-    What a wrapper is set up with; build one with `Engine.build`.
-
-    Args:
-        disclosure: Constraints, their bindings and how they are enforced.
-        authorize: Whether the runner can ask the host's authorizer.
-        classifier: Whether the runner can score injections with a model.
-    """
-
-    disclosure: DisclosureSetup
-    authorize: bool = False
-    classifier: bool = False
-
-    @classmethod
-    def build(  # noqa: PLR0913 -- what a wrapper was handed, by keyword
-        cls,
-        policy: PolicySource,
-        *,
-        has_model: bool = False,
-        has_embeddings: bool = True,
-        model_id: str = "",
-        state: StateSource = None,
-        locator: Locator | None = None,
-        detector: Detector | None = None,
-        authorize: bool = False,
-        classifier: bool = False,
-        releasing: bool = True,
-        window: int | None = None,
-    ) -> Self:
-        """
-        Put an engine together.
-
-        Args:
-            policy: A path, a mapping, a list of sentences or a `Policy`.
-            has_model: Whether the runner can complete prompts.
-            has_embeddings: Whether it can embed texts. If not, nothing is bound.
-            model_id: Names the model in cache keys.
-            state: What is remembered, or its path; in memory when missing.
-            locator: In place of the local engine.
-            detector: Finds mentions in addition to the local detector.
-            authorize: Whether the runner can ask the host's authorizer.
-            classifier: Whether the runner can score injections with a model.
-            releasing: Whether passages leave through it; a binder releases none.
-            window: How many tokens the model takes in, where that is known; half of
-                them are left to instructions, constraints and the reply.
-
-        Raises:
-            PolicyError: The policy cannot be read.
-            ConstraintNotUnderstoodError: A constraint needs a model, and there is none.
-            UsageError: The state is none.
-        """
-        read = Policy.read(policy)
-        if releasing and locator is None:
-            check_understood(read, has_model=has_model)
-        setup = DisclosureSetup(
-            policy=read if window is None else read.fitted(window // 2),
-            state=open_state(state),
-            locator=locator or _local(read, detector),
-            has_model=has_model,
-            has_embeddings=has_embeddings,
-            model_id=model_id,
-            suspects=partial(_suspects, policy=read),
-        )
-        return cls(setup, authorize, classifier)
-
-    @property
-    def policy(self) -> Policy:
-        """What must not be disclosed."""
-        return self.disclosure.policy
-
-
-def _local(policy: Policy, detector: Detector | None) -> Locator:
-    """Unite the host's detector with the local one: it only adds."""
-    found_by: Detector = LocalDetector()
-    if detector is not None:
-        found_by = UnionDetector((found_by, detector))
-    return LocalLocator(found_by, policy.disclosure.sensitivity)
-
-
-def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]:
-    """Say which texts speak to a model; one that cannot be scanned may."""
-    section = policy.injection or InjectionSection()
-    scans = yield from scanned(texts, section, classifier=False, metadata_keys=())
-    return [
-        isinstance(one, Failure) or bool(one.value.text.suspicions) for one in scans
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class Disclosure:
-    """
-    What may leave, in the order and under the ids it came in, and why.
-
-    Args:
-        passages: That may leave.
-        decisions: Without content.
-        tool: The name of the tool that returned the passages, where one did.
-    """
-
-    passages: tuple[Passage, ...]
-    decisions: tuple[Decision, ...]
-    tool: str | None = None
 
 
 def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:

@@ -19,22 +19,27 @@ from typing import Any, Literal, Required, Self, TypedDict, TypeVar, cast
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import is_instance_schema
 
-from sdrag.arguments import check_type, unknown_argument
+from sdrag.arguments import check_call, check_type, unknown_argument
 from sdrag.detectors import Detector, detector_identity
-from sdrag.effects.host_search import EmbedPort, HostSearch
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import Limits, Port, Ports
 from sdrag.effects.steps import Authorize, Embed, Steps
 from sdrag.effects.tokens import Completion
-from sdrag.errors import InternalError, SdragError, UsageError
-from sdrag.guard_runner import Audit, GuardRunner, Unpickled, audit_sinks, keyed_hash
+from sdrag.engine import (
+    Audit,
+    EmbedPort,
+    HostSearch,
+    audit_sinks,
+    keyed_hash,
+)
+from sdrag.errors import SdragError, UsageError
 from sdrag.judges import Judges, check_judges, scoring
 from sdrag.local_extra import check_local_extra, embeds
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicyFile, PolicySource, ReloadingPolicy
 from sdrag.privacy.audit import AuditEvent
 from sdrag.privacy.log_privacy import install
-from sdrag.state import State, StateSource, open_state
+from sdrag.state import State, StateSource
 from sdrag.vocabulary import Passage, Principal
 
 __all__ = [
@@ -65,14 +70,10 @@ Stage = Literal[
     "answer",
 ]
 """What a wrapper does, by the name that audit events have for it."""
-_RELEASING: Mapping[Stage, bool] = {
-    "retrieve": True,
-    "disclose": True,
-    "view": True,
-    "bind": False,
-}
-"""The stages that enforce constraints, and whether passages leave there."""
-
+_RELEASING = frozenset({"retrieve", "disclose", "view"})
+"""The stages at which passages leave, with the constraints enforced."""
+_REMEMBERING = _RELEASING | {"bind"}
+"""The stages that locate, and remember what they have located."""
 
 _GUARDED: Mapping[Stage, tuple[str, ...]] = {
     "retrieve": ("retrieval", "release"),
@@ -174,7 +175,7 @@ class WrapperSetup:
         authorize: The host's own answer to who may see what.
         audit: Who is handed the audit events; then a tuple of sinks.
         limits: The bounds of model calls and of local work.
-        runner: Made of the above: drives the steps.
+        engine: Made of the above.
 
     Raises:
         PolicyError: The policy cannot be read, or a constraint is not understood.
@@ -194,35 +195,45 @@ class WrapperSetup:
     authorize: Authorizer | None = None
     audit: Audit = None
     limits: Limits | None = None
-    runner: GuardRunner = field(init=False)
-    _engine: Engine | None = field(init=False, default=None)
+    engine: Engine = field(init=False)
 
     def __post_init__(self) -> None:
         install()  # before any model or store of the host can log what it was given
+        judges, guarded = self.judges or {}, _GUARDED.get(self.stage, ())
+        has_model, has_embeddings = self.llm is not None, embeds(self.embeddings)
         ports = Ports(
             complete=self.framework.complete(self.llm),
             embed=self.framework.embed(self.embeddings),
-            score=scoring(self.judges or {}),
+            score=scoring(judges),
             authorize=_authorizing(self.authorize),
         )
-        guarded = _GUARDED.get(self.stage, ())
-        has_model = self.llm is not None
-        check_judges(self.policy, guarded, self.judges or {}, has_model=has_model)
-        has_embeddings = embeds(self.embeddings)
+        check_judges(self.policy, guarded, judges, has_model=has_model)
         check_local_extra(
             self.policy, self.stage, guarded, has_embeddings=has_embeddings
         )
-        state = None
-        if self.stage in _RELEASING or self.state is not None:
-            state = open_state(self.state)
-        limits = self.limits
-        if limits is None:
-            limits = Limits(seconds=self.policy.disclosure.timeout_seconds)
-        check_type(limits, Limits, "limits")
+        if self.limits is not None:
+            check_type(self.limits, Limits, "limits")
         sinks = audit_sinks(self.audit)
-        runner = GuardRunner(self.stage, self.policy, ports, limits, sinks, state)
-        made: dict[str, Any] = {"state": state, "audit": sinks, "runner": runner}
-        for name, value in {**made, "_engine": self._enforcing(state)}.items():
+        engine = Engine.build(
+            self.policy,
+            has_model=has_model,
+            has_embeddings=has_embeddings,
+            model_id=self.framework.model_name(self.llm),
+            state=self.state,
+            detector=self.detector,
+            authorize=self.authorize is not None,
+            classifier=judges.get("injection") is not None,
+            releasing=self.stage in _RELEASING,
+            window=self.framework.context_window(self.llm),
+            stage=self.stage,
+            ports=ports,
+            limits=self.limits,
+            sinks=sinks,
+        )
+        remembers = self.stage in _REMEMBERING or self.state is not None
+        state = engine.disclosure.state if remembers else None
+        made = {"state": state, "audit": sinks, "engine": engine}
+        for name, value in made.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -261,19 +272,12 @@ class WrapperSetup:
     @property
     def policy_hash(self) -> str:
         """Sixteen digits that change with anything the policy says, under a key."""
-        return self.runner.policy_hash
+        return self.engine.policy_hash
 
     @property
     def remembered(self) -> State | None:
-        """The opened state."""
-        return self.runner.state
-
-    @property
-    def engine(self) -> Engine:
-        """What enforces the constraints."""
-        if self._engine is None:
-            raise InternalError(f"Nothing is enforced at the stage {self.stage!r}.")
-        return self._engine
+        """The opened state, where the wrapper needs one or was given one."""
+        return self.state if isinstance(self.state, State) else None
 
     @property
     def engine_id(self) -> str:
@@ -299,7 +303,7 @@ class WrapperSetup:
 
     def warn(self, error: SdragError) -> None:
         """Warn that the policy stays in force, since its changed file is refused."""
-        self.runner.warn_of_policy(error)
+        self.engine.warnings.of_policy(self.stage, self.policy_hash, error)
 
     def perform(
         self,
@@ -319,7 +323,7 @@ class WrapperSetup:
             SdragError: They failed; the error holds no text.
         """
         hidden = hidden or self.framework.hide(self.policy)
-        return self.runner.perform(steps, hidden, search)
+        return self.engine.run(steps, hidden, search)
 
     async def aperform(
         self,
@@ -329,27 +333,26 @@ class WrapperSetup:
     ) -> tuple[T, AuditEvent]:
         """Drive steps without blocking the event loop; as `perform`."""
         hidden = hidden or self.framework.hide(self.policy)
-        return await self.runner.aperform(steps, hidden, search)
+        return await self.engine.arun(steps, hidden, search)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
         """Be a field of a pydantic model: it was checked when it was made."""
         return is_instance_schema(cls)
 
-    def _enforcing(self, state: State | None) -> Engine | None:
-        if self.stage not in _RELEASING:
-            return None
-        return Engine.build(
-            self.policy,
-            has_model=self.llm is not None,
-            has_embeddings=embeds(self.embeddings),
-            model_id=self.framework.model_name(self.llm),
-            state=state,
-            detector=self.detector,
-            authorize=self.authorize is not None,
-            classifier=(self.judges or {}).get("injection") is not None,
-            releasing=_RELEASING[self.stage],
-            window=self.framework.context_window(self.llm),
+
+class Unpickled:
+    """A wrapper that refuses to be pickled: its policy is confidential."""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if "__init__" in vars(cls):
+            setattr(cls, "__init__", check_call(vars(cls)["__init__"]))  # noqa: B010 -- mypy
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise UsageError(
+            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
+            hint="Build it where it is used.",
         )
 
 

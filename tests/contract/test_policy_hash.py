@@ -27,7 +27,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Principal, acting_as
-from sdrag.guard_runner import policy_hash
+from sdrag.engine import policy_hash
 from sdrag.policy import Policy, PolicyFile
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage
@@ -199,7 +199,7 @@ def test_another_process_with_the_state_gives_the_same_name(tmp_path):
     state = open_state(tmp_path / "sdrag.sqlite")
     policy = Policy.read(POLICY)
     code = f"""
-from sdrag.guard_runner import policy_hash
+from sdrag.engine import policy_hash
 from sdrag.policy import Policy
 from sdrag.state import open_state
 policy = Policy.read({POLICY!r})

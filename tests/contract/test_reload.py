@@ -22,8 +22,8 @@ from llama_index.core.tools import FunctionTool
 
 import langchain_sdrag
 import llamaindex_sdrag
+from sdrag.engine import policy_hash
 from sdrag.errors import UsageError
-from sdrag.guard_runner import policy_hash
 from sdrag.policy import LinkageSection, Policy, PolicyFile
 from sdrag.privacy.audit import AuditEvent
 from sdrag.vocabulary import Passage

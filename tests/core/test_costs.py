@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import pickle
 import threading
-from contextlib import nullcontext
 from threading import Barrier
 
 import pytest
@@ -15,7 +14,6 @@ from sdrag.effects.runner import Limits, Port, PortRunner, Ports
 from sdrag.effects.steps import Complete, Failure, arun, complete, gather, run
 from sdrag.effects.tokens import Completion, estimated, text_of
 from sdrag.errors import UsageError
-from sdrag.guard_runner import GuardRunner
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
 from sdrag.testing import canary
@@ -204,7 +202,7 @@ def test_a_prompt_that_is_not_sent_is_not_counted():
 
 
 def test_an_event_tells_what_its_request_cost():
-    """And nothing of any other request, though they share the hook and its ports."""
+    """And nothing of any other request, though they share the engine and its ports."""
     secret = canary("passage")
     policy = Policy.read({"constraints": [{"id": "c1", "text": "Remove call signs"}]})
     reply = verdicts(c1=[secret])
@@ -215,13 +213,15 @@ def test_an_event_tells_what_its_request_cost():
         prompts.append(text)
         return Completion(reply(text), 70, 7)
 
-    hook = GuardRunner(
-        "test", policy, Ports(complete=Port(call)), Limits(), (events.append,)
+    engine = Engine.build(
+        policy,
+        has_model=True,
+        ports=Ports(complete=Port(call)),
+        sinks=(events.append,),
     )
     for name in ("one", "two"):
-        engine = Engine.build(policy, has_model=True)
         passages = [Passage(name, f"The ship {secret} {name} was late.")]
-        hook.perform(disclose(passages, Request("q"), engine), nullcontext())
+        engine.run(disclose(passages, Request("q"), engine))
 
     first, second = events
     sent = len(prompts) // 2
