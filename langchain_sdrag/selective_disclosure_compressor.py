@@ -84,7 +84,7 @@ class SelectiveDisclosureCompressor(
     ) -> list[Document]:
         """Redact documents without blocking the event loop."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
-        setup = await self.ain_force()
+        setup = self.in_force()
         disclosure, event = await setup.aperform(
             self._steps(documents, self._request(query), setup),
             hide_from_tracers(setup.policy, child),

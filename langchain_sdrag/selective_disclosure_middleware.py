@@ -116,17 +116,9 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         """Sixteen digits that change with anything the policy in force says."""
         return self._redactor.policy_hash
 
-    def reload(self) -> bool:
-        """
-        Read the policy's file again, as `SelectiveDisclosureRetriever.reload` does.
-
-        Returns:
-            Whether the file's policy is in force now.
-
-        Raises:
-            UsageError: The policy comes from no file.
-        """
-        return self._redactor.reload()
+    def reload(self) -> None:
+        """Read the policy's file again, as `SelectiveDisclosureRetriever` does."""
+        self._redactor.reload()
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Found]
@@ -156,7 +148,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         tool = request.tool
         if tool is None or not self._guards(tool.name):
             return await handler(request)
-        values = self._values(await self._redactor.ain_force(), request)
+        values = self._values(self._redactor.in_force(), request)
 
         async def aredact(found: Any) -> Any:
             answer = named(checked(found), request)
@@ -187,7 +179,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         self, state: AgentState[Any], runtime: Runtime[Any]
     ) -> dict[str, Any] | None:
         """Redact them without blocking the event loop."""
-        values = self._values_of(await self._redactor.ain_force(), runtime)
+        values = self._values_of(self._redactor.in_force(), runtime)
         mark = self._mark(values)
         messages = [
             await self._amessage(one, replace(values, tool=one.name or ""))
@@ -212,7 +204,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Mark it without blocking the event loop."""
-        setup = await self._redactor.ain_force()
+        setup = self._redactor.in_force()
         mark = self._mark(self._values_of(setup, request.runtime))
         return _marked(await handler(request), mark)
 

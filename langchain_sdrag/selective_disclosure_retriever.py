@@ -137,7 +137,7 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         **options: Any,
     ) -> list[Document]:
         child = run_manager.get_child()
-        setup = await self.ain_force()
+        setup = self.in_force()
         disclosure, event = await setup.aperform(
             retrieve(self._request(query, k), setup.engine),
             hide_from_tracers(setup.policy, child),

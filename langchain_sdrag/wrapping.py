@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Required, Self, TypedDict, TypeVar
 
 from langchain_core.documents import BaseDocumentTransformer, Document
@@ -29,7 +30,7 @@ from sdrag.effects.steps import Steps
 from sdrag.engine import Audit
 from sdrag.errors import UsageError
 from sdrag.judges import Judges
-from sdrag.policy import Policy, PolicySource, ReloadingPolicy
+from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
 from sdrag.wrapper_setup import (
     Arguments,
@@ -207,7 +208,8 @@ class DisclosingWrapper(ReloadableWrapper, Wrapper):
 
     principal_resolver: Any = Field(default=None, exclude=True, repr=False, frozen=True)
 
-    _policies: ReloadingPolicy[WrapperSetup] = PrivateAttr()
+    _made: WrapperSetup = PrivateAttr()
+    _path: Path | None = PrivateAttr(default=None)
 
     def __init__(self, **given: Any) -> None:
         source = given.get("policy")
@@ -220,7 +222,7 @@ class DisclosingWrapper(ReloadableWrapper, Wrapper):
         """Copy; a copy with another policy does not look at the file of this one."""
         made, changed = super().model_copy(update=update, deep=deep), {*(update or {})}
         if changed & {*self._takes}:
-            file = None if "policy" in changed else self._policies.file
+            file = None if "policy" in changed else self._path
             made._follow(made.setup, file)  # noqa: SLF001 -- an object of this very class
         return made
 
@@ -235,7 +237,7 @@ class DisclosingWrapper(ReloadableWrapper, Wrapper):
         return _Configurable(default=made.default, fields=made.fields)
 
     def _setup_now(self) -> WrapperSetup:
-        return self._policies.made
+        return self._made
 
 
 class _Configurable(RunnableConfigurableFields):  # type: ignore[type-arg]

@@ -10,6 +10,7 @@ the messages as they are. What a user or the host says is not redacted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn, Self, Unpack
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -20,7 +21,7 @@ from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.redacted_values import value_redactor
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
 from sdrag.errors import UsageError
-from sdrag.policy import Policy, ReloadingPolicy
+from sdrag.policy import Policy
 from sdrag.release_marks import release_mark
 from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup
 
@@ -66,7 +67,8 @@ class GuardedMemory(ReloadableWrapper, BaseMemory):
 
     _inner: BaseMemory = PrivateAttr()
     _resolver: PrincipalResolver | None = PrivateAttr()
-    _policies: ReloadingPolicy[WrapperSetup] = PrivateAttr()
+    _made: WrapperSetup = PrivateAttr()
+    _path: Path | None = PrivateAttr(default=None)
 
     def __init__(self, inner: BaseMemory, resolver: PrincipalResolver | None) -> None:
         super().__init__()
@@ -144,7 +146,7 @@ class GuardedMemory(ReloadableWrapper, BaseMemory):
         ]
 
     async def _areleased(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        setup = await self.ain_force()
+        setup = self.in_force()
         values = value_redactor(setup, "", self._resolver)
         return [
             _unmarked(one)
@@ -170,7 +172,7 @@ class GuardedMemory(ReloadableWrapper, BaseMemory):
     def _mark(self, message: ChatMessage, policy: Policy) -> str:
         principal = principal_of(None, self._resolver)
         texts = (message.role.value, message.content or "")
-        state = self._policies.made.engine.disclosure.state
+        state = self._made.engine.disclosure.state
         return release_mark(state, policy, principal, texts)
 
 

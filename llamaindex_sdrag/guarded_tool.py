@@ -154,7 +154,7 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
     async def _aattempted(self, args: Args, kwargs: Kwargs) -> Attempted:
         """Run the tool without blocking the event loop; as `_attempted`."""
         try:
-            setup = await self.ain_force()
+            setup = self.in_force()
             values = self._values(setup, _question(args, kwargs))
             output: ToolOutput | WaitingForEvent[Any]
             try:

@@ -10,6 +10,7 @@ text back. For those to be of use they stand before this one.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Unpack
 
 from llama_index.core.callbacks import CallbackManager
@@ -24,7 +25,6 @@ from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
 from sdrag.effects.steps import Steps
 from sdrag.pipeline import Disclosure, Request, disclose
-from sdrag.policy import ReloadingPolicy
 from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup
 
 __all__ = ["SelectiveDisclosurePostprocessor"]
@@ -54,7 +54,8 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
 
     engine_id: str
 
-    _policies: ReloadingPolicy[WrapperSetup] = PrivateAttr()
+    _made: WrapperSetup = PrivateAttr()
+    _path: Path | None = PrivateAttr(default=None)
     _principal_resolver: PrincipalResolver | None = PrivateAttr(default=None)
 
     def __init__(
@@ -98,7 +99,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        setup = await self.ain_force()
+        setup = self.in_force()
         steps = self._steps(nodes, self._request(query_bundle), setup)
         disclosure, event = await setup.aperform(steps)
         announce(event)

@@ -105,7 +105,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         return nodes_of(disclosure.passages, key, seen)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        setup, seen = await self.ain_force(), list[NodeWithScore]()
+        setup, seen = self.in_force(), list[NodeWithScore]()
         with forgotten_on_error(seen):
             disclosure, event = await setup.aperform(
                 retrieve(self._request(query_bundle), setup.engine),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from sdrag.explanation import Explanation, explain
     from sdrag.guardrails.contradictions import on_contradiction
-    from sdrag.policy import Policy, PolicyFile
+    from sdrag.policy import Policy
     from sdrag.principals import acting_as, current_principal, stream_as
     from sdrag.privacy.audit import AuditEvent, log_event
     from sdrag.privacy.audit_log import AuditLog
@@ -62,7 +62,6 @@ __all__ = [
     "Passage",
     "Policy",
     "PolicyError",
-    "PolicyFile",
     "Principal",
     "PromptSanitizationError",
     "SdragError",
@@ -91,7 +90,6 @@ _MODULES = {
     "OpenTelemetrySink": "sdrag.privacy.open_telemetry",
     "Passage": "sdrag.vocabulary",
     "Policy": "sdrag.policy",
-    "PolicyFile": "sdrag.policy",
     "Principal": "sdrag.vocabulary",
     "Span": "sdrag.vocabulary",
     "State": "sdrag.state",

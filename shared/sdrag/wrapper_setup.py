@@ -3,7 +3,7 @@ What every wrapper of either framework is built with.
 
 A framework says in one `Framework` how its models are asked, and how its tracers are
 kept out. All else is here: the arguments that wrappers take, what is made of them, and
-how a policy that comes from a file is followed. A `WrapperSetup` is valid once it is
+how the file of a policy is read again. A `WrapperSetup` is valid once it is
 made and never changes. Of a changed policy another one is made, in which everything
 that was located stays located; each request takes one, at its start.
 """
@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from inspect import isawaitable, iscoroutinefunction
+from pathlib import Path
 from typing import Any, Literal, Required, Self, TypedDict, TypeVar, cast
 
 from pydantic_core import CoreSchema
@@ -32,11 +33,11 @@ from sdrag.engine import (
     audit_sinks,
     keyed_hash,
 )
-from sdrag.errors import SdragError, UsageError
+from sdrag.errors import UsageError
 from sdrag.judges import Judges, check_judges, scoring
 from sdrag.local_extra import check_local_extra, embeds
 from sdrag.pipeline import Engine
-from sdrag.policy import Policy, PolicyFile, PolicySource, ReloadingPolicy
+from sdrag.policy import Policy, PolicySource
 from sdrag.privacy.audit import AuditEvent
 from sdrag.privacy.log_privacy import install
 from sdrag.state import State, StateSource
@@ -87,7 +88,7 @@ class Arguments(TypedDict, total=False):
     """What every wrapper takes that keeps of passages what may be disclosed."""
 
     policy: Required[PolicySource]
-    """A path, a `PolicyFile`, a mapping, a list of sentences or a `Policy`."""
+    """A path, a mapping, a list of sentences or a `Policy`."""
     detector: Detector | None
     """Finds mentions in addition to the local detector, such as Presidio or GLiNER."""
     state: StateSource
@@ -105,17 +106,6 @@ class Arguments(TypedDict, total=False):
     """The bounds of model calls and of local work; by default the policy's."""
 
 
-_MOVED = {
-    "scorer": 'judges={"relevance": ...}',
-    "classifier": 'judges={"injection": ...}',
-    "entailment": 'judges={"entailment": ...}',
-    "contradiction": 'judges={"contradiction": ...}',
-    "escalate": "audit=[log_event, on_contradiction(...)]",
-    "filter_translator": "base_retriever=FilteredRetriever(retriever, translator)",
-    "retriever_factory": "base_retriever=FilteredRetriever(retriever, factory)",
-}
-
-
 def refuse_unknown(
     wrapper: str, given: Collection[str], known: Collection[str]
 ) -> None:
@@ -131,10 +121,6 @@ def refuse_unknown(
         UsageError: One of them is not known.
     """
     for name in sorted(set(given) - set(known)):
-        if moved := _MOVED.get(name):
-            raise UsageError(
-                f"{wrapper} takes no argument `{name}`.", hint=f"Pass `{moved}`."
-            )
         raise unknown_argument(wrapper, name, known)
 
 
@@ -254,7 +240,7 @@ class WrapperSetup:
         Args:
             framework: How its models are asked.
             stage: What the wrapper does.
-            policy: A path, a `PolicyFile`, a mapping, a list or a `Policy`.
+            policy: A path, a mapping, a list or a `Policy`.
             given: The other arguments of the class.
 
         Raises:
@@ -300,10 +286,6 @@ class WrapperSetup:
             UsageError: It asks for a model that was not handed in.
         """
         return replace(self, policy=policy)
-
-    def warn(self, error: SdragError) -> None:
-        """Warn that the policy stays in force, since its changed file is refused."""
-        self.engine.warnings.of_policy(self.stage, self.policy_hash, error)
 
     def perform(
         self,
@@ -359,53 +341,50 @@ class Unpickled:
 class ReloadableWrapper(Unpickled):
     """A wrapper that reads the file of its policy again."""
 
-    _policies: ReloadingPolicy[WrapperSetup]
+    _made: WrapperSetup
+    _path: Path | None
 
     def _follow(self, setup: WrapperSetup, source: PolicySource | None) -> None:
-        """Obey a setup, and look at the file that the policy comes from, if any."""
-        self._policies = ReloadingPolicy(setup, PolicyFile.of(source))
+        """Obey a setup, and know the file that the policy comes from, if any."""
+        self._made = setup
+        self._path = None
+        if isinstance(source, (str, Path)):
+            self._path = Path(source).absolute()
 
     @property
     def policy(self) -> Policy:
         """The policy in force."""
-        return self._policies.made.policy
+        return self._made.policy
 
     @property
     def policy_hash(self) -> str:
         """Sixteen digits that change with anything the policy in force says."""
-        return self._policies.made.policy_hash
+        return self._made.policy_hash
 
-    def reload(self) -> bool:
+    def reload(self) -> None:
         """
         Read the policy's file again; requests that begin from now on are under it.
 
-        A file that cannot be read, or whose policy is refused, changes nothing, and is
-        warned of on the logger `sdrag`.
-
-        Returns:
-            Whether the file's policy is in force now.
-
         Raises:
-            UsageError: The policy comes from no file.
+            PolicyError: The file cannot be read; the last policy stays in force.
+            UsageError: The policy comes from no file, or asks for a model that was not
+                passed; the last policy stays in force.
         """
-        return self._policies.reload(_renewed)
+        if self._path is None:
+            raise UsageError(
+                "This policy was not read from a file.",
+                hint="Give the wrapper the path of one.",
+            )
+        self._made = self._made.under(Policy.read(self._path))
 
     def in_force(self) -> WrapperSetup:
         """Return the setup of a request that begins now, from its start to its end."""
-        return self._policies.current(_renewed)
-
-    async def ain_force(self) -> WrapperSetup:
-        """Return it without blocking the event loop."""
-        return await self._policies.acurrent(_renewed)
+        return self._made
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(policy_hash={self.policy_hash!r})"
 
     __str__ = __repr__
-
-
-def _renewed(policy: Policy, last: WrapperSetup) -> WrapperSetup:
-    return last.under(policy)
 
 
 def local_embeddings() -> EmbedPort:

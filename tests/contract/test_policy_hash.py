@@ -28,7 +28,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Principal, acting_as
 from sdrag.engine import policy_hash
-from sdrag.policy import Policy, PolicyFile
+from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.vocabulary import Passage
 
@@ -278,18 +278,6 @@ def test_no_bare_digest_leaves(face, tmp_path, caplog):
     found = {guess for guess in guesses() if any(guess in one for one in shown)}
 
     assert found == set()
-
-
-def test_a_refused_file_is_warned_of_by_that_name(tmp_path, caplog):
-    file = tmp_path / "policy.yaml"
-    file.write_text(json.dumps(POLICY), encoding="utf-8")
-    made = langchain_sdrag.SelectiveDisclosureCompressor(policy=PolicyFile(file))
-    file.write_text("constraints: 5", encoding="utf-8")
-
-    assert not made.reload()
-
-    assert made.policy_hash in caplog.text
-    assert Policy.read(POLICY).hash not in caplog.text
 
 
 def test_a_policy_shows_no_digest_of_itself():

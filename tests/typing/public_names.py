@@ -11,7 +11,6 @@ from sdrag import (
     Limits,
     Passage,
     Policy,
-    PolicyFile,
     Principal,
     SdragError,
     UsageError,
@@ -25,7 +24,7 @@ def names_have_types(policy: Policy, event: AuditEvent, limits: Limits) -> None:
     assert_type(Passage("id", "text").text, str)
     assert_type(open_state(), sdrag.State)
     error: SdragError = UsageError("wrong")
-    use(policy, event, limits, error, PolicyFile, Constraint)
+    use(policy, event, limits, error, Constraint)
     use(sdrag.Polcy)  # type: ignore[attr-defined]  # a misspelt name is an error
     Principal(1)  # type: ignore[arg-type]  # and so is a wrong type
 

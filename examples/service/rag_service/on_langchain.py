@@ -23,7 +23,7 @@ from rag_service.collection import PROMPT, notes
 from rag_service.metrics import count_decisions
 from rag_service.service import Found, create_app
 from rag_service.settings import Settings
-from sdrag import PolicyFile, State, open_state
+from sdrag import State, open_state
 
 
 class LangChainAnswerer:
@@ -71,7 +71,7 @@ def opened(settings: Settings) -> LangChainAnswerer:
     state = open_state(settings.state)
     retriever = SelectiveDisclosureRetriever(
         base_retriever=store(settings, state).as_retriever(search_kwargs={"k": 4}),
-        policy=PolicyFile(settings.policy, watch=True),
+        policy=settings.policy,
         state=state,
         audit=count_decisions,
     )

@@ -3,7 +3,6 @@
 from sdrag.policy.audiences import applies, binds, metadata_of_any
 from sdrag.policy.constraints import ConstraintSection, ExampleSection
 from sdrag.policy.document import Policy, PolicySource
-from sdrag.policy.file import PolicyFile
 from sdrag.policy.guard_sections import (
     GUARDS,
     AccessSection,
@@ -18,7 +17,6 @@ from sdrag.policy.guard_sections import (
     RelevanceSection,
     StalenessSection,
 )
-from sdrag.policy.reloading import ReloadingPolicy
 from sdrag.policy.sections import (
     SENSITIVITIES,
     ByRisk,
@@ -54,10 +52,8 @@ __all__ = [
     "MetadataSection",
     "MonitoringSection",
     "Policy",
-    "PolicyFile",
     "PolicySource",
     "RelevanceSection",
-    "ReloadingPolicy",
     "ResolutionSection",
     "Section",
     "StalenessSection",

@@ -20,7 +20,6 @@ from pydantic import Field, ValidationError, field_validator
 from sdrag.errors import PolicyError
 from sdrag.policy.constraints import ConstraintSection
 from sdrag.policy.explaining import explained
-from sdrag.policy.file import PolicyFile
 from sdrag.policy.guard_sections import GUARDS, GuardSections
 from sdrag.policy.sections import (
     DisclosureSection,
@@ -106,8 +105,8 @@ class Policy(GuardSections):
         Read a policy.
 
         Args:
-            source: A path to a YAML file, a `PolicyFile`, a mapping of its shape, a
-                list of constraints, or a `Policy`.
+            source: A path to a YAML file, a mapping of its shape, a list of
+                constraints, or a `Policy`.
 
         Raises:
             PolicyError: It cannot be read; names the line and the key.
@@ -118,13 +117,12 @@ class Policy(GuardSections):
             return cls._checked(dict(source), {})
         if isinstance(source, (list, tuple)):
             return cls._checked({"constraints": list(source)}, {})
-        path = source.path if isinstance(source, PolicyFile) else source
-        if not isinstance(path, (str, Path)):
+        if not isinstance(source, (str, Path)):
             raise PolicyError(
                 f"A policy is no {type(source).__name__}.",
                 hint="Give the path of a YAML file, a mapping, or a list of sentences.",
             )
-        return cls.parse(text_of(Path(path)))
+        return cls.parse(text_of(Path(source)))
 
     @classmethod
     def parse(cls, text: str) -> Policy:
@@ -222,11 +220,6 @@ class Policy(GuardSections):
 
 
 PolicySource = (
-    Policy
-    | PolicyFile
-    | Mapping[str, Any]
-    | Sequence[str | Mapping[str, Any]]
-    | str
-    | Path
+    Policy | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | str | Path
 )
-"""A policy, a mapping of its shape, a list of constraints, its file, or the path."""
+"""A policy, a mapping of its shape, a list of constraints, or the path of its file."""

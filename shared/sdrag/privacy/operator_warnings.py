@@ -15,7 +15,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from threading import Lock
 from typing import Any
 
-from sdrag.errors import SdragError
 from sdrag.privacy.audit import AuditEvent
 from sdrag.reasons import WARNED, explain
 from sdrag.vocabulary import Constraint, Decision, Passage
@@ -96,24 +95,6 @@ class OperatorWarnings:
                 lost,
                 len(passages),
             )
-
-    def of_policy(self, stage: str, policy_hash: str, error: SdragError) -> None:
-        """
-        Warn that a changed policy file was not taken; whoever looked says it once.
-
-        Args:
-            stage: The hook's name in audit events.
-            policy_hash: Of the policy that stays in force.
-            error: Why; it quotes nothing.
-        """
-        _logger.warning(
-            "%s: a changed policy file is not taken (%s), and policy %s stays in"
-            " force. %s",
-            stage,
-            type(error).__name__,
-            policy_hash,
-            error,
-        )
 
     def _of_nothing(self, event: AuditEvent, tool: str | None) -> None:
         """Warn that all passages were withheld, unless another warning says why."""
