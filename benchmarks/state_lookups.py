@@ -42,7 +42,7 @@ CHUNKS, ASKED, ROUNDS = 2000, (10, 50), 60
 UNSEEN, UNSEEN_ROUNDS = 10, 2
 ENGINE, RULE = b"Lone", b"r" * 16
 RULES = policy(100)
-TOP_K = {**RULES, "disclosure": {"apply": "top_k", "top_k": 10}}
+TOP_K = {**RULES, "disclosure": {"top_k": 10}}
 
 Work = Callable[[Sequence[Any]], object]
 

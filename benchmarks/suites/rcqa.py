@@ -88,7 +88,7 @@ class RcqaSettings:
         top_k: How many chunks are retrieved.
         generator: Answers; `verbatim` by default.
         facts: Lists facts for completeness.
-        sensitivity: Of the local engine, a number from 0 to 1 or the name of one.
+        sensitivity: Of the local engine.
         locate: When what is withheld is located: in whole articles at ingest, or in
             each chunk by itself when a question retrieves it.
         complete: The model behind the engine; the local engine when missing.
@@ -103,7 +103,7 @@ class RcqaSettings:
     top_k: int = 10
     generator: Generator = lambda _question, context, _constraints: verbatim(context)
     facts: Facts = sentence_facts
-    sensitivity: float | str = "high"
+    sensitivity: str = "high"
     locate: Literal["ingest", "query"] = "ingest"
     complete: Callable[[Prompt], Completion | str] | None = None
     model_id: str = ""
@@ -183,7 +183,7 @@ def _ask_all(
 def policy_of(
     articles: Sequence[Mapping[str, Any]],
     defense: Defense,
-    sensitivity: float | str = "high",
+    sensitivity: str = "high",
 ) -> dict[str, Any]:
     """
     Return the policy that a privacy officer would write for these articles.

@@ -23,7 +23,6 @@ from benchmarks.suites.printing import (
 )
 from sdrag.cli.models import complete_with, llm_of
 from sdrag.errors import UsageError
-from sdrag.policy import SENSITIVITIES
 
 if TYPE_CHECKING:
     from benchmarks.suites.planting import Planting
@@ -33,6 +32,7 @@ __all__ = ["rcqa"]
 
 _WITHOUT_MODEL = ("none", "prompt")
 _DEFENSES = (*_WITHOUT_MODEL, "redact", "rephrase", "withhold")
+_SENSITIVITIES = ("low", "balanced", "high")
 _SCRIPTED = "scripted:"
 _HIJACKED = "scripted:hijacked"
 _LLMS = (
@@ -47,8 +47,8 @@ Defenses = Annotated[
 Sensitivity = Annotated[
     str,
     typer.Option(
-        help="Of the local engine: from 0 to 1, balanced or high. Several, such as"
-        " 0.25,0.5,1, give a curve."
+        help="Of the local engine: low, balanced or high. Several, such as"
+        " low,balanced,high, give a curve."
     ),
 ]
 Locate = Annotated[
@@ -117,7 +117,7 @@ def rcqa(
     defenses = _one_of("--defense", defense.split(","), _DEFENSES)
     articles = load_articles(data)[:limit]
     planting = _planting(llm, plant, attacks)
-    sensitivities = [_sensitivity_of(given) for given in sensitivity.split(",")]
+    sensitivities = _one_of("--sensitivity", sensitivity.split(","), _SENSITIVITIES)
     if len(sensitivities) > 1 and (len(defenses) > 1 or llm):
         raise UsageError("A curve is of one defense, without --llm.")
     settings = RcqaSettings(
@@ -147,8 +147,8 @@ def rcqa(
     if len(sensitivities) > 1:
         measured["curve"] = [
             *(
-                _point(number, evaluate(articles, _at(settings, defenses[0], number)))
-                for number in sensitivities[:-1]
+                _point(name, evaluate(articles, _at(settings, defenses[0], name)))
+                for name in sensitivities[:-1]
             ),
             _point(sensitivities[-1], measured),
         ]
@@ -159,12 +159,12 @@ def rcqa(
     show(measured, as_json=as_json)
 
 
-def _at(settings: RcqaSettings, defense: str, sensitivity: float) -> RcqaSettings:
+def _at(settings: RcqaSettings, defense: str, sensitivity: str) -> RcqaSettings:
     """Return the settings of one point of a curve."""
     return replace(settings, defense=cast("Any", defense), sensitivity=sensitivity)
 
 
-def _point(sensitivity: float, measured: Mapping[str, Any]) -> dict[str, float]:
+def _point(sensitivity: str, measured: Mapping[str, Any]) -> dict[str, Any]:
     """Return one point of a curve: what is safe, and what is left to read."""
     return {
         "sensitivity": sensitivity,
@@ -236,18 +236,6 @@ def _show_given_away(
 
     if limit:
         show_errors(given_away(articles, answers), limit)
-
-
-def _sensitivity_of(given: str) -> float:
-    """Return the number of an option that may be a name."""
-    try:
-        number = SENSITIVITIES.get(given) or float(given)
-    except ValueError:
-        number = -1.0
-    if not 0.0 <= number <= 1.0:
-        names = ", ".join(SENSITIVITIES)
-        raise UsageError(f"--sensitivity takes a number from 0 to 1, {names}.")
-    return number
 
 
 def _one_of(option: str, given: list[str], known: tuple[str, ...]) -> list[str]:

@@ -42,6 +42,9 @@ __all__ = [
 Method = Literal["redact", "rephrase", "withhold"]
 """How a constraint is enforced: cut the spans, say it again without them, or drop."""
 
+Sensitivity = Literal["low", "balanced", "high"]
+"""How much the local engine hides; a higher one never hides less."""
+
 WhereMissing = Literal["hold", "skip"]
 """Whether a constraint holds for a passage without the metadata that `where` names."""
 
@@ -155,8 +158,7 @@ class Constraint:
         unless: Alternatives of attributes: it binds no principal who has all of one.
         always: Holds for every passage, without binding or ranking.
         where_missing: Whether it holds where a key of `where` is missing or empty.
-        sensitivity: How much the local engine hides for it, from 0 to 1, where it has
-            its own.
+        sensitivity: How much the local engine hides for it, where it has its own.
     """
 
     id: str
@@ -166,7 +168,7 @@ class Constraint:
     unless: Sequence[Mapping[str, tuple[Any, ...]]] = ()
     always: bool = False
     where_missing: WhereMissing = "hold"
-    sensitivity: float | None = None
+    sensitivity: Sensitivity | None = None
 
     def __post_init__(self) -> None:
         if not self.id or not self.text.strip():

@@ -115,7 +115,7 @@ GUARDED = {
     "staleness": {},
     "injection": {},
     "contradictions": {"strategy": "decline"},
-    "disclosure": {"apply": "top_k", "top_k": 1},
+    "disclosure": {"top_k": 1},
 }
 
 
@@ -220,7 +220,7 @@ def test_all_that_is_wrong_with_a_file_is_told_at_once(tmp_path):
 
 def test_a_ranking_that_the_question_steers_is_warned_of(tmp_path):
     """What one question hides, another may show."""
-    section = {"apply": "top_k", "top_k": 1}
+    section = {"top_k": 1}
     _, output, _ = checked(written(tmp_path, {"disclosure": section}))
 
     assert "warning: with top_k" in output

@@ -20,7 +20,7 @@ from ..support.doubles import LangChainToyEmbeddings, LlamaIndexToyEmbedding
 
 TEXTS = [f"Report {n} of the harbour" for n in range(12)]
 MEASURED = {"relevance": {"scores": "measured", "min_score": 0.0}}
-RANKED = {"disclosure": {"apply": "top_k", "top_k": 1, "rank_by": "query"}}
+RANKED = {"disclosure": {"top_k": 1, "rank_by": "query"}}
 ACCESS = {"access": {"required": []}}
 POLICIES = {
     "constraints alone": {},

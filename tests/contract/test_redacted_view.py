@@ -157,7 +157,7 @@ def test_an_audience_sees_what_is_lifted_for_it():
 def test_no_limit_on_constraints_holds_for_a_view():
     """There is no question, so nothing ranks constraints, and all are applied."""
     rules = [{"text": f"Hide the tide of harbour {n}"} for n in range(5)]
-    limits = {"apply": "top_k", "top_k": 1, "rank_by": "query"}
+    limits = {"top_k": 1, "rank_by": "query"}
     policy = {"constraints": [*rules, NAMES], "disclosure": limits}
 
     view = told([Passage("p", "The witness Anna Karlsson rang.")], policy)

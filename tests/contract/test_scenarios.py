@@ -250,7 +250,7 @@ BAD_POLICIES = {
     "N below one": {"constraints": ["x"], "disclosure": {"bind_top_n": 0}},
     "K below one": {
         "constraints": ["x"],
-        "disclosure": {"apply": "top_k", "top_k": 0},
+        "disclosure": {"top_k": 0},
     },
 }
 

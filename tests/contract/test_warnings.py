@@ -108,7 +108,7 @@ POLICY = {"constraints": [NAMES]}
 MEANT = {"constraints": [ONLY]}
 RANKED = {
     "constraints": ["Remove the names of witnesses", "Hide dates"],
-    "disclosure": {"apply": "top_k", "top_k": 1},
+    "disclosure": {"top_k": 1},
 }
 LATE = Limits(seconds=0.1)
 

@@ -54,7 +54,7 @@ NAME = {"constraints": ["Do not reveal anything about Anna Karlsson"]}
 MEANT = {"constraints": ["Conceal the purpose of the voyage"]}
 STATED = {"constraints": ["Do not say that Anna Karlsson is ill."]}
 PERSONAL = {"constraints": ["Do not disclose personal data"]}
-RANKED = {**FORMS, "disclosure": {"apply": "top_k", "top_k": 1}}
+RANKED = {**FORMS, "disclosure": {"top_k": 1}}
 HIDDEN = verdicts(c1=["to buy the island"])
 
 every_face = pytest.mark.parametrize(

@@ -31,7 +31,7 @@ VALID = [
         ]
     },
     {"disclosure": {"sensitivity": "high"}},
-    {"disclosure": {"sensitivity": 0.3, "apply": "top_k", "top_k": 2}},
+    {"disclosure": {"sensitivity": "low", "top_k": 2}},
     {"access": {"tenant_key": None}, "injection": {"action": "flag"}},
     {"staleness": None},
     {"linkage": {"weights": {"NAME": 0.9}, "resolution": {"meaning": False}}},
@@ -46,7 +46,7 @@ INVALID = [
     {"constraints": [{"text": "Hide", "methd": "redact"}]},
     {"constraints": [{"text": "Hide", "method": "hide"}]},
     {"disclosure": {"bind_top_n": 0}},
-    {"disclosure": {"sensitivity": 1.5}},
+    {"disclosure": {"sensitivity": 0.5}},
     {"disclosure": {"sensitivity": "lowest"}},
     {"injection": {"action": "ignore"}},
     {"linkage": {"chain_length": 9}},

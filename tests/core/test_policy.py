@@ -33,8 +33,7 @@ MERGES = "a: &a {x: 1}\n" + "".join(
         ("constraint:\n- a\n", 1, "constraint"),
         ("constraints:\n- a\ndisclosure:\n  bind_top: 5\n", 4, "disclosure.bind_top"),
         ("disclosure:\n  bind_top_n: 0\n", 2, "disclosure.bind_top_n"),
-        ("disclosure:\n  apply: top_k\n  top_k: 0\n", 3, "disclosure.top_k"),
-        ("disclosure:\n  top_k: 3\n", 1, "disclosure"),
+        ("disclosure:\n  top_k: 0\n", 2, "disclosure.top_k"),
         ("disclosure:\n  bind_top_n: many\n", 2, "disclosure.bind_top_n"),
         ("disclosure:\n  timeout_seconds: .inf\n", 2, "disclosure.timeout_seconds"),
         ("disclosure:\n  on_failure: open\n", 2, "disclosure.on_failure"),
@@ -110,39 +109,9 @@ def test_no_word_of_a_constraint_stands_in_an_error(text):
     assert error.__context__ is None
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "said"),
-    [
-        ("caution", "high", "Write `disclosure.sensitivity`."),
-        ("candidates_by", "model", "Delete the key: the model reads for all"),
-        ("max_candidates", 3, "set `apply: top_k` and `top_k`"),
-    ],
-)
-def test_an_old_key_is_refused_by_name(key, value, said):
-    """The error names the key and its line, and says what to do."""
-    with pytest.raises(PolicyError, match=said) as raised:
-        Policy.parse(f"constraints:\n- a\ndisclosure:\n  {key}: {value}\n")
-
-    assert f"`disclosure.{key}` was re" in str(raised.value)
-    assert (raised.value.line, raised.value.key) == (4, f"disclosure.{key}")
-
-
-@pytest.mark.parametrize(
-    ("given", "number"),
-    [("balanced", 0.5), ("high", 1.0), ("0", 0.0), ("0.7", 0.7), ("1", 1.0)],
-)
-def test_a_sensitivity_is_a_number_or_a_name(given, number):
-    """A name stands for the number at which the engine was measured."""
-    policy = Policy.parse(f"disclosure:\n  sensitivity: {given}\n")
-
-    assert policy.disclosure.sensitivity == number
-
-
-@pytest.mark.parametrize(
-    "given", ["lowest", "true", "off", "1.5", "-0.1", ".nan", "[1]"]
-)
-def test_no_other_sensitivity_is_one(given):
-    """What is neither a name nor from 0 to 1 is refused."""
+@pytest.mark.parametrize("given", ["lowest", "true", "off", "0.5", ".nan", "[1]"])
+def test_a_sensitivity_is_one_of_three(given):
+    """Any other is refused."""
     with pytest.raises(PolicyError) as raised:
         Policy.parse(f"disclosure:\n  sensitivity: {given}\n")
 

@@ -83,7 +83,7 @@ class TestKeys:
         [
             (Constraint("other", "Hide names"), True),
             (Constraint("names", "Hide all names"), False),
-            (Constraint("names", "Hide names", sensitivity=0.5), False),
+            (Constraint("names", "Hide names", sensitivity="high"), False),
         ],
     )
     def test_a_rule_is_known_by_what_it_asks_for(self, changed, same):

@@ -21,7 +21,7 @@ POLICIES = {
     "all": {"constraints": RULES},
     "some": {
         "constraints": RULES,
-        "disclosure": {"apply": "top_k", "top_k": 40},
+        "disclosure": {"top_k": 40},
     },
 }
 

@@ -17,7 +17,7 @@ from sdrag.vocabulary import Passage, Principal
 NAMES = {"id": "names", "text": "Remove the names of witnesses"}
 DATES = {"id": "dates", "text": "Hide exact dates", "unless": {"roles": ["judge"]}}
 POLICY = {"constraints": [NAMES, DATES]}
-LIMITS = {"apply": "top_k", "top_k": 1, "rank_by": "query"}
+LIMITS = {"top_k": 1, "rank_by": "query"}
 PASSAGES = (
     Passage("p", "The witness Anna Karlsson came on 3 May 2020.", document_id="d"),
     Passage("q", "Then karlsson left.", document_id="d"),

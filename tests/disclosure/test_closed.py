@@ -17,7 +17,7 @@ PASSAGES = (
     Passage("anna-karlsson-7", "It rained.", {"case": "x"}),
     Passage("p", "The quay was empty.", {"case": "y"}),
 )
-LIMITS = [{}, {"apply": "top_k", "top_k": 1, "rank_by": "query"}]
+LIMITS = [{}, {"top_k": 1, "rank_by": "query"}]
 
 
 def _asked(policy, **options):

@@ -369,7 +369,7 @@ def test_each_constraint_is_freed_by_itself():
 
 @pytest.mark.parametrize(
     ("how", "left", "asked"),
-    [("confirm", True, True), ("union", False, False), ("model", True, False)],
+    [("confirm", True, True), ("union", False, False)],
 )
 def test_a_policy_says_what_becomes_of_what_the_model_does_not_quote(how, left, asked):
     """An e-mail address goes in any case."""

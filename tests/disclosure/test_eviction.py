@@ -64,7 +64,7 @@ def test_a_top_k_of_a_ranking_without_the_question_depends_on_the_chunks_alone(
     passages, one, other, rank_by
 ):
     """No wording pushes a constraint out."""
-    limits = {"top_k": 5, "apply": "top_k", "rank_by": rank_by}
+    limits = {"top_k": 5, "rank_by": rank_by}
 
     first, _ = chosen(passages, one, **limits)
     second, _ = chosen(passages, other, **limits)
@@ -79,7 +79,7 @@ def test_every_candidate_is_applied_or_reported(passages, query, top_k):
     """Nothing is lost between all candidates and the top K."""
     everything, _ = chosen(passages, query)
 
-    found, _ = chosen(passages, query, top_k=top_k, apply="top_k")
+    found, _ = chosen(passages, query, top_k=top_k)
 
     parts = [rule.id for rule in found.applied + found.dropped]
     assert sorted(parts) == sorted(everything.asked)
@@ -103,9 +103,7 @@ def test_what_is_not_applied_stands_in_the_audit():
         {"id": rule.id, "text": f"Conceal what is told of group {number}"}
         for number, rule in enumerate(RULES[:10])
     ]
-    engine = Engine.build(
-        {"constraints": rules, "disclosure": {"apply": "top_k", "top_k": 3}}
-    )
+    engine = Engine.build({"constraints": rules, "disclosure": {"top_k": 3}})
     run(bind_all(CHUNKS, engine), Scripted())
 
     done = run(disclose(CHUNKS[:2], Request("?"), engine), Scripted())
@@ -117,7 +115,4 @@ def test_what_is_not_applied_stands_in_the_audit():
 
 def test_all_candidates_are_applied_by_default():
     """Unless the policy asks for a saving, nothing is left out."""
-    section = DisclosureSection()
-
-    assert section.apply == "all_candidates"
-    assert section.top_k is None
+    assert DisclosureSection().top_k is None

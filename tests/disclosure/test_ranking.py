@@ -51,7 +51,7 @@ POLICY = {
         {"id": f"c{n}", "text": f"Conceal what is told of the {topic}"}
         for n, topic in enumerate(("harbour", "mill", "bridge"))
     ],
-    "disclosure": {"apply": "top_k", "top_k": 1},
+    "disclosure": {"top_k": 1},
 }
 
 

@@ -64,7 +64,7 @@ def test_the_type_of_a_mention_is_said() -> None:
 def test_what_a_document_knows_from_elsewhere_is_said() -> None:
     """A form that no engine finds in this chunk is hidden by the register."""
     explainer = Explainer(
-        policy("Remove names of witnesses", disclosure={"sensitivity": 0.5})
+        policy("Remove names of witnesses", disclosure={"sensitivity": "balanced"})
     )
     passages = [
         Passage("1", "The witness Aurelio Vantongeren spoke.", document_id="d"),
@@ -98,8 +98,8 @@ def test_what_was_considered_and_left_is_said() -> None:
         " counsellor on Mondays. The ferry left at nine."
     )
     words = "Hide everything about her health"
-    careful = sdrag.explain(text, policy(words, disclosure={"sensitivity": 1.0}))
-    lenient = sdrag.explain(text, policy(words, disclosure={"sensitivity": 0.0}))
+    careful = sdrag.explain(text, policy(words, disclosure={"sensitivity": "high"}))
+    lenient = sdrag.explain(text, policy(words, disclosure={"sensitivity": "low"}))
     assert not careful.left
     more, fewer = (
         {i for found in one.spans for i in range(found.span.start, found.span.end)}

@@ -86,9 +86,9 @@ async def test_the_slider_changes_what_is_hidden(ask, drop):
     (document,) = (await drop("b.txt", text.encode())).json()["documents"]
     policy = "constraints:\n- Hide how the safe was opened\n"
     shares, left = [], []
-    for number in (0.0, 0.5, 1.0):
+    for name in ("low", "balanced", "high"):
         found = await ask(
-            "explain", policy=policy, document=document["number"], sensitivity=number
+            "explain", policy=policy, document=document["number"], sensitivity=name
         )
         shares.append(found["hidden_share"])
         left.append(sum(not span["hidden"] for span in found["spans"]))

@@ -207,7 +207,7 @@ def _slider(page):
     page.wait(lambda: len("".join(page.hidden())) < before)
     page.wait(lambda: page.all(".document mark.left"))
     page.click("#write-sensitivity")
-    page.wait(lambda: "sensitivity: 0" in page.one("#editor").get_property("value"))
+    page.wait(lambda: "sensitivity: low" in page.one("#editor").get_property("value"))
     page.write(POLICY)
     page.wait(lambda: len("".join(page.hidden())) == before)
 

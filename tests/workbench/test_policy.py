@@ -30,7 +30,7 @@ async def test_each_constraint_says_what_it_is_understood_as(ask):
     assert (german["line"], german["status"]) == (5, "needs_model")
     assert "refused without a model" in german["warning"]
     assert found["roles"] == ["clerk"]
-    assert found["sensitivity"] == 0.5
+    assert found["sensitivity"] == "balanced"
     assert found["settings"][0] == "guards: none"
 
 
@@ -94,19 +94,19 @@ async def test_nothing_is_done_under_a_wrong_policy(client, request_name):
     [
         "constraints: [a]\n",
         "constraints: [a]",
-        "constraints: [a]\ndisclosure:\n  sensitivity: 1.0  # as measured\n",
+        "constraints: [a]\ndisclosure:\n  sensitivity: high  # as measured\n",
         "disclosure:\n    # more\n    bind_top_n: 5\nconstraints: [a]\n",
         "disclosure:  # more\n  bind_top_n: 5\n  sensitivity: high\nmetadata: {}\n",
-        "constraints: [a]\ndisclosure:\n  sensitivity: 0.35\n",
+        "constraints: [a]\ndisclosure:\n  sensitivity: low\n",
     ],
 )
-@pytest.mark.parametrize("number", [0.0, 0.35, 0.5, 1.0])
-def test_the_sliders_number_is_written_where_it_belongs(text, number):
+@pytest.mark.parametrize("name", ["low", "balanced", "high"])
+def test_the_sliders_sensitivity_is_written_where_it_belongs(text, name):
     """What else the file says stays, with its comments."""
-    changed = with_sensitivity(Viewing(policy=text, sensitivity=number))
+    changed = with_sensitivity(Viewing(policy=text, sensitivity=name))
 
     before, after = Policy.parse(text), Policy.parse(changed)
-    assert after.disclosure.sensitivity == number
+    assert after.disclosure.sensitivity == name
     section = after.disclosure.model_copy(
         update={"sensitivity": before.disclosure.sensitivity}
     )
@@ -119,19 +119,19 @@ def test_the_sliders_number_is_written_where_it_belongs(text, number):
 
 @pytest.mark.parametrize(
     "text",
-    ["disclosure: {sensitivity: 1.0}\n", "{}\n", "disclosure: &d\n  bind_top_n: 5\n"],
+    ["disclosure: {sensitivity: high}\n", "{}\n", "disclosure: &d\n  bind_top_n: 5\n"],
 )
 async def test_where_it_cannot_be_placed_the_author_is_told(client, text):
     """No text is written that means something else than the page shows."""
     answer = await client.post(
-        "/api/sensitivity", json={"policy": text, "sensitivity": 0.25}
+        "/api/sensitivity", json={"policy": text, "sensitivity": "low"}
     )
 
     assert answer.status_code == 422
     assert "yourself" in answer.json()["error"]
 
 
-async def test_a_number_is_needed_to_write_one(client):
+async def test_a_sensitivity_is_needed_to_write_one(client):
     answer = await client.post("/api/sensitivity", json={"policy": "{}"})
 
     assert answer.status_code == 422

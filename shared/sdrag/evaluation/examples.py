@@ -130,7 +130,7 @@ def _releasing(
 
 def _bare(policy: Policy, refused: Collection[str]) -> Policy:
     """Return a policy's constraints without guards, limits and refused ones."""
-    unlimited = {"apply": "all_candidates", "top_k": None}
+    unlimited = {"top_k": None}
     return policy.model_copy(
         update={
             **dict.fromkeys(policy.guards),

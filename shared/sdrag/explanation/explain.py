@@ -158,9 +158,9 @@ def _considered(
     nothing: list[tuple[Finding, ...]] = [() for _ in passages]
     if not isinstance(locator, LocalLocator):
         return nothing
-    if locator.sensitivity == 1.0 and not setup.has_model:
+    if locator.sensitivity == "high" and not setup.has_model:
         return nothing
-    careful = replace(locator, sensitivity=1.0)
+    careful = replace(locator, sensitivity="high")
     outcomes = yield from careful.locate(passages, setup.rules)
     return [o.value if isinstance(o, Reply) else () for o in outcomes]
 

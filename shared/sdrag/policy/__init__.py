@@ -18,7 +18,6 @@ from sdrag.policy.guard_sections import (
     StalenessSection,
 )
 from sdrag.policy.sections import (
-    SENSITIVITIES,
     ByRisk,
     DisclosureSection,
     HighlightSection,
@@ -34,7 +33,6 @@ from sdrag.policy.yaml_reading import MAX_POLICY_BYTES
 __all__ = [
     "GUARDS",
     "MAX_POLICY_BYTES",
-    "SENSITIVITIES",
     "AccessSection",
     "ByRisk",
     "CitationsSection",

@@ -18,9 +18,9 @@ from pydantic import (
     model_validator,
 )
 
-from sdrag.policy.sections import Listed, Section, Sensitivity, listed
+from sdrag.policy.sections import Listed, Section, listed
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Method, WhereMissing
+from sdrag.vocabulary import Method, Sensitivity, WhereMissing
 
 __all__ = ["ConstraintSection", "ExampleSection"]
 

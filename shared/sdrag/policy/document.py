@@ -156,7 +156,7 @@ class Policy(GuardSections):
 
     def without_limits(self) -> Self:
         """Return the same policy with every constraint enforced, and asked about."""
-        unlimited = {"apply": "all_candidates", "top_k": None}
+        unlimited = {"top_k": None}
         return self.model_copy(
             update={"disclosure": self.disclosure.model_copy(update=unlimited)}
         )

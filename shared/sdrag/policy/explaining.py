@@ -19,16 +19,7 @@ from sdrag.policy.yaml_reading import Lines, Place, dotted, nearest
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["REMOVED_KEYS", "RENAMED_KEYS", "explained"]
-
-REMOVED_KEYS = {
-    "disclosure.candidates_by": "Delete the key: the model reads for all candidates.",
-    "disclosure.max_candidates": "Delete the key, or set `apply: top_k` and `top_k`.",
-}
-"""Keys that a policy of an earlier version may have, and what to do about each."""
-
-RENAMED_KEYS = {"disclosure.caution": "disclosure.sensitivity"}
-"""Keys that have another name, with the same values."""
+__all__ = ["explained"]
 
 _WORD = re.compile(r"[A-Za-z_]\w{0,39}", re.ASCII)
 
@@ -63,13 +54,6 @@ def _told(problem: ErrorDetails, lines: Lines, document: type[Section]) -> Polic
 
 def _unknown(place: Place, line: int | None, document: type[Section]) -> PolicyError:
     """Name an unknown key where it may be shown, and the nearest known one."""
-    key = dotted(place)
-    if key in REMOVED_KEYS:
-        said, hint = f"The key `{key}` was removed.", REMOVED_KEYS[key]
-        return PolicyError(said, line=line, key=key, hint=hint)
-    if key in RENAMED_KEYS:
-        said, hint = f"The key `{key}` was renamed.", f"Write `{RENAMED_KEYS[key]}`."
-        return PolicyError(said, line=line, key=key, hint=hint)
     name, section = str(place[-1]), _section_at(place[:-1], document)
     known = get_close_matches(name, section.model_fields, n=1, cutoff=0.7)
     if place[0] == "constraints" and not known:

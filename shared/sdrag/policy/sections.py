@@ -20,10 +20,9 @@ from pydantic import (
 )
 
 from sdrag.policy.linkage_roles import Role
-from sdrag.vocabulary import EVIDENCE_KEY
+from sdrag.vocabulary import EVIDENCE_KEY, Sensitivity
 
 __all__ = [
-    "SENSITIVITIES",
     "ByRisk",
     "DisclosureSection",
     "HighlightSection",
@@ -31,7 +30,6 @@ __all__ = [
     "MetadataSection",
     "ResolutionSection",
     "Section",
-    "Sensitivity",
     "TracingSection",
     "WithheldSection",
 ]
@@ -42,20 +40,6 @@ def listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, tuple, set)) else (value,)
 
 
-SENSITIVITIES: Mapping[str, float] = {"low": 0.0, "balanced": 0.5, "high": 1.0}
-"""The sensitivities of the local engine that have a name: those that were measured."""
-
-
-def _number_of(value: Any) -> Any:
-    """Take the name of a sensitivity as its number."""
-    if isinstance(value, bool) or (
-        isinstance(value, str) and value not in SENSITIVITIES
-    ):
-        names = " or ".join(f"`{name}`" for name in SENSITIVITIES)
-        raise ValueError(f"`sensitivity` must be a number from 0 to 1, or {names}")
-    return SENSITIVITIES[value] if isinstance(value, str) else value
-
-
 Scalar = str | int | float | bool
 Listed = Annotated[
     tuple[Scalar, ...],
@@ -63,12 +47,6 @@ Listed = Annotated[
     Field(min_length=1),
 ]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
-Sensitivity = Annotated[
-    Share,
-    BeforeValidator(
-        _number_of, json_schema_input_type=Share | Literal["low", "balanced", "high"]
-    ),
-]
 Count = Annotated[int, Field(ge=1)]
 MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
 RankBy = Literal["concatenated", "query", "maximum", "average", "weighted_average"]
@@ -108,42 +86,37 @@ class DisclosureSection(Section):
         document_keys: Where the framework does not say to which document a chunk
             belongs, the first of these metadata keys that it has does. Chunks of one
             document are read together.
-        apply: Apply all constraints that hold, or the `top_k` of a ranking.
-        top_k: How many constraints a question may apply; only with `apply: top_k`.
+        top_k: How many constraints a question applies, the best of a ranking; all that
+            hold, where it is missing.
         rank_by: The ranking of constraints for a question (SD-RAG, section III-C).
         with_model: What happens, when there is a model, to what the local engine alone
             finds. `confirm` asks the model, and only an explicit no frees it. `union`
-            withholds all of it. `model` withholds only what has a form of its own, such
-            as an e-mail address, or what the constraint itself names.
+            withholds all of it.
         batch_size: How many chunks a model reads at once.
         token_budget: The most tokens of text in one prompt.
         placeholders: What replaces what is cut out. `type` says what it was, such as
             `[person]`, `[date]` or `[amount]`, and `[withheld]` for what is cut by its
             meaning. `plain` is the same mark for everything.
         placeholder: That mark. Given alone, it asks for `plain`.
-        sensitivity: How much the local engine hides: `low`, `balanced` or `high`, or a
-            number from 0 to 1. A lower one leaves more to read and misses more. A
-            constraint can have its own.
+        sensitivity: How much the local engine hides. A lower one leaves more to read
+            and misses more. A constraint can have its own.
         on_guess: What happens to an answer that says what its context does not hold, of
             a type that a constraint asks for: `cut` the mention, or `decline`.
-        on_failure: What becomes of a passage when a step fails.
         timeout_seconds: The most seconds one call of a model may take.
     """
 
     bind_top_n: Count = 50
     similarity_floor: Share = 0.35
     document_keys: tuple[str, ...] = ()
-    apply: Literal["all_candidates", "top_k"] = "all_candidates"
     top_k: Count | None = None
     rank_by: RankBy = "weighted_average"
-    with_model: Literal["confirm", "union", "model"] = "confirm"
+    with_model: Literal["confirm", "union"] = "confirm"
     batch_size: Count = 4
     token_budget: Annotated[int, Field(ge=64)] = 4000
     placeholders: Literal["type", "plain"] = "type"
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
-    sensitivity: Sensitivity = 0.5
+    sensitivity: Sensitivity = "balanced"
     on_guess: Literal["cut", "decline"] = "cut"
-    on_failure: Literal["withhold"] = "withhold"
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
 
     @property
@@ -168,12 +141,6 @@ class DisclosureSection(Section):
         if isinstance(values, Mapping) and "placeholder" in values:
             return {"placeholders": "plain", **values}
         return values
-
-    @model_validator(mode="after")
-    def _top_k_is_given(self) -> Self:
-        if (self.apply == "top_k") != (self.top_k is not None):
-            raise ValueError("apply: top_k and a number for top_k go together")
-        return self
 
 
 class HighlightSection(Section):

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from sdrag.policy import MAX_POLICY_BYTES
+from sdrag.vocabulary import Sensitivity
 from sdrag.workbench.limits import MAX_PINS
 
 __all__ = [
@@ -54,7 +55,7 @@ class Viewing(Typed):
         sensitivity: In place of the policy's own; the policy's own when missing.
     """
 
-    sensitivity: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    sensitivity: Sensitivity | None = None
 
 
 class Explaining(Viewing):

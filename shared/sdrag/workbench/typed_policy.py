@@ -87,9 +87,9 @@ def with_sensitivity(viewing: Viewing) -> str:
         RefusedError: The policy is wrong, or written so that it cannot be done.
     """
     if viewing.sensitivity is None:
-        raise RefusedError(422, "There is no number to write.")
+        raise RefusedError(422, "There is no sensitivity to write.")
     wanted, text = policy_of(viewing), viewing.policy
-    for changed in _candidates(text, f"{viewing.sensitivity:g}"):
+    for changed in _candidates(text, viewing.sensitivity):
         if not _problems(changed) and Policy.parse(changed).hash == wanted.hash:
             return changed
     raise RefusedError(
@@ -97,19 +97,19 @@ def with_sensitivity(viewing: Viewing) -> str:
     )
 
 
-def _candidates(text: str, number: str) -> Iterator[str]:
-    """Yield texts in which the number is written at different places."""
+def _candidates(text: str, name: str) -> Iterator[str]:
+    """Yield texts in which the sensitivity is written at different places."""
     yield text
     section = _SECTION.search(text)
     if section is None:
         end = "" if not text or text.endswith("\n") else "\n"
-        yield f"{text}{end}disclosure:\n  sensitivity: {number}\n"
+        yield f"{text}{end}disclosure:\n  sensitivity: {name}\n"
         return
     head, rest = text[: section.end()], text[section.end() :]
-    yield head + _VALUE.sub(rf"\g<1>{number}", rest, count=1)
+    yield head + _VALUE.sub(rf"\g<1>{name}", rest, count=1)
     below = re.match(r"(?:\s*#[^\n]*|\s*)*\n([ \t]+)\S", rest)
     indent = below.group(1) if below else "  "
-    yield f"{head}\n{indent}sensitivity: {number}{rest}"
+    yield f"{head}\n{indent}sensitivity: {name}{rest}"
 
 
 def _problems(text: str) -> tuple[PolicyError, ...]:

@@ -7,19 +7,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sdrag.disclosure.local import LocalLocator, gate, gate_locator
 from sdrag.disclosure.local.gate import Decision, decide
-from sdrag.disclosure.local.gate_locator import Thresholds
+from sdrag.disclosure.local.gate_locator import THRESHOLDS, Thresholds
 from sdrag.disclosure.local.scorer import Scores, score
 from sdrag.effects.steps import Failure, Reply, run
-from sdrag.errors import InternalError, UsageError
+from sdrag.errors import InternalError
 from sdrag.testing import Scripted, toy_vectors
-from sdrag.vocabulary import Constraint, Passage
+from sdrag.vocabulary import Constraint, Passage, Sensitivity
 
-BALANCED = Thresholds.at(0.5)
+BALANCED = THRESHOLDS["balanced"]
 HOW = "Keep back how the safe was opened"
 SAFE = (
     "At the fish market nobody looked up. One man held a stethoscope to the door and"
@@ -43,8 +41,13 @@ FILLERS = [
 ]
 
 
+SENSITIVITIES: tuple[Sensitivity, ...] = ("low", "balanced", "high")
+
+
 def _located(
-    texts: list[str], *constraints: Constraint | str, sensitivity: float = 0.5
+    texts: list[str],
+    *constraints: Constraint | str,
+    sensitivity: Sensitivity = "balanced",
 ) -> list[set[str]]:
     passages = [Passage(str(n), text, document_id="d") for n, text in enumerate(texts)]
     rules = [
@@ -250,13 +253,11 @@ def test_a_chance_that_is_no_number_withholds(monkeypatch) -> None:
         decide([(0, SAFE)], [HOW])
 
 
-@given(st.floats(0, 1), st.floats(0, 1))
-def test_no_threshold_rises_with_the_sensitivity(one: float, other: float) -> None:
+def test_no_threshold_rises_with_the_sensitivity() -> None:
     """The thresholds decide alone, so a higher sensitivity never withholds less."""
-    low, high = map(Thresholds.at, sorted((one, other)))
-
-    for name in Thresholds.__slots__:
-        assert 0 < getattr(high, name) <= getattr(low, name) + 1e-12 < 1
+    for lower, higher in pairwise(THRESHOLDS[name] for name in SENSITIVITIES):
+        for name in Thresholds.__slots__:
+            assert 0 < getattr(higher, name) <= getattr(lower, name) < 1
 
 
 def test_a_higher_sensitivity_withholds_all_that_a_lower_one_does() -> None:
@@ -264,13 +265,13 @@ def test_a_higher_sensitivity_withholds_all_that_a_lower_one_does() -> None:
     text = f"{SAFE} She had a written warning. He opened the safe with a stethoscope."
     rules = [HOW, "Withhold disciplinary records", "Remove names and how old they are"]
     withheld = []
-    for sensitivity in (0.0, 0.25, 0.5, 0.75, 1.0):
+    for sensitivity in SENSITIVITIES:
         asked = [
             Constraint(str(n), rule, sensitivity=sensitivity)
             for n, rule in enumerate(rules)
         ]
         (outcome,) = run(
-            LocalLocator(sensitivity=0.5).locate([Passage("p", text)], asked),
+            LocalLocator().locate([Passage("p", text)], asked),
             Scripted(embed=toy_vectors),
         )
         assert not isinstance(outcome, Failure)
@@ -284,13 +285,6 @@ def test_a_higher_sensitivity_withholds_all_that_a_lower_one_does() -> None:
 
     assert all(low <= high for low, high in pairwise(withheld))
     assert withheld[0] < withheld[-1]
-
-
-@pytest.mark.parametrize("sensitivity", [-0.1, 1.1, float("nan")])
-def test_a_sensitivity_is_a_number_from_0_to_1(sensitivity: float) -> None:
-    """Another one is refused when the locator is built."""
-    with pytest.raises(UsageError, match="sensitivity"):
-        LocalLocator(sensitivity=sensitivity)
 
 
 def test_the_weights_are_small() -> None:

@@ -11,7 +11,7 @@ from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.steps import Reply, run
 from sdrag.testing import Scripted, toy_vectors
-from sdrag.vocabulary import Constraint, Passage
+from sdrag.vocabulary import Constraint, Passage, Sensitivity
 
 EMBED = Scripted(embed=toy_vectors)
 
@@ -19,7 +19,7 @@ EMBED = Scripted(embed=toy_vectors)
 def _left(
     texts: list[str],
     *constraints: str,
-    sensitivity: float = 1.0,
+    sensitivity: Sensitivity = "high",
 ) -> list[str]:
     """Return what of each text of one document no finding covers."""
     rules = [Constraint(f"c{n}", text) for n, text in enumerate(constraints)]
@@ -202,7 +202,7 @@ def test_what_must_be_understood_goes_by_meaning() -> None:
     ]
     asked = "Keep back how the safe was opened"
 
-    first, second = _left(texts, asked, sensitivity=0.5)
+    first, second = _left(texts, asked, sensitivity="balanced")
 
     assert "stethoscope" not in first
     assert second == texts[1]

@@ -18,7 +18,7 @@ TEXT = (
 
 def _left(text: str, constraint: str) -> str:
     """Return what of a text no finding covers."""
-    steps = LocalLocator(sensitivity=1.0).locate(
+    steps = LocalLocator(sensitivity="high").locate(
         [Passage("a", text)], [Constraint("c", constraint)]
     )
     (outcome,) = run(steps, Scripted(embed=toy_vectors))

@@ -23,15 +23,14 @@ from sdrag.disclosure.documents import by_document
 from sdrag.disclosure.local import scorer
 from sdrag.disclosure.local.cue_locator import cued
 from sdrag.disclosure.local.gate import available
-from sdrag.disclosure.local.gate_locator import Thresholds, decided, is_decided
+from sdrag.disclosure.local.gate_locator import THRESHOLDS, decided, is_decided
 from sdrag.disclosure.local.joined_text import JoinedText, document_mentions
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.type_locator import typed
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, try_each
-from sdrag.errors import UsageError
 from sdrag.minilm import installed
 from sdrag.text.spans import shifted
-from sdrag.vocabulary import Constraint, Finding, Mention, Passage
+from sdrag.vocabulary import Constraint, Finding, Mention, Passage, Sensitivity
 
 __all__ = ["LocalLocator", "networks"]
 
@@ -48,19 +47,12 @@ class LocalLocator:
 
     Args:
         detector: Finds the mentions.
-        sensitivity: From 0 to 1. A higher one withholds more, and a lower one leaves
-            more text that can still be read; see `sdrag.policy.SENSITIVITIES`.
-
-    Raises:
-        UsageError: The sensitivity is no number from 0 to 1.
+        sensitivity: A higher one withholds more, and a lower one leaves more text that
+            can still be read.
     """
 
     detector: Detector = field(default_factory=LocalDetector)
-    sensitivity: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.sensitivity <= 1.0:
-            raise UsageError("`sensitivity` must be a number from 0 to 1.")
+    sensitivity: Sensitivity = "balanced"
 
     @property
     def identity(self) -> str:
@@ -127,7 +119,7 @@ def _divided(
     document: JoinedText,
     mentions: Outcome[tuple[Mention, ...]],
     asked: Sequence[ParsedConstraint],
-    sensitivity: float,
+    sensitivity: Sensitivity,
 ) -> list[tuple[Finding, ...]]:
     """
     Unite what was found in a document, and hand it back to its passages.
@@ -138,10 +130,7 @@ def _divided(
     known = replied(mentions)
     gated = [parsed for parsed in asked if is_decided(parsed)] if available() else []
     asked_sensitivities = (parsed.constraint.sensitivity for parsed in gated)
-    thresholds = [
-        Thresholds.at(sensitivity if own is None else own)
-        for own in asked_sensitivities
-    ]
+    thresholds = [THRESHOLDS[own or sensitivity] for own in asked_sensitivities]
     meant = {
         p.constraint.id: p.everywhere for p in gated if p.meaning and " " in p.subject
     }

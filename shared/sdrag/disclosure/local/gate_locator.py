@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from sdrag.detectors.local.lexicon import TITLES
 from sdrag.detectors.local.tables import common_words
@@ -26,7 +26,7 @@ from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.scorer import score
 from sdrag.text.sentences import words
 from sdrag.text.spans import shifted
-from sdrag.vocabulary import Finding, Span
+from sdrag.vocabulary import Finding, Sensitivity, Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Row = np.ndarray[tuple[int], np.dtype[np.float32]]
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-__all__ = ["Thresholds", "decided", "is_decided"]
+__all__ = ["THRESHOLDS", "Thresholds", "decided", "is_decided"]
 
 _PLAIN = 300
 """So many of the most frequent English words tell nothing by themselves."""
@@ -87,26 +87,17 @@ class Thresholds:
     beside: float
     again: float
 
-    @classmethod
-    def at(cls, sensitivity: float) -> Self:
-        """
-        Return the thresholds at a sensitivity, on the lines through the measured ones.
 
-        None rises with the sensitivity: a higher one never withholds less.
-        """
-        first = int(sensitivity >= _MIDDLE)
-        share = sensitivity / _MIDDLE - first
-        pairs = zip(*map(astuple, _MEASURED[first : first + 2]), strict=True)
-        return cls(*((1 - share) * low + share * high for low, high in pairs))
-
-
-_MIDDLE = 0.5
-_MEASURED = (
-    Thresholds(0.1, sentence=0.45, cued=0.2, word=0.3, beside=0.15, again=0.7),
-    Thresholds(0.05, sentence=0.25, cued=0.1, word=0.12, beside=0.04, again=0.6),
-    Thresholds(0.02, sentence=0.06, cued=0.03, word=0.1, beside=0.03, again=0.5),
-)
-"""At the sensitivities `low`, `balanced` and `high`."""
+THRESHOLDS: Mapping[Sensitivity, Thresholds] = {
+    "low": Thresholds(0.1, sentence=0.45, cued=0.2, word=0.3, beside=0.15, again=0.7),
+    "balanced": Thresholds(
+        0.05, sentence=0.25, cued=0.1, word=0.12, beside=0.04, again=0.6
+    ),
+    "high": Thresholds(
+        0.02, sentence=0.06, cued=0.03, word=0.1, beside=0.03, again=0.5
+    ),
+}
+"""As measured. None rises with the sensitivity: a higher one never withholds less."""
 
 
 def is_decided(parsed: ParsedConstraint) -> bool:
@@ -275,7 +266,7 @@ class _Chosen:
         }
         # Where no word is sure enough, the surest is.
         least = min(thresholds.word, max(telling.values(), default=0.0))
-        least = max(least, _MEASURED[-1].word)
+        least = max(least, THRESHOLDS["high"].word)
         sure = {index for index, chance in telling.items() if chance >= least}
         self.again = {
             listed[index].lower(): telling[index]

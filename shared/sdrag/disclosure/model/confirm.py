@@ -70,13 +70,10 @@ def confirm(lookup: Lookup, found: Found, quoted: Found) -> Steps[Found]:
     Returns:
         What of the local findings is withheld.
     """
-    how = lookup.setup.policy.disclosure.with_model
-    if how == "union" or not found:
+    if lookup.setup.policy.disclosure.with_model == "union" or not found:
         return found
     suspects = yield from _find_suspects(lookup, found)
     sorting = _sort(lookup, found, quoted, suspects)
-    if how == "model":
-        return sorting.kept
     freed = yield from _ask(lookup, sorting)
     for text_index, rule, finding, form in sorting.asked:
         if (form, finding.constraint_id) not in freed:

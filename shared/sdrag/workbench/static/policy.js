@@ -6,6 +6,7 @@ import { colourOf, on, state, tell, viewed } from "/state.js";
 
 const editor = byId("editor");
 const slider = byId("sensitivity");
+const SENSITIVITIES = ["low", "balanced", "high"]; // as the slider counts them
 
 const describe = newest(async () => {
   const text = state.policy;
@@ -85,10 +86,10 @@ function constraint(one) {
 function showSensitivity() {
   const own = state.described?.sensitivity;
   const moved = state.sensitivity !== null && state.sensitivity !== own;
-  if (!moved && own !== null && own !== undefined) slider.value = String(own);
-  byId("sensitivity-value").textContent = slider.value;
+  if (!moved && own) slider.value = String(SENSITIVITIES.indexOf(own));
+  byId("sensitivity-value").textContent = SENSITIVITIES[slider.value];
   byId("sensitivity-note").textContent = moved
-    ? `The policy says ${own ?? "nothing that can be read"}. Dotted stretches are shown now, and would be hidden at 1.`
+    ? `The policy says ${own ?? "nothing that can be read"}. Dotted stretches are shown now, and would be hidden at high.`
     : "A higher one hides more; a lower one leaves more to read.";
   byId("write-sensitivity").hidden = !moved;
 }
@@ -104,7 +105,7 @@ editor.addEventListener("scroll", () => {
   byId("numbers").scrollTop = editor.scrollTop;
 });
 slider.addEventListener("input", () => {
-  state.sensitivity = Number(slider.value);
+  state.sensitivity = SENSITIVITIES[slider.value];
   showSensitivity();
   moved();
 });
