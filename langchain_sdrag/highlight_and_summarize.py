@@ -113,7 +113,10 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
     def _derive(self) -> None:
         has_model = self.setup.llm is not None
-        self._settings = settings_of(self.policy, self.highlighter, has_model=has_model)
+        limits = self.setup.engine.limits
+        self._settings = settings_of(
+            self.policy, self.highlighter, has_model=has_model, limits=limits
+        )
 
     def invoke(
         self,

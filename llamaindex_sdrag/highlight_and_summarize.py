@@ -98,7 +98,10 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         self._setup = WrapperSetup.build(LLAMAINDEX, "highlight", **given)
         rules, self._model = self._setup.policy, self._setup.llm
         has_model = self._model is not None
-        self._answering = settings_of(rules, highlighter, has_model=has_model)
+        limits = self._setup.engine.limits
+        self._answering = settings_of(
+            rules, highlighter, has_model=has_model, limits=limits
+        )
         self._redacted = redacted
         # The base class would fall back on the global model; it gets one that is mute.
         super().__init__(

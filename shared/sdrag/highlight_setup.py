@@ -9,6 +9,7 @@ never highlighted.
 from __future__ import annotations
 
 from sdrag.effects.prompts import Label
+from sdrag.effects.runner import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.notices import sources
 from sdrag.highlight.exchange import Asked, Settings
@@ -22,7 +23,11 @@ __all__ = ["asked_of", "settings_of"]
 
 
 def settings_of(
-    policy: Policy, highlighter: Highlighter | str | None, *, has_model: bool
+    policy: Policy,
+    highlighter: Highlighter | str | None,
+    *,
+    has_model: bool,
+    limits: Limits | None = None,
 ) -> Settings:
     """
     Read the arguments of an adapter.
@@ -32,6 +37,7 @@ def settings_of(
         highlighter: A highlighter, the name of one of the package's, or nothing:
             `structured` with a model, `local` without.
         has_model: Whether a model was passed.
+        limits: The bounds of the texts that are read.
 
     Raises:
         UsageError: The highlighter needs a model and there is none.
@@ -49,6 +55,7 @@ def settings_of(
         policy.highlight,
         has_model=has_model,
         withheld=policy.disclosure.marks,
+        limits=limits or Limits(),
     )
 
 

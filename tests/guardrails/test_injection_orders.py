@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sdrag.effects.runner import Limits
 from sdrag.effects.steps import run
 from sdrag.guardrails.injection import scan, screen
 from sdrag.policy import InjectionSection
@@ -254,7 +255,7 @@ NEIGHBOURS = {"manual", "staff-policy", "heading", "recipe", "minutes", "tool-do
 def flagged(text):
     """Say whether any of the passages that a form feed parts is flagged."""
     passages = [Passage(str(at), part) for at, part in enumerate(text.split("\f"))]
-    return run(screen(passages, RULES, bounded=True), Scripted()).decisions != ()
+    return run(screen(passages, RULES, limits=Limits()), Scripted()).decisions != ()
 
 
 def rows(name, kind, *, aside):
@@ -312,7 +313,7 @@ def test_an_order_that_goes_on_in_another_passage_is_found(order, between):
         texts = [first, *between, last]
         passages = [Passage(text, text) for text in texts]
 
-        kept = run(screen(passages, RULES, bounded=True), Scripted()).passages
+        kept = run(screen(passages, RULES, limits=Limits()), Scripted()).passages
 
         assert [passage.id for passage in kept] == [
             text for text in texts if text != order[0]
@@ -324,6 +325,6 @@ def test_passages_that_only_stand_together_stay(texts):
     """A passage is withheld for its own words: the next one has none withheld."""
     passages = [Passage(text, text) for text in texts]
 
-    kept = run(screen(passages, RULES, bounded=True), Scripted()).passages
+    kept = run(screen(passages, RULES, limits=Limits()), Scripted()).passages
 
     assert texts[1] in {passage.id for passage in kept}

@@ -242,9 +242,8 @@ class TestUnread:
         """A passage that is too long to be read is named too."""
         passages = (Passage("long", "so " * 2_000), Passage("short", DEPOSIT))
         limits = Limits(local_characters=1_000)
-        settings = Settings(returning(DEPOSIT), HighlightSection())
-        runner = PortRunner(Ports(), limits)
-        found = run(answer(Asked("When?", passages), settings), runner)
+        settings = Settings(returning(DEPOSIT), HighlightSection(), limits=limits)
+        found = run(answer(Asked("When?", passages), settings), PortRunner(Ports()))
 
         assert found.text == DEPOSIT
         assert ("long", "over-local-limit") in [

@@ -9,10 +9,11 @@ after the answer reads it there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from sdrag.effects.runner import Limits
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage
 
 __all__ = [
@@ -39,12 +40,14 @@ class Retrieval(Confidential):
         now: With its time zone.
         has_judge: Whether a model was handed in that judges injections.
         metadata_keys: The keys of metadata that may leave.
+        limits: The bounds of the texts that are read.
     """
 
     query: str
     now: datetime
     has_judge: bool = False
     metadata_keys: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

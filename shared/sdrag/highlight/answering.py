@@ -15,9 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, compress
 
 from sdrag.effects.prompts import Label, Labelled, untrusted
+from sdrag.effects.runner import readable
 from sdrag.effects.steps import (
     Failure,
     Outcome,
@@ -26,7 +27,6 @@ from sdrag.effects.steps import (
     embed,
     gather,
     replied,
-    reserve,
 )
 from sdrag.errors import PromptSanitizationError, SdragError
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings, Unanswered
@@ -113,7 +113,7 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     if rules.yes_no and settings.has_model:
         propose = with_yes_no(propose)
     try:
-        passages, over = yield from _readable(passages)
+        passages, over = _readable(passages, settings)
         unread += over
         proposal = yield from propose(question, Context(passages, asked.labels))
         found = _verify(proposal, passages, settings)
@@ -140,20 +140,16 @@ def _within(
 
 
 def _readable(
-    passages: tuple[Passage, ...],
-) -> Steps[tuple[tuple[Passage, ...], tuple[Decision, ...]]]:
+    passages: tuple[Passage, ...], settings: Settings
+) -> tuple[tuple[Passage, ...], tuple[Decision, ...]]:
     """Leave out passages that are over the limit of local work, and name them."""
-    reserved = yield from reserve(passage.text for passage in passages)
-    over = [isinstance(outcome, Failure) for outcome in reserved]
-    read = tuple(
-        passage for passage, is_over in zip(passages, over, strict=True) if not is_over
-    )
+    fits = readable([passage.text for passage in passages], settings.limits)
     unread = tuple(
         Decision(passage.id, "dropped", "highlight", "over-local-limit")
-        for passage, is_over in zip(passages, over, strict=True)
-        if is_over
+        for passage, fit in zip(passages, fits, strict=True)
+        if not fit
     )
-    return read, unread
+    return tuple(compress(passages, fits)), unread
 
 
 def _declining(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sdrag.effects.prompts import Label, Prompt
+from sdrag.effects.runner import Limits
 from sdrag.highlight.protocol import Highlighter
 from sdrag.highlight.verification import Refusal
 from sdrag.policy import HighlightSection
@@ -25,12 +26,14 @@ class Settings:
         rules: The policy's section.
         has_model: A summarizer can be asked; without one the highlights are joined.
         withheld: Placeholders of the policy, whose words do not count.
+        limits: The bounds of the texts that are read.
     """
 
     highlighter: Highlighter
     rules: HighlightSection = field(default_factory=HighlightSection)
     has_model: bool = False
     withheld: tuple[str, ...] = ("[REDACTED]",)
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

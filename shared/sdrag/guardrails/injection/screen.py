@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 
-from sdrag.effects.steps import Failure, Outcome, Reply, Steps, reserve
+from sdrag.effects.runner import Limits, readable
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import LocalLimitError
 from sdrag.guardrails.injection.passage_scan import RULE, Scanned, scanned
 from sdrag.guardrails.injection.text_scan import Suspicion
@@ -38,7 +40,7 @@ def at_retrieval(
             section,
             classifier=retrieval.has_judge,
             metadata_keys=retrieval.metadata_keys,
-            bounded=True,
+            limits=retrieval.limits,
         )
     )
 
@@ -49,7 +51,7 @@ def screen(
     *,
     classifier: bool = False,
     metadata_keys: Sequence[str] | None = None,
-    bounded: bool = False,
+    limits: Limits | None = None,
 ) -> Steps[Screened]:
     """
     Scan passages and do with each what the policy says.
@@ -61,7 +63,7 @@ def screen(
             text and nothing, under the name `injection`; it answers the probability
             of an injection.
         metadata_keys: Of the metadata that is read; all of it if None.
-        bounded: They are the passages of one request, within its limits of local work.
+        limits: They are the passages of one request, and are read within its limits.
     """
     if section is None:
         return Screened(tuple(passages))
@@ -72,13 +74,15 @@ def screen(
             section,
             classifier=classifier,
             metadata_keys=metadata_keys,
-            together=bounded,
+            together=limits is not None,
         )
 
-    if bounded:
-        found = yield from _bounded(scan, passages)
-    else:
-        found = yield from scan(passages)
+    fits = [True] * len(passages)
+    if limits is not None:
+        fits = readable([passage.text for passage in passages], limits)
+    scans = iter((yield from scan(list(compress(passages, fits)))))
+    over = Failure(LocalLimitError("A text is over the limit."))
+    found = [next(scans) if fit else over for fit in fits]
     stripped = yield from _stripped(passages, found, section)
     kept: list[Passage] = []
     decisions: list[Decision] = []
@@ -91,18 +95,6 @@ def screen(
             decisions.append(Decision(passed.id, "redacted", RULE, reason))
         kept += [passed] if passed else []
     return Screened(tuple(kept), tuple(decisions))
-
-
-def _bounded(scan: Scan, passages: Sequence[Passage]) -> Steps[list[Outcome[Scanned]]]:
-    """Scan as much as the limits of local work allow."""
-    reserved = yield from reserve(passage.text for passage in passages)
-    fitting = [
-        passage
-        for passage, item in zip(passages, reserved, strict=True)
-        if not isinstance(item, Failure)
-    ]
-    scans = iter((yield from scan(fitting)))
-    return [item if isinstance(item, Failure) else next(scans) for item in reserved]
 
 
 def _decide(
