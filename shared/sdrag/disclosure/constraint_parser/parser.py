@@ -15,6 +15,7 @@ that could be compared with a text.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -43,11 +44,14 @@ from sdrag.disclosure.constraint_parser.wording import (
     subject_of,
 )
 from sdrag.disclosure.constraint_parser.words import (
-    Words,
     content_words,
+    is_foreign,
     is_known,
     is_listed_name,
+    is_misspelt,
     is_term,
+    number_words,
+    place_of,
     reads_as_name,
 )
 from sdrag.vocabulary import Confidential, Constraint
@@ -158,14 +162,11 @@ def _parse_text(text: str) -> ParsedConstraint:
         parsed = _parse_content(kept)
         if excepted:
             parsed = _without_types(parsed, excepted)
-    words = Words(plain)
-    misspelt = [words.listed[place - 1] for place in words.misspelt]
-    parsed = replace(parsed, language=language_of(plain, misspelt))
-    reason = parsed.reason or _doubt(parsed, plain, words)
-    if not re.search(r"[^\W\d_]", plain):
-        reason = _NOTHING
-    elif parsed.language != "en":
-        reason = _FOREIGN
+    words = number_words(plain)
+    misspelt = [place for place, word in words.items() if is_misspelt(word)]
+    language = language_of(plain, [words[place] for place in misspelt])
+    parsed = replace(parsed, language=language)
+    reason = _doubt(parsed, plain, words, misspelt)
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
     return replace(parsed, reason=_warning(parsed, plain, words))
@@ -229,48 +230,58 @@ def _kind(asked: AskedTypes, named: OwnNames, statement: str) -> Kind:
     return "people" if asked.people else "types"
 
 
-def _doubt(parsed: ParsedConstraint, text: str, words: Words) -> str:
-    """Say why a constraint in English is not understood; nothing if it is."""
-    if parsed.kind == "only":
-        return _PERMITS
-    if words.misspelt:
-        return f"Word {words.misspelt[0]} is in no dictionary."
+def _doubt(
+    parsed: ParsedConstraint,
+    text: str,
+    words: Mapping[int, str],
+    misspelt: Sequence[int],
+) -> str:
+    """Say why a constraint is not understood; nothing if it is."""
+    if not re.search(r"[^\W\d_]", text):
+        return _NOTHING
+    if parsed.language != "en":
+        return _FOREIGN
+    if parsed.reason or parsed.kind == "only":
+        return parsed.reason or _PERMITS
+    if misspelt:
+        return f"Word {misspelt[0]} is in no dictionary."
     refused = refusal(text, typed=bool(parsed.everywhere))
     return refused or _unproven(parsed, text, words) or _unclear(parsed, text)
 
 
-def _warning(parsed: ParsedConstraint, text: str, words: Words) -> str:
+def _warning(parsed: ParsedConstraint, text: str, words: Mapping[int, str]) -> str:
     """Say what its author should check in a constraint that is understood."""
     unlisted = _unlisted(parsed, text)
     if unlisted:
-        return f"Word {_place(unlisted[0], words)} is taken for a name. {_NOUN}"
-    if parsed.kind != "named" and not parsed.people and words.nameless:
-        return f"Word {words.nameless[0]} is not looked for by itself. {_QUOTE}"
+        return f"Word {_place_of_name(unlisted[0], text)} is taken for a name. {_NOUN}"
+    nameless = [n for n, w in words.items() if w[0].isupper() and not is_known(w)]
+    if parsed.kind != "named" and not parsed.people and nameless:
+        return f"Word {nameless[0]} is not looked for by itself. {_QUOTE}"
     short = parsed.kind == "meaning" and not parsed.cues and not _is_prose(text)
     return _SHORT if short else ""
 
 
-def _unproven(parsed: ParsedConstraint, text: str, words: Words) -> str:
+def _unproven(parsed: ParsedConstraint, text: str, words: Mapping[int, str]) -> str:
     """Say which word reads as a name and may be none."""
-    if words.foreign:
-        return f"Word {words.foreign[0]} is not English. {_QUOTE}"
+    foreign = [n for n, w in words.items() if w[0].isupper() and is_foreign(w)]
+    if foreign:
+        return f"Word {foreign[0]} is not English. {_QUOTE}"
     doubtful = [n for n in _unlisted(parsed, text) if not _may_be_name(n, text)]
     if parsed.kind == "named":
         if doubtful:
-            place = _place(doubtful[0], words)
+            place = _place_of_name(doubtful[0], text)
             return f"Word {place} is in no list of names. {_QUOTE}"
         return "" if _is_name(parsed, text) else _NO_NAME
     names = {word for n in parsed.names if n not in doubtful for word in n.split()}
     for part in parts_of(subject_of(text)):
         content = [word for word in content_words(part.group()) if word not in names]
         if content and not any(map(is_known, content)):
-            place = words.place_of(content[0])
-            return f"Word {place} is in no list of names. {_QUOTE}"
+            return f"Word {place_of(content[0], text)} is in no list of names. {_QUOTE}"
     return ""
 
 
-def _place(name: str, words: Words) -> int:
-    return words.place_of(telling_words(name)[0])
+def _place_of_name(name: str, text: str) -> int:
+    return place_of(telling_words(name)[0], text)
 
 
 def _unlisted(parsed: ParsedConstraint, text: str) -> list[str]:

@@ -12,7 +12,7 @@ import gzip
 import re
 import tomllib
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from configparser import ConfigParser
 from functools import lru_cache
 from importlib.resources import files
@@ -210,57 +210,32 @@ def content_words(text: str) -> Iterator[str]:
             yield word
 
 
-class Words:
+def number_words(text: str) -> dict[int, str]:
+    """Return the words of a text by their places from 1, without quoted ones."""
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    return {
+        place: match.group()
+        for place, match in enumerate(_WORD.finditer(text), start=1)
+        if not any(start < match.start() < end for start, end in quoted)
+    }
+
+
+def place_of(word: str, text: str) -> int:
+    """Return the place of a word, or of the first one that holds it."""
+    words = enumerate(_WORD.findall(text), start=1)
+    return next((place for place, other in words if word in other), 1)
+
+
+def is_misspelt(word: str) -> bool:
     """
-    The words of a constraint, by their places, counted from 1.
+    Say whether a word is in no list and can be no name.
 
-    Args:
-        text: In plain characters.
+    A capitalised word can be one, unless it is a slip of a word that constraints are
+    made of.
     """
-
-    __slots__ = ("_quoted", "listed")
-
-    def __init__(self, text: str) -> None:
-        matches = list(_WORD.finditer(text))
-        quoted = [match.span() for match in _QUOTED.finditer(text)]
-        self.listed: tuple[str, ...] = tuple(match.group() for match in matches)
-        self._quoted = [
-            any(start < match.start() < end for start, end in quoted)
-            for match in matches
-        ]
-
-    @property
-    def misspelt(self) -> tuple[int, ...]:
-        """Words in no list that cannot be names."""
-        return self._places(lambda word: not (is_known(word) or _may_be_name(word)))
-
-    @property
-    def foreign(self) -> tuple[int, ...]:
-        """Nouns of other languages."""
-        return self._places(lambda word: word[0].isupper() and is_foreign(word))
-
-    @property
-    def nameless(self) -> tuple[int, ...]:
-        """Capitalised words that are in no list."""
-        return self._places(lambda word: word[0].isupper() and not is_known(word))
-
-    def place_of(self, word: str) -> int:
-        """Return the place of a word."""
-        return next((i for i, w in enumerate(self.listed, 1) if word in w), 1)
-
-    def _places(self, holds: Callable[[str], bool]) -> tuple[int, ...]:
-        return tuple(
-            index
-            for index, word in enumerate(self.listed, start=1)
-            if not self._quoted[index - 1] and holds(word)
-        )
-
-
-def _may_be_name(word: str) -> bool:
-    """Say whether an unknown word is no slip of a word that constraints are made of."""
     lower = fold_text(word)
     slip = len(lower) >= _SLIP and _is_near(lower, word_set("crucial"))
-    return word[0].isupper() and not slip
+    return (slip or not word[0].isupper()) and not is_known(word)
 
 
 def _is_near(word: str, words: Iterable[str]) -> bool:
