@@ -38,8 +38,8 @@ from sdrag.detectors.local import mentions  # noqa: E402
 from sdrag.disclosure.local import LocalLocator  # noqa: E402
 from sdrag.effects.runner import PortRunner, Ports  # noqa: E402
 from sdrag.effects.steps import run  # noqa: E402
+from sdrag.embeddings import embed_texts  # noqa: E402
 from sdrag.linkage.replacing import Masker  # noqa: E402
-from sdrag.minilm import embed_texts  # noqa: E402
 from sdrag.vocabulary import Constraint, Entity  # noqa: E402
 
 DOCUMENT = 2000

@@ -31,17 +31,17 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
 
+from sdrag.detectors import tagger  # noqa: E402
 from sdrag.detectors.local import later_forms, mentions  # noqa: E402
-from sdrag.detectors.tagger import tagging  # noqa: E402
 from sdrag.detectors.text_windows import windows  # noqa: E402
 from sdrag.disclosure.closing import closed  # noqa: E402
 from sdrag.disclosure.constraint_parser import parse  # noqa: E402
 from sdrag.disclosure.cutting import Taken, cut  # noqa: E402
-from sdrag.disclosure.local.cue_locator import cued  # noqa: E402
+from sdrag.disclosure.local.by_cue import cued  # noqa: E402
+from sdrag.disclosure.local.by_name import named  # noqa: E402
+from sdrag.disclosure.local.by_type import typed  # noqa: E402
 from sdrag.disclosure.local.joined_text import JoinedText  # noqa: E402
-from sdrag.disclosure.local.name_locator import named  # noqa: E402
 from sdrag.disclosure.local.scorer import score  # noqa: E402
-from sdrag.disclosure.local.type_locator import typed  # noqa: E402
 from sdrag.disclosure.metadata import leaves, plain, rewritten  # noqa: E402
 from sdrag.disclosure.placeholders import Marks  # noqa: E402
 from sdrag.disclosure.registering import add_entries, surfaces  # noqa: E402
@@ -484,7 +484,7 @@ PATHS: dict[str, Path_] = {
     "claims": lambda text: lambda: claims(text),
 }
 NETWORKS: dict[str, Path_] = {
-    "tagger": lambda text: lambda: tagging.tags(text),
+    "tagger": lambda text: lambda: tagger.tags(text),
     "scorer": lambda text: lambda: score([text], [rule.text for rule in RULES]),
 }
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.linkage_experiments.models import Ask
-from sdrag.minilm import embed_texts
+from sdrag.embeddings import embed_texts
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Passage
 

@@ -16,8 +16,8 @@ from benchmarks.page import answers
 from benchmarks.page.labelled import labelled_text
 from benchmarks.page.sections import Cell, Figures
 from benchmarks.page.timing import medians
+from sdrag.embeddings import embed_tokens
 from sdrag.guardrails.injection import scan
-from sdrag.minilm import embed_tokens
 from sdrag.policy import InjectionSection
 
 __all__ = ["measure"]

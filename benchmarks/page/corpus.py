@@ -28,7 +28,7 @@ from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Reply, run
-from sdrag.minilm import embed_tokens
+from sdrag.embeddings import embed_tokens
 from sdrag.pipeline import Engine, bind
 from sdrag.state import State, open_state
 from sdrag.vocabulary import Finding, Passage, Span

@@ -94,11 +94,11 @@ def detecting(characters: int) -> tuple[Callable[[], object], int]:
 def tagged(characters: int) -> tuple[Callable[[], object], int]:
     """Find with the network of `TaggerDetector` alone."""
     from benchmarks.page.labelled import labelled_text  # noqa: PLC0415 -- one path each
-    from sdrag.detectors.tagger import tagging  # noqa: PLC0415 -- as above
+    from sdrag.detectors import tagger  # noqa: PLC0415 -- as above
 
     text, _ = labelled_text(characters)
-    tagging.tags(text[:500])
-    return lambda: tagging.tags(text), len(text)
+    tagger.tags(text[:500])
+    return lambda: tagger.tags(text), len(text)
 
 
 def locating(characters: int) -> tuple[Callable[[], object], int]:

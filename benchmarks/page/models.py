@@ -42,7 +42,7 @@ from benchmarks.suites.articles_check import load_articles
 from benchmarks.suites.scripted.asked import CONFIRM, EXTRACT
 from benchmarks.suites.scripted.exact import ExactModel
 from sdrag.effects.prompts import Message, Prompt, constant
-from sdrag.minilm import load_minilm
+from sdrag.embeddings import load_minilm
 from sdrag.state import open_state
 
 __all__ = ["measure"]
