@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from benchmarks.suites.articles_check import load_articles
 from sdrag.disclosure import local, locate
-from sdrag.disclosure.local import gate_locator
+from sdrag.disclosure.local import by_meaning
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
@@ -241,7 +241,7 @@ class TestHeuristicsPutBack:
 
     def test_a_share_of_the_surest_sentence(self, monkeypatch) -> None:
         """The surest sentence of a document must not close another one."""
-        decide = gate_locator.decide
+        decide = by_meaning.decide
 
         def decided(pairs, constraints):
             decisions = decide(pairs, constraints)
@@ -250,7 +250,7 @@ class TestHeuristicsPutBack:
                 replace(d, chance=d.chance * (d.chance >= surest)) for d in decisions
             ]
 
-        monkeypatch.setattr(gate_locator, "decide", decided)
+        monkeypatch.setattr(by_meaning, "decide", decided)
 
         surer = "The safe was opened with a stethoscope held to the door."
         assert _uncovered(*SAFE, [surer], "d")
