@@ -7,14 +7,7 @@ import contextvars
 import gc
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import (
-    AsyncExitStack,
-    ExitStack,
-    asynccontextmanager,
-    closing,
-    contextmanager,
-)
-from types import coroutine
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from typing import Any
 
 import pytest
@@ -35,16 +28,6 @@ async def aasking() -> AsyncIterator[Principal | None]:
     while True:
         await asyncio.sleep(0)
         yield current_principal()
-
-
-def step(coro: Any) -> Any:
-    """Drive a coroutine to where it waits, as an event loop does."""
-    return coro.send(None)
-
-
-@coroutine
-def pause() -> Iterator[None]:
-    yield
 
 
 @contextmanager
@@ -107,138 +90,6 @@ class TestBlocks:
             stack.enter_context(session(CLERK))
             assert current_principal() is CLERK
         assert current_principal() is None
-
-    def test_exit_stacks_are_left_in_any_order(self):
-        first, second = ExitStack(), ExitStack()
-        first.enter_context(acting_as(JUDGE))
-        second.enter_context(acting_as(CLERK))
-
-        first.close()
-        assert current_principal() is CLERK
-        second.close()
-        assert current_principal() is None
-
-    def test_a_block_is_entered_once(self):
-        block = acting_as(JUDGE)
-        with block, pytest.raises(UsageError):
-            block.__enter__()
-        assert current_principal() is None
-
-    def test_a_block_left_in_another_context_is_over_where_it_was_entered(self):
-        """A worker that leaves it, or a garbage collector, raises nothing."""
-        stack = ExitStack()
-        stack.enter_context(acting_as(JUDGE))
-
-        contextvars.Context().run(stack.close)
-
-        assert current_principal() is None
-
-    def test_a_coroutine_that_is_thrown_away_leaves_nobody_behind(self):
-        async def asked() -> None:
-            with acting_as(JUDGE):
-                await pause()
-
-        waiting = asked()
-        contextvars.copy_context().run(step, waiting)
-        del waiting
-        gc.collect()
-
-        assert current_principal() is None
-
-
-def in_a_generator() -> Iterator[None]:
-    with acting_as(JUDGE):
-        yield
-
-
-def around_a_session() -> Iterator[None]:
-    with session(JUDGE):
-        yield
-
-
-def around_a_class() -> Iterator[None]:
-    with Session(JUDGE):
-        yield
-
-
-def in_an_exit_stack() -> Iterator[None]:
-    with ExitStack() as stack:
-        stack.enter_context(acting_as(JUDGE))
-        yield
-
-
-def in_a_stack_of_the_generator() -> Iterator[None]:
-    def help_out() -> None:
-        stack.enter_context(acting_as(JUDGE))
-
-    with ExitStack() as stack:
-        help_out()
-        yield
-
-
-def delegated() -> Iterator[None]:
-    yield from in_a_generator()
-
-
-async def in_an_async_generator() -> AsyncIterator[None]:
-    with acting_as(JUDGE):
-        yield
-
-
-async def around_an_async_session() -> AsyncIterator[None]:
-    async with asession(JUDGE):
-        yield
-
-
-async def in_an_async_stack() -> AsyncIterator[None]:
-    async with AsyncExitStack() as stack:
-        await stack.enter_async_context(asession(JUDGE))
-        yield
-
-
-class TestGenerators:
-    """A block in a generator would act for whoever iterates it: it is refused."""
-
-    @pytest.mark.parametrize(
-        "generator",
-        [
-            in_a_generator,
-            around_a_session,
-            around_a_class,
-            in_an_exit_stack,
-            in_a_stack_of_the_generator,
-            delegated,
-        ],
-    )
-    def test_a_block_in_a_generator_is_refused(self, generator):
-        with (
-            closing(generator()) as items,
-            pytest.raises(UsageError, match="stream_as"),
-        ):
-            next(items)
-
-        assert current_principal() is None
-
-    @pytest.mark.parametrize(
-        "generator",
-        [in_an_async_generator, around_an_async_session, in_an_async_stack],
-    )
-    async def test_a_block_in_an_async_generator_is_refused(self, generator):
-        with pytest.raises(UsageError, match="stream_as"):
-            await anext(generator())
-
-        assert current_principal() is None
-
-    def test_a_function_that_a_generator_calls_may_enter_one(self):
-        def ask() -> Principal | None:
-            with acting_as(JUDGE):
-                return current_principal()
-
-        def asked() -> Iterator[Principal | None]:
-            yield ask()
-            yield current_principal()
-
-        assert list(asked()) == [JUDGE, None]
 
 
 class TestStreams:
