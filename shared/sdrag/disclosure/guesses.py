@@ -47,8 +47,6 @@ from sdrag.vocabulary import (
     Span,
 )
 
-__all__ = ["find_guesses"]
-
 _FORMS = listed(
     """
     AGE CODE COORDINATES CREDENTIAL CREDIT_CARD DATE DOMAIN_NAME DOSE DURATION
@@ -127,11 +125,11 @@ def _guesses(
     asked: Sequence[ParsedConstraint],
 ) -> Iterator[Span]:
     document = JoinedText.of([Passage("answer", answer)])
-    typed_ones = [*typed(answer, mentions, asked), *named(document, mentions, asked)]
-    found = {finding.span for finding in typed_ones}
+    findings = [*typed(answer, mentions, asked), *named(document, mentions, asked)]
+    spans = {finding.span for finding in findings}
     if any(parsed.names for parsed in asked):
-        found |= {item.span for item in mentions if item.type in _PROPER}
-    yield from (span for span in found if not known.holds(span.of(answer)))
+        spans |= {mention.span for mention in mentions if mention.type in _PROPER}
+    yield from (span for span in spans if not known.holds(span.of(answer)))
     if any(map(_in_words, asked)):
         proper = any(parsed.names or parsed.types & _PROPER for parsed in asked)
         language = find_language(answer)
@@ -210,10 +208,10 @@ def _words(
             last = match
             if known.has(word):
                 continue
-            said = span.of(answer)
-            if number and fold_text(said) != word:  # encoded, or disguised
-                guess = not _MEASURED.fullmatch(said) or _is_listed_name(word)
-            elif proper and said != said.lower() and _is_ordinary(word):
+            surface = span.of(answer)
+            if number and fold_text(surface) != word:  # encoded, or disguised
+                guess = not _MEASURED.fullmatch(surface) or _is_listed_name(word)
+            elif proper and surface != surface.lower() and _is_ordinary(word):
                 guess = word in asked.capitals or _could_be_name(answer, span, word)
             else:
                 guess = word in asked.rare or not _is_ordinary(word)
