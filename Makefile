@@ -18,7 +18,7 @@ help:
 	@echo "make check  ... without the tests"
 	@echo "make test-lowest  run the tests of the adapters on the oldest versions"
 	@echo "make slow   run the slow tests"
-	@echo "make bench  measure, and write the figures of the documentation; ARGS='--quick'"
+	@echo "make bench  measure, and print the figures of docs/benchmarks.md; ARGS='--quick'"
 	@echo "make docs   build the documentation site into the folder site"
 	@echo "make release  build a release into dist, check it and try it"
 	@echo "make clean  remove what was installed"

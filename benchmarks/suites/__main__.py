@@ -19,7 +19,6 @@ from benchmarks.suites.printing import (
     Articles,
     AsJson,
     Errors,
-    Limit,
     TopK,
     show,
     show_errors,
@@ -154,18 +153,6 @@ def control(
 
 
 @app.command()
-def differential(
-    data: Articles = None, limit: Limit = None, top_k: TopK = 4, as_json: AsJson = False
-) -> None:
-    """Replay question sets, and subtract one answer from another."""
-    from benchmarks.suites.articles_check import load_articles
-    from benchmarks.suites.differential import evaluate_differential
-
-    articles = load_articles(data)[:limit]
-    show(evaluate_differential(articles, top_k=top_k), as_json=as_json)
-
-
-@app.command()
 def entities(
     data: Annotated[Path, typer.Option(help="Annotated texts, JSON or JSON lines.")],
     engine: Annotated[
@@ -196,18 +183,6 @@ def entities(
     if errors:
         show_errors(missed(detector, documents, runner), errors)
     show(measure(detector, documents, runner), as_json=as_json)
-
-
-@app.command()
-def eviction(
-    data: Articles = None, limit: Limit = None, top_k: TopK = 8, as_json: AsJson = False
-) -> None:
-    """Search for wordings of a question that push needed constraints below K."""
-    from benchmarks.suites.articles_check import load_articles
-    from benchmarks.suites.eviction import evaluate_eviction
-
-    articles = load_articles(data)[:limit]
-    show(evaluate_eviction(articles, chunks=top_k), as_json=as_json)
 
 
 @app.command()
@@ -348,17 +323,6 @@ def ranking(
 
 
 app.command()(rcqa)
-
-
-@app.command("retrieval-oracle")
-def retrieval_oracle(
-    data: Articles = None, limit: Limit = None, as_json: AsJson = False
-) -> None:
-    """Compare true values with decoys, by ids and scores; and what a view costs."""
-    from benchmarks.suites.articles_check import load_articles
-    from benchmarks.suites.retrieval_oracle import evaluate_retrieval_oracle
-
-    show(evaluate_retrieval_oracle(load_articles(data)[:limit]), as_json=as_json)
 
 
 @app.command()

@@ -10,12 +10,11 @@ import json
 from pathlib import Path
 
 from benchmarks.tools import guards_reference
-from benchmarks.tools.pictures import pictures
 from benchmarks.tools.reference_of_api import PACKAGES, api_page
 from benchmarks.tools.reference_of_commands import command_page
 from benchmarks.tools.reference_of_policy import policy_page
 from sdrag import reasons
-from sdrag.policy import policy_schema
+from sdrag.policy.json_schema import policy_schema
 from sdrag.privacy.audit_log import event_schema
 
 __all__ = ["DOCS", "pages"]
@@ -36,7 +35,7 @@ def pages() -> dict[Path, str]:
         reference / "audit.schema.json": _as_json(event_schema()),
     }
     apis = {reference / "api" / f"{name}.md": api_page(name) for name in PACKAGES}
-    return made | apis | pictures()
+    return made | apis
 
 
 def _as_json(schema: object) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.linkage_experiments.generated import zipf_corpus
+from benchmarks.zipf import zipf_corpus
 from sdrag.cli.app import app
 from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, RayPlacement, linking, masking

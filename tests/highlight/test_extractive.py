@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,7 +18,6 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "tools" / "finetune_highlighter.py"
 FERRY = "The ferry leaves at nine. It is green all over. It carries no cars at all."
 MUSEUM = "The museum is old. It opens at ten in the morning."
 
@@ -118,36 +113,3 @@ def test_empty_passages_have_no_answer(tokenizer: Any, texts: tuple[str, ...]) -
     assert not extracts(
         Extractive(marking(tokenizer, "nine", "nine"), tokenizer), *texts
     )
-
-
-@pytest.mark.slow
-def test_the_script_fine_tunes_and_highlights(tmp_path: Path) -> None:
-    """From a SQuAD-style file to a saved model and a highlight, with a tiny model."""
-    paragraphs = [
-        {
-            "context": text,
-            "qas": [
-                {
-                    "question": "When?",
-                    "answers": [{"text": word, "answer_start": text.index(word)}],
-                }
-            ],
-        }
-        for text, word in [(FERRY, "nine"), (MUSEUM, "ten")]
-    ]
-    data = tmp_path / "squad.json"
-    data.write_text(
-        json.dumps({"data": [{"paragraphs": [paragraph]} for paragraph in paragraphs]})
-    )
-    command = [sys.executable, str(SCRIPT), "--tiny", "--data", str(data)]
-
-    done = subprocess.run(
-        [*command, "--out", str(tmp_path / "model"), "--epochs", "1"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert "epoch 1: loss" in done.stdout
-    assert "1 extract of" in done.stdout
-    assert (tmp_path / "model" / "config.json").is_file()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from literal import Literal
 
-from benchmarks.linkage_experiments.generated import zipf_corpus
+from benchmarks.zipf import zipf_corpus
 from sdrag.errors import InputTooLargeError
 from sdrag.linkage import edges
 from sdrag.linkage import linked_pairs as candidates

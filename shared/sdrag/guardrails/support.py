@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdrag.embeddings import embed_tokens
 from sdrag.guardrails.agreement import Evidence, agreement
 from sdrag.guardrails.comparable_words import (
     content_words,
@@ -34,6 +33,7 @@ from sdrag.guardrails.comparable_words import (
     numbers,
     shares,
 )
+from sdrag.minilm import embed_tokens
 from sdrag.vocabulary import SCORE_DIGITS
 
 if TYPE_CHECKING:

@@ -20,14 +20,15 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.documents import by_document
-from sdrag.disclosure.local.by_cue import cued
-from sdrag.disclosure.local.by_meaning import THRESHOLDS, decided, is_decided
-from sdrag.disclosure.local.by_name import named
-from sdrag.disclosure.local.by_type import typed
+from sdrag.disclosure.local import scorer
+from sdrag.disclosure.local.cue_locator import cued
+from sdrag.disclosure.local.gate import available
+from sdrag.disclosure.local.gate_locator import THRESHOLDS, decided, is_decided
 from sdrag.disclosure.local.joined_text import JoinedText, document_mentions
-from sdrag.disclosure.local.scorer import is_available
+from sdrag.disclosure.local.name_locator import named
+from sdrag.disclosure.local.type_locator import typed
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, try_each
-from sdrag.embeddings import installed
+from sdrag.minilm import installed
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Constraint, Finding, Mention, Passage, Sensitivity
 
@@ -99,8 +100,8 @@ def networks() -> str:
     if not installed():
         return ""
     names = {
-        "gate": is_available("gate"),
-        "scorer": is_available("scorer"),
+        "gate": available(),
+        "scorer": scorer.available(),
         "tagger": tagger.available(),
     }
     return ",".join(name for name, there in names.items() if there)
@@ -127,7 +128,7 @@ def _divided(
         SdragError: A part of the document could not be read.
     """
     known = replied(mentions)
-    gated = list(filter(is_decided, asked if installed() else ()))
+    gated = [parsed for parsed in asked if is_decided(parsed)] if available() else []
     asked_sensitivities = (parsed.constraint.sensitivity for parsed in gated)
     thresholds = [THRESHOLDS[own or sensitivity] for own in asked_sensitivities]
     meant = {

@@ -32,7 +32,7 @@ MOST_DESCRIPTIONS = 4000
 """More are not compared in their context, and the report says so."""
 _SHARES = (0.4, 0.3, 0.3)
 """How much form, sentence and document count. Chosen, as is `_NEAREST`, on the packaged
-clusters and those for development: `python benchmarks/linkage.py links`."""
+clusters and those for development."""
 _NEAREST = 4
 
 Vectors = Mapping[str, np.ndarray[tuple[int], np.dtype[np.float32]]]

@@ -1,0 +1,76 @@
+"""
+The network of the tagger: MiniLM with low-rank updates of every layer, and a head.
+
+A low-rank update (Hu et al. 2021, LoRA) is some sixty times smaller than the weights it
+changes, so little ships, and from few documents little is unlearned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import torch
+from torch.nn import Linear, Module, Parameter
+from torch.nn.utils import parametrize
+
+from sdrag.minilm import DIMENSIONS
+from sdrag.minilm.trained_layers import Trained
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from transformers import BertModel
+
+__all__ = ["KINDS", "Tagger"]
+
+KINDS = (
+    "",
+    "PERSON",
+    "CODE",
+    "LOC",
+    "ORG",
+    "DEM",
+    "DATETIME",
+    "QUANTITY",
+    "MISC",
+)
+"""What a token can be: nothing that identifies, or of a type of the benchmark."""
+
+_RANK = 16
+
+
+class Tagger(Trained):
+    """
+    Says of each token what it is.
+
+    Args:
+        bert: The packaged MiniLM; not changed.
+    """
+
+    def __init__(self, bert: BertModel) -> None:
+        super().__init__(bert, len(bert.encoder.layer))
+        self.upper.requires_grad_(requires_grad=False)
+        for linear in self._linears():
+            parametrize.register_parametrization(linear, "weight", _LowRank(linear))
+        self.head = Linear(DIMENSIONS, len(KINDS))
+
+    def merge(self) -> None:
+        """Add the updates to the weights, for good: reading takes no longer then."""
+        for linear in list(self._linears()):
+            parametrize.remove_parametrizations(linear, "weight")
+
+    def _linears(self) -> Iterator[Linear]:
+        return (part for part in self.upper.modules() if isinstance(part, Linear))
+
+
+class _LowRank(Module):
+    """A matrix plus the product of a narrow pair."""
+
+    def __init__(self, linear: Linear) -> None:
+        super().__init__()
+        width = linear.in_features
+        self.down = Parameter(torch.randn(_RANK, width) / width**0.5)
+        self.up = Parameter(torch.zeros(linear.out_features, _RANK))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight + self.up @ self.down

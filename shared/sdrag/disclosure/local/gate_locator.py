@@ -1,0 +1,377 @@
+"""
+What must be understood: sentences are proposed, and the gate decides them.
+
+Types, cues and the scorer propose sentences for a constraint; the scorer reads the
+whole document as well, which only proposes more. The gate reads the constraint and the
+sentence, and nothing else. In a sentence that it opens, it chooses the words; where
+people are asked for, only names. Every threshold is absolute. A name, or a rare word
+that is withheld, is withheld throughout the document.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from sdrag.detectors.local.lexicon import TITLES
+from sdrag.detectors.local.tables import common_words
+from sdrag.disclosure.constraint_parser import ParsedConstraint
+from sdrag.disclosure.local.gate import Decision, decide
+from sdrag.disclosure.local.joined_text import JoinedText
+from sdrag.disclosure.local.scorer import score
+from sdrag.text.sentences import words
+from sdrag.text.spans import shifted
+from sdrag.vocabulary import Finding, Sensitivity, Span
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Row = np.ndarray[tuple[int], np.dtype[np.float32]]
+    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+__all__ = ["THRESHOLDS", "Thresholds", "decided", "is_decided"]
+
+_PLAIN = 300
+"""So many of the most frequent English words tell nothing by themselves."""
+_RARE = 4000
+"""From this rank on, a word is known again wherever it is."""
+_FILLERS = 100
+"""So many of them stay at the edges of what is withheld."""
+_UNKNOWN = 6000
+"""From this rank on, a word is as sure as the networks are; before it, less."""
+_SHORTEST = 4
+_GAP = 1
+"""So many words between two that are withheld go as well."""
+_NAME = 0.4
+"""How sure the networks must be that a word with a capital is a name."""
+_LEAST = 1e-4
+"""No network is surer than by so much."""
+_WHOLE = 0.7
+"""Where so much of a clause is withheld, all of it is."""
+_CLAUSE = re.compile(
+    r"[,;:()\n\u2013\u2014|]+\s*|\s+-\s+|\s+(?=(?:and|but|or|because)\s)"
+)
+_LONE_WORDS = frozenset({"A", "I"})
+_PLURALS_IN_ES = ("sses", "shes", "ches", "xes")
+
+_OF_NAMES = re.compile(r"\bnames?\b")
+"""Names are found by their form and their sentence alone."""
+
+_Place = tuple[int, int]
+"""The row of a constraint, and the number of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """
+    How sure the scorer and the gate must be.
+
+    Args:
+        proposed: The scorer, of a word, to propose its sentence.
+        sentence: The gate, of a sentence.
+        cued: The gate, of a sentence that speaks of what the constraint asks for.
+        word: The gate, of a word in a sentence that is open.
+        beside: The gate, of a word beside one that is withheld.
+        again: The gate, of a word that is withheld throughout the document.
+    """
+
+    proposed: float
+    sentence: float
+    cued: float
+    word: float
+    beside: float
+    again: float
+
+
+THRESHOLDS: Mapping[Sensitivity, Thresholds] = {
+    "low": Thresholds(0.1, sentence=0.45, cued=0.2, word=0.3, beside=0.15, again=0.7),
+    "balanced": Thresholds(
+        0.05, sentence=0.25, cued=0.1, word=0.12, beside=0.04, again=0.6
+    ),
+    "high": Thresholds(
+        0.02, sentence=0.06, cued=0.03, word=0.1, beside=0.03, again=0.5
+    ),
+}
+"""As measured. None rises with the sensitivity: a higher one never withholds less."""
+
+
+def is_decided(parsed: ParsedConstraint) -> bool:
+    """Say whether sentences are decided for a constraint."""
+    if parsed.kind == "people":
+        return _OF_NAMES.search(parsed.subject) is None
+    return parsed.kind in {"meaning", "statement"}
+
+
+def decided(
+    document: JoinedText,
+    proposals: Iterable[Finding],
+    asked: Sequence[ParsedConstraint],
+    thresholds: Sequence[Thresholds],
+) -> Iterator[Finding]:
+    """
+    Yield what the gate withholds.
+
+    Args:
+        document: The passages of one document.
+        proposals: What types and cues found; what an open sentence has of the types is
+            withheld.
+        asked: The constraints that it decides.
+        thresholds: How sure it must be for each.
+    """
+    if not asked:
+        return
+    texts = [parsed.constraint.text for parsed in asked]
+    scored = _scores(document, texts)
+    proposed, cued = _proposed(document, proposals, asked, scored, thresholds)
+    parts = [span.of(document.text) for span in document.sentences]
+    pairs = [(row, parts[number]) for row, number in proposed]
+    again: list[dict[str, float]] = [{} for _ in asked]
+    for place, decision in zip(proposed, decide(pairs, texts), strict=True):
+        row, number = place
+        limits, typed = thresholds[row], proposed[place]
+        sure = _unite(decision, scored[number][row])
+        if sure.chance < (limits.cued if place in cued else limits.sentence):
+            continue
+        yield from typed
+        if asked[row].kind == "people":
+            spans, how = _names(parts[number], sure), ("again", sure.chance, "PERSON")
+        else:
+            chosen = _Chosen(parts[number], sure, asked[row], limits)
+            spans, how = chosen.spans(or_all=not typed), ("scored", sure.chance, "")
+            again[row] |= chosen.again
+        for span in spans:
+            place_of_word = shifted(span, document.sentences[number].start)
+            yield Finding(place_of_word, asked[row].constraint.id, *how)
+    yield from _everywhere(document.text, asked, again)
+
+
+def _proposed(
+    document: JoinedText,
+    proposals: Iterable[Finding],
+    asked: Sequence[ParsedConstraint],
+    scored: Sequence[Matrix],
+    thresholds: Sequence[Thresholds],
+) -> tuple[dict[_Place, list[Finding]], set[_Place]]:
+    """Return what has a type in each sentence to decide, and which hold a cue."""
+    rows = {parsed.constraint.id: row for row, parsed in enumerate(asked)}
+    proposed: dict[_Place, list[Finding]] = {
+        (row, number): []
+        for number, chances in enumerate(scored)
+        for row, limits in enumerate(thresholds)
+        if chances[row].max(initial=0.0) >= limits.proposed
+    }
+    cued: set[_Place] = set()
+    for finding in proposals:
+        for number in _sentences(document, finding.span):
+            place = rows[finding.constraint_id], number
+            typed = proposed.setdefault(place, [])
+            if finding.type:
+                typed.append(finding)
+            else:
+                cued.add(place)
+    return proposed, cued
+
+
+def _scores(document: JoinedText, constraints: Sequence[str]) -> list[Matrix]:
+    """
+    Return the scorer's chances of the words of each sentence.
+
+    Each is the higher one of two readings, of the sentence alone and of the whole.
+    """
+    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+
+    parts = [span.of(document.text) for span in document.sentences]
+    whole, *alone = score([document.text, *parts], constraints)
+    starts = [word.start for word in whole.words]
+    found = []
+    for sentence, scores in zip(document.sentences, alone, strict=True):
+        columns = [
+            bisect_right(starts, sentence.start + word.start) - 1
+            for word in scores.words
+        ]
+        found.append(np.maximum(scores.chances, whole.chances[:, columns]))
+    return found
+
+
+def _unite(decision: Decision, scored: Row) -> Decision:
+    """Return what the gate and the scorer say together, as means of their logits."""
+    import numpy as np  # noqa: PLC0415 -- see _scores
+
+    surest = float(scored.max(initial=0.0))
+    sentence = 2 * _logit(decision.chance) + _logit(surest)
+    words = (_logit(decision.chances) + _logit(scored)) / 2
+    return Decision(
+        float(1 / (1 + np.exp(-sentence / 3))),
+        decision.words,
+        1 / (1 + np.exp(-words)),
+    )
+
+
+def _logit(chances: Any) -> Any:
+    import numpy as np  # noqa: PLC0415 -- see _scores
+
+    kept = np.clip(chances, _LEAST, 1 - _LEAST)
+    return np.log(kept / (1 - kept))
+
+
+def _sentences(document: JoinedText, span: Span) -> range:
+    """Return the numbers of the sentences that a finding is in."""
+    first, last = (
+        bisect_right(document.sentences, at, key=attrgetter("start")) - 1
+        for at in (span.start, span.end - 1)
+    )
+    return range(max(0, first), max(0, last) + 1)
+
+
+def _names(text: str, decision: Decision) -> list[Span]:
+    """Return words that are a name here, and may be an everyday word elsewhere."""
+    return [
+        word
+        for word, chance in zip(decision.words, decision.chances, strict=True)
+        if chance >= _NAME and _may_be_a_name(word.of(text))
+    ]
+
+
+def _may_be_a_name(word: str) -> bool:
+    return word[0].isupper() and _tells(word) and word not in TITLES
+
+
+class _Chosen:
+    """The words to withhold in an open sentence."""
+
+    def __init__(
+        self,
+        text: str,
+        decision: Decision,
+        parsed: ParsedConstraint,
+        thresholds: Thresholds,
+    ) -> None:
+        self.text, self.words = text, decision.words
+        stated = _stems(parsed.statement)
+        named = frozenset() if stated else _stems(parsed.subject)
+        listed = [span.of(text) for span in decision.words]
+        chances = [
+            chance / (chance + (1 - chance) * _frequency(word))
+            for word, chance in zip(listed, decision.chances.tolist(), strict=True)
+        ]
+        telling = {
+            index: 1.0 if _stem(word) in stated else chance
+            for index, (word, chance) in enumerate(zip(listed, chances, strict=True))
+            if _tells(word) and _stem(word) not in named
+        }
+        # Where no word is sure enough, the surest is.
+        least = min(thresholds.word, max(telling.values(), default=0.0))
+        least = max(least, THRESHOLDS["high"].word)
+        sure = {index for index, chance in telling.items() if chance >= least}
+        self.again = {
+            listed[index].lower(): telling[index]
+            for index in sure
+            if telling[index] >= thresholds.again and _is_rare(listed[index])
+        }
+        self.telling = {
+            index
+            for index, word in enumerate(listed)
+            if not _is_filler(word) and _stem(word) not in named
+        }
+        near = {i for i in self.telling if chances[i] >= thresholds.beside}
+        for step in (1, -1):
+            for index in range(len(chances))[::step]:
+                if index in near and index - step in sure:
+                    sure.add(index)
+        self.hidden = sure
+
+    def spans(self, *, or_all: bool) -> list[Span]:
+        """Return what is withheld: clauses, and words with what is between them."""
+        if not self.hidden and or_all:
+            return [Span(0, len(self.text))]
+        spans: list[Span] = []
+        for clause in self._clauses():
+            hidden = [index for index in clause if index in self.hidden]
+            if len(hidden) >= _WHOLE * len(clause):
+                hidden = [i for i in clause if i in self.telling or i in self.hidden]
+            last = -_GAP - 2
+            for index in hidden:
+                word = self.words[index]
+                if index - last <= _GAP + 1:
+                    word = Span(spans.pop().start, word.end)
+                spans.append(word)
+                last = index
+        return spans
+
+    def _clauses(self) -> Iterator[range]:
+        ends = [match.start() for match in _CLAUSE.finditer(self.text)]
+        first = 0
+        for end in (*ends, len(self.text)):
+            last = first
+            while last < len(self.words) and self.words[last].start < max(end, 1):
+                last += 1
+            if first < last:
+                yield range(first, last)
+            first = last
+
+
+def _everywhere(
+    text: str,
+    asked: Sequence[ParsedConstraint],
+    again: Sequence[dict[str, float]],
+) -> Iterator[Finding]:
+    """Yield the rare words that were withheld, or are stated, wherever they are."""
+    stated = [_stems(parsed.statement) for parsed in asked]
+    if not any(stated) and not any(again):
+        return
+    for span in words(text):
+        word = span.of(text)
+        for row, parsed in enumerate(asked):
+            chance = again[row].get(word.lower(), 0.0)
+            if _stem(word) in stated[row] and _is_rare(word):
+                chance = 1.0
+            if chance:
+                yield Finding(span, parsed.constraint.id, "again", chance)
+
+
+def _tells(word: str) -> bool:
+    """Say whether a word means something by itself."""
+    if not word.isalpha():
+        return any(map(str.isalnum, word))
+    if len(word) == 1:
+        return word.isupper() and word not in _LONE_WORDS
+    ranks = common_words()
+    return ranks.get(word.lower(), len(ranks)) >= _PLAIN
+
+
+def _is_filler(word: str) -> bool:
+    """Say whether a word need not go with those beside it."""
+    return common_words().get(word.lower(), _FILLERS) < _FILLERS or not any(
+        map(str.isalnum, word)
+    )
+
+
+def _frequency(word: str) -> float:
+    """Return by what the odds of a word are divided: a frequent one is seldom it."""
+    ranks = common_words()
+    rank = ranks.get(word.lower(), _UNKNOWN) if word.isalpha() else _UNKNOWN
+    return math.pow(_UNKNOWN / min(max(rank, _PLAIN), _UNKNOWN), 0.3)
+
+
+def _is_rare(word: str) -> bool:
+    ranks = common_words()
+    return len(word) >= _SHORTEST and ranks.get(word.lower(), _RARE) >= _RARE
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(_stem(span.of(text)) for span in words(text))
+
+
+def _stem(word: str) -> str:
+    """Return a noun without the ending of the plural."""
+    lower = word.lower()
+    if lower.endswith(_PLURALS_IN_ES):
+        return lower[:-2]
+    if lower.endswith("ies"):
+        return f"{lower[:-3]}y"
+    return lower if lower.endswith("ss") else lower.removesuffix("s")

@@ -1,0 +1,183 @@
+"""
+Mentions of the types a constraint asks for.
+
+Types that its words name, and structured identifiers, count wherever they are; the
+types of a subject it speaks of count in sentences with a cue of that subject.
+
+A bare number is nobody's sum or code for itself: it counts only where its form could be
+one; spelled out, from twenty on, since smaller ones are also how prose counts. A name
+that the detector takes for a place on weak grounds could be somebody's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sdrag.detectors.local import mentions as find_mentions
+from sdrag.detectors.local.lexicon import FUNCTION_WORDS
+from sdrag.disclosure.constraint_parser import ParsedConstraint
+from sdrag.disclosure.local.cue_locator import CuedText
+from sdrag.text.spans import shifted
+from sdrag.vocabulary import Finding, Mention, Span
+
+__all__ = ["typed"]
+
+_YEARS = 110
+_UNSURE = 0.6
+"""The confidence of a place that nothing but its surroundings makes one."""
+_CODED = 3
+_CHECKED = frozenset(
+    {
+        "CREDENTIAL",
+        "CREDIT_CARD",
+        "EMAIL_ADDRESS",
+        "IBAN_CODE",
+        "IP_ADDRESS",
+        "PHONE_NUMBER",
+        "US_SSN",
+    }
+)
+_CODES = frozenset({"CODE", "CREDIT_CARD", "IBAN_CODE"})
+"""Where one of these is, a short number may be a part of it."""
+_NOT_IN_FILES = frozenset({"MONEY", "CODE", "DATE"})
+"""The year in a file's name is a date, and neither a sum nor an account."""
+_CHECKED_CODES = frozenset({"check-digits", "mac", "pattern", "scheme"})
+_BIRTH_YEAR = re.compile(
+    r"(?<!\d)(?:19\d\d|20(?:0\d|1[0-5]))(?!\d)|\b(?:nineteen|two thousand)\b",
+    re.IGNORECASE,
+)
+"""Years in which somebody who is written about may have been born."""
+_DAY = re.compile(
+    r"\d{1,4}\W+(?:\d{1,2}|[A-Za-z]{3,})\W+\d|[A-Za-z]{3,}\W+\d{1,2}\W+\d|\d{8}|(?:st|nd|rd|th)\b"
+)
+_SORT_CODE = re.compile(r"\d{2}-\d{2}-\d{2}")
+_NO_UNITS = FUNCTION_WORDS | {"towards"}
+_SEPARATORS = re.compile(r"[/?=&#;]")
+_BARE = re.compile(r"\d[\d.,]*")
+_AMOUNT = re.compile(r"\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d{1,2})?|\d{2,}[.,]\d{2}")
+_LONG_TYPES = frozenset({"AMOUNT", "LONG_NUMBER"})
+_LONG = re.compile(r"(?!(?:19|20)\d\d$)\d{4,}")
+_SPELLED = re.compile(
+    r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty\b|\w[ -](?:hundred|thousand|million"
+    r"|billion|trillion)",
+    re.IGNORECASE,
+)
+
+
+def typed(
+    text: str,
+    mentions: Sequence[Mention],
+    asked: Sequence[ParsedConstraint],
+    parts: Sequence[Span] | None = None,
+) -> Iterator[Finding]:
+    """
+    Yield a finding for every mention that a constraint asks for by its type.
+
+    Args:
+        text: Of a document.
+        mentions: What a detector found in it.
+        asked: The constraints.
+        parts: Its sentences; found here when missing.
+    """
+    read = CuedText(text, parts) if any(p.topics for p in asked) else None
+    coded = frozenset(
+        index
+        for mention in mentions
+        if read is not None and mention.type in _CODES
+        for index in read.indices(mention.span)
+    )
+    mentions = [*mentions, *_inside_links(text, mentions)]
+    for parsed in asked:
+        beside = [
+            (
+                topic.types,
+                read.beside(topic) | (coded if _CODES & topic.types else frozenset()),
+            )
+            for topic in parsed.topics
+            if read is not None and topic.types
+        ]
+        for mention in mentions if parsed.types else ():
+            value = mention.span.of(text)
+            if _wanted(mention, value, parsed.everywhere) or any(
+                _wanted(mention, value, types)
+                and not told.isdisjoint(read.indices(mention.span))
+                for types, told in beside
+                if read is not None
+            ):
+                yield Finding(
+                    mention.span,
+                    parsed.constraint.id,
+                    "checked" if _is_checked(mention) else "type",
+                    mention.confidence,
+                    mention.type,
+                )
+
+
+def _is_birth_date(date: str) -> bool:
+    """Say whether a date is full and of a year in which somebody may be born."""
+    return bool(_BIRTH_YEAR.search(date) and _DAY.search(date))
+
+
+def _inside_links(text: str, known: Sequence[Mention]) -> Iterator[Mention]:
+    """Yield identifiers that are parts of a link, such as `?to=ann@example.org`."""
+    for link in known:
+        if link.type == "URL":
+            parts = _SEPARATORS.sub(" ", link.span.of(text))
+            for mention in find_mentions(parts):
+                if _is_checked(mention):
+                    yield replace(mention, span=shifted(mention.span, link.span.start))
+
+
+def _is_checked(mention: Mention) -> bool:
+    """Say whether the form alone tells what it is."""
+    if mention.type == "CODE":
+        return mention.reason in _CHECKED_CODES
+    return mention.type in _CHECKED
+
+
+def _wanted(mention: Mention, value: str, types: frozenset[str]) -> bool:
+    if mention.type == "NUMBER":
+        in_file = mention.reason == "file" and not types.isdisjoint(_NOT_IN_FILES)
+        return "DATE" in types if in_file else _counts(value, types)
+    if mention.type in types:
+        return True
+    if mention.type == "DATE":
+        born = "BIRTH_DATE" in types and _is_birth_date(value)
+        return born or (
+            "IBAN_CODE" in types and _SORT_CODE.fullmatch(value) is not None
+        )
+    if mention.type == "LOCATION":
+        return "PERSON" in types and mention.confidence <= _UNSURE
+    if mention.type != "QUANTITY":
+        return False
+    # A quantity without a unit may be a sum or a code as well.
+    number, _, unit = value.partition(" ")
+    bare = _BARE.fullmatch(number) is not None
+    return (
+        bare and (not unit or unit.split()[0] in _NO_UNITS) and _counts(number, types)
+    )
+
+
+def _counts(number: str, types: frozenset[str]) -> bool:
+    """Say whether a bare number may be of one of the types."""
+    if "YEARS" in types and _may_be_years(number):
+        return True
+    if "AMOUNT" in types and (_AMOUNT.fullmatch(number) or _SPELLED.search(number)):
+        return True
+    if not types.isdisjoint(_LONG_TYPES) and _LONG.fullmatch(number):
+        return True
+    if "NUMBER" not in types:
+        return False
+    if _SPELLED.search(number):
+        return "MONEY" in types or "CODE" not in types
+    least = _CODED if {"MONEY", "CODE"} & types else 1
+    return number[0].isdigit() and len(number) >= least
+
+
+def _may_be_years(number: str) -> bool:
+    """Say whether a number could be somebody's age."""
+    if number.isdigit():
+        return 0 < int(number) <= _YEARS
+    return number.isalpha() and number not in {"hundred", "thousand", "million"}

@@ -1,0 +1,139 @@
+"""
+Reading YAML within bounds, and remembering on which line each key is.
+
+What is wrong is returned and not raised where it is caught: Python would hang on it
+the error below, which quotes the policy, and a constraint's words are confidential.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sdrag.errors import PolicyError
+
+__all__ = [
+    "MAX_POLICY_BYTES",
+    "Lines",
+    "Place",
+    "dotted",
+    "nearest",
+    "parsed",
+    "text_of",
+]
+
+MAX_POLICY_BYTES = 1_000_000
+_MAX_PLACES = 100_000
+_MAX_DEPTH = 20
+
+Place = tuple[str | int, ...]
+"""The keys and indices that lead to a value."""
+Lines = dict[Place, int]
+"""The line of each key in the file, counted from 1."""
+
+
+def text_of(path: Path) -> str:
+    """
+    Return what is in the file.
+
+    Raises:
+        PolicyError: It is no readable text of a policy's size.
+    """
+    fault = "is too large for a policy"
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_POLICY_BYTES + 1)
+        if len(data) <= MAX_POLICY_BYTES:
+            return data.decode("utf-8")
+    except UnicodeDecodeError:
+        fault = "is not UTF-8"
+    except (OSError, ValueError) as error:
+        fault = f"cannot be read ({type(error).__name__})"
+    raise PolicyError(
+        f"The policy file {fault}.",
+        hint="Give the path of a YAML file, a mapping, or a list of sentences.",
+    )
+
+
+def parsed(text: str) -> tuple[dict[str, Any], Lines] | PolicyError:
+    """
+    Read YAML; its places are counted before anything is made of them.
+
+    A list is a list of constraints.
+    """
+    if len(text) > MAX_POLICY_BYTES:
+        return PolicyError("The text is too large for a policy.")
+    line = None
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        lines: Lines = {}
+        is_list = isinstance(node, yaml.SequenceNode)
+        _note_lines(node, ("constraints",) if is_list else (), lines)
+        if not isinstance(node, (yaml.MappingNode, yaml.SequenceNode)):
+            return PolicyError(
+                "A policy is a mapping, or a list of constraints.",
+                line=1,
+                hint="Begin with `constraints:`.",
+            )
+        make = loader.construct_document
+        return ({"constraints": make(node)} if is_list else make(node)), lines
+    except PolicyError as error:
+        return error.sealed()
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+    except (yaml.YAMLError, RecursionError, ValueError, TypeError):
+        pass
+    return PolicyError("This is not YAML.", line=line)
+
+
+def _note_lines(node: yaml.Node | None, place: Place, lines: Lines) -> None:
+    """
+    Remember on which line each key is; refuse a key that occurs twice.
+
+    An alias is walked wherever it is used, so a few lines of aliases of aliases would
+    be walked for ever: places and depth are bounded.
+    """
+    if node is None:
+        return
+    line = node.start_mark.line + 1
+    lines.setdefault(place, line)
+    if len(lines) > _MAX_PLACES or len(place) > _MAX_DEPTH:
+        raise PolicyError("The policy holds too much, or too deeply.", line=line)
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            inner = (*place, _name(key))
+            if inner in lines:
+                raise PolicyError(
+                    "A key occurs twice.",
+                    line=key.start_mark.line + 1,
+                    key=dotted(place if "constraints" in place else inner),
+                )
+            lines[inner] = key.start_mark.line + 1
+            _note_lines(value, inner, lines)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            _note_lines(value, (*place, index), lines)
+
+
+def _name(key: yaml.Node) -> str:
+    """Return a key's own words; one that is no scalar has none, and is no key here."""
+    if not isinstance(key, yaml.ScalarNode):
+        raise PolicyError("A key is one word.", line=key.start_mark.line + 1)
+    return str(key.value)
+
+
+def nearest(lines: Lines, place: Place) -> int | None:
+    """Return the line of the key at `place`, or of the closest one above it."""
+    while place:
+        if place in lines:
+            return lines[place]
+        place = place[:-1]
+    return lines.get(())
+
+
+def dotted(place: Place) -> str:
+    """Return a place as it is written in errors, such as `disclosure.bind_top_n`."""
+    return ".".join(str(part) for part in place)
