@@ -96,7 +96,7 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             hidden = hide_from_tracers(self.policy, child)
-            found, event = self.setup.perform(self._steps(draft), hidden)
+            found, event = self.setup.engine.run(self._steps(draft), hidden)
             announce(event, child)
             return self._output(found)
 
@@ -115,7 +115,7 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         async def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             hidden = hide_from_tracers(self.policy, child)
-            found, event = await self.setup.aperform(self._steps(draft), hidden)
+            found, event = await self.setup.engine.arun(self._steps(draft), hidden)
             await aannounce(event, child)
             return self._output(found)
 

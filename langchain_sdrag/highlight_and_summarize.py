@@ -130,7 +130,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             steps = answer(asked, self._settings)
-            found, event = self.setup.perform(
+            found, event = self.setup.engine.run(
                 steps, hide_from_tracers(self.policy, child)
             )
             announce(event, child)
@@ -150,7 +150,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         async def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             steps = answer(asked, self._settings)
-            found, event = await self.setup.aperform(
+            found, event = await self.setup.engine.arun(
                 steps, hide_from_tracers(self.policy, child)
             )
             await aannounce(event, child)
@@ -172,7 +172,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             hidden = partial(hide_from_tracers, self.policy, child)
 
             def conclude(steps: Steps[Answer]) -> Answer:
-                found, event = self.setup.perform(steps, hidden())
+                found, event = self.setup.engine.run(steps, hidden())
                 announce(event, child)
                 return found
 
@@ -199,7 +199,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             hidden = partial(hide_from_tracers, self.policy, child)
 
             async def conclude(steps: Steps[Answer]) -> Answer:
-                found, event = await self.setup.aperform(steps, hidden())
+                found, event = await self.setup.engine.arun(steps, hidden())
                 await aannounce(event, child)
                 return found
 

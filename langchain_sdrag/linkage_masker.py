@@ -98,7 +98,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
 
     def fit(self, documents: Sequence[Document]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""
-        return self._setup.perform(self._fitting(documents))[0]
+        return self._setup.engine.run(self._fitting(documents))[0]
 
     def update(
         self, documents: Sequence[Document], removed: Collection[str] = ()
@@ -119,14 +119,14 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         Raises:
             UsageError: The masker has no plan, or a document no id.
         """
-        update, _ = self._setup.perform(self._updating(documents, removed))
+        update, _ = self._setup.engine.run(self._updating(documents, removed))
         return update, documents_of(update.documents)
 
     async def aupdate(
         self, documents: Sequence[Document], removed: Collection[str] = ()
     ) -> tuple[Update, list[Document]]:
         """Follow a change without blocking the event loop; as `update`."""
-        update, _ = await self._setup.aperform(self._updating(documents, removed))
+        update, _ = await self._setup.engine.arun(self._updating(documents, removed))
         return update, documents_of(update.documents)
 
     def _updating(

@@ -69,7 +69,7 @@ class SelectiveDisclosureCompressor(
         """Redact documents that were retrieved for a query."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
         setup = self.in_force()
-        disclosure, event = setup.perform(
+        disclosure, event = setup.engine.run(
             self._steps(documents, self._request(query), setup),
             hide_from_tracers(setup.policy, child),
         )
@@ -85,7 +85,7 @@ class SelectiveDisclosureCompressor(
         """Redact documents without blocking the event loop."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
         setup = self.in_force()
-        disclosure, event = await setup.aperform(
+        disclosure, event = await setup.engine.arun(
             self._steps(documents, self._request(query), setup),
             hide_from_tracers(setup.policy, child),
         )

@@ -120,7 +120,7 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
     ) -> list[Document]:
         child = run_manager.get_child()
         setup = self.in_force()
-        disclosure, event = setup.perform(
+        disclosure, event = setup.engine.run(
             retrieve(self._request(query, k), setup.engine),
             hide_from_tracers(setup.policy, child),
             self._searching(options, setup),
@@ -138,7 +138,7 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
     ) -> list[Document]:
         child = run_manager.get_child()
         setup = self.in_force()
-        disclosure, event = await setup.aperform(
+        disclosure, event = await setup.engine.arun(
             retrieve(self._request(query, k), setup.engine),
             hide_from_tracers(setup.policy, child),
             self._searching(options, setup),

@@ -277,14 +277,14 @@ class IngestWrapper(Unpickled, BaseDocumentTransformer, Generic[R]):
         Raises:
             SdragError: Nothing was transformed; the error holds no text.
         """
-        found, _ = self._setup.perform(self._steps(documents))
+        found, _ = self._setup.engine.run(self._steps(documents))
         return self._documents(documents, found)
 
     async def atransform_documents(
         self, documents: Sequence[Document], **kwargs: Any
     ) -> Sequence[Document]:
         """Transform documents without blocking the event loop."""
-        found, _ = await self._setup.aperform(self._steps(documents))
+        found, _ = await self._setup.engine.arun(self._steps(documents))
         return self._documents(documents, found)
 
     def _steps(self, documents: Sequence[Document]) -> Steps[R]:

@@ -100,7 +100,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
             query, self._cited(nodes), additional_source_nodes, **response_kwargs
         )
         steps = self._steps(query, _gathered(given), nodes)
-        found, event = self._setup.perform(steps)
+        found, event = self._setup.engine.run(steps)
         announce(event)
         return self._response(found, given)
 
@@ -122,7 +122,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         else:
             text = _gathered(given)
         steps = self._steps(query, text, nodes)
-        found, event = await self._setup.aperform(steps)
+        found, event = await self._setup.engine.arun(steps)
         announce(event)
         return self._response(found, given)
 

@@ -143,7 +143,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         if self._streaming:
             response = await self._astreamed(asked)
         else:
-            found, _ = await self._setup.aperform(self._steps(asked), self._cover())
+            found, _ = await self._setup.engine.arun(self._steps(asked), self._cover())
             response = _response(found, asked, self._evidence)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
@@ -154,7 +154,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         """Answer from texts, which are numbered in place of ids."""
         del response_kwargs
         asked = self._asked_of(query_str, _numbered(text_chunks))
-        found, _ = self._setup.perform(self._steps(asked), self._cover())
+        found, _ = self._setup.engine.run(self._steps(asked), self._cover())
         return found.text
 
     async def aget_response(
@@ -163,7 +163,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         """Answer from texts without blocking the event loop."""
         del response_kwargs
         asked = self._asked_of(query_str, _numbered(text_chunks))
-        found, _ = await self._setup.aperform(self._steps(asked), self._cover())
+        found, _ = await self._setup.engine.arun(self._steps(asked), self._cover())
         return found.text
 
     def _get_prompts(self) -> PromptDictType:
@@ -188,7 +188,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         return hide_from_tracers(self._setup.policy)
 
     def _answered(self, asked: Asked) -> Response:
-        found, _ = self._setup.perform(self._steps(asked), self._cover())
+        found, _ = self._setup.engine.run(self._steps(asked), self._cover())
         return _response(found, asked, self._evidence)
 
     @property
@@ -201,7 +201,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
     def _streamed(self, asked: Asked) -> StreamingResponse:
         def conclude(steps: Steps[Answer]) -> Answer:
-            return self._setup.perform(steps, self._cover())[0]
+            return self._setup.engine.run(steps, self._cover())[0]
 
         host = StreamHost(self._runner, self._cover, self._chunks, conclude)
         pieces = sealed_stream(stream(asked, self._answering, host))
@@ -212,7 +212,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
     async def _astreamed(self, asked: Asked) -> AsyncStreamingResponse:
         async def conclude(steps: Steps[Answer]) -> Answer:
-            return (await self._setup.aperform(steps, self._cover()))[0]
+            return (await self._setup.engine.arun(steps, self._cover()))[0]
 
         host = StreamHost(self._runner, self._cover, self._achunks, conclude)
         pieces = asealed_stream(astream(asked, self._answering, host))

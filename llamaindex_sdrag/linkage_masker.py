@@ -102,7 +102,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
 
     def fit(self, nodes: Sequence[BaseNode]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""
-        return self._setup.perform(self._fitting(nodes))[0]
+        return self._setup.engine.run(self._fitting(nodes))[0]
 
     def update(
         self, nodes: Sequence[BaseNode], removed: Collection[str] = ()
@@ -123,14 +123,14 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         Raises:
             UsageError: The masker has no plan.
         """
-        update, _ = self._setup.perform(self._updating(nodes, removed))
+        update, _ = self._setup.engine.run(self._updating(nodes, removed))
         return update, _made(update.documents)
 
     async def aupdate(
         self, nodes: Sequence[BaseNode], removed: Collection[str] = ()
     ) -> tuple[Update, list[BaseNode]]:
         """Follow a change without blocking the event loop; as `update`."""
-        update, _ = await self._setup.aperform(self._updating(nodes, removed))
+        update, _ = await self._setup.engine.arun(self._updating(nodes, removed))
         return update, _made(update.documents)
 
     def _updating(

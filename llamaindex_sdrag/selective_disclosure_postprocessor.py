@@ -88,7 +88,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     ) -> list[NodeWithScore]:
         setup = self.in_force()
         steps = self._steps(nodes, self._request(query_bundle), setup)
-        disclosure, event = setup.perform(steps)
+        disclosure, event = setup.engine.run(steps)
         announce(event)
         key = setup.policy.metadata.evidence
         return nodes_of(disclosure.passages, key, nodes)
@@ -101,7 +101,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     ) -> list[NodeWithScore]:
         setup = self.in_force()
         steps = self._steps(nodes, self._request(query_bundle), setup)
-        disclosure, event = await setup.aperform(steps)
+        disclosure, event = await setup.engine.arun(steps)
         announce(event)
         key = setup.policy.metadata.evidence
         return nodes_of(disclosure.passages, key, nodes)

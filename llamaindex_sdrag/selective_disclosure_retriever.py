@@ -96,7 +96,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         setup, seen = self.in_force(), list[NodeWithScore]()
         with forgotten_on_error(seen):
-            disclosure, event = setup.perform(
+            disclosure, event = setup.engine.run(
                 retrieve(self._request(query_bundle), setup.engine),
                 search=self._searching(query_bundle, setup, seen),
             )
@@ -107,7 +107,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         setup, seen = self.in_force(), list[NodeWithScore]()
         with forgotten_on_error(seen):
-            disclosure, event = await setup.aperform(
+            disclosure, event = await setup.engine.arun(
                 retrieve(self._request(query_bundle), setup.engine),
                 search=self._searching(query_bundle, setup, seen),
             )

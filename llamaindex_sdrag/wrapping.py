@@ -155,7 +155,7 @@ class IngestWrapper(Unpickled, TransformComponent, Generic[R]):
         Raises:
             SdragError: Nothing was transformed; the error holds no text.
         """
-        found, _ = self._setup.perform(self._steps(nodes))
+        found, _ = self._setup.engine.run(self._steps(nodes))
         return self._nodes(nodes, found)
 
     # A span would hold the nodes.
@@ -165,7 +165,7 @@ class IngestWrapper(Unpickled, TransformComponent, Generic[R]):
         self, nodes: Sequence[BaseNode], **kwargs: Any
     ) -> Sequence[BaseNode]:
         """Transform nodes without blocking the event loop."""
-        found, _ = await self._setup.aperform(self._steps(nodes))
+        found, _ = await self._setup.engine.arun(self._steps(nodes))
         return self._nodes(nodes, found)
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[R]:

@@ -86,14 +86,14 @@ class CorpusBinder(Generic[D]):
         constraint = named(self._setup.policy, constraint_id)
         steps = bind_constraint(constraint, self._setup.engine.disclosure)
         search = self._searching(retriever, constraint.text)
-        return self._setup.perform(steps, search=search)[0]
+        return self._setup.engine.run(steps, search=search)[0]
 
     async def abind_constraint(self, constraint_id: str, retriever: Any) -> int:
         """Bind one constraint without blocking the event loop."""
         constraint = named(self._setup.policy, constraint_id)
         steps = bind_constraint(constraint, self._setup.engine.disclosure)
         search = self._searching(retriever, constraint.text)
-        return (await self._setup.aperform(steps, search=search))[0]
+        return (await self._setup.engine.arun(steps, search=search))[0]
 
     def forget_constraint(self, constraint_id: str) -> None:
         """
@@ -103,11 +103,11 @@ class CorpusBinder(Generic[D]):
             UsageError: The policy has no such constraint.
             HostError: The state failed.
         """
-        self._setup.perform(self._forgetting(constraint_id))
+        self._setup.engine.run(self._forgetting(constraint_id))
 
     async def aforget_constraint(self, constraint_id: str) -> None:
         """Forget one constraint without blocking the event loop."""
-        await self._setup.aperform(self._forgetting(constraint_id))
+        await self._setup.engine.arun(self._forgetting(constraint_id))
 
     def forget_document(self, chunks: Sequence[D]) -> None:
         """
@@ -120,22 +120,24 @@ class CorpusBinder(Generic[D]):
             HostError: The state failed.
         """
         disclosure = self._setup.engine.disclosure
-        self._setup.perform(forget_document(self._passages(chunks), disclosure))
+        self._setup.engine.run(forget_document(self._passages(chunks), disclosure))
 
     async def aforget_document(self, chunks: Sequence[D]) -> None:
         """Forget a document without blocking the event loop."""
         disclosure = self._setup.engine.disclosure
-        await self._setup.aperform(forget_document(self._passages(chunks), disclosure))
+        await self._setup.engine.arun(
+            forget_document(self._passages(chunks), disclosure)
+        )
 
     def _bind(self, documents: Iterable[D]) -> Ingested:
         passages = self._passages(documents)
-        done, _ = self._setup.perform(self._binding(passages))
+        done, _ = self._setup.engine.run(self._binding(passages))
         self._setup.engine.warn_of_corpus(passages)
         return done
 
     async def _abind(self, documents: Iterable[D]) -> Ingested:
         passages = self._passages(documents)
-        done, _ = await self._setup.aperform(self._binding(passages))
+        done, _ = await self._setup.engine.arun(self._binding(passages))
         self._setup.engine.warn_of_corpus(passages)
         return done
 

@@ -121,6 +121,7 @@ class Engine:
         ports: How the framework does things.
         limits: The bounds of model calls, and of the texts that are read.
         sinks: Called with every audit event.
+        hide: Surrounds a request, and hides its inner calls from tracers.
         warnings: What was warned of, once for all requests.
     """
 
@@ -132,6 +133,7 @@ class Engine:
     ports: Ports = field(default_factory=Ports)
     limits: Limits = field(default_factory=Limits)
     sinks: tuple[AuditSink, ...] = (log_event,)
+    hide: Callable[[], AbstractContextManager[object]] = nullcontext
     warnings: OperatorWarnings = field(default_factory=OperatorWarnings, compare=False)
 
     def __repr__(self) -> str:
@@ -156,6 +158,7 @@ class Engine:
         ports: Ports | None = None,
         limits: Limits | None = None,
         sinks: tuple[AuditSink, ...] = (log_event,),
+        hide: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> Self:
         """
         Put an engine together.
@@ -168,15 +171,16 @@ class Engine:
             state: What is remembered, or its path; in memory when missing.
             locator: In place of the local engine.
             detector: Finds mentions in addition to the local detector.
-            authorize: Whether the runner can ask the host's authorizer.
-            classifier: Whether the runner can score injections with a model.
+            authorize: As the class says, like all that is not named here.
+            classifier: As the class says.
             releasing: Whether passages leave through it; a binder releases none.
             window: How many tokens the model takes in, where that is known; half of
                 them are left to instructions, constraints and the reply.
-            stage: The wrapper's name in audit events.
-            ports: How the framework does things; for `run` and `arun`.
-            limits: The bounds of calls and texts; by default the policy's.
-            sinks: Called with every audit event.
+            stage: As the class says.
+            ports: As the class says.
+            limits: By default with the policy's time limit for a call.
+            sinks: As the class says.
+            hide: As the class says.
 
         Raises:
             PolicyError: The policy cannot be read.
@@ -204,6 +208,7 @@ class Engine:
             ports or Ports(),
             limits or Limits(seconds=read.disclosure.timeout_seconds),
             sinks,
+            hide,
         )
 
     @property
@@ -222,7 +227,7 @@ class Engine:
 
         Args:
             steps: What the wrapper does.
-            hidden: Entered meanwhile: hides the inner calls from tracers.
+            hidden: Entered meanwhile, in place of `hide`.
             search: The host's retriever, as this one request may use it.
 
         Raises:
@@ -230,7 +235,7 @@ class Engine:
         """
         runner, start = self._runner(search), perf_counter()
         fault: SdragError | None = None
-        with hidden or nullcontext():
+        with hidden or self.hide():
             try:
                 result = drivers.run(steps, runner)
             except Exception as error:  # noqa: BLE001 -- none leaves with text
@@ -248,7 +253,7 @@ class Engine:
         """Drive the steps without blocking the event loop; as `run`."""
         runner, start = self._runner(search), perf_counter()
         fault: SdragError | None = None
-        with hidden or nullcontext():
+        with hidden or self.hide():
             try:
                 result = await drivers.arun(steps, runner)
             except Exception as error:  # noqa: BLE001 -- none leaves with text

@@ -81,13 +81,13 @@ class ValueRedactor(Confidential):
 
     def disclose(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """Return what may be disclosed of passages that a tool retrieved."""
-        disclosure, event = self.setup.perform(self._steps(passages))
+        disclosure, event = self.setup.engine.run(self._steps(passages))
         self.announce(event)
         return disclosure.passages
 
     async def adisclose(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """Return it without blocking the event loop."""
-        disclosure, event = await self.setup.aperform(self._steps(passages))
+        disclosure, event = await self.setup.engine.arun(self._steps(passages))
         self.announce(event)
         return disclosure.passages
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from inspect import isawaitable, iscoroutinefunction
 from pathlib import Path
 from typing import Any, Literal, Required, Self, TypedDict, TypeVar, cast
@@ -24,12 +25,11 @@ from sdrag.arguments import check_call, check_type, unknown_argument
 from sdrag.detectors import Detector, detector_identity
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import Limits, Port, Ports
-from sdrag.effects.steps import Authorize, Embed, Steps
+from sdrag.effects.steps import Authorize, Embed
 from sdrag.effects.tokens import Completion
 from sdrag.engine import (
     Audit,
     EmbedPort,
-    HostSearch,
     audit_sinks,
     keyed_hash,
 )
@@ -38,7 +38,6 @@ from sdrag.judges import Judges, check_judges, scoring
 from sdrag.local_extra import check_local_extra, embeds
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
-from sdrag.privacy.audit import AuditEvent
 from sdrag.privacy.log_privacy import install
 from sdrag.state import State, StateSource
 from sdrag.vocabulary import Passage, Principal
@@ -215,6 +214,7 @@ class WrapperSetup:
             ports=ports,
             limits=self.limits,
             sinks=sinks,
+            hide=partial(self.framework.hide, self.policy),
         )
         remembers = self.stage in _REMEMBERING or self.state is not None
         state = engine.disclosure.state if remembers else None
@@ -286,36 +286,6 @@ class WrapperSetup:
             UsageError: It asks for a model that was not handed in.
         """
         return replace(self, policy=policy)
-
-    def perform(
-        self,
-        steps: Steps[T],
-        hidden: AbstractContextManager[object] | None = None,
-        search: HostSearch | None = None,
-    ) -> tuple[T, AuditEvent]:
-        """
-        Drive steps to their result.
-
-        Args:
-            steps: What the wrapper does.
-            hidden: Entered meanwhile; by default what hides the framework's tracers.
-            search: The host's retriever, as this one request may use it.
-
-        Raises:
-            SdragError: They failed; the error holds no text.
-        """
-        hidden = hidden or self.framework.hide(self.policy)
-        return self.engine.run(steps, hidden, search)
-
-    async def aperform(
-        self,
-        steps: Steps[T],
-        hidden: AbstractContextManager[object] | None = None,
-        search: HostSearch | None = None,
-    ) -> tuple[T, AuditEvent]:
-        """Drive steps without blocking the event loop; as `perform`."""
-        hidden = hidden or self.framework.hide(self.policy)
-        return await self.engine.arun(steps, hidden, search)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:

@@ -30,7 +30,7 @@ SCENARIO = Scenario(
     ),
     {
         "constraints": [
-            {"id": "names", "text": "Conceal the purpose of the voyage", "always": True}
+            {"id": "names", "text": "Only the weather may be disclosed", "always": True}
         ]
     },
 )
