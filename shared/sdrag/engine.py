@@ -113,7 +113,6 @@ class Engine:
     What a wrapper is set up with; build one with `Engine.build`.
 
     Args:
-        policy: As its author wrote it.
         disclosure: Constraints, their bindings and how they are enforced.
         authorize: Whether the runner can ask the host's authorizer.
         classifier: Whether the runner can score injections with a model.
@@ -125,7 +124,6 @@ class Engine:
         warnings: What was warned of, once for all requests.
     """
 
-    policy: Policy
     disclosure: DisclosureSetup
     authorize: bool = False
     classifier: bool = False
@@ -190,6 +188,7 @@ class Engine:
         read = Policy.read(policy)
         if releasing and locator is None:
             check_understood(read, has_model=has_model)
+        bounds = limits or Limits(seconds=read.disclosure.timeout_seconds)
         setup = DisclosureSetup(
             policy=read if window is None else read.fitted(window // 2),
             state=open_state(state),
@@ -198,18 +197,23 @@ class Engine:
             has_embeddings=has_embeddings,
             model_id=model_id,
             suspects=partial(_suspects, policy=read),
+            limits=bounds,
         )
         return cls(
-            read,
             setup,
             authorize,
             classifier,
             stage,
             ports or Ports(),
-            limits or Limits(seconds=read.disclosure.timeout_seconds),
+            bounds,
             sinks,
             hide,
         )
+
+    @property
+    def policy(self) -> Policy:
+        """What must not be disclosed."""
+        return self.disclosure.policy
 
     @property
     def policy_hash(self) -> str:

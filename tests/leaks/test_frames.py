@@ -78,7 +78,7 @@ def test_what_a_hook_could_not_read_stays_with_who_handed_it_in(hook):
         hook([RAW])
 
     names = [entry.name for entry in caught.traceback]
-    assert names[-1] == "perform"
+    assert names[-1] == "run"
 
 
 def test_notes_are_cut_off_too():

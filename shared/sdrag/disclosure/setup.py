@@ -18,6 +18,7 @@ from typing import Protocol
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.understood import why_not
+from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Outcome, Steps
 from sdrag.policy import Policy
 from sdrag.state import State
@@ -85,6 +86,7 @@ class DisclosureSetup:
         model_id: Names the model in cache keys.
         suspects: Says which texts speak to a model rather than to a reader: of what
             is in them no model is asked.
+        limits: The bounds of the texts that are read at a question.
     """
 
     policy: Policy
@@ -94,6 +96,7 @@ class DisclosureSetup:
     has_embeddings: bool = True
     model_id: str = ""
     suspects: Suspects = _nobody
+    limits: Limits = field(default_factory=Limits)
     key: bytes = field(init=False, repr=False)
     closed: Mapping[str, str] = field(init=False, repr=False)
     needing_model: frozenset[str] = field(init=False, repr=False)
