@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from sdrag.guardrails.injection.normalise import plain
@@ -41,13 +41,8 @@ _JOINED = re.compile(f"[{UNSPACED}\uac00-\ud7a3]")
 """Letters next to which a word may begin or end."""
 
 
-def rules(patterns: dict[str, list[str]]) -> dict[str, list[str]]:
-    """
-    Return patterns with those of other languages added, by name.
-
-    Args:
-        patterns: Those that there are, of English and of markup.
-    """
+def rules() -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Yield the name, the pattern and the words that it needs of each kind of order."""
     table = tomllib.loads(
         files("sdrag.guardrails.injection")
         .joinpath("languages.toml")
@@ -59,16 +54,22 @@ def rules(patterns: dict[str, list[str]]) -> dict[str, list[str]]:
             roles.setdefault(role, []).extend(words)
     words_of = {role: _any_of(words) for role, words in roles.items()}
     words_of["forget"] = _not_denied(words_of["forget"])
-    found = {name: list(listed) for name, listed in patterns.items()}
+    needs_of = {
+        role: [_needed(word) for word in words] for role, words in roles.items()
+    }
     for name, pairs in _PAIRS.items():
         for first, second in pairs:
             left, right = words_of[first], words_of[second]
-            found.setdefault(name, []).append(f"{left}{_NEAR}{right}")
-            found[name].append(f"{right}{_NEAR}{left}")
+            yield name, f"{left}{_NEAR}{right}", needs_of[first]
+            yield name, f"{right}{_NEAR}{left}", needs_of[first]
     for name, role in _ALONE.items():
         end = ":" if role == "model" else ""
-        found.setdefault(name, []).append(f"{words_of[role]} ?{end}")
-    return found
+        yield name, f"{words_of[role]} ?{end}", needs_of[role]
+
+
+def _needed(word: str) -> str:
+    """Return what every spelling of a word of the table has in it."""
+    return plain(word.rstrip("*"))
 
 
 def _any_of(words: Sequence[str]) -> str:

@@ -6,8 +6,8 @@ pattern of `patterns.toml` asks for a whole order: what to do *and* to what. Suc
 instruction that is to be disregarded, a role that is to be taken on, and an answer that
 is to be changed. Gaps are counted in words.
 
-Most texts have none of the words that a pattern cannot match without. One search for
-the words of all patterns says which of them have to be tried.
+Most texts have none of the words that a pattern needs. One search for the words of all
+patterns says which of them have to be tried.
 """
 
 from __future__ import annotations
@@ -17,12 +17,29 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
+
+from ahocorasick_rs import AhoCorasick, MatchKind
 
 from sdrag.guardrails.injection.languages import rules
-from sdrag.text.pattern_index import PatternIndex
 
-__all__ = ["find", "listed_patterns"]
+__all__ = ["Pattern", "find", "find_possible", "listed_patterns"]
+
+_LONE = re.compile("[\ud800-\udfff]")
+"""Halves of a character, which JSON may hold and the automaton does not take."""
+
+
+class Pattern(NamedTuple):
+    """
+    A pattern of the scan.
+
+    Args:
+        match: The regular expression.
+        needs: Every match has one of these words in it.
+    """
+
+    match: str
+    needs: Sequence[str]
 
 
 def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]:
@@ -34,11 +51,7 @@ def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]
         ciphered: It was written in a code that nobody reads at sight, where any order
             to act is one to a model.
     """
-    index, names = _indexed(ciphered=ciphered)
-    possible: dict[str, list[re.Pattern[str]]] = {}
-    for number in index.possible(text):
-        possible.setdefault(names[number], []).append(index.patterns[number])
-    for name, patterns in possible.items():
+    for name, patterns in find_possible(text, ciphered=ciphered).items():
         for match in _first_of(patterns, text):
             yield name, match.start(), match.end()
 
@@ -62,7 +75,27 @@ def _first_of(
         upcoming = [(pattern, match) for pattern, match in again if match]
 
 
-def listed_patterns(*, ciphered: bool = False) -> dict[str, list[str]]:
+def find_possible(text: str, *, ciphered: bool) -> dict[str, list[re.Pattern[str]]]:
+    """
+    Return the patterns by name of which a text has a word that they need.
+
+    Args:
+        text: Folded.
+        ciphered: With those for what was written in a code.
+    """
+    named, numbers_of, automaton = _indexed(ciphered=ciphered)
+    hits = automaton.find_matches_as_indexes(
+        _LONE.sub("\ufffd", text), overlapping=True
+    )
+    words = {word for word, _, _ in hits}
+    possible: dict[str, list[re.Pattern[str]]] = {}
+    for number in sorted(set().union(*(numbers_of[word] for word in words))):
+        name, pattern = named[number]
+        possible.setdefault(name, []).append(pattern)
+    return possible
+
+
+def listed_patterns(*, ciphered: bool = False) -> dict[str, list[Pattern]]:
     """
     Return the patterns by the name that a reason has for them.
 
@@ -72,23 +105,34 @@ def listed_patterns(*, ciphered: bool = False) -> dict[str, list[str]]:
     table: dict[str, Any] = tomllib.loads(
         files("sdrag.guardrails.injection").joinpath("patterns.toml").read_text("utf-8")
     )
-    listed = rules(table["patterns"]) | (table["ciphered"] if ciphered else {})
     parts: dict[str, str] = table["parts"]
-    return {
+    read = table["patterns"] | (table["ciphered"] if ciphered else {})
+    listed = {
         name: [
-            re.sub(r"@(\w+)@", lambda match: parts[match[1]], pattern)
-            for pattern in patterns
+            Pattern(
+                re.sub(r"@(\w+)@", lambda match: parts[match[1]], entry["match"]),
+                entry["needs"],
+            )
+            for entry in entries
         ]
-        for name, patterns in listed.items()
+        for name, entries in read.items()
     }
+    for name, match, needs in rules():
+        listed.setdefault(name, []).append(Pattern(match, needs))
+    return listed
 
 
 @lru_cache(maxsize=2)
-def _indexed(*, ciphered: bool) -> tuple[PatternIndex, Sequence[str]]:
-    """Return the patterns with an index of their words, and the name of each."""
-    pairs = [
-        (name, pattern)
-        for name, patterns in listed_patterns(ciphered=ciphered).items()
-        for pattern in patterns
-    ]
-    return PatternIndex([pattern for _, pattern in pairs]), [name for name, _ in pairs]
+def _indexed(
+    *, ciphered: bool
+) -> tuple[list[tuple[str, re.Pattern[str]]], list[set[int]], AhoCorasick]:
+    """Return the named patterns, which of them need each word, and what finds words."""
+    named: list[tuple[str, re.Pattern[str]]] = []
+    numbers_of: dict[str, set[int]] = {}
+    for name, patterns in listed_patterns(ciphered=ciphered).items():
+        for pattern in patterns:
+            for word in pattern.needs:
+                numbers_of.setdefault(word, set()).add(len(named))
+            named.append((name, re.compile(pattern.match)))
+    automaton = AhoCorasick(list(numbers_of), matchkind=MatchKind.Standard)
+    return named, list(numbers_of.values()), automaton
