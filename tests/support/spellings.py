@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import codecs
 import html
 import json
 import urllib.parse
@@ -77,23 +76,15 @@ ENCODINGS: dict[str, Spelling] = {
         said.encode("utf-16-le")
     ).decode(),
     "base64 of percent": lambda said: _base64(_quoted(said)),
-    "base32": lambda said: base64.b32encode(said.encode()).decode(),
     "hex": lambda said: said.encode().hex(),
     "hex in capitals": lambda said: said.encode().hex().upper(),
     "hex, apart": lambda said: said.encode().hex(" "),
     "hex with colons": lambda said: said.encode().hex(":"),
     "hex numbers": _each_byte("0x{0:02x}", ", "),
     "byte escapes": _each_byte("\\x{0:02x}"),
-    "octal escapes": _each_byte("\\{0:03o}"),
     "escapes": _each("\\u{0:04x}"),
     "escapes with braces": _each("\\u{{{0:x}}}"),
     "long escapes": _each("\\U{0:08x}"),
-    "escapes of a URL": _each("%u{0:04X}"),
-    "code points": _each("U+{0:04X}", " "),
-    "quoted-printable": _each_byte("={0:02X}"),
-    "binary": _each_byte("{0:08b}", " "),
-    "numbers": _each_byte("{0}", " "),
-    "numbers with commas": _each_byte("{0}", ", "),
     "tag characters": lambda said: "".join(chr(0xE0000 + ord(one)) for one in said),
 }
 """Codes; what they stand for cannot be read without undoing them."""
@@ -117,18 +108,12 @@ DISGUISES: dict[str, Spelling] = {
     "split over two lines": lambda said: _within(said, "-\n"),
     "split in a quotation": lambda said: _within(said, "-\n> "),
     "split in a comment": lambda said: _within(said, "-\n# "),
-    "string concatenation": lambda said: (
-        f'"{_within(said, chr(34) + " + " + chr(34))}"'
-    ),
     "bold letters": lambda said: _within(said, "**"),
     "markup inside": lambda said: _within(said, "<b></b>"),
     "a comment inside": lambda said: _within(said, "<!-- x -->"),
     "full width": _shifted(0xFF21, 0xFF41, 0xFF10),
     "mathematical bold": _shifted(0x1D400, 0x1D41A, 0x1D7CE),
     "circled": _shifted(0x24B6, 0x24D0),
-    "white in circles": _shifted(0x1F150, 0x1F150),
-    "white in squares": _shifted(0x1F170, 0x1F170),
-    "the letters of flags": _shifted(0x1F1E6, 0x1F1E6),
     "Cyrillic letters": _translated("aceopxyAEKMOPCTBH", "асеорхуАЕКМОРСТВН"),
     "Greek letters": _translated("oApEMvTBHKNYXZ", "οΑρΕΜνΤΒΗΚΝΥΧΖ"),
     "accents": lambda said: "".join(
@@ -136,8 +121,6 @@ DISGUISES: dict[str, Spelling] = {
     ),
     "capitals": str.upper,
     "capitals and small letters": str.swapcase,
-    "backwards": lambda said: said[::-1],
-    "rot13": lambda said: codecs.encode(said, "rot13"),
 }
 """What a reader sees through."""
 
@@ -153,11 +136,6 @@ NAMES_ONLY: dict[str, Spelling] = {
     "kebab case": lambda said: said.lower().replace(" ", "-"),
     "a hashtag": lambda said: f"#{said.replace(' ', '')}",
     "escaped for Markdown": lambda said: said.replace(" ", "\\_"),
-    "Braille": lambda said: said.lower().translate(_BRAILLE),
-    "the words of pilots": lambda said: " ".join(
-        _PILOTS[one] for one in said.split()[-1].lower()
-    ),
-    "Morse": lambda said: " ".join(_MORSE[one] for one in said.split()[-1].lower()),
 }
 """Spellings of names, which consist of letters."""
 
@@ -165,8 +143,6 @@ ADDRESSES_ONLY: dict[str, Spelling] = {
     "[at]": lambda said: said.replace("@", " [at] "),
     "(at) and (dot)": lambda said: said.replace("@", "(at)").replace(".", "(dot)"),
     "{at} in capitals": lambda said: said.replace("@", " {AT} "),
-    "at and dot": lambda said: said.replace("@", " at ").replace(".", " dot "),
-    "_at_": lambda said: said.replace("@", "_at_"),
     "blanks around": lambda said: said.replace("@", " @ "),
     "[.]": lambda said: said.replace(".", "[.]"),
     "a full-width sign": lambda said: said.replace("@", "\uff20"),
@@ -186,12 +162,3 @@ PLACES: dict[str, str] = {
     "a path": "/srv/files/{}/notes.txt",
     "a URL": "https://files.example.org/u/{}?tab=2",
 }
-
-_ALPHABET = "adeilmnrsty"
-_BRAILLE = str.maketrans(
-    _ALPHABET, "\u2801\u2819\u2811\u280a\u2807\u280d\u281d\u2817\u280e\u281e\u283d"
-)
-_PILOT_WORDS = "Alfa Delta Echo India Lima Mike November Romeo Sierra Tango Yankee"
-_PILOTS = dict(zip(_ALPHABET, _PILOT_WORDS.split(), strict=True))
-_MORSE_SIGNS = ".- -.. . .. .-.. -- -. .-. ... - -.--"
-_MORSE = dict(zip(_ALPHABET, _MORSE_SIGNS.split(), strict=True))

@@ -18,7 +18,7 @@ from sdrag.disclosure.surface_forms import lasts
 from sdrag.state.register import DENSE, Register
 from sdrag.text.folding import Folded, fold
 from sdrag.text.phrase_matcher import PhraseMatcher
-from sdrag.text.readings import ciphered, readings
+from sdrag.text.readings import readings
 from sdrag.text.spans import merge, splice, widened
 from sdrag.vocabulary import Finding, Span
 
@@ -90,8 +90,6 @@ def _known(
         return
     for reading in (plain, *others):
         yield from register.find(reading)
-    for cipher in ciphered(plain):
-        yield from register.find_dense(cipher, DENSE)
 
 
 def _whole(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:

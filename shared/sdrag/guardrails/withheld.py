@@ -19,9 +19,9 @@ from sdrag.guardrails.screened import evidence
 from sdrag.policy import Policy
 from sdrag.state import State
 from sdrag.state.keys import DOCUMENT_BYTES, PROCESS_KEYS
-from sdrag.state.register import DENSE, Register
+from sdrag.state.register import Register
 from sdrag.text.folding import Folded
-from sdrag.text.readings import ciphered, readings
+from sdrag.text.readings import readings
 from sdrag.vocabulary import Passage, Principal, Span
 
 __all__ = ["find_withheld", "is_of_another", "unknown"]
@@ -62,8 +62,6 @@ def _held(
     for reading in said:
         yield from register.find_forms(reading)
         yield from register.find_dense(reading)
-    for cipher in ciphered(said[0]):
-        yield from register.find_dense(cipher, DENSE)
 
 
 def unknown(passages: Sequence[Passage], policy: Policy, state: State) -> int:

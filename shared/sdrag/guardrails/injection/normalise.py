@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from sdrag.guardrails.injection.shifted import unshifted
 from sdrag.text.decoding.encodings import (
     from_base64,
-    from_binary,
     from_escapes,
     from_hex,
     from_tags,
@@ -129,6 +128,13 @@ def _shifted(
     return lambda start, end: locate(start + offset, end + offset)
 
 
+def _from_binary(run: str) -> str:
+    """Read binary digits, eight a byte, together or apart."""
+    bits = "".join(item for item in run if item in "01")
+    codes = (int(bits[at : at + 8], 2) for at in range(0, len(bits), 8))
+    return bytes(codes).decode(errors="ignore")
+
+
 def _is_text(said: str) -> bool:
     """Say whether decoding gave text: nearly all of it can be printed."""
     printed = sum(item.isprintable() or item in "\n\t\r" for item in said)
@@ -145,7 +151,7 @@ _ENCODED: tuple[tuple[str, str, re.Pattern[str], Callable[[str], str]], ...] = (
     ("tags", "", _TAGS, from_tags),
     ("base64", "", _BASE64, from_base64),
     ("hex", "", _HEX, from_hex),
-    ("binary", "", _BINARY, from_binary),
+    ("binary", "", _BINARY, _from_binary),
     ("url", "%", _PERCENT, urllib.parse.unquote_plus),
     ("entities", "&", _ENTITIES, html.unescape),
     ("escapes", "\\u", _ESCAPES, from_escapes),

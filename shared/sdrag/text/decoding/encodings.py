@@ -1,5 +1,5 @@
 """
-Encodings undone: what entities, escapes, percent signs, base64 and the like say.
+Encodings undone: what entities, escapes, percent signs, base64 and hex say.
 
 Each rewrites what it can read and leaves the rest alone. Random letters seldom decode
 to text, so what decodes to anything but text is no encoding. Every pattern is
@@ -10,23 +10,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-import bz2
 import html
 import json
-import lzma
 import re
 import urllib.parse
-import zlib
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
-from sdrag.text.decoding.mapped import MappedText, Piece
-from sdrag.text.decoding.passes import Pass, rewrite
+from sdrag.text.decoding.mapped import MappedText, Pass, Piece, rewrite
 
 __all__ = [
     "from_base64",
-    "from_binary",
     "from_escapes",
     "from_hex",
     "from_tags",
@@ -41,18 +34,12 @@ _SPOKEN, _SPOKEN_SHORT = 0.6, 0.8
 """So much of what is decoded has to be letters, digits or spaces."""
 _SHORT = 10
 """Fewer characters than that may be chance, unless they are plain ASCII."""
-_GROWTH = 20
-_ZLIB = tuple(bytes((0x78, level)) for level in (0x01, 0x5E, 0x9C, 0xDA))
-_UNPACKERS: tuple[tuple[bytes | tuple[bytes, ...], Callable[[], Any]], ...] = (
-    ((b"\x1f\x8b", *_ZLIB), lambda: zlib.decompressobj(wbits=47)),
-    (b"BZh", bz2.BZ2Decompressor),
-    (b"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(memlimit=1 << 26)),
-)
-"""How something compressed begins, and what opens it, of either header of zlib."""
 _ARCHIVES = (
     *(b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd", b"\x04\x22\x4d\x18"),
     *(b"PK\3\4", b"7z\xbc\xaf", b"Rar!", b"%PDF"),
+    *(bytes((0x78, level)) for level in (0x01, 0x5E, 0x9C, 0xDA)),
 )
+"""How something compressed begins."""
 _PARTS = re.compile(r"[A-Za-z0-9]{8,}+={0,2}")
 
 _TAGS = re.compile("[\U000e0020-\U000e007e]{2,}+")
@@ -60,41 +47,22 @@ _ENTITY = re.compile(
     r"&(?:#\d{1,7}+;?|#[xX][0-9a-fA-F]{1,6}+;?|[A-Za-z][A-Za-z0-9]{1,31}+;)"
 )
 _ESCAPES = re.compile(
-    r"(?:\\u\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|%u[0-9A-Fa-f]{4}"
-    r"|U\+[0-9A-Fa-f]{4,6}(?:[ ,](?=U\+))?)++"
+    r"(?:\\u\{[0-9A-Fa-f]{1,6}\}|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})++"
 )
-_CODE = re.compile(r"(?:\\u\{?|\\U|%u|U\+)([0-9A-Fa-f]{1,8})")
-_BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})++|(?:\\[0-3][0-7]{2}){2,}+")
+_CODE = re.compile(r"\\[uU]\{?([0-9A-Fa-f]{1,8})")
+_BYTES = re.compile(r"(?:\\x[0-9A-Fa-f]{2})++")
 _SIMPLE = re.compile(r"\\([nrt/\"'\\_*@.-])")
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
-_QUOTED = re.compile(r"(?:=[0-9A-F]{2}){2,}+|=[ \t]{0,4}\r?\n")
-_PUNYCODE = re.compile(r"\bxn--([a-z0-9-]{1,60})(?![\w-])", re.IGNORECASE)
 _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{8,}+"
     r"(?:\r?\n[ \t]{0,8}[A-Za-z0-9+/_-]{8,}+)*+={0,2}"
 )
-_MAY_BE_TEXT = re.compile(
-    "H4sI|e(?:A[E-H]|F[4-7]|J[w-z]|N[o-r])|Qlpo|[/_]Td6WF"
-    "|[CDI-Za-f](?:[ACDEFGHQSTUVWXgijklmnwyz0123](?![CGKOSWaeimquy26+-])"
-    "|[MNOPcdefstuv89+/_-](?=[CGKOSWaeimquy26+-]))|[w-z0-9]|[^A]*+A"
-)
-"""
-What base64 of text begins with, compressed or not, and what has the zeros of UTF-16.
-
-After any other characters, one of the first three bytes is a control character, or it
-is inside a character that has not begun.
-"""
-_BASE32 = re.compile(r"(?<![A-Za-z0-9])[A-Z2-7]{8,}+={0,6}(?![A-Za-z0-9])")
 _HEX = re.compile(
     r"(?<![0-9A-Za-z])(?:0[xX])?(?:[0-9A-Fa-f]{2}){3,}+(?![0-9A-Za-z])"
     r"|(?<![0-9A-Za-z])(?:0[xX])?[0-9A-Fa-f]{2}"
     r"(?:[ ,:-]{1,2}(?:0[xX])?[0-9A-Fa-f]{2}(?![0-9A-Za-z])){2,}+"
 )
 _NOT_HEX = re.compile(r"0[xX]|\\x|[ ,:-]")
-_BINARY = re.compile(r"(?<!\w)[01]{8}(?:[ ,]{0,2}[01]{8}){2,}+(?!\w)")
-_DECIMAL = re.compile(r"(?<![\w.])\d{2,3}(?:[ ,;]{1,2}\d{2,3}(?![\w.])){3,}+")
-_NUMBER = re.compile(r"\d{2,3}")
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 def is_text(said: str, least: int = _LEAST) -> bool:
@@ -136,21 +104,8 @@ def is_packed(value: str) -> bool:
     return False
 
 
-def _unpacked(raw: bytes) -> bytes:
-    """Open what is compressed, unless it grows too much; empty where that fails."""
-    for mark, opened in _UNPACKERS:
-        if raw.startswith(mark):
-            unpacker = opened()
-            with suppress(zlib.error, OSError, EOFError, lzma.LZMAError):
-                said = unpacker.decompress(raw, _GROWTH * len(raw))
-                return said if unpacker.eof else b""
-            return b""
-    return raw
-
-
 def _text_of(raw: bytes) -> str:
     """Read bytes as UTF-8, or as UTF-16 where most of every second one is zero."""
-    raw = _unpacked(raw)
     if raw.count(0) >= _ZEROS * len(raw) > 0:
         return raw.decode("utf-16-be" if raw[0] == 0 else "utf-16-le", errors="ignore")
     try:
@@ -187,14 +142,8 @@ def from_hex(run: str) -> str:
         return ""
 
 
-def from_binary(run: str) -> str:
-    """Read binary digits, eight a byte, together or apart."""
-    bits = "".join(item for item in run if item in "01")
-    return _text_of(bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits), 8)))
-
-
 def from_escapes(run: str) -> str:
-    r"""Read code points: `\u004d`, `\u{4d}`, `\U0000004d`, `%u004d`, `U+004D`."""
+    r"""Read code points: `\u004d`, `\u{4d}`, `\U0000004d`."""
     codes = (int(match[1], 16) for match in _CODE.finditer(run))
     said = "".join(chr(code) for code in codes if code <= 0x10FFFF)
     return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -206,10 +155,7 @@ def _from_entity(match: re.Match[str]) -> str | None:
 
 
 def _from_bytes(match: re.Match[str]) -> str | None:
-    run = match.group()
-    base = 16 if run[1] == "x" else 8
-    raw = bytes(int(code.lstrip("x"), base) for code in run.split("\\")[1:])
-    return _if_text(_text_of(raw), 1)
+    return _if_text(_text_of(bytes.fromhex(match.group().replace("\\x", ""))), 1)
 
 
 def _from_simple(match: re.Match[str]) -> str:
@@ -221,29 +167,15 @@ def _from_percent(match: re.Match[str]) -> str | None:
     return None if "\ufffd" in said else said
 
 
-def _from_quoted(match: re.Match[str]) -> str | None:
-    run = match.group()
-    if run.endswith("\n"):
-        return ""  # a soft line break
-    return _if_text(_text_of(bytes.fromhex(run.replace("=", ""))), 1)
-
-
-def _from_punycode(match: re.Match[str]) -> str | None:
-    try:
-        return match[1].encode("ascii").decode("punycode")
-    except UnicodeError:
-        return None
-
-
 def _from_base64(match: re.Match[str]) -> str | list[Piece] | None:
     """Read a run as a whole or, in paths and URLs, by its parts."""
     run, offset, done = match.group(), match.start(), 0
-    said = _text_of_base64(run)
+    said = _if_text(from_base64(run))
     if said is not None or _PARTS.fullmatch(run):
         return said
     pieces: list[Piece] = []
     for part in _PARTS.finditer(run):
-        said = _text_of_base64(part.group())
+        said = _if_text(from_base64(part.group()))
         if said is not None:
             start, end = part.span()
             pieces.append((run[done:start], offset + done, offset + start))
@@ -254,27 +186,6 @@ def _from_base64(match: re.Match[str]) -> str | list[Piece] | None:
     return [*pieces, (run[done:], offset + done, match.end())]
 
 
-def _text_of_base64(run: str) -> str | None:
-    return _if_text(from_base64(run)) if _MAY_BE_TEXT.match(run) else None
-
-
-def _from_base32(match: re.Match[str]) -> str | None:
-    run = match.group().rstrip("=")
-    try:
-        raw = base64.b32decode(run + "=" * (-len(run) % 8))
-    except (binascii.Error, ValueError):
-        return None
-    return _if_text(_text_of(raw))
-
-
-def _from_decimal(match: re.Match[str]) -> str | None:
-    codes = [int(number) for number in _NUMBER.findall(match.group())]
-    said = "".join(map(chr, codes)) if max(codes) < 0x7F else ""
-    words = _WORD.findall(said)  # marks and prices come out as "HUZnh"
-    written = all(word in {word.lower(), word.upper(), word.title()} for word in words)
-    return _if_text(said) if written else None
-
-
 def _if_text(said: str, least: int = _LEAST) -> str | None:
     return said if is_text(said, least) else None
 
@@ -282,42 +193,12 @@ def _if_text(said: str, least: int = _LEAST) -> str | None:
 _ENCODINGS = (
     Pass(_TAGS, lambda match: from_tags(match.group()), is_foreign=True),
     Pass(_ENTITY, _from_entity, "&"),
-    Pass(
-        _ESCAPES,
-        lambda match: from_escapes(match.group()),
-        "\\%U",
-        re.compile(r"[\\%U](?=[uU+])"),
-    ),
-    Pass(_BYTES, _from_bytes, "\\", re.compile(r"\\(?=[x0-3])")),
+    Pass(_ESCAPES, lambda match: from_escapes(match.group()), "\\"),
+    Pass(_BYTES, _from_bytes, "\\"),
     Pass(_SIMPLE, _from_simple, "\\"),
     Pass(_PERCENT, _from_percent, "%"),
-    Pass(_QUOTED, _from_quoted, "=", re.compile("=")),
-    Pass(_PUNYCODE, _from_punycode, "-", re.compile("--(?<=[nN]--)"), lead=2),
     Pass(_BASE64, _from_base64),
-    Pass(
-        _BASE32,
-        _from_base32,
-        sign=re.compile(r"[A-Z2-7](?<![A-Za-z0-9].)(?=[A-Z2-7]{7})"),
-    ),
-    Pass(
-        _HEX,
-        lambda match: _if_text(from_hex(match.group())),
-        sign=re.compile(
-            r"[0-9A-Fa-f](?<![0-9A-Za-z].)"
-            r"(?=[0-9A-Fa-f](?:[0-9A-Fa-f]{4}|[ ,:-])|[xX][0-9A-Fa-f]{2})"
-        ),
-    ),
-    Pass(
-        _BINARY,
-        lambda match: _if_text(from_binary(match.group())),
-        "01",
-        re.compile(r"[01](?<!\w.)(?=[01]{7})"),
-    ),
-    Pass(
-        _DECIMAL,
-        _from_decimal,
-        sign=re.compile(r"[0-9\u0660-\U0010ffff](?<=\d)(?<![\w.].)(?=\d{1,2}[ ,;])"),
-    ),
+    Pass(_HEX, lambda match: _if_text(from_hex(match.group()))),
 )
 """What finds each encoding, and how it is read; undone in this order."""
 

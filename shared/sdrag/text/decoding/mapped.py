@@ -1,20 +1,25 @@
 """
-A text that was made of another one, and the way back.
+A text that was made of another one, the way back, and passes that rewrite it.
 
 What is found in a decoded or a folded text has to be cut from the text that the host
 handed in. So a rewritten text keeps, for each of its pieces, where it was in the text
 before. That text may be rewritten too, and then it is asked in turn.
+
+A pass finds stretches by a pattern and says what each of them says. Most passes find
+nothing in most texts, so a pass says which characters it needs.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Self
 
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["EACH", "MappedText", "Piece", "Pieces"]
+__all__ = ["EACH", "MappedText", "Pass", "Piece", "Pieces", "rewrite"]
 
 EACH = -1
 """The length of a piece that was copied, character by character."""
@@ -112,3 +117,67 @@ class Pieces:
             tuple(self._origins),
             tuple(self._lengths),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """
+    What finds one encoding or disguise, and how it is read.
+
+    Args:
+        pattern: Finds stretches.
+        read: Says what a match says, as a whole or in pieces; `None` leaves it alone.
+        needs: A match that says something has one of these characters; empty for any.
+        is_foreign: Whether it has a character beyond ASCII.
+    """
+
+    pattern: re.Pattern[str]
+    read: Callable[[re.Match[str]], Iterable[Piece] | str | None]
+    needs: str = ""
+    is_foreign: bool = False
+
+
+def rewrite(text: MappedText, passes: Iterable[Pass]) -> MappedText:
+    """
+    Rewrite what passes find, each in what the one before it made.
+
+    Args:
+        text: To be read.
+        passes: Find stretches, and say what each of them says.
+
+    Returns:
+        The same text where nothing is rewritten.
+    """
+    characters = frozenset(text.text)
+    for one in passes:
+        if one.is_foreign and text.text.isascii():
+            continue
+        if one.needs and characters.isdisjoint(one.needs):
+            continue
+        after = _rewritten(text, one)
+        if after is not text:
+            text, characters = after, frozenset(after.text)
+    return text
+
+
+def _rewritten(text: MappedText, one: Pass) -> MappedText:
+    pieces: Pieces | None = None
+    done = 0
+    for match in one.pattern.finditer(text.text):
+        said = one.read(match)
+        if said is None:
+            continue
+        if pieces is None:
+            pieces = Pieces()
+        start, end = match.span()
+        pieces.add(text.text[done:start], done)
+        for part, begin, stop in (
+            ((said, start, end),) if isinstance(said, str) else said
+        ):
+            same = part == text.text[begin:stop]
+            pieces.add(part, begin, EACH if same else stop - begin)
+        done = end
+    if pieces is None:
+        return text
+    pieces.add(text.text[done:], done)
+    return MappedText(*pieces.fields(), text)
