@@ -23,9 +23,9 @@ from typing import Self, TypeVar
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.union import UnionDetector
-from sdrag.disclosure.documents import with_documents
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.setup import DisclosureSetup, Locator
+from sdrag.disclosure.texts import with_documents
 from sdrag.disclosure.understood import check_understood
 from sdrag.effects import steps as drivers
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports

@@ -13,9 +13,9 @@ from datetime import datetime
 
 from sdrag.disclosure.binding import bind as attached
 from sdrag.disclosure.disclose import disclose as enforce
-from sdrag.disclosure.documents import with_documents
 from sdrag.disclosure.guesses import find_guesses
 from sdrag.disclosure.ingest import Ingested, ingest
+from sdrag.disclosure.texts import with_documents
 from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps
 from sdrag.engine import Disclosure, Engine, Request

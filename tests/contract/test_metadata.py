@@ -13,17 +13,15 @@ from sdrag.vocabulary import Passage
 
 from ..support.faces import Face, Scenario, langchain_invoke, llamaindex_retrieve
 
-TWELVE = (
+TEN = (
     "Hide email addresses",
     "Hide phone numbers",
     "Remove the names of witnesses",
     "Hide how the safe was opened",
     "Hide exact doses of medicine",
     "Hide amounts of money",
-    "Hide nationalities",
     "Hide diagnoses of patients",
     "Hide where the witness lives",
-    "Hide bank account numbers",
     "Hide disciplinary records",
     "Hide job titles",
 )
@@ -115,8 +113,8 @@ def released(
 
 
 @cache
-def under_twelve(face: Face) -> dict[str, Any]:
-    return released(face, TABLE, *TWELVE)
+def under_ten(face: Face) -> dict[str, Any]:
+    return released(face, TABLE, *TEN)
 
 
 @cache
@@ -127,8 +125,8 @@ def beside_the_witness(face: Face) -> dict[str, Any]:
 @both
 @pytest.mark.parametrize("name", TABLE)
 def test_a_technical_value_leaves_as_it_is_where_nothing_asks_for_it(name, face):
-    """Under twelve constraints, of every kind and at every depth."""
-    assert under_twelve(face)[name] == TABLE[name]
+    """Under ten constraints, of every kind and at every depth."""
+    assert under_ten(face)[name] == TABLE[name]
 
 
 @both
@@ -170,7 +168,7 @@ def test_a_technical_value_goes_where_it_is_asked_for(text, value):
 
 @both
 def test_a_host_can_tell_apart_what_was_redacted(face):
-    """Four chunks with four identifiers have four after release."""
+    """Chunks with four verbatim identifiers have four after release."""
     own = [
         str(uuid.UUID(int=number * 0x1F3A77B1C9D5E2F4A6081B3C5D7E9F0B))
         for number in (1, 2, 3, 4)
@@ -180,7 +178,8 @@ def test_a_host_can_tell_apart_what_was_redacted(face):
         for place, one in enumerate(own)
     ]
 
-    found = face(Scenario("", passages, policy(*TWELVE, allow=["uuid"])))
+    texts = (*TEN, "Hide bank account numbers")
+    found = face(Scenario("", passages, policy(*texts, verbatim=["uuid"])))
 
     assert [metadata["uuid"] for _, _, metadata in found] == own
     assert all("Karlsson" not in text for _, text, _ in found)

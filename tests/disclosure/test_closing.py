@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from sdrag.disclosure.closing import closed, disguised, recalled
 from sdrag.disclosure.cutting import Taken, cut
-from sdrag.disclosure.metadata import plain, rewritten
 from sdrag.disclosure.placeholders import Marks, any_of
 from sdrag.disclosure.registering import add_entries, surfaces
 from sdrag.disclosure.surface_forms import lasts, name_forms
+from sdrag.disclosure.texts import plain, rewritten
 from sdrag.effects.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import DisclosureSection

@@ -13,7 +13,6 @@ import zlib
 from base64 import b64decode, b64encode, encodebytes, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from email.charset import Charset
 from html import escape, unescape
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote_plus
@@ -21,8 +20,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 import pytest
 from pydantic import ValidationError
 
-from sdrag.disclosure.metadata import leaves, plain, rewritten
-from sdrag.disclosure.texts import Texts
+from sdrag.disclosure.texts import Texts, leaves, plain, rewritten
 from sdrag.effects.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import MetadataSection
@@ -301,12 +299,19 @@ def found(word: str, reason: str, value: str, text: str = "It rained.") -> Any:
         ("2024-05-03T10:11:12Z", "05-03"),
     ],
 )
-@pytest.mark.parametrize("reason", ["scored", "cue", "type"])
+@pytest.mark.parametrize("reason", ["scored", "again"])
 def test_what_is_found_by_chance_takes_nothing_of_a_technical_value(
     reason, value, word
 ):
     """The scorer has an opinion on every digit."""
     assert found(word, reason, value) == value
+
+
+def test_what_has_a_type_takes_what_it_found_in_any_value():
+    """A host lists the keys that it compares under `verbatim`."""
+    value = "7f9c24e8-3b12-4c55-9f2e-1d0f6a7b8c9d"
+
+    assert "3b12" not in str(found("3b12", "type", value))
 
 
 @pytest.mark.parametrize("reason", ["scored", "cue", "type", "checked"])
@@ -365,21 +370,7 @@ ENCODERS: dict[str, Callable[[str], str]] = {
     "entities": lambda said: "".join(f"&#{ord(letter)};" for letter in said),
     "entities in hex": lambda said: "".join(f"&#x{ord(letter):x};" for letter in said),
     "entities twice": lambda said: escape(f"{said[0]}&#{ord(said[1])};{said[2:]}"),
-    "gzip": lambda said: in_base64(gzip.compress(said.encode())),
-    "gzip for URLs": lambda said: urlsafe_b64encode(
-        gzip.compress(said.encode())
-    ).decode(),
-    "gzip in hex": lambda said: gzip.compress(said.encode()).hex(),
-    "zlib": lambda said: in_base64(zlib.compress(said.encode())),
-    "zlib at its best": lambda said: in_base64(zlib.compress(said.encode(), 9)),
-    "bzip2": lambda said: in_base64(bz2.compress(said.encode())),
-    "xz": lambda said: in_base64(lzma.compress(said.encode())),
-    "quoted-printable": lambda said: "".join(f"={byte:02X}" for byte in said.encode()),
-    "quoted-printable mail": lambda said: quopri.encodestring(
-        said.encode(), quotetabs=True
-    ).decode(),
     "encoded word": lambda said: f"=?utf-8?B?{in_base64(said.encode())}?=",
-    "encoded word in Q": lambda said: Charset("utf-8").header_encode(said),
     "JSON": lambda said: json.dumps({"by": said}),
     "JSON in JSON": lambda said: json.dumps({"by": json.dumps([said])}),
     "JSON in escapes": lambda said: (
@@ -389,6 +380,17 @@ ENCODERS: dict[str, Callable[[str], str]] = {
     "JSON in a URL": lambda said: quote(json.dumps({"by": said})),
     "JWT": jwt,
     "JWT as a header": lambda said: f"Bearer {jwt(said)}",
+}
+PACKERS: dict[str, Callable[[str], str]] = {
+    "gzip": lambda said: in_base64(gzip.compress(said.encode())),
+    "gzip for URLs": lambda said: urlsafe_b64encode(
+        gzip.compress(said.encode())
+    ).decode(),
+    "gzip in hex": lambda said: gzip.compress(said.encode()).hex(),
+    "zlib": lambda said: in_base64(zlib.compress(said.encode())),
+    "zlib at its best": lambda said: in_base64(zlib.compress(said.encode(), 9)),
+    "bzip2": lambda said: in_base64(bz2.compress(said.encode())),
+    "xz": lambda said: in_base64(lzma.compress(said.encode())),
 }
 SECRETS = {
     "The witness Anna Karlsson saw it.": "Karlsson",
@@ -478,10 +480,10 @@ def under(constraints: Sequence[str], values: Sequence[Any]) -> list[Any]:
     return [by_id[f"p{at}"].get("key") for at in range(len(values))]
 
 
-@pytest.mark.parametrize("kind", ["plain", *ENCODERS])
+@pytest.mark.parametrize("kind", ["plain", *ENCODERS, *PACKERS])
 def test_an_encoded_value_is_read_or_dropped(kind):
     """Ten values of each kind; nothing that a constraint finds is left in any."""
-    encode = ENCODERS.get(kind, str)
+    encode = (ENCODERS | PACKERS).get(kind, str)
     left = under(HIDE, [encode(said) for said in SECRETS])
     held = [
         said
@@ -500,12 +502,12 @@ def test_a_value_in_which_nothing_is_stays():
         for hour in ("six", "nine")
     ]
 
-    assert under(HIDE, STAYING) == STAYING
+    assert under(HIDE[:3], STAYING) == STAYING
     assert under(HIDE[1:2], encoded) == encoded
 
 
-def test_what_cannot_be_unpacked_is_dropped():
-    """Archives, what is cut off or grows beyond measure; unless nothing binds."""
+def test_what_is_packed_is_dropped():
+    """Archives and compressed data are not opened; they stay where nothing binds."""
     packed = gzip.compress(b"Anna Karlsson saw it, and so did Jonathan Meyers.")
     values = [
         in_base64(raw)
@@ -516,7 +518,11 @@ def test_what_cannot_be_unpacked_is_dropped():
             b"PK\3\4" + packed,
             b"\x28\xb5\x2f\xfd" + packed,
         )
-    ] + [packed[:-12].hex(), f"data:application/gzip;base64,{in_base64(packed[:-12])}"]
+    ] + [pack("The harbour opens at six.") for pack in PACKERS.values()]
+    values += [
+        packed[:-12].hex(),
+        f"data:application/gzip;base64,{in_base64(packed[:-12])}",
+    ]
 
     assert under(HIDE[:1], values) == [None] * len(values)
     assert under((), values) == values

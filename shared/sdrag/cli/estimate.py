@@ -15,8 +15,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from sdrag.disclosure import locate
-from sdrag.disclosure.documents import with_documents
 from sdrag.disclosure.model.extract import extraction_prompt
+from sdrag.disclosure.texts import with_documents
 from sdrag.effects.batches import batched
 from sdrag.effects.prompts import constant
 from sdrag.effects.runner import PortRunner, Ports

@@ -5,11 +5,10 @@ In reading order:
 
 1. What it is set up with: `setup`, `understood`.
 2. What a constraint asks for: `constraint_parser`.
-3. What is read: `metadata` and `technical` values, `texts`, `documents`.
+3. What is read: `texts`.
 4. Which constraints: `binding`, `ranking`, `candidates`.
 5. Who finds what they withhold. The local engine: `local`. A model: `model`.
-   `reading_unseen` asks the engines; `decoded` shows them what texts decode to,
-   `technical_findings` leaves out chance.
+   `reading_unseen` asks the engines; `decoded` shows them what texts decode to.
 6. What is kept of it: `stored_findings`; `registering` and `surface_forms` say what is
    known again, `closing` finds it in every text of its document; `locating` does all.
 7. What leaves: `placeholders`, `cutting`, `release`, and what a model words anew.

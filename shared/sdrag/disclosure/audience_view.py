@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.disclose import disclose
-from sdrag.disclosure.documents import by_document
 from sdrag.disclosure.ingest import locate
 from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.texts import by_document
 from sdrag.effects.steps import Steps
 from sdrag.policy import Policy
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage, Principal

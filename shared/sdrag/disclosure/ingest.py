@@ -25,11 +25,10 @@ from dataclasses import dataclass, replace
 
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.candidates import ConstraintChoice
-from sdrag.disclosure.documents import by_document, with_documents
 from sdrag.disclosure.locating import located
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.stored_findings import Lookup
-from sdrag.disclosure.texts import Texts
+from sdrag.disclosure.texts import Texts, by_document, with_documents
 from sdrag.effects.progress import Progress
 from sdrag.effects.steps import Steps, compute, replied, search
 from sdrag.errors import UsageError

@@ -19,7 +19,6 @@ from sdrag.disclosure.reading_unseen import read
 from sdrag.disclosure.registering import add_entries, surfaces
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.stored_findings import Doubts, Facts, Found, Lookup
-from sdrag.disclosure.technical_findings import without_chance
 from sdrag.disclosure.texts import Texts
 from sdrag.effects.steps import Steps, compute, replied
 from sdrag.state.entries import Entries
@@ -89,10 +88,6 @@ def located(
             for text_index, names in model.items()
         }
     reading = yield from read(lookup, local, asked, whole=whole)
-    (sifted,) = yield from compute(
-        lambda given: without_chance(lookup, given, local), [reading]
-    )
-    reading = replied(sifted)
     found = _joined((reading.found, reading.quoted))
     yield from _registered(
         lookup,
@@ -328,10 +323,8 @@ class _Closing(Confidential):
         return known is not None and known.is_behind(self._register(key).version)
 
     def _register_for(self, text_index: int) -> Register:
-        """Return what a text is closed by: a technical value by whole forms alone."""
+        """Return what a text is closed by."""
         key = self.lookup.own[text_index]
-        if self.lookup.texts.kind_of(text_index):
-            return self._forms_of(key)
         return self._register(key)
 
     def _forms_of(self, key: bytes) -> Register:

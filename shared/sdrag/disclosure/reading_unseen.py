@@ -41,6 +41,10 @@ from sdrag.vocabulary import Confidential, Finding
 __all__ = ["EngineFindings", "code_of", "part", "read", "readable"]
 
 
+_BY_SCORER = frozenset({"scored", "again"})
+"""The scorer knows no identifiers, and would mark digits of a UUID by chance."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class EngineFindings(Confidential):
     """
@@ -189,8 +193,10 @@ def _apart(group: Group) -> Group:
 def _file(
     found: Found, lookup: Lookup, text_index: int, findings: Iterable[Finding]
 ) -> None:
+    chance = _BY_SCORER if lookup.texts.is_technical(text_index) else ()
     for finding in findings:
-        if rule := lookup.rules.get(finding.constraint_id):
+        rule = lookup.rules.get(finding.constraint_id)
+        if rule and finding.reason not in chance:
             found.setdefault(text_index, {}).setdefault(rule, []).append(finding)
 
 

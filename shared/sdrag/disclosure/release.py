@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdrag.disclosure.cutting import RedactedText, cut
-from sdrag.disclosure.metadata import rewritten
 from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.stored_findings import Facts
-from sdrag.disclosure.texts import Texts
+from sdrag.disclosure.texts import Texts, rewritten
 from sdrag.privacy.identities import alias
 from sdrag.text.decoding.encodings import is_packed
 from sdrag.vocabulary import (

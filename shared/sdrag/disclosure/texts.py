@@ -1,25 +1,157 @@
 """
-Texts to be read: passages, then the strings of their metadata.
+Texts to be read: passages, the strings of their metadata, and blocks for a model.
 
 A title or an author is disclosed like any sentence, so the strings among the allowed
 metadata are read as texts of their own, next to the passages they belong to, and so is
-what the host's templates print around a passage. A string
-that several passages of one document share under the same constraints is one text. What
-is no text but may hold a form, an id or a number, is a leaf.
+what the host's templates print around a passage. A string that several passages of one
+document share under the same constraints is one text. What is no text but may hold a
+form, an id or a number, is a leaf. No value of another type leaves.
+
+A block is the chunks of one document, concatenated up to a token budget (equation 8).
+It knows which stretch of it came from which passage, so a span found in the block is
+given back to its passages, also when a quotation runs over the seam of two chunks. A
+passage longer than the budget is cut between sentences into several blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, TypeGuard
 
-from sdrag.disclosure.metadata import leaves, plain, spelt
-from sdrag.disclosure.technical import Technical, technical
+from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
-from sdrag.vocabulary import Confidential, Constraint, Passage, is_unnamed
+from sdrag.text.folding import is_boundary
+from sdrag.text.nested_values import TooLarge, Walk
+from sdrag.text.sentences import sentences
+from sdrag.vocabulary import Confidential, Constraint, Passage, Span, is_unnamed
 
-__all__ = ["Group", "Texts"]
+
+def by_document(passages: Sequence[Passage]) -> list[list[int]]:
+    """Return the indices of the passages of each document; one of none is its own."""
+    documents: dict[tuple[str, str | int], list[int]] = {}
+    for index, passage in enumerate(passages):
+        known = passage.document_id
+        name = ("passage", index) if known is None else ("document", known)
+        documents.setdefault(name, []).append(index)
+    return list(documents.values())
+
+
+def with_documents(
+    passages: Sequence[Passage], keys: Sequence[str]
+) -> tuple[Passage, ...]:
+    """Name the documents of passages that name none, by the first key they carry."""
+    return tuple(
+        passage
+        if passage.document_id is not None
+        else replace(
+            passage,
+            document_id=next(
+                (
+                    str(passage.metadata[key])
+                    for key in keys
+                    if passage.metadata.get(key)
+                ),
+                None,
+            ),
+        )
+        for passage in passages
+    )
+
+
+_SEAM = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a passage: `span` of the passage is at `offset` in the block."""
+
+    index: int
+    span: Span
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Block(Confidential):
+    """Text for one prompt, and where each part of it came from."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+
+    def indices(self) -> tuple[int, ...]:
+        """Return the passages it holds, each once."""
+        return tuple(dict.fromkeys(piece.index for piece in self.pieces))
+
+    def back(self, span: Span) -> Iterator[tuple[int, Span]]:
+        """Yield the passage and the span in it for each part of a block's span."""
+        for piece in self.pieces:
+            start = max(span.start, piece.offset)
+            end = min(span.end, piece.offset + len(piece.span))
+            if start < end:
+                shift = piece.span.start - piece.offset
+                yield piece.index, Span(start + shift, end + shift)
+
+
+def blocks(passages: Sequence[Passage], token_budget: int) -> tuple[Block, ...]:
+    """
+    Cut the passages into blocks, document by document, in the order given.
+
+    Args:
+        passages: Of any documents.
+        token_budget: The most tokens a block may hold.
+    """
+    limit = token_budget * CHARACTERS_PER_TOKEN
+    return tuple(
+        block
+        for group in by_document(passages)
+        for block in _packed(passages, group, limit)
+    )
+
+
+def _packed(
+    passages: Sequence[Passage], group: Sequence[int], limit: int
+) -> Iterator[Block]:
+    text = ""
+    pieces: list[Piece] = []
+    for index in group:
+        for span in _cuts(passages[index].text, limit):
+            if pieces and len(text) + len(_SEAM) + len(span) > limit:
+                yield Block(text, tuple(pieces))
+                text, pieces = "", []
+            text += _SEAM if pieces else ""
+            pieces.append(Piece(index, span, len(text)))
+            text += span.of(passages[index].text)
+    if pieces:
+        yield Block(text, tuple(pieces))
+
+
+def _cuts(text: str, limit: int) -> Iterator[Span]:
+    """Cut a text into spans of at most `limit`, between sentences or else words."""
+    if not text:
+        return
+    start = 0
+    ends = [span.end for span in sentences(text)] if len(text) > limit else []
+    position = 0
+    while len(text) - start > limit:
+        fitting = start
+        while position < len(ends) and ends[position] <= start + limit:
+            fitting = ends[position]
+            position += 1
+        end = fitting if fitting > start else _between_words(text, start, limit)
+        yield Span(start, end)
+        start = end
+    yield Span(start, len(text))
+
+
+def _between_words(text: str, start: int, limit: int) -> int:
+    """Return the last place within the limit that cuts no word, or the limit."""
+    end = start + limit
+    while end > start and not is_boundary(text, end):
+        end -= 1
+    return end if end > start else start + limit
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -42,7 +174,6 @@ class Texts(Confidential):
     """
 
     __slots__ = (
-        "_kinds",
         "all",
         "applied",
         "constraints",
@@ -73,7 +204,6 @@ class Texts(Confidential):
         self.all = [_of_a_document(passage) for passage in passages]
         self.applied = self._applied()
         self.string_indices = self._with_strings()
-        self._kinds: dict[int, Technical | None] = {}
         self.leaves = [
             _leaves(passage, metadata)
             for passage, metadata in zip(passages, self.metadata, strict=True)
@@ -82,13 +212,10 @@ class Texts(Confidential):
     def __repr__(self) -> str:
         return f"Texts({len(self.passages)} passages, {len(self.all)} texts)"
 
-    def kind_of(self, text_index: int) -> Technical | None:
-        """Return the kind of a technical value of metadata; no passage is one."""
-        if text_index < len(self.passages):
-            return None
-        if text_index not in self._kinds:
-            self._kinds[text_index] = technical(self.all[text_index].text)
-        return self._kinds[text_index]
+    def is_technical(self, text_index: int) -> bool:
+        """Say whether a text is a value of metadata that means nothing by itself."""
+        is_value = text_index >= len(self.passages)
+        return is_value and _is_technical(self.all[text_index].text)
 
     def groups(self, wanted: Mapping[int, Collection[str]]) -> tuple[Group, ...]:
         """
@@ -167,3 +294,132 @@ def _as_text(passage: Passage, value: str) -> Passage:
         metadata=passage.metadata,
         document_id=passage.document_id,
     )
+
+
+_OPAQUE = re.compile(
+    r"(?:urn:uuid:)?\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?"
+    r"|(?:[a-z0-9-]{1,10}[:=-])?[0-9a-f]{32,128}",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def _is_technical(value: str) -> bool:
+    """Say whether a value is a UUID, a hexadecimal digest or an ISO time."""
+    if _OPAQUE.fullmatch(value):
+        return True
+    with suppress(ValueError):
+        datetime.fromisoformat(value)
+        return True
+    return False
+
+
+Plain = str | int | float | bool | None
+
+_LOADER_KEYS = {"lc", "__lc_escaped__"}  # CVE-2025-68664
+
+
+class Withheld(Exception):  # noqa: N818 -- a signal within this module
+    """A value cannot leave."""
+
+
+def plain(metadata: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
+    """
+    Return copies of values that are plain data; a key whose value is not is left out.
+
+    Args:
+        metadata: Of one passage; its size is bounded.
+        keys: That may leave, on the top level: a key inside a value is none of them.
+    """
+    walk = Walk(_bare, _bare_key)
+    kept: dict[str, Any] = {}
+    for key in keys:
+        if key in metadata:
+            left = walk.left
+            try:
+                kept[key] = walk.copy(metadata[key])
+            except (Withheld, TooLarge):
+                walk.left = left
+    return kept
+
+
+def leaves(metadata: Mapping[str, Any]) -> list[Plain]:
+    """Return all values inside plain data that hold no other, and all keys."""
+    found: list[Plain] = []
+    walk = Walk(found.append, found.append)
+    for value in metadata.values():
+        walk.copy(value)
+    return found
+
+
+def rewritten(
+    metadata: Mapping[str, Any], rewrite: Callable[[str], str | None]
+) -> dict[str, Any]:
+    """
+    Return a copy in which every string went through `rewrite`.
+
+    Args:
+        metadata: Plain data that is allowed to leave.
+        rewrite: Gives the redacted string, or `None` when it is withheld; the key it
+            is under is then left out.
+    """
+
+    def changed(value: Plain) -> Plain:
+        if isinstance(value, str):
+            result = rewrite(value)
+            if result is None:
+                raise Withheld
+            return result
+        if rewrite(spelt(value)) != spelt(value):
+            raise Withheld
+        return value
+
+    def changed_key(key: Plain) -> str:
+        return _loadable(spelt(changed(key)))
+
+    walk = Walk(changed, changed_key)
+    kept: dict[str, Any] = {}
+    for key, value in metadata.items():
+        try:
+            kept[key] = walk.copy(value)
+        except Withheld:
+            continue
+    return kept
+
+
+def spelt(value: Plain) -> str:
+    """Return how a value of plain data is written."""
+    return value if isinstance(value, str) else str(value)
+
+
+def _bare(value: Any) -> Plain:
+    """Return a value as such: a member of an enumeration has a name too."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return _writable(int.__int__(value))
+    raise Withheld
+
+
+def _bare_key(key: Any) -> Plain:
+    bare = _bare(key)
+    if isinstance(bare, str):
+        _loadable(bare)
+    return bare
+
+
+def _loadable(key: str) -> str:
+    if key in _LOADER_KEYS:
+        raise Withheld
+    return key
+
+
+def _writable(value: int) -> int:
+    try:
+        str(value)
+    except ValueError:  # an int of thousands of digits has no spelling
+        raise Withheld from None
+    return value

@@ -19,7 +19,6 @@ from sdrag.detectors import Detector, detector_identity, tagger
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.documents import by_document
 from sdrag.disclosure.local import scorer
 from sdrag.disclosure.local.cue_locator import cued
 from sdrag.disclosure.local.gate import available
@@ -27,6 +26,7 @@ from sdrag.disclosure.local.gate_locator import THRESHOLDS, decided, is_decided
 from sdrag.disclosure.local.joined_text import JoinedText, document_mentions
 from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.local.type_locator import typed
+from sdrag.disclosure.texts import by_document
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, try_each
 from sdrag.minilm import installed
 from sdrag.text.spans import shifted

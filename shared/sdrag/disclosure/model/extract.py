@@ -18,9 +18,8 @@ from hashlib import blake2b
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sdrag.disclosure.documents import Block, blocks
 from sdrag.disclosure.model.replies import read_verdicts
-from sdrag.disclosure.texts import Group
+from sdrag.disclosure.texts import Block, Group, blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sensitive
 from sdrag.effects.steps import Failure, Outcome, Steps, complete
 from sdrag.errors import ModelTimeoutError

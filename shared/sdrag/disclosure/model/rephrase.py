@@ -22,11 +22,11 @@ from hashlib import blake2b
 
 from sdrag.disclosure.closing import closed
 from sdrag.disclosure.cutting import RedactedText, Taken, cut
-from sdrag.disclosure.documents import Block, blocks
 from sdrag.disclosure.model.extract import between_marks
 from sdrag.disclosure.release import Enforcement
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.surface_forms import lasts
+from sdrag.disclosure.texts import Block, blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
 from sdrag.effects.steps import Failure, Outcome, Steps, complete
 from sdrag.errors import ModelTimeoutError

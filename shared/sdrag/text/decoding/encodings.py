@@ -100,7 +100,7 @@ def is_packed(value: str) -> bool:
     run = value.rpartition(",")[2].strip()
     with suppress(ValueError):
         raw = bytes.fromhex(run) if _HEX.fullmatch(run) else _base64_bytes(run)
-        return raw.startswith(_ARCHIVES) and not _text_of(raw)
+        return raw.startswith(_ARCHIVES) and not is_text(_text_of(raw))
     return False
 
 
