@@ -146,8 +146,8 @@ def measure_question(*, quick: bool) -> dict[str, list[Row]]:
 
 def measure_checks(*, quick: bool) -> dict[str, list[Row]]:
     """Scan passages for injections, next to embedding them."""
+    from sdrag.embeddings import embed_tokens  # noqa: PLC0415 -- as above
     from sdrag.guardrails.injection import scan  # noqa: PLC0415 -- this section alone
-    from sdrag.minilm import embed_tokens  # noqa: PLC0415 -- as above
     from sdrag.policy import InjectionSection  # noqa: PLC0415 -- as above
 
     rounds = 3 if quick else 30

@@ -26,8 +26,8 @@ from sdrag.distributed import RayOptions, bind_corpus, mask_corpus, ray_session
 from sdrag.effects.batches import batched
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import Outcome, Steps, run, try_each
+from sdrag.embeddings import installed
 from sdrag.linkage import mask_corpus as mask_here
-from sdrag.minilm import installed
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy
 from sdrag.state import open_state

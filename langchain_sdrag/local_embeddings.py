@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langchain_core.embeddings import Embeddings
 
-from sdrag.minilm import embed_texts
+from sdrag.embeddings import embed_texts
 
 __all__ = ["LocalEmbeddings"]
 

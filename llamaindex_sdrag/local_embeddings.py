@@ -6,7 +6,7 @@ from asyncio import to_thread
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from sdrag.minilm import embed_texts
+from sdrag.embeddings import embed_texts
 
 __all__ = ["LocalEmbeddings"]
 

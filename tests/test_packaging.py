@@ -72,7 +72,7 @@ def test_the_wheel_holds_all_data(wheel: list[str]) -> None:
     }
 
     assert data <= set(wheel)
-    assert "sdrag/disclosure/local/scorer/weights.safetensors" in data
+    assert "sdrag/disclosure/local/scorer.safetensors" in data
     assert "sdrag/detectors/tagger/weights.safetensors" in data
 
 

@@ -29,9 +29,9 @@ from tokenizers import Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.nn.utils.rnn import pad_sequence
 
-from sdrag.disclosure.local.scorer.scorer_network import LateInteraction
-from sdrag.minilm import load_minilm
-from sdrag.minilm.sentence_windows import padded
+from sdrag.disclosure.local.network import LateInteraction
+from sdrag.embeddings import load_minilm
+from sdrag.embeddings.windows import pad
 from sdrag.text.sentences import sentences
 
 SEED = 20
@@ -169,8 +169,8 @@ def logits_of(network: LateInteraction, batch: Batch) -> torch.Tensor:
     with torch.autocast("cpu", torch.bfloat16):
         states = network.read(batch.passages)
         asked = network.read(batch.asked).split([*map(len, batch.asked)])
-    _, mask = padded(batch.asked)
-    constraints = network.asking(pad_sequence(asked, batch_first=True), mask)
+    _, mask = pad(batch.asked)
+    constraints = network.prepare(pad_sequence(asked, batch_first=True), mask)
     return network.logits(states[batch.real], batch.sentences, constraints)
 
 

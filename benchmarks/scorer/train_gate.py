@@ -33,12 +33,12 @@ from torch.nn.functional import binary_cross_entropy_with_logits as cross_entrop
 from transformers import AutoTokenizer
 
 from sdrag.disclosure.local import scorer
-from sdrag.disclosure.local.gate.gate_network import GateNetwork
-from sdrag.minilm import load_minilm, model_folder
+from sdrag.disclosure.local.network import GateNetwork
+from sdrag.embeddings import load_minilm, model_folder
 from sdrag.text.sentences import sentences
 
 FOLDER = Path(__file__).parent
-SCORER = Path(scorer.__file__).with_name("weights.safetensors")
+SCORER = Path(scorer.__file__).with_name("scorer.safetensors")
 TOKENS = 1600
 """In a batch."""
 MOST_TOKENS = 96

@@ -18,8 +18,8 @@ from sdrag.disclosure.candidates import choose
 from sdrag.disclosure.ranking import STRATEGIES, rank
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import run
+from sdrag.embeddings import embed_texts
 from sdrag.evaluation.index import SentenceIndex, sentence_chunks
-from sdrag.minilm import embed_texts
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
 from sdrag.vocabulary import Constraint, Passage

@@ -28,9 +28,9 @@ from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
 from benchmarks.suites.entities import Annotated, read_annotated
-from sdrag.detectors.tagger.tagger_network import KINDS, Tagger
-from sdrag.minilm import load_minilm
-from sdrag.minilm.sentence_windows import tokenized
+from sdrag.detectors.tagger.network import KINDS, TaggerNetwork
+from sdrag.embeddings import load_minilm
+from sdrag.embeddings.windows import tokenize
 
 DATA = Path(os.environ.get("SDRAG_DATA", "../shared/data"))
 CASES = "spia/tab_entities.jsonl"
@@ -53,7 +53,7 @@ class Marked:
 
 def marked(document: Annotated, tokenizer: Tokenizer) -> Marked:
     """Tokenize a document; what need not be masked is no kind."""
-    tokens = tokenized(document.text, tokenizer)
+    tokens = tokenize(document.text, tokenizer)
     starts = [span.start for span in tokens.spans]
     ends = [span.end for span in tokens.spans]
     kinds = [0] * len(tokens.ids)
@@ -84,7 +84,7 @@ def _edges(length: int, rng: random.Random) -> Iterator[tuple[int, int]]:
 
 
 def logits_of(
-    network: Tagger, tokenizer: Tokenizer, rows: Sequence[Marked]
+    network: TaggerNetwork, tokenizer: Tokenizer, rows: Sequence[Marked]
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return logits and kinds of all tokens; what is none of a window is ignored."""
     first, last = map(tokenizer.token_to_id, ("[CLS]", "[SEP]"))
@@ -93,7 +93,9 @@ def logits_of(
     return network.head(states), torch.tensor(kinds)
 
 
-def measured(network: Tagger, tokenizer: Tokenizer, documents: Sequence[Marked]) -> str:
+def measured(
+    network: TaggerNetwork, tokenizer: Tokenizer, documents: Sequence[Marked]
+) -> str:
     """Return recall and precision over tokens, from several probabilities on."""
     chances, wanted = [], []
     with torch.inference_mode():
@@ -115,7 +117,7 @@ def train(options: argparse.Namespace) -> None:
     """Train, measure where something was kept aside, and save."""
     torch.manual_seed(0)  # all runs start from the same weights, to be averaged
     bert, tokenizer = load_minilm()
-    network = Tagger(bert)
+    network = TaggerNetwork(bert)
     _with_dropout(network)
     torch.manual_seed(options.seed)
     rng = random.Random(options.seed)
@@ -152,14 +154,14 @@ def train(options: argparse.Namespace) -> None:
     )
 
 
-def _with_dropout(network: Tagger) -> None:
+def _with_dropout(network: TaggerNetwork) -> None:
     for part in network.upper.modules():
         if isinstance(part, torch.nn.Dropout):
             part.p = DROPOUT
 
 
 def _step(
-    network: Tagger,
+    network: TaggerNetwork,
     tokenizer: Tokenizer,
     batch: Sequence[Marked],
     optimizer: torch.optim.Optimizer,

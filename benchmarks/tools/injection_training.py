@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdrag.embeddings import DIMENSIONS, embed_texts
 from sdrag.guardrails.injection.classifier import Windows, cut
 from sdrag.guardrails.injection.head import WIDTH, Head, features, has_context
-from sdrag.minilm import DIMENSIONS, embed_texts
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
 

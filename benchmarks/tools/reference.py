@@ -14,7 +14,7 @@ from benchmarks.tools.reference_of_api import PACKAGES, api_page
 from benchmarks.tools.reference_of_commands import command_page
 from benchmarks.tools.reference_of_policy import policy_page
 from sdrag import reasons
-from sdrag.policy.json_schema import policy_schema
+from sdrag.policy import policy_schema
 from sdrag.privacy.audit_log import event_schema
 
 __all__ = ["DOCS", "pages"]

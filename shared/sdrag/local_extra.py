@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from sdrag.embeddings import installed
 from sdrag.errors import MissingExtraError
-from sdrag.minilm import installed
 from sdrag.policy import GroundingSection, InjectionSection, LinkageSection, Policy
 
 __all__ = ["check_local_extra", "check_local_highlighter", "embeds"]

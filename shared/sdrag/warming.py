@@ -9,8 +9,8 @@ from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import replied, run
+from sdrag.embeddings import embed_texts, installed
 from sdrag.errors import MissingExtraError
-from sdrag.minilm import embed_texts, installed
 from sdrag.vocabulary import Constraint, Passage
 
 __all__ = ["warm_up"]

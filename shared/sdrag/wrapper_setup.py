@@ -361,7 +361,7 @@ def local_embeddings() -> EmbedPort:
     """Embed with the packaged MiniLM, loaded at the first call."""
 
     def call(effect: Embed) -> Sequence[Sequence[float]]:
-        from sdrag.minilm import embed_texts  # noqa: PLC0415 -- it loads numpy
+        from sdrag.embeddings import embed_texts  # noqa: PLC0415 -- it loads numpy
 
         return cast("Sequence[Sequence[float]]", embed_texts(effect.items))
 

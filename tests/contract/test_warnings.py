@@ -15,7 +15,7 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
-import sdrag.minilm
+import sdrag.embeddings
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.runner import Limits
 from sdrag.errors import MissingExtraError
@@ -171,7 +171,7 @@ CAUSES = [
 def test_a_cause_is_warned_of_once(face, code, scenario, mend, warned, monkeypatch):
     """With what happened and what mends it, in no word of a passage."""
     if code == "failed-missingextra":
-        monkeypatch.setattr(sdrag.minilm, "embed_texts", missing)
+        monkeypatch.setattr(sdrag.embeddings, "embed_texts", missing)
     if code == "detector-failed":
         monkeypatch.setattr(LocalLocator, "locate", broken)
     ask = face(scenario)

@@ -16,10 +16,8 @@ from llama_index.core.schema import TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag import minilm
-from sdrag.detectors.tagger import tagging
+from sdrag import embeddings
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.local.scorer import scores
 from sdrag.disclosure.understood import not_understood, why_not
 from sdrag.errors import ConstraintNotUnderstoodError, MissingExtraError
 from sdrag.explanation.understood_as import without_model
@@ -74,13 +72,11 @@ def _not_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # Not torch itself, which pytest-randomly seeds around each test through thinc.
     for name in set(BLOCKED) - {"torch"}:
         monkeypatch.setitem(sys.modules, name, None)
-    for network in (scores._NETWORK, tagging._NETWORK):
-        monkeypatch.setattr(network, "_warned", False)
-    monkeypatch.setattr(minilm, "load_minilm", missing)
-    monkeypatch.setattr(minilm, "_load_embedder", missing)
-    minilm.installed.cache_clear()
+    embeddings._warn.cache_clear()
+    monkeypatch.setattr(embeddings, "_load", missing)
+    embeddings.installed.cache_clear()
     yield
-    minilm.installed.cache_clear()
+    embeddings.installed.cache_clear()
 
 
 @every_face

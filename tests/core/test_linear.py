@@ -18,8 +18,8 @@ import sdrag.guardrails
 import sdrag.text.decoding
 from sdrag.disclosure import cutting
 from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.local.by_name import named
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.local.name_locator import named
 from sdrag.disclosure.placeholders import Marks
 from sdrag.guardrails import monitoring
 from sdrag.guardrails.injection.classifier import windows
@@ -191,7 +191,7 @@ def test_a_sentence_is_asked_once_whether_it_has_capitals(monkeypatch):
         asked.append(sentence)
         return True
 
-    module = importlib.import_module("sdrag.disclosure.local.name_locator")
+    module = importlib.import_module("sdrag.disclosure.local.by_name")
     monkeypatch.setattr(module, "has_no_capitals", counting)
     document = JoinedText.of([Passage(id="p", text="may white " * 200)])
     rule = Constraint(id="r", text="Do not reveal anything about May White.")

@@ -10,11 +10,11 @@ torch = pytest.importorskip("torch")
 
 from transformers import BertModel  # noqa: E402 -- torch comes first
 
-from sdrag import minilm  # noqa: E402
-from sdrag.detectors.tagger.tagging import tags  # noqa: E402
-from sdrag.disclosure.local.scorer import scores  # noqa: E402 -- torch comes first
-from sdrag.minilm import embed_texts, embed_tokens, load_minilm, sentence_windows  # noqa: E402
-from sdrag.minilm.sentence_windows import tokenized  # noqa: E402
+from sdrag import embeddings  # noqa: E402
+from sdrag.detectors.tagger import tags  # noqa: E402
+from sdrag.disclosure.local import scorer  # noqa: E402 -- torch comes first
+from sdrag.embeddings import embed_texts, embed_tokens, load_minilm  # noqa: E402
+from sdrag.embeddings.windows import Window, read_words, tokenize  # noqa: E402
 
 TEXTS = [
     "He came.",
@@ -32,7 +32,7 @@ def _rows():
 @pytest.mark.parametrize("place", range(len(TEXTS)))
 def test_no_text_changes_what_another_gives(place: int) -> None:
     """But for its last digits, which depend on what is computed together."""
-    network, _ = scores._loaded()
+    network, _ = scorer._load("scorer")
     rows = _rows()
     with torch.inference_mode():
         beside = network.read(rows).split([len(row) for row in rows])[place]
@@ -43,42 +43,42 @@ def test_no_text_changes_what_another_gives(place: int) -> None:
 
 def test_what_reads_alike_is_read_once() -> None:
     """Every place of it is given what it says all the same."""
-    _, tokenizer = scores._loaded()
-    texts = [tokenized(text, tokenizer) for text in ["He came.", "She.", "He came."]]
-    seen: list[sentence_windows.Window] = []
+    _, tokenizer = load_minilm()
+    texts = ["He came.", "She.", "He came."]
+    seen: list[Window] = []
 
-    def chances(windows):
+    def network(windows):
         seen.extend(windows)
         return torch.tensor([[float(i) for window in windows for i in window.ids]])
 
-    found = sentence_windows.means(texts, 1, chances)
+    read = read_words(texts, tokenizer, 1, network)
 
     assert len(seen) == 2
-    for text, own in zip(texts, found, strict=True):
-        assert own.tolist() == [list(map(float, text.ids))]
+    for text, (_, matrix) in zip(texts, read, strict=True):
+        assert matrix.tolist() == [list(map(float, tokenize(text, tokenizer).ids))]
 
 
 def test_a_token_of_two_windows_is_given_their_mean() -> None:
     """Windows overlap."""
-    _, tokenizer = scores._loaded()
-    (text,) = [tokenized(TEXTS[3], tokenizer)]
+    _, tokenizer = load_minilm()
+    text = tokenize(TEXTS[3], tokenizer)
     first, second, *_ = text.windows()
     numbers = iter(range(100))
 
-    def chances(windows):
+    def network(windows):
         each = [torch.full((1, len(w.ids)), float(next(numbers))) for w in windows]
         return torch.cat(each, dim=1)
 
-    (own,) = sentence_windows.means([text], 1, chances)
+    ((words, matrix),) = read_words([TEXTS[3]], tokenizer, 1, network)
 
-    assert own.shape == (1, len(text.ids))
-    assert len(set(own[0, first.start : second.stop].tolist())) > 1
+    assert matrix.shape == (1, len(words)) == (1, len(text.ids))
+    assert len(set(matrix[0, first.start : second.stop].tolist())) > 1
 
 
 READERS = {
     "embeddings": lambda text: embed_texts([text]),
     "tokens": lambda text: embed_tokens([text]),
-    "scorer": lambda text: scores.score([text], ["Hide it"]),
+    "scorer": lambda text: scorer.score([text], ["Hide it"]),
     "tagger": tags,
 }
 OWN = 3
@@ -96,7 +96,7 @@ def reading(request, monkeypatch):
         return forward(self, *args, **kwargs)
 
     monkeypatch.setattr(BertModel, "forward", seeing)
-    monkeypatch.setattr(minilm, "_vectors", minilm.Vectors(0))
+    monkeypatch.setattr(embeddings, "_vectors", embeddings.Vectors(0))
     yield READERS[request.param], seen
     torch.set_num_threads(before)
 

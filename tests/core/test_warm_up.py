@@ -24,12 +24,9 @@ def test_all_that_a_question_needs_is_loaded():
     pytest.importorskip("tokenizers")
     code = (
         "import sdrag; sdrag.warm_up(wait=True)\n"
-        "from sdrag.minilm import _load, _load_embedder\n"
-        "from sdrag.detectors.tagger import tagging\n"
-        "from sdrag.disclosure.local.scorer import scores\n"
+        "from sdrag.embeddings import _load, network\n"
         "assert _load.cache_info().misses == 1\n"
-        "assert _load_embedder.cache_info().misses == 1\n"
-        "assert tagging._NETWORK._loaded and scores._NETWORK._loaded\n"
+        "assert network._load.cache_info().misses == 3\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

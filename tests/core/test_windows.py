@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.minilm.sentence_windows import Tokens
+from sdrag.embeddings.windows import Tokens
 from sdrag.vocabulary import Span
 
 

@@ -13,14 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors import safe_open
 
+from sdrag import embeddings
 from sdrag.detectors import tagger
 from sdrag.detectors.local import LocalDetector, mentions
-from sdrag.detectors.tagger import TaggerDetector, tagging
-from sdrag.detectors.tagger.tagging import Tag
-from sdrag.disclosure.local.scorer import scores
+from sdrag.detectors.tagger import Tag, TaggerDetector
+from sdrag.disclosure.local import scorer
 from sdrag.effects.steps import Failure, Reply, run, try_each
 from sdrag.errors import InternalError
-from sdrag.minilm import packaged_network
 from sdrag.testing import Scripted
 from sdrag.text.sentences import words
 from sdrag.vocabulary import Mention
@@ -157,12 +156,12 @@ def test_a_text_the_rules_could_not_read_is_a_failure() -> None:
 
 def test_a_text_the_network_could_not_read_is_a_failure(monkeypatch) -> None:
     """A number that is none would compare as if it were harmless."""
-    network, tokenizer = tagging._loaded()
+    network, tokenizer = tagger._load()
     broken = SimpleNamespace(
-        read=network.read,
+        read_between=network.read_between,
         head=lambda states: torch.full((len(states), 9), float("nan")),
     )
-    monkeypatch.setattr(tagging, "_loaded", lambda: (broken, tokenizer))
+    monkeypatch.setattr(tagger, "_load", lambda: (broken, tokenizer))
 
     (outcome,) = run(TaggerDetector().detect([CASE]), Scripted())
 
@@ -173,7 +172,7 @@ def test_a_text_the_network_could_not_read_is_a_failure(monkeypatch) -> None:
 def test_without_the_weights_it_is_an_error(monkeypatch, tmp_path) -> None:
     """A file of the package is missing: no other engine takes its place in silence."""
     missing = tmp_path / "none.safetensors"
-    monkeypatch.setattr(tagging._NETWORK, "weights", missing)
+    monkeypatch.setattr(tagger, "_WEIGHTS", missing)
 
     with pytest.raises(InternalError, match="The tagger has no weights"):
         tagger.available()
@@ -181,8 +180,8 @@ def test_without_the_weights_it_is_an_error(monkeypatch, tmp_path) -> None:
 
 def test_without_the_extra_the_log_says_so_once(monkeypatch, caplog) -> None:
     """The rules are then what the local engine has, and its operator is told."""
-    monkeypatch.setattr(packaged_network, "installed", lambda: False)
-    monkeypatch.setattr(tagging._NETWORK, "_warned", False)
+    monkeypatch.setattr(embeddings, "installed", lambda: False)
+    embeddings._warn.cache_clear()
 
     assert not tagger.available()
     assert not tagger.available()
@@ -193,10 +192,10 @@ def test_without_the_extra_the_log_says_so_once(monkeypatch, caplog) -> None:
     assert "`local`" in record.getMessage()
 
 
-@pytest.mark.parametrize("module", [tagging, scores], ids=["tagger", "scorer"])
-def test_weights_say_what_they_are(module) -> None:
+@pytest.mark.parametrize("weights", [tagger._WEIGHTS, scorer._WEIGHTS["scorer"]])
+def test_weights_say_what_they_are(weights) -> None:
     """Name, version, source of the data and licence are in the file."""
-    with safe_open(module._NETWORK.weights, framework="np") as file:
+    with safe_open(weights, framework="np") as file:
         metadata = file.metadata()
 
     assert {"name", "version", "source_data", "licence"} <= metadata.keys()
@@ -205,10 +204,10 @@ def test_weights_say_what_they_are(module) -> None:
 def test_a_text_reads_the_same_on_every_thread() -> None:
     """Nothing of a request is kept on the network."""
     texts = [CASE, CASE * 3, "A single line."] * 3
-    alone = [tagging.tags(text) for text in texts]
+    alone = [tagger.tags(text) for text in texts]
 
     with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(tagging.tags, texts))
+        together = list(pool.map(tagger.tags, texts))
 
     for one, other in zip(alone, together, strict=True):
         assert [tag.span for tag in one] == [tag.span for tag in other]

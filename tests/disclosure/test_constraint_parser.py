@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local.cue_locator import cued
-from sdrag.disclosure.local.type_locator import typed
+from sdrag.disclosure.local.by_cue import cued
+from sdrag.disclosure.local.by_type import typed
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.text.folding import fold_text

@@ -84,7 +84,7 @@ def _bound(
     from sdrag.effects.batches import batched
     from sdrag.effects.runner import PortRunner, Ports
     from sdrag.effects.steps import run
-    from sdrag.minilm import installed
+    from sdrag.embeddings import installed
     from sdrag.pipeline import Engine
     from sdrag.pipeline import bind as bind_passages
     from sdrag.state import open_state

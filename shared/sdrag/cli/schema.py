@@ -37,7 +37,7 @@ def schema(
 
     Example: sdrag schema --output policy.schema.json
     """
-    from sdrag.policy.json_schema import policy_schema
+    from sdrag.policy import policy_schema
     from sdrag.privacy.audit_log import event_schema
 
     made = policy_schema() if which is Which.POLICY else event_schema()

@@ -52,7 +52,7 @@ def workbench(
 
 def _text_of(policy: Path) -> str:
     """Return the text of a policy file; what is wrong in it is shown in the page."""
-    from sdrag.policy.yaml_reading import text_of
+    from sdrag.policy.reading import text_of
 
     if not policy.exists():
         raise UsageError(f"There is no {policy}.", hint="Check the policy's path.")

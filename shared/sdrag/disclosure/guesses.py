@@ -29,9 +29,9 @@ from sdrag.detectors.local.tables import (
     surnames,
 )
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.local.by_name import named
+from sdrag.disclosure.local.by_type import typed
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.local.name_locator import named
-from sdrag.disclosure.local.type_locator import typed
 from sdrag.effects.steps import Steps, replied
 from sdrag.policy import Policy, binds
 from sdrag.state.entries import WORD

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local import scorer
+from sdrag.disclosure.local.scorer import is_available
+from sdrag.embeddings import installed
 from sdrag.errors import ConstraintNotUnderstoodError
-from sdrag.minilm import installed
 from sdrag.policy import Policy
 
 __all__ = ["check_understood", "not_understood", "why_not"]
@@ -68,7 +68,7 @@ def _warn_of_model_alone(policy: Policy) -> None:
     """Let the networks that are missing say so, where a constraint needs them."""
     for parsed in map(parse, policy.rules):
         if _needs_scorer(parsed):
-            scorer.available()
+            is_available("scorer")
         if parsed.identifying:
             tagger.available()
 

@@ -27,7 +27,7 @@ from sdrag.effects.batches import batched
 from sdrag.effects.progress import Progress
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import EffectRunner, run
-from sdrag.minilm import installed
+from sdrag.embeddings import installed
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sdrag.minilm import embed_texts
+from sdrag.embeddings import embed_texts
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from sdrag.minilm import embed_texts
+from sdrag.embeddings import embed_texts
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
 

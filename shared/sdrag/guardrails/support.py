@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdrag.embeddings import embed_tokens
 from sdrag.guardrails.agreement import Evidence, agreement
 from sdrag.guardrails.comparable_words import (
     content_words,
@@ -33,7 +34,6 @@ from sdrag.guardrails.comparable_words import (
     numbers,
     shares,
 )
-from sdrag.minilm import embed_tokens
 from sdrag.vocabulary import SCORE_DIGITS
 
 if TYPE_CHECKING:

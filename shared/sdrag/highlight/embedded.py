@@ -16,7 +16,7 @@ from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from sdrag.minilm import embed_texts, embed_tokens
+from sdrag.embeddings import embed_texts, embed_tokens
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sdrag.minilm import embed_texts, embed_tokens
+from sdrag.embeddings import embed_texts, embed_tokens
 from sdrag.vocabulary import SCORE_DIGITS, Confidential
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from importlib.resources import files
 
 from sdrag.errors import UsageError
 from sdrag.policy import LinkageSection
-from sdrag.policy.linkage_roles import Role
+from sdrag.policy.sections import Role
 
 __all__ = [
     "DIRECT",

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import EffectRunner, Embed
-from sdrag.minilm import embed_texts
+from sdrag.embeddings import embed_texts
 from sdrag.policy import LinkageSection, Policy, PolicySource
 
 __all__ = ["SettingsSource", "local_runner", "read_settings"]

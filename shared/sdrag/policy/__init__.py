@@ -1,8 +1,13 @@
 """The policy: one YAML file that says what must not be disclosed, and to whom."""
 
 from sdrag.policy.audiences import applies, binds, metadata_of_any
-from sdrag.policy.constraints import ConstraintSection, ExampleSection
-from sdrag.policy.document import Policy, PolicySource
+from sdrag.policy.document import (
+    ConstraintSection,
+    ExampleSection,
+    Policy,
+    PolicySource,
+    policy_schema,
+)
 from sdrag.policy.guard_sections import (
     GUARDS,
     AccessSection,
@@ -17,6 +22,7 @@ from sdrag.policy.guard_sections import (
     RelevanceSection,
     StalenessSection,
 )
+from sdrag.policy.reading import MAX_POLICY_BYTES
 from sdrag.policy.sections import (
     ByRisk,
     DisclosureSection,
@@ -28,7 +34,6 @@ from sdrag.policy.sections import (
     TracingSection,
     WithheldSection,
 )
-from sdrag.policy.yaml_reading import MAX_POLICY_BYTES
 
 __all__ = [
     "GUARDS",
@@ -60,4 +65,5 @@ __all__ = [
     "applies",
     "binds",
     "metadata_of_any",
+    "policy_schema",
 ]

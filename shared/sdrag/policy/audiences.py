@@ -23,8 +23,6 @@ from sdrag.vocabulary import Constraint, Principal
 if TYPE_CHECKING:
     from sdrag.policy.document import Policy
 
-__all__ = ["applies", "binds", "metadata_of_any"]
-
 _COLLECTIONS = (list, tuple, set, frozenset)
 _LIST = re.compile(r"[,;|\[\]{}\n\u3001\u060c\u061b]|^\s*\(")
 """What a string holds that several values are joined or serialised to."""

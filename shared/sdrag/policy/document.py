@@ -15,29 +15,123 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from sdrag.errors import PolicyError
-from sdrag.policy.constraints import ConstraintSection
-from sdrag.policy.explaining import explained
 from sdrag.policy.guard_sections import GUARDS, GuardSections
+from sdrag.policy.reading import Lines, explained, parsed, text_of
 from sdrag.policy.sections import (
     DisclosureSection,
     HighlightSection,
     LinkageSection,
+    Listed,
     MetadataSection,
+    Section,
     TracingSection,
     WithheldSection,
+    listed,
 )
-from sdrag.policy.yaml_reading import Lines, parsed, text_of
-from sdrag.vocabulary import Constraint
-
-__all__ = ["Policy", "PolicySource"]
+from sdrag.text.folding import fold_text
+from sdrag.vocabulary import Constraint, Method, Sensitivity, WhereMissing
 
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _LEAST = 64
 """Tokens; of a smaller piece of a text nobody could say what it means."""
+
+
+def _alternatives(value: Any) -> Any:
+    """Take one mapping as a list of one, and an empty one as none."""
+    if isinstance(value, Mapping):
+        return (value,) if value else ()
+    return value
+
+
+Attributes = Annotated[dict[str, Listed], Field(min_length=1)]
+Unless = Annotated[
+    tuple[Attributes, ...],
+    BeforeValidator(
+        _alternatives,
+        json_schema_input_type=tuple[Attributes, ...] | dict[str, Listed],
+    ),
+]
+Quoted = Annotated[
+    tuple[str, ...],
+    BeforeValidator(listed, json_schema_input_type=tuple[str, ...] | str),
+]
+
+
+class ExampleSection(Section):
+    """A text that shows what a constraint means; `sdrag check` runs it."""
+
+    text: str = Field(min_length=1, repr=False)
+    """As a passage could say it."""
+    hides: Quoted = Field(default=(), repr=False)
+    """What of it must not leave."""
+    keeps: Quoted = Field(default=(), repr=False)
+    """What of it must stay."""
+
+    @field_validator("hides", "keeps")
+    @classmethod
+    def _in_the_text(
+        cls, value: tuple[str, ...], info: ValidationInfo
+    ) -> tuple[str, ...]:
+        text = fold_text(info.data.get("text", ""))
+        for number, quoted in enumerate(map(fold_text, value), start=1):
+            if not quoted or quoted not in text:
+                raise ValueError(f"number {number} does not occur in the text")
+        return value
+
+    @model_validator(mode="after")
+    def _shows_something(self) -> Self:
+        if not self.hides and not self.keeps:
+            raise ValueError("an example needs hides or keeps")
+        return self
+
+
+class ConstraintSection(Section):
+    """One entry of `constraints`; a bare string is enough."""
+
+    text: str = Field(min_length=1, repr=False)
+    """What must not be disclosed, in plain words."""
+    id: str | None = Field(default=None, pattern=r"^[\w.:-]{1,64}$")
+    """Names it in audits; its place in the list, where there is none."""
+    method: Method = "redact"
+    """How it is enforced."""
+    where: dict[str, Listed] = Field(default_factory=dict)
+    """Metadata keys and the values for which it holds. It also holds where a value is
+    missing, is a string that reads as a list, or contains a listed value as a word."""
+    where_missing: WhereMissing = "hold"
+    """`skip`: it does not hold where the key is missing or empty."""
+    unless: Unless = ()
+    """It does not bind principals who have all of these attributes; a list of mappings
+    gives alternatives. Type and value must be equal."""
+    always: bool = False
+    """Holds for every passage, without binding or ranking."""
+    sensitivity: Sensitivity | None = None
+    """In place of that of `disclosure`."""
+    examples: tuple[ExampleSection, ...] = Field(default=(), repr=False)
+    """What it must hide and keep. They change nothing that is released."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, value: Any) -> Any:
+        return {"text": value} if isinstance(value, str) else value
+
+    @field_validator("text")
+    @classmethod
+    def _says_something(cls, value: str) -> str:
+        if not value.strip():
+            raise ValueError("a constraint needs a text")
+        return value.strip()
 
 
 class Policy(GuardSections):
@@ -46,43 +140,33 @@ class Policy(GuardSections):
 
     Build one with `Policy.read`, which takes a path, a mapping, a list of sentences or
     a `Policy`. A guard is off until its section is in the file.
-
-    Args:
-        constraints: What must not be disclosed; a sentence in plain words is enough.
-        when_not_understood: What happens, without a model, with a constraint that the
-            local engine does not understand. `refuse` refuses the policy. `withhold`
-            withholds all that the constraint holds for.
-        languages: Of the texts, as ISO 639-1 codes.
-        on_other_language: What happens, without a model, with a text in another
-            language. `withhold` withholds it, unless the constraints that hold for it
-            ask for structured identifiers alone. `warn` logs a warning and releases
-            what the English rules leave, and `best_effort` does so without a warning.
-        disclosure: How constraints are bound, ranked and enforced.
-        highlight: Highlight & Summarize.
-        linkage: CLAM: what links documents, and what is masked.
-        metadata: What of the metadata may leave.
-        withheld: What the chain learns of what was withheld.
-        tracing: What tracers may see.
-        access: Who may see which passage.
-        staleness: What happens to passages that have expired or were replaced.
-        relevance: When a passage is close enough to the question.
-        injection: What happens to passages that give orders.
-        monitoring: Whether an answer carries what only an injection would put there.
-        grounding: Whether an answer's claims are supported by the passages.
-        contradictions: What happens when sources disagree.
-        citations: Whether an answer says where it has each claim from.
     """
 
     constraints: tuple[ConstraintSection, ...] = Field(default=(), repr=False)
+    """What must not be disclosed; a sentence in plain words is enough."""
     when_not_understood: Literal["refuse", "withhold"] = "refuse"
+    """What happens, without a model, with a constraint that the local engine does not
+    understand. `refuse` refuses the policy. `withhold` withholds all that the
+    constraint holds for."""
     languages: tuple[LanguageCode, ...] = Field(default=("en",), min_length=1)
+    """Of the texts, as ISO 639-1 codes."""
     on_other_language: Literal["withhold", "warn", "best_effort"] = "withhold"
+    """What happens, without a model, with a text in another language. `withhold`
+    withholds it, unless the constraints that hold for it ask for structured identifiers
+    alone. `warn` logs a warning and releases what the English rules leave, and
+    `best_effort` does so without a warning."""
     disclosure: DisclosureSection = DisclosureSection()
+    """How constraints are bound, ranked and enforced."""
     highlight: HighlightSection = HighlightSection()
+    """Highlight & Summarize."""
     linkage: LinkageSection = LinkageSection()
+    """CLAM: what links documents, and what is masked."""
     metadata: MetadataSection = MetadataSection()
+    """What of the metadata may leave."""
     withheld: WithheldSection = WithheldSection()
+    """What the chain learns of what was withheld."""
     tracing: TracingSection = TracingSection()
+    """What tracers may see."""
 
     @field_validator("constraints")
     @classmethod
@@ -223,3 +307,18 @@ PolicySource = (
     Policy | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | str | Path
 )
 """A policy, a mapping of its shape, a list of constraints, or the path of its file."""
+
+
+def policy_schema() -> dict[str, Any]:
+    """
+    Return the JSON schema (draft 2020-12) of a policy file, as plain data.
+
+    It accepts what `Policy.read` accepts in form. What only reading can tell, such as
+    two constraints of one id, it does not know.
+    """
+    schema = Policy.model_json_schema()
+    bare = {"type": "string", "minLength": 1}
+    item = {"anyOf": [bare, {"$ref": f"#/$defs/{ConstraintSection.__name__}"}]}
+    schema["properties"]["constraints"]["items"] = item
+    schema |= {"type": ["object", "array"], "items": item}  # a list: the constraints
+    return {"$schema": _DIALECT, **schema, "title": "sdrag policy"}

@@ -19,21 +19,6 @@ from pydantic import Field, model_validator
 
 from sdrag.policy.sections import Count, MetadataKey, Section, Share
 
-__all__ = [
-    "GUARDS",
-    "AccessSection",
-    "CitationsSection",
-    "ContradictionsSection",
-    "GroundingSection",
-    "Guard",
-    "GuardSection",
-    "GuardSections",
-    "InjectionSection",
-    "MonitoringSection",
-    "RelevanceSection",
-    "StalenessSection",
-]
-
 Least = Annotated[float, Field(gt=0.0, le=1.0)]
 """A threshold from which on something counts; with 0 nothing would be checked."""
 Method = Literal["local", "nli", "llm"]
@@ -53,31 +38,26 @@ class GuardSection(Section):
 
 
 class AccessSection(GuardSection):
-    """
-    Who may see which passage, by keys of its metadata; a key of null is not used.
-
-    Args:
-        tenant_key: Holds the tenant, or a list of tenants.
-        roles_key: Holds a role, or a list of roles, any of which opens the passage.
-        level_key: Holds the clearance that is needed.
-        uses_key: Holds what a licence allows the passage to be used for; a principal
-            says its own use in its attribute `use`.
-        required: Tags without which no principal sees a passage; the store filters by
-            them.
-        listed: Tags that may hold a list in the store; asking for one is not in every
-            store's language.
-        without_principal: `public` shows untagged passages to everybody.
-        budget: The most passages asked of the store until enough are allowed.
-    """
+    """Who may see which passage, by keys of its metadata; a key of null is not used."""
 
     tenant_key: MetadataKey | None = "tenant"
+    """Holds the tenant, or a list of tenants."""
     roles_key: MetadataKey | None = "roles"
+    """Holds a role, or a list of roles, any of which opens the passage."""
     level_key: MetadataKey | None = "level"
+    """Holds the clearance that is needed."""
     uses_key: MetadataKey | None = "allowed_uses"
+    """Holds what a licence allows the passage to be used for; a principal says its own
+    use in its attribute `use`."""
     required: tuple[Literal["tenant", "roles", "level"], ...] = ()
+    """Tags without which no principal sees a passage; the store filters by them."""
     listed: tuple[Literal["tenant", "roles"], ...] = ("roles",)
+    """Tags that may hold a list in the store; asking for one is not in every store's
+    language."""
     without_principal: Literal["deny", "public"] = "deny"
+    """`public` shows untagged passages to everybody."""
     budget: Count = 200
+    """The most passages asked of the store until enough are allowed."""
 
     @model_validator(mode="after")
     def _required_have_keys(self) -> Self:
@@ -87,45 +67,32 @@ class AccessSection(GuardSection):
 
 
 class StalenessSection(GuardSection):
-    """
-    What happens to passages that have expired or were replaced.
-
-    Args:
-        valid_until_key: Holds the last date, ISO 8601, on which it may be used.
-        updated_key: Holds the date of the last change.
-        version_key: Holds a number, a dotted number or a date; the greatest wins.
-        superseded_by_key: Holds anything where the host has replaced the document.
-        document_key: Names the document, where the passage itself does not.
-        action: Drop what has expired, or keep it with a disclaimer.
-        recency_half_life_days: Rank an older passage lower, by half for each such time.
-            Where a number of passages is wanted, four times as many are ranked.
-    """
+    """What happens to passages that have expired or were replaced."""
 
     valid_until_key: str = "valid_until"
+    """Holds the last date, ISO 8601, on which it may be used."""
     updated_key: str = "updated"
+    """Holds the date of the last change."""
     version_key: str = "version"
+    """Holds a number, a dotted number or a date; the greatest wins."""
     superseded_by_key: str = "superseded_by"
+    """Holds anything where the host has replaced the document."""
     document_key: str = "document_id"
+    """Names the document, where the passage itself does not."""
     action: Literal["drop", "disclaim"] = "drop"
+    """Drop what has expired, or keep it with a disclaimer."""
     recency_half_life_days: Annotated[float, Field(gt=0)] | None = None
+    """Rank an older passage lower, by half for each such time. Where a number of
+    passages is wanted, four times as many are ranked."""
 
 
 class RelevanceSection(GuardSection):
-    """
-    When a passage is close enough to the question to be used.
-
-    Args:
-        min_score: From 0 to 1, after scaling.
-        min_passages: With fewer, nothing is returned: there is not enough.
-        scores: What the host's scores are. `auto` takes what can only be similarities
-            and measures the rest itself; `measured` always measures.
-        rerank: Score with the cross-encoder that was handed in. Where a number of
-            passages is wanted, four times as many are scored.
-        insufficient: What is returned then: nothing, or a passage that says so.
-    """
+    """When a passage is close enough to the question to be used."""
 
     min_score: Share = 0.25
+    """From 0 to 1, after scaling."""
     min_passages: Annotated[int, Field(ge=0)] = 1
+    """With fewer, nothing is returned: there is not enough."""
     scores: Literal[
         "auto",
         "similarity",
@@ -135,8 +102,13 @@ class RelevanceSection(GuardSection):
         "squared_l2",
         "measured",
     ] = "auto"
+    """What the host's scores are. `auto` takes what can only be similarities and
+    measures the rest itself; `measured` always measures."""
     rerank: bool = False
+    """Score with the cross-encoder that was handed in. Where a number of passages is
+    wanted, four times as many are scored."""
     insufficient: Literal["empty", "notice"] = "empty"
+    """What is returned then: nothing, or a passage that says so."""
 
     @property
     def asks(self) -> Method:
@@ -150,57 +122,45 @@ class RelevanceSection(GuardSection):
 
 
 class InjectionSection(GuardSection):
-    """
-    What happens to passages that give orders.
-
-    Args:
-        threshold: The least score of a window that counts, from 0 to 1.
-        action: Drop the passage, strip the sentences, or flag and keep it.
-        max_characters: A longer passage is oversized, and treated as an injection.
-        decode_depth: How many encodings inside each other are undone.
-        local_classifier: Read it with the trained head too (the `local` extra).
-    """
+    """What happens to passages that give orders."""
 
     threshold: Share = 0.5
+    """The least score of a window that counts, from 0 to 1."""
     action: Literal["drop", "strip", "flag"] = "drop"
+    """Drop the passage, strip the sentences, or flag and keep it."""
     max_characters: Count = 20_000
+    """A longer passage is oversized, and treated as an injection."""
     decode_depth: Annotated[int, Field(ge=0, le=5)] = 3
+    """How many encodings inside each other are undone."""
     local_classifier: bool = True
+    """Read it with the trained head too (the `local` extra)."""
 
 
 class MonitoringSection(GuardSection):
-    """
-    Whether an answer carries what only an injection would put there.
-
-    Args:
-        look_for: Links, e-mail addresses and calls to action that are in passages
-            and not in the question.
-        action: Note it, take out the sentence, or decline the answer.
-        allow_domains: Domains that an answer may always name.
-    """
+    """Whether an answer carries what only an injection would put there."""
 
     look_for: tuple[Literal["links", "emails", "calls"], ...] = Field(
         default=("links", "emails", "calls"), min_length=1
     )
+    """Links, e-mail addresses and calls to action that are in passages and not in the
+    question."""
     action: Literal["flag", "strip", "decline"] = "flag"
+    """Note it, take out the sentence, or decline the answer."""
     allow_domains: tuple[str, ...] = ()
+    """Domains that an answer may always name."""
 
 
 class GroundingSection(GuardSection):
-    """
-    Whether an answer's claims are supported by the passages.
-
-    Args:
-        method: The local scorer, an NLI model that was handed in, or the host's model.
-        threshold: The least support that counts, above 0 and up to 1.
-        action: Mark unsupported claims, drop them, or decline the answer.
-        max_claims: An answer with more is declined.
-    """
+    """Whether an answer's claims are supported by the passages."""
 
     method: Literal["local", "nli", "llm"] = "local"
+    """The local scorer, an NLI model that was handed in, or the host's model."""
     threshold: Least = 0.5
+    """The least support that counts, above 0 and up to 1."""
     action: Literal["annotate", "drop", "decline"] = "annotate"
+    """Mark unsupported claims, drop them, or decline the answer."""
     max_claims: Count = 60
+    """An answer with more is declined."""
 
     @property
     def asks(self) -> Method:
@@ -209,31 +169,27 @@ class GroundingSection(GuardSection):
 
 
 class ContradictionsSection(GuardSection):
-    """
-    What happens when sources disagree with each other, or the answer with them.
-
-    Args:
-        strategy: Present both sides, prefer the more authoritative or the newer
-            passage, decline, or flag for review.
-        authority_key: Holds a number; the greater is believed.
-        updated_key: Holds the date of the last change.
-        topic_key: Holds a passage's topic, or a list of them.
-        critical_topics: Topics on which a contradiction always declines and escalates.
-        threshold: The least certainty that counts, from 0 to 1.
-        method: The local rules, an NLI model that was handed in, or the host's model.
-        notice: Tell the chain which sources disagree, in a passage after them.
-    """
+    """What happens when sources disagree with each other, or the answer with them."""
 
     strategy: Literal["present", "authoritative", "recent", "decline", "review"] = (
         "present"
     )
+    """Present both sides, prefer the more authoritative or the newer passage, decline,
+    or flag for review."""
     authority_key: MetadataKey = "authority"
+    """Holds a number; the greater is believed."""
     updated_key: MetadataKey = "updated"
+    """Holds the date of the last change."""
     topic_key: MetadataKey = "topic"
+    """Holds a passage's topic, or a list of them."""
     critical_topics: tuple[str, ...] = ()
+    """Topics on which a contradiction always declines and escalates."""
     threshold: Share = 0.5
+    """The least certainty that counts, from 0 to 1."""
     method: Literal["local", "nli", "llm"] = "local"
+    """The local rules, an NLI model that was handed in, or the host's model."""
     notice: bool = True
+    """Tell the chain which sources disagree, in a passage after them."""
 
     @property
     def asks(self) -> Method:
@@ -242,36 +198,40 @@ class ContradictionsSection(GuardSection):
 
 
 class CitationsSection(GuardSection):
-    """
-    Whether an answer says where it has each claim from, and says it rightly.
-
-    Args:
-        format: `[1]` by the passage's place, `[doc-id]` by its id, or citations handed
-            over as data next to the answer.
-        require: The checks an answer must pass.
-        threshold: The least support by a cited passage, above 0 and up to 1.
-        action: Mark what fails, or decline the answer.
-    """
+    """Whether an answer says where it has each claim from, and says it rightly."""
 
     format: Literal["number", "id", "structured"] = "number"
+    """`[1]` by the passage's place, `[doc-id]` by its id, or citations handed over as
+    data next to the answer."""
     require: tuple[Literal["presence", "validity", "accuracy", "completeness"], ...] = (
         Field(default=("presence", "validity", "accuracy"), min_length=1)
     )
+    """The checks an answer must pass."""
     threshold: Least = 0.5
+    """The least support by a cited passage, above 0 and up to 1."""
     action: Literal["annotate", "decline"] = "annotate"
+    """Mark what fails, or decline the answer."""
 
 
 class GuardSections(Section):
     """The sections of a policy that turn guards on."""
 
     access: AccessSection | None = None
+    """Who may see which passage."""
     staleness: StalenessSection | None = None
+    """What happens to passages that have expired or were replaced."""
     relevance: RelevanceSection | None = None
+    """When a passage is close enough to the question."""
     injection: InjectionSection | None = None
+    """What happens to passages that give orders."""
     monitoring: MonitoringSection | None = None
+    """Whether an answer carries what only an injection would put there."""
     grounding: GroundingSection | None = None
+    """Whether an answer's claims are supported by the passages."""
     contradictions: ContradictionsSection | None = None
+    """What happens when sources disagree."""
     citations: CitationsSection | None = None
+    """Whether an answer says where it has each claim from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,20 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from sdrag.policy.linkage_roles import Role
 from sdrag.vocabulary import EVIDENCE_KEY, Sensitivity
-
-__all__ = [
-    "ByRisk",
-    "DisclosureSection",
-    "HighlightSection",
-    "LinkageSection",
-    "MetadataSection",
-    "ResolutionSection",
-    "Section",
-    "TracingSection",
-    "WithheldSection",
-]
 
 
 def listed(value: Any) -> Any:
@@ -49,6 +36,24 @@ Listed = Annotated[
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]
 MetadataKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$")]
+Role = Literal[
+    "name",
+    "number",
+    "phone",
+    "exact",
+    "date",
+    "age",
+    "place",
+    "organisation",
+    "term",
+    "description",
+]
+"""
+How values of a type of entity are compared: names of people; identifiers; telephone
+numbers; what is compared letter by letter, such as an e-mail address; dates; ages;
+places; organisations, and doctors among them; terms, such as diagnoses; and
+descriptions in words.
+"""
 RankBy = Literal["concatenated", "query", "maximum", "average", "weighted_average"]
 
 
@@ -68,7 +73,11 @@ class Section(BaseModel):
     """A part of the policy: frozen, and closed to unknown keys."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
     )
 
 
@@ -78,46 +87,43 @@ class DisclosureSection(Section):
 
     Every constraint is applied, unless `top_k` limits how many are; the audit names
     those that are not. A model is asked about candidates alone.
-
-    Args:
-        bind_top_n: How many chunks each constraint is bound to, the most similar ones.
-        similarity_floor: A chunk below this cosine similarity is bound to nothing by
-            meaning, from 0 to 1.
-        document_keys: Where the framework does not say to which document a chunk
-            belongs, the first of these metadata keys that it has does. Chunks of one
-            document are read together.
-        top_k: How many constraints a question applies, the best of a ranking; all that
-            hold, where it is missing.
-        rank_by: The ranking of constraints for a question (SD-RAG, section III-C).
-        with_model: What happens, when there is a model, to what the local engine alone
-            finds. `confirm` asks the model, and only an explicit no frees it. `union`
-            withholds all of it.
-        batch_size: How many chunks a model reads at once.
-        token_budget: The most tokens of text in one prompt.
-        placeholders: What replaces what is cut out. `type` says what it was, such as
-            `[person]`, `[date]` or `[amount]`, and `[withheld]` for what is cut by its
-            meaning. `plain` is the same mark for everything.
-        placeholder: That mark. Given alone, it asks for `plain`.
-        sensitivity: How much the local engine hides. A lower one leaves more to read
-            and misses more. A constraint can have its own.
-        on_guess: What happens to an answer that says what its context does not hold, of
-            a type that a constraint asks for: `cut` the mention, or `decline`.
-        timeout_seconds: The most seconds one call of a model may take.
     """
 
     bind_top_n: Count = 50
+    """How many chunks each constraint is bound to, the most similar ones."""
     similarity_floor: Share = 0.35
+    """A chunk below this cosine similarity is bound to nothing by meaning, from 0 to 1.
+    """
     document_keys: tuple[str, ...] = ()
+    """Where the framework does not say to which document a chunk belongs, the first of
+    these metadata keys that it has does. Chunks of one document are read together."""
     top_k: Count | None = None
+    """How many constraints a question applies, the best of a ranking; all that hold,
+    where it is missing."""
     rank_by: RankBy = "weighted_average"
+    """The ranking of constraints for a question (SD-RAG, section III-C)."""
     with_model: Literal["confirm", "union"] = "confirm"
+    """What happens, when there is a model, to what the local engine alone finds.
+    `confirm` asks the model, and only an explicit no frees it. `union` withholds all of
+    it."""
     batch_size: Count = 4
+    """How many chunks a model reads at once."""
     token_budget: Annotated[int, Field(ge=64)] = 4000
+    """The most tokens of text in one prompt."""
     placeholders: Literal["type", "plain"] = "type"
+    """What replaces what is cut out. `type` says what it was, such as `[person]`,
+    `[date]` or `[amount]`, and `[withheld]` for what is cut by its meaning. `plain` is
+    the same mark for everything."""
     placeholder: Annotated[str, Field(min_length=1, max_length=40)] = "[REDACTED]"
+    """That mark. Given alone, it asks for `plain`."""
     sensitivity: Sensitivity = "balanced"
+    """How much the local engine hides. A lower one leaves more to read and misses more.
+    A constraint can have its own."""
     on_guess: Literal["cut", "decline"] = "cut"
+    """What happens to an answer that says what its context does not hold, of a type
+    that a constraint asks for: `cut` the mention, or `decline`."""
     timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
+    """The most seconds one call of a model may take."""
 
     @property
     def mark(self) -> str:
@@ -144,137 +150,119 @@ class DisclosureSection(Section):
 
 
 class HighlightSection(Section):
-    """
-    Highlight & Summarize: what may reach the summarizer, and what it may say.
-
-    Args:
-        min_words: The fewest words of a highlight.
-        min_sentence_words: The fewest words of a highlight of whole sentences; as many
-            as `min_words` make no exception of sentences.
-        threshold: The least rapidfuzz ratio of a near match; 100 takes exact ones only.
-        max_passages: How many of the retrieved passages are read.
-        max_highlights: The most highlights of one answer.
-        cut_at: Where a highlight may begin and end. `words` is at any word, as in the
-            paper. `scope` adds what governs its meaning. `sentences` is at sentences.
-        yes_no: Let the highlighter pass two booleans about yes-no questions.
-        max_questions: Into how many questions one prompt is split.
-        answer_sentences: The most sentences of an answer.
-        on_divergence: What to do when no guessed question is like the asked one.
-        min_similarity: The least cosine similarity that counts as like.
-        decline_text: What the asker reads when nothing can be answered.
-        unanswered_text: ... and where one of several questions cannot, with its
-            `{number}` and how many `{questions}` there are.
-    """
+    """Highlight & Summarize: what may reach the summarizer, and what it may say."""
 
     min_words: Count = 5
+    """The fewest words of a highlight."""
     min_sentence_words: Count = 3
+    """The fewest words of a highlight of whole sentences; as many as `min_words` make
+    no exception of sentences."""
     threshold: Annotated[float, Field(ge=0.0, le=100.0)] = 95.0
+    """The least rapidfuzz ratio of a near match; 100 takes exact ones only."""
     max_passages: Count = 6
+    """How many of the retrieved passages are read."""
     max_highlights: Count = 20
+    """The most highlights of one answer."""
     cut_at: Literal["words", "scope", "sentences"] = "scope"
+    """Where a highlight may begin and end. `words` is at any word, as in the paper.
+    `scope` adds what governs its meaning. `sentences` is at sentences."""
     yes_no: bool = False
+    """Let the highlighter pass two booleans about yes-no questions."""
     max_questions: Annotated[int, Field(ge=1, le=8)] = 1
+    """Into how many questions one prompt is split."""
     answer_sentences: Annotated[int, Field(ge=1, le=20)] = 2
+    """The most sentences of an answer."""
     on_divergence: Literal["answer", "flag", "decline"] = "answer"
+    """What to do when no guessed question is like the asked one."""
     min_similarity: Share = 0.4
+    """The least cosine similarity that counts as like."""
     decline_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer this from the documents I have."
     )
+    """What the asker reads when nothing can be answered."""
     unanswered_text: Annotated[str, Field(min_length=1, max_length=2_000)] = (
         "I cannot answer question {number} of {questions} from the documents I have."
     )
+    """... and where one of several questions cannot, with its `{number}` and how many
+    `{questions}` there are."""
 
 
 class ByRisk(Section):
-    """
-    One number for each category of risk above LOW.
-
-    Args:
-        high: For HIGH, from 0 to 1.
-        medium: For MEDIUM, from 0 to 1.
-    """
+    """One number for each category of risk above LOW."""
 
     high: Share
+    """For HIGH, from 0 to 1."""
     medium: Share
+    """For MEDIUM, from 0 to 1."""
 
 
 class ResolutionSection(Section):
-    """
-    Which surface forms are one entity; a step that is `false` is not taken.
-
-    Args:
-        names: Compare names of people part by part, with nicknames and initials.
-        dates: Compare dates by what they say, however they are written.
-        numbers: Compare identifiers by their digits and letters.
-        spelling: The least rapidfuzz ratio of two spellings of one value, 0 to 100.
-        meaning: The least cosine similarity of two descriptions, from 0 to 1.
-        terms: That of two medical terms, which are more similar when they differ.
-        context: That of two telling descriptions with the sentences and the documents
-            around them, where each is among the nearest of the other. Without
-            `meaning` there is no `context`.
-        telling: A description is telling if it is as relevant as this in some
-            document, from 0 to 1.
-        implied: A form also counts as what it names in passing: the town in the name
-            of a hospital, the month of a date.
-    """
+    """Which surface forms are one entity; a step that is `false` is not taken."""
 
     names: bool = True
+    """Compare names of people part by part, with nicknames and initials."""
     dates: bool = True
+    """Compare dates by what they say, however they are written."""
     numbers: bool = True
+    """Compare identifiers by their digits and letters."""
     spelling: Annotated[float, Field(ge=0.0, le=100.0)] | Literal[False] = 90.0
+    """The least rapidfuzz ratio of two spellings of one value, 0 to 100."""
     meaning: Share | Literal[False] = 0.56
+    """The least cosine similarity of two descriptions, from 0 to 1."""
     terms: Share | Literal[False] = 0.68
+    """That of two medical terms, which are more similar when they differ."""
     context: Share | Literal[False] = 0.38
+    """That of two telling descriptions with the sentences and the documents around
+    them, where each is among the nearest of the other. Without `meaning` there is no
+    `context`."""
     telling: Share = 0.5
+    """A description is telling if it is as relevant as this in some document, from 0 to
+    1."""
     implied: bool = True
+    """A form also counts as what it names in passing: the town in the name of a
+    hospital, the month of a date."""
 
 
 class LinkageSection(Section):
-    """
-    CLAM, with the thesis's chapter 5 configuration as defaults.
-
-    Args:
-        chain_length: How many documents are in the longest chain.
-        chain_shape: A chain is a `path` of linked documents, or a `subgraph`: any
-            connected group of them with all links among them.
-        min_confidence: What a detector is less sure of links nothing, and is not
-            masked. From 0 to 1.
-        edge_threshold: Two documents are linked from this weight on (section 4.3).
-        max_document_risk: The most risk that one document may keep.
-        max_chain_risk: The most risk that a chain may keep.
-        chain_risk_factor: What the risk of a chain is multiplied by, by category.
-        risk_thresholds: From which risk on a chain is in a category.
-        select: How the entities to mask are chosen: in each `document` alone,
-            `greedy`, or by a `knapsack`.
-        replace: What replaces a masked entity: a `label` with a number, `redact`, a
-            `pseudonym`, or `rewrite`, which asks a model for new sentences.
-        weights: The weight of each type; replaces Table 4.1 for another domain.
-        roles: How values of each type are compared; a type of no role is a
-            description.
-        default_weight: The weight of a type that has none; with null it is an error.
-        unmaskable: Types that no plan may touch.
-        minimise: What a plan keeps small: distinct entities, or their mentions.
-        max_chains: The most chains of more than two documents.
-        resolution: Which surface forms are one entity.
-    """
+    """CLAM, with the thesis's chapter 5 configuration as defaults."""
 
     chain_length: Annotated[int, Field(ge=2, le=8)] = 2
+    """How many documents are in the longest chain."""
     chain_shape: Literal["path", "subgraph"] = "path"
+    """A chain is a `path` of linked documents, or a `subgraph`: any connected group of
+    them with all links among them."""
     min_confidence: Share = 0.0
+    """What a detector is less sure of links nothing, and is not masked. From 0 to 1."""
     edge_threshold: Share = 0.5
+    """Two documents are linked from this weight on (section 4.3)."""
     max_document_risk: Share = 0.95
+    """The most risk that one document may keep."""
     max_chain_risk: Share = 0.5
+    """The most risk that a chain may keep."""
     chain_risk_factor: ByRisk = ByRisk(high=0.5, medium=0.7)
+    """What the risk of a chain is multiplied by, by category."""
     risk_thresholds: ByRisk = ByRisk(high=0.75, medium=0.5)
+    """From which risk on a chain is in a category."""
     select: Literal["document", "greedy", "knapsack"] = "knapsack"
+    """How the entities to mask are chosen: in each `document` alone, `greedy`, or by a
+    `knapsack`."""
     replace: Literal["label", "redact", "pseudonym", "rewrite"] = "label"
+    """What replaces a masked entity: a `label` with a number, `redact`, a `pseudonym`,
+    or `rewrite`, which asks a model for new sentences."""
     weights: dict[str, Share] | None = None
+    """The weight of each type; replaces Table 4.1 for another domain."""
     roles: dict[str, Role] | None = None
+    """How values of each type are compared; a type of no role is a description."""
     default_weight: Share | None = 0.85
+    """The weight of a type that has none; with null it is an error."""
     unmaskable: tuple[str, ...] = ()
+    """Types that no plan may touch."""
     minimise: Literal["entities", "mentions"] = "entities"
+    """What a plan keeps small: distinct entities, or their mentions."""
     max_chains: Count = 1_000_000
+    """The most chains of more than two documents."""
     resolution: ResolutionSection = ResolutionSection()
+    """Which surface forms are one entity."""
 
     @field_validator("weights", "roles", "unmaskable")
     @classmethod
@@ -291,18 +279,16 @@ class MetadataSection(Section):
 
     Keys are those of the metadata itself. A key of a mapping inside a value is none of
     them: such a mapping leaves with its value.
-
-    Args:
-        allow: Their values leave as far as no constraint takes anything out of them.
-        verbatim: Their values leave as they are, and no constraint reads them. A key
-            that is in both lists is one of these.
-        evidence: Under which key a released passage says what was done to it. With
-            null it does not, and an `AnswerGuard` cannot check what was withheld.
     """
 
     allow: tuple[str, ...] = ()
+    """Their values leave as far as no constraint takes anything out of them."""
     verbatim: tuple[str, ...] = ()
+    """Their values leave as they are, and no constraint reads them. A key that is in
+    both lists is one of these."""
     evidence: MetadataKey | None = EVIDENCE_KEY
+    """Under which key a released passage says what was done to it. With null it does
+    not, and an `AnswerGuard` cannot check what was withheld."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -324,24 +310,16 @@ class MetadataSection(Section):
 
 
 class WithheldSection(Section):
-    """
-    What the chain learns of what was withheld.
-
-    Args:
-        notice: If text was withheld because a model failed, one more passage says so,
-            in the same words whatever was found. Where nothing leaves, the model is
-            tried with one short prompt. Nothing else gives a notice.
-    """
+    """What the chain learns of what was withheld."""
 
     notice: bool = False
+    """If text was withheld because a model failed, one more passage says so, in the
+    same words whatever was found. Where nothing leaves, the model is tried with one
+    short prompt. Nothing else gives a notice."""
 
 
 class TracingSection(Section):
-    """
-    Whether tracers and callbacks may see what the inner calls saw.
-
-    Args:
-        inner: `hidden`: raw passages and inner prompts reach no tracer.
-    """
+    """Whether tracers and callbacks may see what the inner calls saw."""
 
     inner: Literal["hidden", "shown"] = "hidden"
+    """`hidden`: raw passages and inner prompts reach no tracer."""

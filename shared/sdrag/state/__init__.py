@@ -9,7 +9,7 @@ its lists of rules. `bindings` knows constraints and chunks; `entries`, `registe
 stored.
 """
 
-from sdrag.minilm.vectors import Vectors
+from sdrag.embeddings import Vectors
 from sdrag.state.opening import State, StateSource, open_state
 
 __all__ = ["State", "StateSource", "Vectors", "open_state"]

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+from sdrag.embeddings import Vectors
 from sdrag.errors import UsageError
-from sdrag.minilm.vectors import Vectors
 from sdrag.state.address import PostgresAddress, is_postgres
 from sdrag.state.bindings import Bindings, Lineage
 from sdrag.state.database import Database, lost_state

@@ -16,8 +16,8 @@ from typing import Any
 from sdrag.documents import chunks_of
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import Embed, run
+from sdrag.embeddings import embed_texts
 from sdrag.evaluation.index import SentenceIndex
-from sdrag.minilm import embed_texts
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy
 from sdrag.reasons import explain as explain_reason

@@ -15,7 +15,7 @@ from sdrag.explanation.understood_as import (
     without_model,
 )
 from sdrag.policy import Policy
-from sdrag.policy.yaml_reading import Lines, parsed
+from sdrag.policy.reading import Lines, parsed
 from sdrag.workbench.limits import MAX_CONSTRAINTS, MAX_PROBLEMS
 from sdrag.workbench.refusals import RefusedError
 from sdrag.workbench.requests import Viewing

@@ -8,10 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sdrag.disclosure.local import LocalLocator, gate, gate_locator
-from sdrag.disclosure.local.gate import Decision, decide
-from sdrag.disclosure.local.gate_locator import THRESHOLDS, Thresholds
-from sdrag.disclosure.local.scorer import Scores, score
+from sdrag.disclosure.local import LocalLocator, by_meaning, scorer
+from sdrag.disclosure.local.by_meaning import THRESHOLDS, Thresholds
+from sdrag.disclosure.local.scorer import Decision, Scores, decide, score
 from sdrag.effects.steps import Failure, Reply, run
 from sdrag.errors import InternalError
 from sdrag.testing import Scripted, toy_vectors
@@ -158,8 +157,8 @@ def _sure(monkeypatch, sentence: float = 0.9, **chances: float) -> None:
             for text, found in zip(texts, score(texts, constraints), strict=True)
         ]
 
-    monkeypatch.setattr(gate_locator, "decide", decided)
-    monkeypatch.setattr(gate_locator, "score", scored)
+    monkeypatch.setattr(by_meaning, "decide", decided)
+    monkeypatch.setattr(by_meaning, "score", scored)
 
 
 @pytest.mark.parametrize("code", ["a7kd", "bx9063", "naïve-7", "हिन्दी", "K", "½"])
@@ -192,7 +191,7 @@ def test_an_open_sentence_without_a_sure_word_goes_whole(monkeypatch) -> None:
     """It fails closed."""
     sentence = "They told the clerk about it."
     _sure(monkeypatch, **dict.fromkeys(re.findall(r"\w+|\W", sentence), 0.0))
-    monkeypatch.setattr(gate_locator, "score", _unsure)
+    monkeypatch.setattr(by_meaning, "score", _unsure)
 
     assert _located([sentence], "Hide what went on at the office") == [{sentence}]
 
@@ -200,7 +199,7 @@ def test_an_open_sentence_without_a_sure_word_goes_whole(monkeypatch) -> None:
 def test_no_sentence_is_cut_that_is_closed(monkeypatch) -> None:
     """However sure its words are; dates and sums of what it asks for stay as well."""
     _sure(monkeypatch, sentence=0.0)
-    monkeypatch.setattr(gate_locator, "score", _unsure)
+    monkeypatch.setattr(by_meaning, "score", _unsure)
 
     assert _located([SAFE, "On 4 May he paid 90 euros."], HOW) == [set(), set()]
 
@@ -219,8 +218,8 @@ def test_types_are_read_by_neither_scorer_nor_gate(monkeypatch) -> None:
     def unread(*_):
         raise InternalError("read")
 
-    monkeypatch.setattr(gate_locator, "decide", unread)
-    monkeypatch.setattr(gate_locator, "score", unread)
+    monkeypatch.setattr(by_meaning, "decide", unread)
+    monkeypatch.setattr(by_meaning, "score", unread)
 
     assert _located(["He paid 90 euros on 4 May."], *TYPED)
 
@@ -232,14 +231,14 @@ def test_a_network_that_fails_withholds(monkeypatch, part) -> None:
     def broken(*_):
         raise InternalError("no number")
 
-    monkeypatch.setattr(gate_locator, part, broken)
+    monkeypatch.setattr(by_meaning, part, broken)
 
     assert _located([SAFE], HOW) == []
 
 
 def test_a_chance_that_is_no_number_withholds(monkeypatch) -> None:
     """It would compare as harmless."""
-    network, tokenizer = gate._NETWORK.loaded()
+    network, tokenizer = scorer._load("gate")
 
     class Broken:
         begin, view = network.begin, network.view
@@ -247,7 +246,7 @@ def test_a_chance_that_is_no_number_withholds(monkeypatch) -> None:
         def __call__(self, *read):
             return [logits * np.nan for logits in network(*read)]
 
-    monkeypatch.setattr(gate._NETWORK, "_loaded", (Broken(), tokenizer))
+    monkeypatch.setattr(scorer, "_load", lambda _name: (Broken(), tokenizer))
 
     with pytest.raises(InternalError):
         decide([(0, SAFE)], [HOW])
@@ -289,5 +288,5 @@ def test_a_higher_sensitivity_withholds_all_that_a_lower_one_does() -> None:
 
 def test_the_weights_are_small() -> None:
     """They come with the package."""
-    assert gate.available()
-    assert gate._NETWORK.weights.stat().st_size < 15_500_000
+    assert scorer.is_available("gate")
+    assert scorer._WEIGHTS["gate"].stat().st_size < 15_500_000

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sdrag import embeddings
 from sdrag.disclosure import local
-from sdrag.disclosure.local.scorer import score, scores
+from sdrag.disclosure.local import scorer
+from sdrag.disclosure.local.scorer import score
 from sdrag.errors import InternalError, UsageError
-from sdrag.minilm import packaged_network
 
 SAFE = (
     "At the fish market nobody looked up. One man held a stethoscope to the door and"
@@ -74,16 +75,16 @@ def test_whatever_the_script_words_stand_where_they_are_said_to(text: str) -> No
 @pytest.mark.parametrize("chance", [np.nan, np.inf])
 def test_a_chance_that_is_no_number_withholds(monkeypatch, chance) -> None:
     """It would compare as harmless."""
-    network, tokenizer = scores._loaded()
+    network, tokenizer = scorer._load("scorer")
 
     class Broken:
-        def read(self, rows):
-            return network.read(rows)
+        read, read_between = network.read, network.read_between
+        prepare = network.prepare
 
         def logits(self, states, *rest):
             return network.logits(states, *rest) * chance
 
-    monkeypatch.setattr(scores, "_loaded", lambda: (Broken(), tokenizer))
+    monkeypatch.setattr(scorer, "_load", lambda _name: (Broken(), tokenizer))
 
     with pytest.raises(InternalError):
         score([SAFE], ["Hide it"])
@@ -97,9 +98,9 @@ def test_a_constraint_too_long_to_be_read_is_refused() -> None:
 
 def test_without_the_model_there_is_no_scorer(monkeypatch) -> None:
     """What runs it has to be there, not the weights alone."""
-    monkeypatch.setattr(packaged_network, "installed", lambda: False)
+    monkeypatch.setattr(embeddings, "installed", lambda: False)
 
-    assert not scores.available()
+    assert not scorer.is_available("scorer")
 
 
 def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
@@ -109,8 +110,7 @@ def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
 
     other = tmp_path / "weights.safetensors"
     save_file({"bias": zeros(1)}, other)
-    monkeypatch.setattr(scores._NETWORK, "weights", other)
-    monkeypatch.setattr(scores._NETWORK, "_loaded", None)
+    monkeypatch.setitem(scorer._WEIGHTS, "scorer", other)
 
     with pytest.raises(InternalError, match="not those"):
         score([SAFE], ["Hide it"])
@@ -118,7 +118,7 @@ def test_weights_of_another_network_are_refused(monkeypatch, tmp_path) -> None:
 
 def test_without_the_weights_it_is_an_error(monkeypatch, tmp_path) -> None:
     """A file of the package is missing: no other engine takes its place in silence."""
-    monkeypatch.setattr(scores._NETWORK, "weights", tmp_path / "none.safetensors")
+    monkeypatch.setitem(scorer._WEIGHTS, "scorer", tmp_path / "none.safetensors")
 
     with pytest.raises(InternalError, match="has no weights"):
         local.LocalLocator().identity  # noqa: B018 -- reading it is the test
@@ -126,5 +126,5 @@ def test_without_the_weights_it_is_an_error(monkeypatch, tmp_path) -> None:
 
 def test_it_is_ready_in_a_moment() -> None:
     """It is small enough to come along."""
-    assert scores.available()
-    assert scores._NETWORK.weights.stat().st_size < 15_000_000
+    assert scorer.is_available("scorer")
+    assert scorer._WEIGHTS["scorer"].stat().st_size < 15_000_000

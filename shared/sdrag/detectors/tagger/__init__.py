@@ -14,14 +14,21 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.local.lexicon import ACRONYMS
 from sdrag.detectors.local.tables import common_words
-from sdrag.detectors.tagger.tagging import Tag, available, tags
 from sdrag.effects.steps import Outcome, Steps, replied, try_each
-from sdrag.vocabulary import Mention, Span
+from sdrag.embeddings import has_network
+from sdrag.embeddings.windows import Window, check_finite, read_words
+from sdrag.extras import require_extra
+from sdrag.vocabulary import SCORE_DIGITS, Mention, Span
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 __all__ = ["IDENTIFYING", "TaggerDetector", "available"]
 
@@ -45,6 +52,50 @@ _PLAIN = 200
 _DOUBTFUL = frozenset(
     {"CONDITION", "JOB_TITLE", "NATIONALITY", "ORGANIZATION", "QUANTITY", "TERM"}
 )
+
+
+_FEATURE = "The tagger"
+_WEIGHTS = files(__package__).joinpath("weights.safetensors")
+
+
+def available() -> bool:
+    """Return True if the network can be loaded: see `has_network`."""
+    return has_network(_FEATURE, _WEIGHTS)
+
+
+def _load() -> tuple[Any, Any]:
+    with require_extra("local", _FEATURE):
+        from sdrag.detectors.tagger.network import TaggerNetwork  # noqa: PLC0415 -- torch
+        from sdrag.embeddings.network import load_network  # noqa: PLC0415
+    return load_network(TaggerNetwork, _FEATURE, _WEIGHTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A word, and the probability that it identifies somebody."""
+
+    span: Span
+    chance: float
+
+
+def tags(text: str) -> tuple[Tag, ...]:
+    """
+    Tag every word of a text, of any length.
+
+    Raises:
+        MissingExtraError: The extra `local` is not installed.
+        InternalError: The weights are missing or are not those of this network.
+    """
+    network, tokenizer = _load()
+
+    def read(windows: Sequence[Window]) -> Tensor:
+        states = network.read_between([window.ids for window in windows])
+        logits = check_finite(network.head(states), _FEATURE)
+        return 1 - logits.softmax(-1).T[:1]
+
+    ((words, chances),) = read_words([text], tokenizer, 1, read)
+    rounded = chances[0].astype(float).round(SCORE_DIGITS)
+    return tuple(map(Tag, words, rounded.tolist()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,16 +19,15 @@ from sdrag.detectors import Detector, detector_identity, tagger
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local import scorer
-from sdrag.disclosure.local.cue_locator import cued
-from sdrag.disclosure.local.gate import available
-from sdrag.disclosure.local.gate_locator import THRESHOLDS, decided, is_decided
+from sdrag.disclosure.local.by_cue import cued
+from sdrag.disclosure.local.by_meaning import THRESHOLDS, decided, is_decided
+from sdrag.disclosure.local.by_name import named
+from sdrag.disclosure.local.by_type import typed
 from sdrag.disclosure.local.joined_text import JoinedText, document_mentions
-from sdrag.disclosure.local.name_locator import named
-from sdrag.disclosure.local.type_locator import typed
+from sdrag.disclosure.local.scorer import is_available
 from sdrag.disclosure.texts import by_document
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, try_each
-from sdrag.minilm import installed
+from sdrag.embeddings import installed
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Constraint, Finding, Mention, Passage, Sensitivity
 
@@ -100,8 +99,8 @@ def networks() -> str:
     if not installed():
         return ""
     names = {
-        "gate": available(),
-        "scorer": scorer.available(),
+        "gate": is_available("gate"),
+        "scorer": is_available("scorer"),
         "tagger": tagger.available(),
     }
     return ",".join(name for name, there in names.items() if there)
@@ -128,7 +127,7 @@ def _divided(
         SdragError: A part of the document could not be read.
     """
     known = replied(mentions)
-    gated = [parsed for parsed in asked if is_decided(parsed)] if available() else []
+    gated = list(filter(is_decided, asked if installed() else ()))
     asked_sensitivities = (parsed.constraint.sensitivity for parsed in gated)
     thresholds = [THRESHOLDS[own or sensitivity] for own in asked_sensitivities]
     meant = {

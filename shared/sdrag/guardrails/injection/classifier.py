@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sdrag.embeddings import embed_texts
 from sdrag.guardrails.injection.head import Head, features, has_context, shipped
 from sdrag.guardrails.injection.normalise import TextView, plain
-from sdrag.minilm import embed_texts
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 

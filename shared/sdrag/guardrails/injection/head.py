@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sdrag.embeddings import DIMENSIONS
 from sdrag.errors import InternalError
-from sdrag.minilm import DIMENSIONS
 from sdrag.vocabulary import SCORE_DIGITS
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from sdrag.linkage.resolution.spellings import (
     spelling_pairs,
 )
 from sdrag.policy import ResolutionSection
-from sdrag.policy.linkage_roles import Role
+from sdrag.policy.sections import Role
 from sdrag.text.folding import fold_text
 
 __all__ = ["Forms", "Pairs", "pool_of"]

@@ -15,14 +15,14 @@ import pytest
 
 pytest.importorskip("torch")
 
-from sdrag import minilm
-from sdrag.errors import UsageError
-from sdrag.minilm import (
+from sdrag import embeddings
+from sdrag.embeddings import (
     embed_texts,
     embed_tokens,
     load_minilm,
     model_folder,
 )
+from sdrag.errors import UsageError
 
 TEXTS = {
     "empty": "",
@@ -53,7 +53,7 @@ def _reference() -> Any:
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered(monkeypatch):
-    monkeypatch.setattr(minilm, "_vectors", minilm.Vectors(100))
+    monkeypatch.setattr(embeddings, "_vectors", embeddings.Vectors(100))
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -111,7 +111,7 @@ def test_half_a_character_is_read_as_one_that_is_unknown():
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_text_is_the_same_in_any_company(text, monkeypatch):
     """To the last bit, whatever is embedded with it: no result depends on a batch."""
-    monkeypatch.setattr(minilm, "_vectors", minilm.Vectors(0))
+    monkeypatch.setattr(embeddings, "_vectors", embeddings.Vectors(0))
     others = [*TEXTS.values(), *("word " * count for count in range(1, 280, 40))]
 
     for texts in ([text], [text, *others], [*others, text]):
@@ -122,7 +122,7 @@ def test_a_text_is_the_same_in_any_company(text, monkeypatch):
 
 def test_threads_embed_side_by_side(monkeypatch):
     """Each has what it has alone: nothing is set on the network or its tokenizer."""
-    monkeypatch.setattr(minilm, "_vectors", minilm.Vectors(0))
+    monkeypatch.setattr(embeddings, "_vectors", embeddings.Vectors(0))
     texts = [*TEXTS.values()] * 10
     alone = {text: embed_texts([text])[0] for text in TEXTS.values()}
 
@@ -155,7 +155,7 @@ def test_what_is_loaded_cannot_be_trained_by_mistake():
     assert (tokenizer.padding, tokenizer.truncation) == (None, None)
 
 
-@pytest.mark.parametrize("name", [*minilm._SHA256])
+@pytest.mark.parametrize("name", [*embeddings._published()])
 @pytest.mark.parametrize("content", [b"{}", None], ids=["changed", "missing"])
 def test_a_file_that_is_not_the_published_one_is_refused(
     name, content, tmp_path, monkeypatch
@@ -186,11 +186,11 @@ def test_a_file_that_was_added_is_refused(name, tmp_path, monkeypatch):
 def _copy(tmp_path, monkeypatch):
     """Let a folder of links stand in for the package's."""
     folder = tmp_path / "model"
-    for name in minilm._SHA256:
+    for name in embeddings._published():
         folder.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
         folder.joinpath(name).symlink_to(model_folder() / name)
     spec = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
-    monkeypatch.setattr(minilm.importlib.util, "find_spec", lambda _name: spec)
+    monkeypatch.setattr(embeddings.importlib.util, "find_spec", lambda _name: spec)
     assert model_folder.__wrapped__() == folder
     return folder
 
@@ -201,7 +201,7 @@ def test_loading_asks_no_network_and_prints_nothing():
         "import socket\n"
         "def refuse(*_args, **_kwargs): raise SystemExit('network')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
-        "from sdrag.minilm import embed_texts, embed_tokens\n"
+        "from sdrag.embeddings import embed_texts, embed_tokens\n"
         "embed_texts(['Boat']), embed_tokens(['Boat'])\n"
     )
     kept = {"PATH", "PYTHONPATH", "HOME"} & os.environ.keys()

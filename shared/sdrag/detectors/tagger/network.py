@@ -14,14 +14,12 @@ import torch
 from torch.nn import Linear, Module, Parameter
 from torch.nn.utils import parametrize
 
-from sdrag.minilm import DIMENSIONS
-from sdrag.minilm.trained_layers import Trained
+from sdrag.embeddings import DIMENSIONS
+from sdrag.embeddings.network import TrainedLayers
 
 if TYPE_CHECKING:
     from torch import Tensor
     from transformers import BertModel
-
-__all__ = ["KINDS", "Tagger"]
 
 KINDS = (
     "",
@@ -39,9 +37,9 @@ KINDS = (
 _RANK = 16
 
 
-class Tagger(Trained):
+class TaggerNetwork(TrainedLayers):
     """
-    Says of each token what it is.
+    A classifier of tokens.
 
     Args:
         bert: The packaged MiniLM; not changed.

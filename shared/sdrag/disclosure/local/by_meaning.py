@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 from sdrag.detectors.local.lexicon import TITLES
 from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint
-from sdrag.disclosure.local.gate import Decision, decide
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.local.scorer import score
+from sdrag.disclosure.local.scorer import Decision, decide, score
 from sdrag.text.sentences import words
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Finding, Sensitivity, Span

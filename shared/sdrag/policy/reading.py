@@ -1,32 +1,32 @@
 """
-Reading YAML within bounds, and remembering on which line each key is.
+Reading YAML within bounds, and saying what is wrong with a policy and where.
 
-What is wrong is returned and not raised where it is caught: Python would hang on it
-the error below, which quotes the policy, and a constraint's words are confidential.
+No error quotes a constraint. What is wrong is returned and not raised where it is
+caught: Python would hang on it the error below, which quotes the policy. A constraint's
+text that holds a colon reads as a key, so inside `constraints` only a key that looks
+like a misspelt one is named.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import yaml
 
 from sdrag.errors import PolicyError
+from sdrag.policy.sections import Section
 
-__all__ = [
-    "MAX_POLICY_BYTES",
-    "Lines",
-    "Place",
-    "dotted",
-    "nearest",
-    "parsed",
-    "text_of",
-]
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 MAX_POLICY_BYTES = 1_000_000
 _MAX_PLACES = 100_000
 _MAX_DEPTH = 20
+_WORD = re.compile(r"[A-Za-z_]\w{0,39}", re.ASCII)
 
 Place = tuple[str | int, ...]
 """The keys and indices that lead to a value."""
@@ -109,7 +109,7 @@ def _note_lines(node: yaml.Node | None, place: Place, lines: Lines) -> None:
                 raise PolicyError(
                     "A key occurs twice.",
                     line=key.start_mark.line + 1,
-                    key=dotted(place if "constraints" in place else inner),
+                    key=_dotted(place if "constraints" in place else inner),
                 )
             lines[inner] = key.start_mark.line + 1
             _note_lines(value, inner, lines)
@@ -125,7 +125,7 @@ def _name(key: yaml.Node) -> str:
     return str(key.value)
 
 
-def nearest(lines: Lines, place: Place) -> int | None:
+def _nearest(lines: Lines, place: Place) -> int | None:
     """Return the line of the key at `place`, or of the closest one above it."""
     while place:
         if place in lines:
@@ -134,6 +134,72 @@ def nearest(lines: Lines, place: Place) -> int | None:
     return lines.get(())
 
 
-def dotted(place: Place) -> str:
+def _dotted(place: Place) -> str:
     """Return a place as it is written in errors, such as `disclosure.bind_top_n`."""
     return ".".join(str(part) for part in place)
+
+
+def explained(
+    problems: Sequence[ErrorDetails], lines: Lines, document: type[Section]
+) -> PolicyError:
+    """
+    Make an error of what pydantic says of a policy.
+
+    Args:
+        problems: As pydantic lists them. The first of the file is raised, and the rest
+            are its `others`.
+        lines: On which line each place is.
+        document: The class of the whole policy.
+    """
+    errors = [_problem(problem, lines, document) for problem in problems]
+    errors.sort(key=lambda error: error.line or 0)
+    first, *others = errors
+    first.others = tuple(others)
+    return first
+
+
+def _problem(
+    problem: ErrorDetails, lines: Lines, document: type[Section]
+) -> PolicyError:
+    place = tuple(problem["loc"])
+    line = _nearest(lines, place)
+    if problem["type"] == "extra_forbidden":
+        return _unknown(place, line, document)
+    said = problem["msg"].removeprefix("Value error, ")
+    return PolicyError(f"{said}.", line=line, key=_dotted(place))
+
+
+def _unknown(place: Place, line: int | None, document: type[Section]) -> PolicyError:
+    """Name an unknown key where it may be shown, and the nearest known one."""
+    name, section = str(place[-1]), _section_at(place[:-1], document)
+    known = get_close_matches(name, section.model_fields, n=1, cutoff=0.7)
+    if place[0] == "constraints" and not known:
+        return PolicyError(
+            "There is an unknown key here.",
+            line=line,
+            key=_dotted(place[:-1]),
+            hint="A text that holds a colon is in quotes.",
+        )
+    shown = place if known or _WORD.fullmatch(name) else place[:-1]
+    hint = f"Did you mean `{known[0]}`?" if known else ""
+    return PolicyError(
+        "There is no such key.", line=line, key=_dotted(shown), hint=hint
+    )
+
+
+def _section_at(place: Place, document: type[Section]) -> type[Section]:
+    """Return the class of the section at a place where an unknown key is."""
+    section = document
+    for part in place:
+        if isinstance(part, str) and part in section.model_fields:
+            annotation = section.model_fields[part].annotation
+            section = next(sections_in(annotation), section)
+    return section
+
+
+def sections_in(annotation: Any) -> Iterator[type[Section]]:
+    """Yield the sections that are in an annotation, such as `Section | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from sections_in(inner)

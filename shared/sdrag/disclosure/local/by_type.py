@@ -18,7 +18,7 @@ from dataclasses import replace
 from sdrag.detectors.local import mentions as find_mentions
 from sdrag.detectors.local.lexicon import FUNCTION_WORDS
 from sdrag.disclosure.constraint_parser import ParsedConstraint
-from sdrag.disclosure.local.cue_locator import CuedText
+from sdrag.disclosure.local.by_cue import CuedText
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Finding, Mention, Span
 

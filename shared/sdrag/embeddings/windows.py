@@ -1,0 +1,197 @@
+"""
+Texts of any length, read by a trained network in windows of whole sentences.
+
+Windows overlap by half, so that nearly every sentence is read with what comes before
+and after it. A sentence longer than a window is cut; no token is left unread. A token
+has the mean of its windows, and a word the maximum of its tokens.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from sdrag.embeddings import few_threads, readable
+from sdrag.errors import InternalError
+from sdrag.text.sentences import sentences
+from sdrag.vocabulary import Confidential, Span
+
+if TYPE_CHECKING:
+    import numpy as np
+    from tokenizers import Tokenizer
+    from torch import Tensor
+
+    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+_WINDOW = 256
+_BATCH = 2048
+"""Tokens of a batch, padding included."""
+_PADDED = 1.25
+"""The longest row of a batch, as a multiple of its shortest."""
+
+
+class Window(NamedTuple):
+    """Token ids, and the number of each token's sentence, from 0."""
+
+    ids: tuple[int, ...]
+    sentences: tuple[int, ...]
+
+
+Network = Callable[[Sequence[Window]], "Tensor"]
+"""Reads windows, and gives a matrix of shape (outputs, tokens of all windows)."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Tokens(Confidential):
+    """A tokenized text: each token's id, span and number of its sentence."""
+
+    text: str
+    ids: Sequence[int]
+    spans: Sequence[Span]
+    sentences: Sequence[int]
+
+    def windows(self) -> Iterator[range]:
+        """Yield ranges of tokens that together cover them all."""
+        edges = self._edges()
+        start = last = 0
+        while last < len(edges) - 1:
+            last = bisect_right(edges, edges[start] + _WINDOW) - 1
+            yield range(edges[start], edges[last])
+            half = bisect_right(edges, (edges[start] + edges[last]) // 2)
+            start = min(max(start + 1, half), last)
+
+    def _edges(self) -> list[int]:
+        """Return where windows may begin or end: at sentences, and in long ones."""
+        count = len(self.ids)
+        numbers = self.sentences
+        starts = [i for i in range(count) if i == 0 or numbers[i] != numbers[i - 1]]
+        pairs = zip(starts, [*starts[1:], count], strict=False)
+        return [*(edge for pair in pairs for edge in range(*pair, _WINDOW)), count]
+
+    def window(self, tokens: range) -> Window:
+        """Return a part of the text as a network reads it."""
+        part = slice(tokens.start, tokens.stop)
+        first = self.sentences[tokens.start]
+        numbers = tuple(number - first for number in self.sentences[part])
+        return Window(tuple(self.ids[part]), numbers)
+
+    def words(self) -> tuple[tuple[Span, ...], tuple[int, ...]]:
+        """Return the spans of words, and the index of each one's first token."""
+        starts: list[int] = []
+        words: list[Span] = []
+        for index, span in enumerate(self.spans):
+            if words and words[-1].end == span.start and self._in_word(span.start):
+                words[-1] = Span(words[-1].start, span.end)
+            else:
+                starts.append(index)
+                words.append(span)
+        return tuple(words), tuple(starts)
+
+    def _in_word(self, index: int) -> bool:
+        """Return True if a word goes on at an index: letters, digits, their marks."""
+        return all(
+            character.isalnum() or unicodedata.category(character).startswith("M")
+            for character in self.text[index - 1 : index + 1]
+        )
+
+
+def tokenize(text: str, tokenizer: Tokenizer) -> Tokens:
+    """Tokenize a whole text, without [CLS] and [SEP]."""
+    coded = tokenizer.encode(readable(text), add_special_tokens=False)
+    starts = [sentence.start for sentence in sentences(text)]
+    spans = [Span(*pair) for pair in coded.offsets]
+    numbers = [max(0, bisect_right(starts, span.start) - 1) for span in spans]
+    return Tokens(text, coded.ids, spans, numbers)
+
+
+def read_words(
+    texts: Sequence[str], tokenizer: Tokenizer, outputs: int, network: Network
+) -> list[tuple[tuple[Span, ...], Matrix]]:
+    """
+    Read texts word by word, each apart from the others; equal texts are read once.
+
+    Args:
+        texts: Of any length.
+        tokenizer: The network's.
+        outputs: How many numbers the network gives for a token.
+        network: Reads batches of windows.
+
+    Returns:
+        For each text the spans of its words, and a matrix of shape (outputs, words).
+    """
+    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+    import torch  # noqa: PLC0415
+
+    coded = {text: tokenize(text, tokenizer) for text in texts}
+    with torch.inference_mode(), few_threads(coded):
+        matrices = _read_tokens([*coded.values()], outputs, network)
+    read: dict[str, tuple[tuple[Span, ...], Matrix]] = {}
+    for (text, tokens), matrix in zip(coded.items(), matrices, strict=True):
+        words, starts = tokens.words()
+        by_word = np.maximum.reduceat(matrix, starts, axis=1) if words else matrix
+        read[text] = words, by_word
+    return [read[text] for text in texts]
+
+
+def _read_tokens(
+    texts: Sequence[Tokens], outputs: int, network: Network
+) -> list[Matrix]:
+    """Return a network's outputs for each token of each text: (outputs, tokens)."""
+    import numpy as np  # noqa: PLC0415 -- see read_words
+
+    sums = [np.zeros((outputs, len(text.ids)), dtype=np.float32) for text in texts]
+    counts = [np.zeros(len(text.ids), dtype=np.float32) for text in texts]
+    places = [
+        (index, window)
+        for index, text in enumerate(texts if outputs else ())
+        for window in text.windows()
+    ]
+    for batch in batches([len(window) for _, window in places]):
+        read = [places[at] for at in batch]
+        outcome = network([texts[index].window(window) for index, window in read])
+        parts = outcome.split_with_sizes([len(window) for _, window in read], dim=1)
+        for (index, window), part in zip(read, parts, strict=True):
+            sums[index][:, window.start : window.stop] += part.numpy()
+            counts[index][window.start : window.stop] += 1
+    for matrix, count in zip(sums, counts, strict=True):
+        np.divide(matrix, np.maximum(count, 1), out=matrix)
+    return sums
+
+
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the indices of rows to read together: of about one length."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch:
+            size = (len(batch) + 1) * lengths[index]
+            if size > _BATCH or lengths[index] > _PADDED * lengths[batch[0]]:
+                yield batch
+                batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def pad(rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    """Return rows as one tensor, and a mask: True where a row has something."""
+    import torch  # noqa: PLC0415 -- `import sdrag` must not load it
+
+    pad_sequence = torch.nn.utils.rnn.pad_sequence
+    ids = pad_sequence([torch.tensor(row) for row in rows], batch_first=True)
+    lengths = torch.tensor([len(row) for row in rows])
+    return ids, torch.arange(ids.shape[1]) < lengths[:, None]
+
+
+def check_finite(logits: Tensor, feature: str) -> Tensor:
+    """
+    Return logits as they are; NaN would compare as harmless.
+
+    Raises:
+        InternalError: A logit is not finite.
+    """
+    if not logits.isfinite().all():
+        raise InternalError(f"{feature} gave something that is no number.")
+    return logits
