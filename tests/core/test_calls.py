@@ -13,7 +13,7 @@ import pytest
 
 from sdrag.effects import runner as engine_runner
 from sdrag.effects.prompts import Message, Prompt, sensitive
-from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.runner import Limits, Port, PortRunner, Ports, readable
 from sdrag.effects.steps import Embed, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelError, ModelTimeoutError, UsageError
 from sdrag.testing import canary
@@ -251,3 +251,35 @@ def test_a_reply_that_is_no_text_is_a_failure(reply):
     (outcome,) = run(complete([PROMPT]), runner(lambda _: reply))
 
     assert isinstance(outcome, Failure)
+
+
+@pytest.mark.parametrize("field", ["text_characters", "local_characters"])
+def test_a_limit_of_texts_is_above_zero_or_none(field):
+    """Zero would read nothing and say nothing."""
+    with pytest.raises(UsageError):
+        Limits(**{field: 0})
+
+    assert readable(["a" * 10**6], Limits(text_characters=None, local_characters=None))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "read"),
+    [
+        ([], []),
+        ([8, 1, 5, 2], [False, True, True, True]),
+        ([9], [False]),
+        ([4, 4, 4], [True, True, False]),
+        ([8], [True]),
+    ],
+)
+def test_the_shortest_texts_are_read_first(lengths, read):
+    """So that one long text costs itself alone, whatever their order."""
+    texts = [chr(65 + n) * length for n, length in enumerate(lengths)]
+
+    assert readable(texts, Limits(text_characters=8, local_characters=8)) == read
+
+
+def test_a_text_counts_once():
+    limits = Limits(local_characters=8)
+
+    assert readable(["a" * 6] * 3 + ["b" * 2], limits) == [True] * 4
