@@ -209,6 +209,12 @@ def train(options: argparse.Namespace) -> None:
 
     bert, tokenizer = load_minilm()
     network = LateInteraction(bert)
+    # It starts as the published model does: near is near in meaning.
+    for layer in (network.query, network.key):
+        torch.nn.init.eye_(layer.weight)
+    for layer in (network.together, network.telling, network.said):
+        torch.nn.init.zeros_(layer.weight)
+    torch.nn.init.zeros_(network.telling.bias)
     if options.start:
         weights = load_file(options.start)
         network.load_state_dict(

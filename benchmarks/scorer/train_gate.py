@@ -187,6 +187,10 @@ class Reader:
     def __init__(self) -> None:
         self.tokenizer = AutoTokenizer.from_pretrained(model_folder())
         self.network = GateNetwork(load_minilm()[0])
+        torch.nn.init.ones_(self.network.surest.weight)
+        torch.nn.init.zeros_(self.network.surest.bias)
+        torch.nn.init.zeros_(self.network.sentence[-1].weight)
+        torch.nn.init.zeros_(self.network.sentence[-1].bias)
         weights = {name: value.float() for name, value in load_file(SCORER).items()}
         self.network.load_state_dict(weights, strict=False)
         self.begun = weights.keys()

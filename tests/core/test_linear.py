@@ -18,7 +18,7 @@ import sdrag.guardrails
 import sdrag.text.decoding
 from sdrag.disclosure import cutting
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.local.by_name import named
+from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.placeholders import Marks
 from sdrag.guardrails import monitoring
@@ -196,7 +196,7 @@ def test_a_sentence_is_asked_once_whether_it_has_capitals(monkeypatch):
     document = JoinedText.of([Passage(id="p", text="may white " * 200)])
     rule = Constraint(id="r", text="Do not reveal anything about May White.")
 
-    assert list(named(document, [], [parse(rule)]))
+    assert list(find_by_name(document, [], [parse(rule)]))
     assert len(asked) == 1
 
 

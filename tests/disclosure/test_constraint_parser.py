@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local.by_cue import cued
-from sdrag.disclosure.local.by_type import typed
+from sdrag.disclosure.local.by_cue import find_by_cue
+from sdrag.disclosure.local.by_type import find_by_type
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.text.folding import fold_text
@@ -858,7 +858,7 @@ def test_a_birth_date_is_beside_a_word_of_birth_or_full(text, goes) -> None:
     (found,) = run(LocalDetector().detect([text]), PortRunner(Ports()))
     parsed = _parsed("Dates of birth of members")
 
-    assert any(typed(text, found.value, [parsed])) is goes
+    assert any(find_by_type(text, found.value, [parsed])) is goes
 
 
 TEXT = (
@@ -871,7 +871,7 @@ def test_a_sentence_with_a_cue_goes_whole() -> None:
     """Which of its words is the secret nobody can tell."""
     parsed = _parsed("Do not disclose disciplinary records")
 
-    gone = {finding.span.of(TEXT) for finding in cued(TEXT, [parsed])}
+    gone = {finding.span.of(TEXT) for finding in find_by_cue(TEXT, [parsed])}
 
     assert "He received a final written warning for sleeping on shift." in gone
     assert "The canteen was painted." not in gone
@@ -882,7 +882,7 @@ def test_a_sentence_that_carries_on_goes_with_it() -> None:
     text = "The biopsy was on Monday. It has spread. Rain fell on the harbour."
     parsed = _parsed("Do not reveal the prognosis")
 
-    gone = [finding.span.of(text) for finding in cued(text, [parsed])]
+    gone = [finding.span.of(text) for finding in find_by_cue(text, [parsed])]
 
     assert gone == ["The biopsy was on Monday.", "It has spread."]
 
@@ -900,9 +900,9 @@ def test_a_sentence_that_carries_on_goes_with_it() -> None:
 )
 def test_hints_tell_a_sentence_together(text, goes) -> None:
     """A frequent word alone takes nothing, nor do two far from one another."""
-    assert bool(list(cued(text, [_parsed("Trade union membership")]))) is goes
+    assert bool(list(find_by_cue(text, [_parsed("Trade union membership")]))) is goes
 
 
 def test_without_cues_nothing_is_cued() -> None:
     """A constraint that types tell whole takes no sentence."""
-    assert not list(cued(TEXT, [_parsed("Remove names of witnesses")]))
+    assert not list(find_by_cue(TEXT, [_parsed("Remove names of witnesses")]))

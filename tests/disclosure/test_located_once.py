@@ -275,7 +275,7 @@ class TestLiving:
         path = tmp_path / "state.sqlite"
         parts = chunks("The witness was Jonathan Crane.")
         bound(parts, engine(state=path))
-        monkeypatch.setattr("sdrag.disclosure.local._VERSION", 99)
+        monkeypatch.setattr("sdrag.disclosure.local.locator._VERSION", 99)
 
         again = bound(parts, engine(state=path))
 

@@ -29,8 +29,8 @@ from sdrag.detectors.local.tables import (
     surnames,
 )
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local.by_name import named
-from sdrag.disclosure.local.by_type import typed
+from sdrag.disclosure.local.by_name import find_by_name
+from sdrag.disclosure.local.by_type import find_by_type
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.steps import Steps, replied
 from sdrag.policy import Policy, binds
@@ -125,7 +125,10 @@ def _guesses(
     asked: Sequence[ParsedConstraint],
 ) -> Iterator[Span]:
     document = JoinedText.of([Passage("answer", answer)])
-    findings = [*typed(answer, mentions, asked), *named(document, mentions, asked)]
+    findings = [
+        *find_by_type(answer, mentions, asked),
+        *find_by_name(document, mentions, asked),
+    ]
     spans = {finding.span for finding in findings}
     if any(parsed.names for parsed in asked):
         spans |= {mention.span for mention in mentions if mention.type in _PROPER}

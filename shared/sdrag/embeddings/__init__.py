@@ -147,27 +147,17 @@ def has_network(feature: str, weights: Traversable) -> bool:
         weights: Its file.
 
     Raises:
-        InternalError: The extra `local` is installed and the file is missing.
+        InternalError: The extra `local` is installed and the file is missing: no other
+            engine takes the network's place in silence.
     """
-    if installed():
-        check_weights(feature, weights)
-        return True
-    _warn(feature)
-    return False
-
-
-def check_weights(feature: str, weights: Traversable) -> None:
-    """
-    Check that a network has its weights: no other one takes its place in silence.
-
-    Raises:
-        InternalError: The file is missing.
-    """
-    if not weights.is_file():
+    if not installed():
+        _warn(feature)
+    elif not weights.is_file():
         raise InternalError(
             f"{feature} has no weights: a file of the package is missing.",
             hint="Install sdrag again.",
         )
+    return installed()
 
 
 @cache

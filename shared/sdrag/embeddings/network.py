@@ -19,7 +19,7 @@ import torch
 from safetensors.torch import load
 from torch.nn import Module, Parameter
 
-from sdrag.embeddings import check_weights, load_minilm
+from sdrag.embeddings import has_network, load_minilm
 from sdrag.embeddings.windows import pad
 from sdrag.errors import InternalError
 
@@ -88,7 +88,7 @@ def load_network(
         MissingExtraError: The extra `local` is not installed.
         InternalError: The weights are missing or are not those of this network.
     """
-    check_weights(feature, weights)
+    has_network(feature, weights)  # or an error that says what is missing
     with _loading:
         return _load(kind, weights)  # type: ignore[arg-type]
 

@@ -2,11 +2,9 @@
 The sentences that tell what a constraint speaks of, known by the words of its trade.
 
 A constraint on disciplinary records withholds the sentence that has "written warning"
-in it: which of its words is the secret nobody can tell, so all of it goes but words so
-frequent that they tell nothing. Of the words that every text is full of ("late",
-"panel"), two different ones next to each other are needed. A sentence that carries on
-with a pronoun goes with the one it leans on. Mentions of the types that a topic has
-count where one of its cues or hints is, however frequent.
+in it. Of words that every text is full of, the hints ("late", "panel"), two different
+ones next to each other are needed. A sentence that carries on with a pronoun goes with
+the one before it. Mentions of a topic's types count beside any of its cues or hints.
 """
 
 from __future__ import annotations
@@ -17,15 +15,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from sdrag.detectors.local.tables import common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
-from sdrag.text.sentences import sentences, words
-from sdrag.text.spans import shifted
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Finding, Span
-
-__all__ = ["CuedText", "cued"]
 
 _CARRIES_ON = re.compile(
     r"[\"'(\u201c\u2018]?(?:he|she|it|they|this|that|these|those|his|her|hers|its|their"
@@ -33,7 +27,7 @@ _CARRIES_ON = re.compile(
     re.IGNORECASE,
 )
 _NEAR = 50
-"""So many characters may be between two hints that tell a topic together."""
+"""Characters between two hints that tell a topic together."""
 _REMEMBERED = 256
 
 
@@ -92,36 +86,15 @@ class CuedText(Confidential):
         return sorted(told | after | before)
 
 
-def cued(
-    text: str, asked: Sequence[ParsedConstraint], plain: int = 0
-) -> Iterator[Finding]:
-    """
-    Yield every sentence that tells a topic of a constraint.
-
-    Args:
-        text: One passage.
-        asked: All constraints.
-        plain: So many of the most frequent English words stay in such a sentence.
-    """
+def find_by_cue(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Finding]:
+    """Yield every sentence of a passage that tells a topic of a constraint."""
     if not any(parsed.topics for parsed in asked):
         return
-    read = CuedText(text)
+    cued = CuedText(text)
     for parsed in asked:
-        told = {index for topic in parsed.topics for index in read.telling(topic)}
+        told = {index for topic in parsed.topics for index in cued.telling(topic)}
         for index in sorted(told):
-            for span in _telling(text, read.parts[index], plain):
-                yield Finding(span, parsed.constraint.id, "cue")
-
-
-def _telling(text: str, sentence: Span, plain: int) -> Iterator[Span]:
-    if not plain:
-        yield sentence
-        return
-    ranks = common_words()
-    for word in words(sentence.of(text)):
-        span = shifted(word, sentence.start)
-        if ranks.get(span.of(text).lower(), plain) >= plain:
-            yield span
+            yield Finding(cued.parts[index], parsed.constraint.id, "cue")
 
 
 @lru_cache(maxsize=_REMEMBERED)

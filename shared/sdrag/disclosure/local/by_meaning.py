@@ -15,7 +15,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sdrag.detectors.local.lexicon import TITLES
@@ -33,25 +32,23 @@ if TYPE_CHECKING:
     Row = np.ndarray[tuple[int], np.dtype[np.float32]]
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
-__all__ = ["THRESHOLDS", "Thresholds", "decided", "is_decided"]
-
 _PLAIN = 300
-"""So many of the most frequent English words tell nothing by themselves."""
+"""The most frequent English words tell nothing by themselves."""
 _RARE = 4000
 """From this rank on, a word is known again wherever it is."""
 _FILLERS = 100
-"""So many of them stay at the edges of what is withheld."""
+"""The most frequent of them stay at the edges of what is withheld."""
 _UNKNOWN = 6000
 """From this rank on, a word is as sure as the networks are; before it, less."""
 _SHORTEST = 4
 _GAP = 1
-"""So many words between two that are withheld go as well."""
+"""Words between two that are withheld go as well."""
 _NAME = 0.4
 """How sure the networks must be that a word with a capital is a name."""
 _LEAST = 1e-4
-"""No network is surer than by so much."""
+"""Probabilities are clipped to this distance from 0 and 1."""
 _WHOLE = 0.7
-"""Where so much of a clause is withheld, all of it is."""
+"""The share of a clause from which on all of it is withheld."""
 _CLAUSE = re.compile(
     r"[,;:()\n\u2013\u2014|]+\s*|\s+-\s+|\s+(?=(?:and|but|or|because)\s)"
 )
@@ -99,64 +96,64 @@ THRESHOLDS: Mapping[Sensitivity, Thresholds] = {
 """As measured. None rises with the sensitivity: a higher one never withholds less."""
 
 
-def is_decided(parsed: ParsedConstraint) -> bool:
-    """Say whether sentences are decided for a constraint."""
+def needs_meaning(parsed: ParsedConstraint) -> bool:
+    """Return True if the networks decide sentences for a constraint."""
     if parsed.kind == "people":
         return _OF_NAMES.search(parsed.subject) is None
     return parsed.kind in {"meaning", "statement"}
 
 
-def decided(
+def find_by_meaning(
     document: JoinedText,
     proposals: Iterable[Finding],
     asked: Sequence[ParsedConstraint],
     thresholds: Sequence[Thresholds],
 ) -> Iterator[Finding]:
     """
-    Yield what the gate withholds.
+    Yield what the networks withhold in the sentences that the gate opens.
 
     Args:
         document: The passages of one document.
-        proposals: What types and cues found; what an open sentence has of the types is
-            withheld.
-        asked: The constraints that it decides.
-        thresholds: How sure it must be for each.
+        proposals: What types and cues found: an open sentence loses its typed ones.
+        asked: The constraints, for which `needs_meaning` holds.
+        thresholds: Of each constraint.
     """
     if not asked:
         return
     texts = [parsed.constraint.text for parsed in asked]
-    scored = _scores(document, texts)
-    proposed, cued = _proposed(document, proposals, asked, scored, thresholds)
+    scored = _score_sentences(document, texts)
+    proposed, cued = _propose(document, proposals, asked, scored, thresholds)
     parts = [span.of(document.text) for span in document.sentences]
-    pairs = [(row, parts[number]) for row, number in proposed]
+    decisions = decide([(row, parts[number]) for row, number in proposed], texts)
     again: list[dict[str, float]] = [{} for _ in asked]
-    for place, decision in zip(proposed, decide(pairs, texts), strict=True):
+    for (place, typed), decision in zip(proposed.items(), decisions, strict=True):
         row, number = place
-        limits, typed = thresholds[row], proposed[place]
-        sure = _unite(decision, scored[number][row])
-        if sure.chance < (limits.cued if place in cued else limits.sentence):
+        limits, text = thresholds[row], parts[number]
+        united = _unite(decision, scored[number][row])
+        if united.chance < (limits.cued if place in cued else limits.sentence):
             continue
         yield from typed
         if asked[row].kind == "people":
-            spans, how = _names(parts[number], sure), ("again", sure.chance, "PERSON")
+            spans, how = _find_names(text, united), ("again", united.chance, "PERSON")
         else:
-            chosen = _Chosen(parts[number], sure, asked[row], limits)
-            spans, how = chosen.spans(or_all=not typed), ("scored", sure.chance, "")
-            again[row] |= chosen.again
+            choice = _Choice(text, united, asked[row], limits)
+            spans = choice.spans() or ([] if typed else [Span(0, len(text))])
+            how = "scored", united.chance, ""
+            again[row] |= choice.again
         for span in spans:
-            place_of_word = shifted(span, document.sentences[number].start)
-            yield Finding(place_of_word, asked[row].constraint.id, *how)
-    yield from _everywhere(document.text, asked, again)
+            placed = shifted(span, document.sentences[number].start)
+            yield Finding(placed, asked[row].constraint.id, *how)
+    yield from _propagate(document.text, asked, again)
 
 
-def _proposed(
+def _propose(
     document: JoinedText,
     proposals: Iterable[Finding],
     asked: Sequence[ParsedConstraint],
     scored: Sequence[Matrix],
     thresholds: Sequence[Thresholds],
 ) -> tuple[dict[_Place, list[Finding]], set[_Place]]:
-    """Return what has a type in each sentence to decide, and which hold a cue."""
+    """Return the typed findings of each sentence to decide, and which hold a cue."""
     rows = {parsed.constraint.id: row for row, parsed in enumerate(asked)}
     proposed: dict[_Place, list[Finding]] = {
         (row, number): []
@@ -166,7 +163,10 @@ def _proposed(
     }
     cued: set[_Place] = set()
     for finding in proposals:
-        for number in _sentences(document, finding.span):
+        first, last = finding.span.start, finding.span.end - 1
+        for number in range(
+            document.sentence_at(first), document.sentence_at(last) + 1
+        ):
             place = rows[finding.constraint_id], number
             typed = proposed.setdefault(place, [])
             if finding.type:
@@ -176,63 +176,49 @@ def _proposed(
     return proposed, cued
 
 
-def _scores(document: JoinedText, constraints: Sequence[str]) -> list[Matrix]:
-    """
-    Return the scorer's chances of the words of each sentence.
-
-    Each is the higher one of two readings, of the sentence alone and of the whole.
-    """
+def _score_sentences(document: JoinedText, constraints: Sequence[str]) -> list[Matrix]:
+    """Return the maximum of two readings: of each sentence alone, and of the whole."""
     import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
     parts = [span.of(document.text) for span in document.sentences]
     whole, *alone = score([document.text, *parts], constraints)
     starts = [word.start for word in whole.words]
-    found = []
+    matrices = []
     for sentence, scores in zip(document.sentences, alone, strict=True):
         columns = [
             bisect_right(starts, sentence.start + word.start) - 1
             for word in scores.words
         ]
-        found.append(np.maximum(scores.chances, whole.chances[:, columns]))
-    return found
+        matrices.append(np.maximum(scores.chances, whole.chances[:, columns]))
+    return matrices
 
 
 def _unite(decision: Decision, scored: Row) -> Decision:
-    """Return what the gate and the scorer say together, as means of their logits."""
-    import numpy as np  # noqa: PLC0415 -- see _scores
-
-    surest = float(scored.max(initial=0.0))
-    sentence = 2 * _logit(decision.chance) + _logit(surest)
-    words = (_logit(decision.chances) + _logit(scored)) / 2
-    return Decision(
-        float(1 / (1 + np.exp(-sentence / 3))),
-        decision.words,
-        1 / (1 + np.exp(-words)),
-    )
+    """Return the weighted means of the gate's and the scorer's logits."""
+    sentence = 2 * _logit(decision.chance) + _logit(float(scored.max(initial=0.0)))
+    words = _logit(decision.chances) + _logit(scored)
+    return Decision(float(_sigmoid(sentence / 3)), decision.words, _sigmoid(words / 2))
 
 
 def _logit(chances: Any) -> Any:
-    import numpy as np  # noqa: PLC0415 -- see _scores
+    import numpy as np  # noqa: PLC0415 -- see _score_sentences
 
     kept = np.clip(chances, _LEAST, 1 - _LEAST)
     return np.log(kept / (1 - kept))
 
 
-def _sentences(document: JoinedText, span: Span) -> range:
-    """Return the numbers of the sentences that a finding is in."""
-    first, last = (
-        bisect_right(document.sentences, at, key=attrgetter("start")) - 1
-        for at in (span.start, span.end - 1)
-    )
-    return range(max(0, first), max(0, last) + 1)
+def _sigmoid(logits: Any) -> Any:
+    import numpy as np  # noqa: PLC0415 -- see _score_sentences
+
+    return 1 / (1 + np.exp(-logits))
 
 
-def _names(text: str, decision: Decision) -> list[Span]:
+def _find_names(text: str, decision: Decision) -> list[Span]:
     """Return words that are a name here, and may be an everyday word elsewhere."""
     return [
-        word
-        for word, chance in zip(decision.words, decision.chances, strict=True)
-        if chance >= _NAME and _may_be_a_name(word.of(text))
+        span
+        for span, chance in zip(decision.words, decision.chances, strict=True)
+        if chance >= _NAME and _may_be_a_name(span.of(text))
     ]
 
 
@@ -240,54 +226,56 @@ def _may_be_a_name(word: str) -> bool:
     return word[0].isupper() and _tells(word) and word not in TITLES
 
 
-class _Chosen:
-    """The words to withhold in an open sentence."""
+class _Choice:
+    """
+    The words to withhold in an open sentence.
+
+    `hidden` are their indices, `telling` those of words that can go with them, and
+    `again` the rare ones, with their probabilities.
+    """
 
     def __init__(
         self,
         text: str,
         decision: Decision,
         parsed: ParsedConstraint,
-        thresholds: Thresholds,
+        limits: Thresholds,
     ) -> None:
         self.text, self.words = text, decision.words
         stated = _stems(parsed.statement)
         named = frozenset() if stated else _stems(parsed.subject)
-        listed = [span.of(text) for span in decision.words]
+        words = [span.of(text) for span in decision.words]
         chances = [
             chance / (chance + (1 - chance) * _frequency(word))
-            for word, chance in zip(listed, decision.chances.tolist(), strict=True)
+            for word, chance in zip(words, decision.chances.tolist(), strict=True)
         ]
         telling = {
-            index: 1.0 if _stem(word) in stated else chance
-            for index, (word, chance) in enumerate(zip(listed, chances, strict=True))
+            index: 1.0 if _stem(word) in stated else chances[index]
+            for index, word in enumerate(words)
             if _tells(word) and _stem(word) not in named
         }
         # Where no word is sure enough, the surest is.
-        least = min(thresholds.word, max(telling.values(), default=0.0))
+        least = min(limits.word, max(telling.values(), default=0.0))
         least = max(least, THRESHOLDS["high"].word)
-        sure = {index for index, chance in telling.items() if chance >= least}
+        self.hidden = {index for index, chance in telling.items() if chance >= least}
         self.again = {
-            listed[index].lower(): telling[index]
-            for index in sure
-            if telling[index] >= thresholds.again and _is_rare(listed[index])
+            words[index].lower(): telling[index]
+            for index in self.hidden
+            if telling[index] >= limits.again and _is_rare(words[index])
         }
         self.telling = {
             index
-            for index, word in enumerate(listed)
+            for index, word in enumerate(words)
             if not _is_filler(word) and _stem(word) not in named
         }
-        near = {i for i in self.telling if chances[i] >= thresholds.beside}
+        near = {i for i in self.telling if chances[i] >= limits.beside}
         for step in (1, -1):
-            for index in range(len(chances))[::step]:
-                if index in near and index - step in sure:
-                    sure.add(index)
-        self.hidden = sure
+            for index in range(len(words))[::step]:
+                if index in near and index - step in self.hidden:
+                    self.hidden.add(index)
 
-    def spans(self, *, or_all: bool) -> list[Span]:
+    def spans(self) -> list[Span]:
         """Return what is withheld: clauses, and words with what is between them."""
-        if not self.hidden and or_all:
-            return [Span(0, len(self.text))]
         spans: list[Span] = []
         for clause in self._clauses():
             hidden = [index for index in clause if index in self.hidden]
@@ -303,9 +291,9 @@ class _Chosen:
         return spans
 
     def _clauses(self) -> Iterator[range]:
-        ends = [match.start() for match in _CLAUSE.finditer(self.text)]
+        """Yield the words of each clause."""
         first = 0
-        for end in (*ends, len(self.text)):
+        for end in (*(m.start() for m in _CLAUSE.finditer(self.text)), len(self.text)):
             last = first
             while last < len(self.words) and self.words[last].start < max(end, 1):
                 last += 1
@@ -314,7 +302,7 @@ class _Chosen:
             first = last
 
 
-def _everywhere(
+def _propagate(
     text: str,
     asked: Sequence[ParsedConstraint],
     again: Sequence[dict[str, float]],
@@ -334,7 +322,7 @@ def _everywhere(
 
 
 def _tells(word: str) -> bool:
-    """Say whether a word means something by itself."""
+    """Return True if a word means something by itself."""
     if not word.isalpha():
         return any(map(str.isalnum, word))
     if len(word) == 1:
@@ -344,7 +332,7 @@ def _tells(word: str) -> bool:
 
 
 def _is_filler(word: str) -> bool:
-    """Say whether a word need not go with those beside it."""
+    """Return True if a word need not go with those beside it."""
     return common_words().get(word.lower(), _FILLERS) < _FILLERS or not any(
         map(str.isalnum, word)
     )

@@ -25,33 +25,24 @@ from sdrag.text.phrase_matcher import PhraseMatcher, needs_case
 from sdrag.text.readings import readings
 from sdrag.vocabulary import Finding, Mention, Span
 
-__all__ = ["named"]
-
 _WORD = re.compile(r"\w+")
 _TOKEN = re.compile(r"\S+")
 _EDGES = " .,;:!?()[]{}<>\"'\u2018\u2019\u201c\u201d"
 _SEPARATORS = re.compile(r"[\W_]+")
 _PARTS = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NO_WORD = re.compile(r"[\d@_#=/\\+%]|[a-z][A-Z]|\w[.-]\w")
 _CODED = re.compile(r"[\d@_#=/\\+%]|[a-z][A-Z]")
+_JOINED = re.compile(r"\w[.-]\w")
 _DENSE = 4
 """A shorter part of a name is inside other words by accident."""
 
 
-def named(
+def find_by_name(
     document: JoinedText,
     mentions: Sequence[Mention],
     asked: Sequence[ParsedConstraint],
 ) -> Iterator[Finding]:
-    """
-    Yield a finding for each name that a constraint consists of.
-
-    Args:
-        document: The passages of one document.
-        mentions: What a detector found in it.
-        asked: The constraints.
-    """
+    """Yield a finding for each name that a constraint consists of."""
     if not any(parsed.names for parsed in asked):
         return
     folded, *others = readings(document.text)
@@ -64,7 +55,8 @@ def named(
             spans.update(_inside(name, document.text))
             spans.update(_borne(name, document.text, mentions))
         if parsed.about_names:
-            spans |= {document.sentence_at(span.start) for span in spans}
+            numbers = {document.sentence_at(span.start) for span in spans}
+            spans |= {document.sentences[number] for number in numbers}
         for span in sorted(spans):
             yield Finding(span, parsed.constraint.id, "named")
 
@@ -90,11 +82,11 @@ def _parts(name: str, document: JoinedText, folded: Folded) -> Iterator[Span]:
     cased = {form for word in short - everyday for form in (word, word.upper())}
     uncapitalised: dict[Span, bool] = {}
     for match in _WORD.finditer(text) if cased or everyday else ():
-        said = match.group().removesuffix("_")
-        if said in cased:
+        word = match.group().removesuffix("_")
+        if word in cased:
             yield Span(*match.span())
-        elif fold_text(said) in everyday:
-            sentence = document.sentence_at(match.start())
+        elif fold_text(word) in everyday:
+            sentence = document.sentences[document.sentence_at(match.start())]
             if sentence not in uncapitalised:  # it may be long, and full of the word
                 uncapitalised[sentence] = has_no_capitals(sentence.of(text))
             begins = match.start() <= sentence.start
@@ -102,16 +94,10 @@ def _parts(name: str, document: JoinedText, folded: Folded) -> Iterator[Span]:
                 yield Span(*match.span())
 
 
-def _as_a_name(said: str, *, begins: bool) -> bool:
-    """
-    Say whether an everyday word may be meant as a name.
-
-    Args:
-        said: As it is.
-        begins: A sentence begins with it.
-    """
-    name = said.capitalize()
-    return said[0].isupper() and (
+def _as_a_name(word: str, *, begins: bool) -> bool:
+    """Return True if an everyday word, which may begin a sentence, may be a name."""
+    name = word.capitalize()
+    return word[0].isupper() and (
         not begins or name in surnames() or name in first_names()
     )
 
@@ -124,9 +110,11 @@ def _inside(name: str, text: str) -> Iterator[Span]:
     dense = {form for form in whole | telling if len(form) >= _DENSE}
     for match in _TOKEN.finditer(text):
         token = match.group()
-        if not _NO_WORD.search(token):
-            continue
-        if _holds(token, telling, dense) if _CODED.search(token) else _has(token, rare):
+        if (
+            _holds(token, telling, dense)
+            if _CODED.search(token)
+            else _JOINED.search(token) and _has(token, rare)
+        ):
             start = match.start() + len(token) - len(token.lstrip(_EDGES))
             end = match.end() - len(token) + len(token.rstrip(_EDGES))
             if start < end:
@@ -134,13 +122,13 @@ def _inside(name: str, text: str) -> Iterator[Span]:
 
 
 def _holds(token: str, telling: set[str], dense: set[str]) -> bool:
-    """Say whether a token holds a word of a name, apart or run together."""
+    """Return True if a token holds a word of a name, apart or run together."""
     run = _SEPARATORS.sub("", fold_text(token))
     return _has(token, telling) or any(form in run for form in dense)
 
 
 def _has(token: str, words: set[str]) -> bool:
-    """Say whether one of the parts of a token is one of the words."""
+    """Return True if one of the parts of a token is one of the words."""
     parts = _PARTS.findall(_HUMP.sub(" ", token))
     return any(fold_text(part) in words for part in parts)
 

@@ -22,8 +22,6 @@ from sdrag.disclosure.local.by_cue import CuedText
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Finding, Mention, Span
 
-__all__ = ["typed"]
-
 _YEARS = 110
 _UNSURE = 0.6
 """The confidence of a place that nothing but its surroundings makes one."""
@@ -66,7 +64,7 @@ _SPELLED = re.compile(
 )
 
 
-def typed(
+def find_by_type(
     text: str,
     mentions: Sequence[Mention],
     asked: Sequence[ParsedConstraint],
@@ -77,34 +75,30 @@ def typed(
 
     Args:
         text: Of a document.
-        mentions: What a detector found in it.
+        mentions: Of a detector.
         asked: The constraints.
-        parts: Its sentences; found here when missing.
+        parts: The sentences of the text, where they are known.
     """
-    read = CuedText(text, parts) if any(p.topics for p in asked) else None
-    coded = frozenset(
+    cued = CuedText(text, parts if any(p.topics for p in asked) else ())
+    coded = {
         index
         for mention in mentions
-        if read is not None and mention.type in _CODES
-        for index in read.indices(mention.span)
-    )
+        if mention.type in _CODES
+        for index in cued.indices(mention.span)
+    }
     mentions = [*mentions, *_inside_links(text, mentions)]
     for parsed in asked:
         beside = [
-            (
-                topic.types,
-                read.beside(topic) | (coded if _CODES & topic.types else frozenset()),
-            )
-            for topic in parsed.topics
-            if read is not None and topic.types
+            (t.types, cued.beside(t) | (coded if _CODES & t.types else set()))
+            for t in parsed.topics
+            if t.types
         ]
         for mention in mentions if parsed.types else ():
             value = mention.span.of(text)
             if _wanted(mention, value, parsed.everywhere) or any(
                 _wanted(mention, value, types)
-                and not told.isdisjoint(read.indices(mention.span))
+                and not told.isdisjoint(cued.indices(mention.span))
                 for types, told in beside
-                if read is not None
             ):
                 yield Finding(
                     mention.span,
@@ -116,7 +110,7 @@ def typed(
 
 
 def _is_birth_date(date: str) -> bool:
-    """Say whether a date is full and of a year in which somebody may be born."""
+    """Return True if a date is full and of a year in which somebody may be born."""
     return bool(_BIRTH_YEAR.search(date) and _DAY.search(date))
 
 
@@ -131,7 +125,7 @@ def _inside_links(text: str, known: Sequence[Mention]) -> Iterator[Mention]:
 
 
 def _is_checked(mention: Mention) -> bool:
-    """Say whether the form alone tells what it is."""
+    """Return True if the form alone tells what it is."""
     if mention.type == "CODE":
         return mention.reason in _CHECKED_CODES
     return mention.type in _CHECKED
@@ -161,7 +155,7 @@ def _wanted(mention: Mention, value: str, types: frozenset[str]) -> bool:
 
 
 def _counts(number: str, types: frozenset[str]) -> bool:
-    """Say whether a bare number may be of one of the types."""
+    """Return True if a bare number may be of one of the types."""
     if "YEARS" in types and _may_be_years(number):
         return True
     if "AMOUNT" in types and (_AMOUNT.fullmatch(number) or _SPELLED.search(number)):
@@ -177,7 +171,7 @@ def _counts(number: str, types: frozenset[str]) -> bool:
 
 
 def _may_be_years(number: str) -> bool:
-    """Say whether a number could be somebody's age."""
+    """Return True if a number could be somebody's age."""
     if number.isdigit():
         return 0 < int(number) <= _YEARS
     return number.isalpha() and number not in {"hundred", "thousand", "million"}

@@ -1,14 +1,10 @@
 """
 The passages of one document as one text, and what a detector finds in it.
 
-A finding is a fact about a passage of a document. So what is found is found in a
-passage or in one of its sentences by itself, where no neighbour can take it away, and
-only the scorer reads the whole document too, to find more.
-
 Detectors weigh what is around a word, and a neighbour could be written to tip the
-scale. So every passage is read by itself and every sentence is read by itself, and what
-either reading finds is found; what is in several places is read once. What is known of
-a name from anywhere in the document then holds throughout it: that step only adds.
+scale. So every passage and every sentence is read by itself, and detections are
+unioned. What is known of a name from anywhere in the document then holds throughout it
+(document-level propagation), which only adds.
 """
 
 from __future__ import annotations
@@ -26,8 +22,6 @@ from sdrag.text.sentences import sentences
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Confidential, Finding, Mention, Passage, Span
 
-__all__ = ["JoinedText", "document_mentions"]
-
 _JOINT = "\n\n"
 
 
@@ -38,8 +32,8 @@ class JoinedText(Confidential):
 
     Args:
         text: All of them, a blank line between each two.
-        passages: Where each is; `None` for an empty one.
-        sentences: Where the sentences of each stand, in order.
+        passages: The span of each; `None` for an empty one.
+        sentences: The spans of the sentences of each, in order.
     """
 
     text: str
@@ -55,9 +49,8 @@ class JoinedText(Confidential):
         for passage in passages:
             end = start + len(passage.text)
             whole.append(Span(start, end) if passage.text else None)
-            parts += (
-                shifted(span, start) for span in sentences(passage.text, cells=True)
-            )
+            spans = sentences(passage.text, cells=True)
+            parts += (shifted(span, start) for span in spans)
             start = end + len(_JOINT)
         text = _JOINT.join(passage.text for passage in passages)
         return cls(text, tuple(whole), tuple(parts))
@@ -67,63 +60,55 @@ class JoinedText(Confidential):
         whole = (span for span in self.passages if span is not None)
         return tuple(dict.fromkeys([*whole, *self.sentences]))
 
-    def sentence_at(self, offset: int) -> Span:
-        """Return the sentence that a character of a word is in."""
-        after = bisect_right(self.sentences, offset, key=attrgetter("start"))
-        return self.sentences[max(0, after - 1)]
+    def sentence_at(self, offset: int) -> int:
+        """Return the index of the sentence that a character of a word is in."""
+        return max(0, bisect_right(self.sentences, offset, key=_start) - 1)
 
     def divide(self, findings: Iterable[Finding]) -> list[tuple[Finding, ...]]:
         """Return the findings of each passage, in its own offsets, without repeats."""
         divided: list[dict[Finding, None]] = [{} for _ in self.passages]
-        indices = [
-            (span, own)
-            for span, own in zip(self.passages, divided, strict=True)
+        filled = [
+            (span, part)
+            for span, part in zip(self.passages, divided, strict=True)
             if span is not None
         ]
-        starts = [span.start for span, _ in indices]
+        starts = [span.start for span, _ in filled]
         for finding in findings:
             first = max(0, bisect_right(starts, finding.span.start) - 1)
-            for index in range(first, len(indices)):
-                whole, own = indices[index]
+            for index in range(first, len(filled)):
+                whole, part = filled[index]
                 if whole.start >= finding.span.end:
                     break
                 if whole.overlaps(finding.span):
-                    own[_within(finding, whole)] = None
-        return [tuple(sorted(own, key=lambda f: f.span)) for own in divided]
+                    start = max(finding.span.start, whole.start) - whole.start
+                    end = min(finding.span.end, whole.end) - whole.start
+                    part[replace(finding, span=Span(start, end))] = None
+        return [tuple(sorted(part, key=lambda f: f.span)) for part in divided]
 
 
-def _within(finding: Finding, whole: Span) -> Finding:
-    """Return what of a finding lies within a passage, in the passage's offsets."""
-    start = max(finding.span.start, whole.start) - whole.start
-    end = min(finding.span.end, whole.end) - whole.start
-    return replace(finding, span=Span(start, end))
+_start = attrgetter("start")
 
 
-MentionsOutcome = Outcome[tuple[Mention, ...]]
-
-
-def document_mentions(
+def find_mentions(
     documents: Sequence[JoinedText], detector: Detector
-) -> Steps[list[MentionsOutcome]]:
+) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
     """
-    Find the mentions of each document.
+    Find the mentions of each document, in the offsets of its text.
 
-    Returns:
-        One outcome a document, in the offsets of its text; a document of which a part
-        could not be read is a `Failure`.
+    A document of which a part could not be read is a `Failure`.
     """
     texts = tuple(
-        dict.fromkeys(span.of(one.text) for one in documents for span in one.alone())
+        dict.fromkeys(part.of(doc.text) for doc in documents for part in doc.alone())
     )
-    outcomes = yield from detector.detect(texts)
-    found = dict(zip(texts, outcomes, strict=True))
+    outcomes = dict(zip(texts, (yield from detector.detect(texts)), strict=True))
 
-    def united(document: JoinedText) -> tuple[Mention, ...]:
+    def unite(document: JoinedText) -> tuple[Mention, ...]:
         mentions: dict[Mention, None] = {}
         for part in document.alone():
-            for own in replied(found[part.of(document.text)]):
-                span = shifted(own.span, part.start)
-                mentions[Mention(span, own.type, own.confidence, own.reason)] = None
+            for mention in replied(outcomes[part.of(document.text)]):
+                mentions[replace(mention, span=shifted(mention.span, part.start))] = (
+                    None
+                )
         return (*mentions, *later_forms(document.text, mentions))
 
-    return try_each(united, documents)
+    return try_each(unite, documents)

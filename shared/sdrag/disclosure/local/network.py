@@ -78,12 +78,6 @@ class LateInteraction(TrainedLayers):
         self.by_sentence = Parameter(torch.tensor(4.0))
         self.bias = Parameter(torch.tensor(-5.0))
         self.activation = GELU()
-        # Training starts at the published model: near is near in meaning.
-        for layer in (self.query, self.key):
-            torch.nn.init.eye_(layer.weight)
-        outputs = (self.together.weight, self.telling.weight, self.telling.bias)
-        for zero in (*outputs, self.said.weight):
-            torch.nn.init.zeros_(zero)
 
     def prepare(self, states: Tensor, mask: Tensor) -> Queries:
         """
@@ -171,12 +165,8 @@ class GateNetwork(LateInteraction):
         super().__init__(bert)
         self.near = Parameter(torch.full((_LAYERS, _HEADS), _FAR))
         self.surest = Linear(1, 1)
-        last = Linear(_SENTENCE_WIDTH, 1)
         first = Linear(3 * DIMENSIONS, _SENTENCE_WIDTH)
-        self.sentence = Sequential(first, GELU(), last)
-        torch.nn.init.ones_(self.surest.weight)
-        for zero in (self.surest.bias, last.weight, last.bias):
-            torch.nn.init.zeros_(zero)
+        self.sentence = Sequential(first, GELU(), Linear(_SENTENCE_WIDTH, 1))
 
     def begin(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Read texts by the published lower layers: (texts, tokens, 384)."""

@@ -1,0 +1,161 @@
+"""
+The local engine: finds in each document what the constraints withhold.
+
+Types named in a constraint are looked up among the mentions of a detector; where it
+asks for whatever identifies somebody, the tagger finds what has no type. Names and
+the cues of known concepts are matched; what needs understanding is decided by the
+trained networks. Without them it is left to the model, and without either it is
+refused: see `sdrag.disclosure.understood`. The question is never seen.
+
+Detections are unioned; nothing suppresses one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from sdrag.detectors import Detector, detector_identity, tagger
+from sdrag.detectors.local import LocalDetector
+from sdrag.detectors.tagger import TaggerDetector
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.disclosure.local.by_cue import find_by_cue
+from sdrag.disclosure.local.by_meaning import THRESHOLDS, find_by_meaning, needs_meaning
+from sdrag.disclosure.local.by_name import find_by_name
+from sdrag.disclosure.local.by_type import find_by_type
+from sdrag.disclosure.local.joined_text import JoinedText, find_mentions
+from sdrag.disclosure.local.scorer import is_available
+from sdrag.disclosure.texts import by_document
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps, replied, try_each
+from sdrag.embeddings import installed
+from sdrag.text.spans import shifted
+from sdrag.vocabulary import Constraint, Finding, Mention, Passage, Sensitivity
+
+FindingsOutcome = Outcome[tuple[Finding, ...]]
+
+_VERSION = 9
+"""Raised with every change of what is found, so that corpora are located anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalLocator:
+    """
+    Find what constraints withhold.
+
+    Args:
+        detector: Finds the mentions.
+        sensitivity: A higher one withholds more, and a lower one leaves more text that
+            can still be read.
+    """
+
+    detector: Detector = field(default_factory=LocalDetector)
+    sensitivity: Sensitivity = "balanced"
+
+    @property
+    def identity(self) -> str:
+        """Name everything that decides what is found."""
+        detector = detector_identity(self.detector)
+        return f"local {_VERSION} {_networks()} {self.sensitivity} {detector}"
+
+    def locate(
+        self, passages: Sequence[Passage], constraints: Sequence[Constraint]
+    ) -> Steps[list[FindingsOutcome]]:
+        """
+        Find, in each passage, what each constraint withholds.
+
+        Args:
+            passages: Of any documents: what one says of a person holds in the others
+                of its document. One of no known document is read by itself.
+            constraints: All that apply.
+
+        Returns:
+            One outcome per passage; a passage that cannot be decided is a `Failure`.
+        """
+        if not passages or not constraints:
+            return [Reply(()) for _ in passages]
+        asked = [parse(constraint) for constraint in constraints]
+        places = by_document(passages)
+        documents = [JoinedText.of([passages[i] for i in part]) for part in places]
+        mentions = yield from find_mentions(documents, self._detector_for(asked))
+        outcomes = try_each(
+            lambda read: _locate(*read, asked, self.sensitivity),
+            zip(documents, mentions, strict=True),
+        )
+        located: dict[int, FindingsOutcome] = {}
+        for part, outcome in zip(places, outcomes, strict=True):
+            for number, index in enumerate(part):
+                located[index] = (
+                    outcome
+                    if isinstance(outcome, Failure)
+                    else Reply(outcome.value[number])
+                )
+        return [located[index] for index in range(len(passages))]
+
+    def _detector_for(self, asked: Sequence[ParsedConstraint]) -> Detector:
+        """Add the tagger where a constraint asks for whatever identifies somebody."""
+        wanted = any(parsed.identifying for parsed in asked)
+        if not wanted or isinstance(self.detector, TaggerDetector):
+            return self.detector
+        return TaggerDetector(self.detector) if tagger.available() else self.detector
+
+
+def _networks() -> str:
+    """Name the networks that are installed: what is found depends on them."""
+    if not installed():
+        return ""
+    names = {
+        "gate": is_available("gate"),
+        "scorer": is_available("scorer"),
+        "tagger": tagger.available(),
+    }
+    return ",".join(name for name, available in names.items() if available)
+
+
+def _locate(
+    document: JoinedText,
+    outcome: Outcome[tuple[Mention, ...]],
+    asked: Sequence[ParsedConstraint],
+    sensitivity: Sensitivity,
+) -> list[tuple[Finding, ...]]:
+    """
+    Return the findings of each passage of a document.
+
+    Raises:
+        SdragError: A part of the document could not be read.
+    """
+    mentions = replied(outcome)
+    gated = list(filter(needs_meaning, asked if installed() else ()))
+    limits = [THRESHOLDS[p.constraint.sensitivity or sensitivity] for p in gated]
+    by_form = [
+        *find_by_type(document.text, mentions, asked, document.sentences),
+        *_find_cues(document, asked),
+    ]
+    # The gate decides all of them but structured identifiers, people, and types that
+    # are all that a constraint asks for.
+    everywhere = {
+        p.constraint.id: {*p.everywhere, "PERSON"}
+        for p in gated
+        if p.meaning and " " in p.subject
+    }
+    proposals = [
+        finding
+        for finding in by_form
+        if finding.reason != "checked"
+        and finding.type not in everywhere.get(finding.constraint_id, {finding.type})
+    ]
+    return document.divide(
+        [
+            *set(by_form).difference(proposals),
+            *find_by_name(document, mentions, asked),
+            *find_by_meaning(document, proposals, gated, limits),
+        ]
+    )
+
+
+def _find_cues(
+    document: JoinedText, asked: Sequence[ParsedConstraint]
+) -> Iterator[Finding]:
+    """Yield the sentences of each passage, read alone, that speak of a known topic."""
+    for passage in filter(None, document.passages):
+        for finding in find_by_cue(passage.of(document.text), asked):
+            yield replace(finding, span=shifted(finding.span, passage.start))
