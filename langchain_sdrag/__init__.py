@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 
 if TYPE_CHECKING:
     from langchain_sdrag.answer_guard import AnswerGuard

@@ -17,8 +17,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
-from sdrag.errors import UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import UsageError, require_extra
 from sdrag.value_redactor import ValueRedactor
 
 with require_extra("agents", "Guarding an agent's tools"):

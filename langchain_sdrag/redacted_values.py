@@ -20,7 +20,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 from sdrag.text.value_rewriting import Recurse
 
 with require_extra("agents", "Guarding an agent's tools"):

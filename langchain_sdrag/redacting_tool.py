@@ -24,8 +24,7 @@ from pydantic import Field
 
 from langchain_sdrag.tool_channels import ToolChannels
 from langchain_sdrag.tracing import hide_from_tracers
-from sdrag.errors import HostError, InternalError, SdragError
-from sdrag.extras import require_extra
+from sdrag.errors import HostError, InternalError, SdragError, require_extra
 from sdrag.policy import Policy
 
 with require_extra("agents", "Guarding an agent's tools"):

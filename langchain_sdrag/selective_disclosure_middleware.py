@@ -32,9 +32,7 @@ from langchain_sdrag.tool_answers import checked, named, tool_messages
 from langchain_sdrag.tool_channels import ToolChannels
 from langchain_sdrag.tool_messages import put_together, retrieved_in
 from langchain_sdrag.wrapping import SetupArguments
-from sdrag.arguments import check_call
-from sdrag.errors import UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import UsageError, check_call, require_extra
 from sdrag.principals import current_principal
 from sdrag.state import open_state
 from sdrag.value_redactor import ValueRedactor

@@ -14,8 +14,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
 
-from sdrag.errors import UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import UsageError, require_extra
 
 with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.errors import GraphDrained, GraphInterrupt, ParentCommand

@@ -23,8 +23,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from langchain_sdrag.guarded_store import GuardedStore
-from sdrag.errors import UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import UsageError, require_extra
 from sdrag.value_redactor import ValueRedactor
 from sdrag.vocabulary import Confidential
 

@@ -42,8 +42,7 @@ from llamaindex_sdrag.principals import PrincipalResolver
 from llamaindex_sdrag.redacted_values import value_redactor
 from llamaindex_sdrag.tracing import hide_from_tracers
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
-from sdrag.arguments import check_call
-from sdrag.errors import HostError, SdragError, UsageError
+from sdrag.errors import HostError, SdragError, UsageError, check_call
 from sdrag.policy import Policy, metadata_of_any
 from sdrag.value_redactor import NOTHING, ValueRedactor
 from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup

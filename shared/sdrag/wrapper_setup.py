@@ -21,7 +21,6 @@ from typing import Any, Literal, Required, Self, TypedDict, TypeVar, cast
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import is_instance_schema
 
-from sdrag.arguments import check_call, check_type, unknown_argument
 from sdrag.detectors import Detector, detector_identity
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import Limits, Port, Ports
@@ -33,7 +32,7 @@ from sdrag.engine import (
     audit_sinks,
     keyed_hash,
 )
-from sdrag.errors import UsageError
+from sdrag.errors import UsageError, check_call, check_type, unknown_argument
 from sdrag.judges import Judges, check_judges, scoring
 from sdrag.local_extra import check_local_extra, embeds
 from sdrag.pipeline import Engine

@@ -15,7 +15,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import AuditEvent, AuditLog, Decision, Passage, UsageError
 from sdrag.cli import main
-from sdrag.privacy.audit_log import event_schema, read_log, summed
+from sdrag.privacy.audit_log import event_schema, read_log
 from sdrag.testing import canary
 from tests.support.faces import Documents, Nodes, Scenario
 
@@ -84,7 +84,7 @@ def test_many_threads_append_whole_lines(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: logs[n % 4](EVENT), range(400)))
 
-    assert [line.event for line in read_log(path) if line] == [EVENT] * 400
+    assert [line[1] for line in read_log(path) if line] == [EVENT] * 400
 
 
 def test_a_log_survives_a_pickle(tmp_path):
@@ -92,7 +92,7 @@ def test_a_log_survives_a_pickle(tmp_path):
     log = pickle.loads(pickle.dumps(AuditLog(tmp_path / "audit.jsonl")))  # noqa: S301 -- our own
     log(EVENT)
 
-    assert summed(tmp_path / "audit.jsonl").stages.total() == 1
+    assert len(list(read_log(tmp_path / "audit.jsonl"))) == 1
 
 
 def test_a_line_that_is_cut_off_is_an_error(tmp_path, monkeypatch):
@@ -144,24 +144,6 @@ def test_the_command_counts(log, monkeypatch, capsys):
     assert "2 lines are no audit event" in out
 
 
-def test_the_page_says_what_to_do_and_runs_nothing(log, tmp_path, monkeypatch):
-    """What stands in a log is escaped: somebody else may have written it."""
-    evil = AuditEvent(
-        "<script>alert(1)</script>",
-        "<img src=x>",
-        (Decision("<i>", "dropped", "<b>", "<u>", ("<s>",)),),
-        0.1,
-    )
-    AuditLog(log)(evil)
-    page = tmp_path / "audit.html"
-
-    assert ran(monkeypatch, str(log), "--html", str(page)) == 0
-    html = page.read_text()
-    assert "The passage belongs to another tenant." in html
-    for tag in ("<script", "<img", "<i>", "<u>", "<s>", "http:", "https:"):
-        assert tag not in html
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -170,8 +152,6 @@ def test_the_page_says_what_to_do_and_runs_nothing(log, tmp_path, monkeypatch):
         ["empty.jsonl"],
         ["binary.jsonl"],
         ["other.jsonl"],
-        ["audit.jsonl", "--html", "gone/page.html"],
-        ["audit.jsonl", "--html", "."],
         ["audit.jsonl", "--htm", "page.html"],
         [],
     ],

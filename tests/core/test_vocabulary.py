@@ -18,8 +18,13 @@ import sdrag
 from sdrag import errors
 from sdrag.effects.prompts import sensitive
 from sdrag.effects.steps import Embed, Reply, Score, Search
-from sdrag.errors import MissingExtraError, PolicyError, SdragError, UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import (
+    MissingExtraError,
+    PolicyError,
+    SdragError,
+    UsageError,
+    require_extra,
+)
 from sdrag.principals import acting_as, current_principal
 from sdrag.privacy.audit import AuditEvent, emit, log_event
 from sdrag.testing import canary

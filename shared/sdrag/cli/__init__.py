@@ -20,7 +20,7 @@ def main() -> None:
         ):  # a name or text may have any character
             stream.reconfigure(errors="backslashreplace")
     try:
-        from sdrag.extras import require_extra
+        from sdrag.errors import require_extra
 
         with require_extra("cli", "The sdrag command"):
             from sdrag.cli.app import app

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sdrag.documents import TEXT_KEYS, UnreadableError, parquet_rows, row_count
-from sdrag.errors import HostError, UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.vocabulary import Passage
 
 __all__ = ["Chunks", "chunks_in"]

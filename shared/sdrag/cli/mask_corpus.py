@@ -23,8 +23,7 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.documents import ReadFile, Skipped, read_files
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import EffectRunner, run
-from sdrag.errors import UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import UsageError, require_extra
 from sdrag.linkage.carried import Carried
 from sdrag.linkage.checkpoint import detect_all
 from sdrag.linkage.document_files import read_documents

@@ -7,8 +7,7 @@ from typing import Any
 
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.tokens import text_of
-from sdrag.errors import UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import UsageError, require_extra
 
 __all__ = [
     "LOCAL",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sdrag.effects.progress import Progress
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 
 __all__ = ["progress_bar"]
 

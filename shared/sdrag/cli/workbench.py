@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sdrag.errors import UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import UsageError, require_extra
 
 __all__ = ["workbench"]
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sdrag.errors import HostError, UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import HostError, UsageError, require_extra
 
 __all__ = ["RayOptions", "is_running", "ray_session"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 
 __all__ = ["decoded"]
 

@@ -21,7 +21,7 @@ from sdrag.documents.encodings import decoded
 from sdrag.documents.markup import html_text, word_text
 from sdrag.documents.parquet_rows import parquet_rows
 from sdrag.documents.records import MAX_UNPACKED, Record, UnreadableError, record_of
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 
 __all__ = ["READERS", "SUFFIXES", "Reader"]
 

@@ -23,7 +23,7 @@ from sdrag.documents.parquet_limits import (
 )
 from sdrag.documents.parquet_values import plain_rows
 from sdrag.documents.records import ID_KEYS, MAX_UNPACKED, TEXT_KEYS, UnreadableError
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 
 if TYPE_CHECKING:
     import pyarrow as pa

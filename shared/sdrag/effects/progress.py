@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 
 __all__ = ["Progress", "progress_bar"]
 

@@ -25,8 +25,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sdrag.effects.batches import batched
-from sdrag.errors import InternalError, MissingExtraError, UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import InternalError, MissingExtraError, UsageError, require_extra
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sdrag.errors import UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import UsageError, require_extra
 from sdrag.vocabulary import Confidential
 
 if TYPE_CHECKING:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,12 +19,12 @@ from sdrag.errors import UsageError
 from sdrag.privacy.audit import AuditEvent
 from sdrag.reasons import REASONS
 
-__all__ = ["AuditLog", "AuditSummary", "LogLine", "event_schema", "read_log", "summed"]
+__all__ = ["AuditLog", "event_schema", "read_log"]
 
 _VERSION = 1
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 _OWNER_ONLY = 0o600
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_EVENT = TypeAdapter(AuditEvent)
 
 
 class AuditLog:
@@ -56,11 +54,8 @@ class AuditLog:
 
     def __call__(self, event: AuditEvent) -> None:
         """Append an event."""
-        line = {
-            "version": _VERSION,
-            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            **event.as_dict(),
-        }
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = {"version": _VERSION, "time": now, **event.as_dict()}
         self._append(json.dumps(line, separators=(",", ":")).encode() + b"\n")
 
     def _append(self, data: bytes) -> None:
@@ -78,85 +73,16 @@ class AuditLog:
             ) from None
 
 
-@dataclass(frozen=True, slots=True)
-class LogLine:
+def read_log(path: Path) -> Iterator[tuple[str, AuditEvent] | None]:
     """
-    One line of a log.
-
-    Args:
-        time: When the event was written, ISO 8601 in UTC.
-        event: The event.
-    """
-
-    time: str
-    event: AuditEvent
-
-
-@dataclass(slots=True)
-class AuditSummary:
-    """
-    What a log holds, in counts.
-
-    Args:
-        stages: Events by stage.
-        actions: Decisions by action.
-        rules: Decisions by rule and reason; a reason may be empty.
-        constraints: Passages by the constraint that was applied to them.
-        spans: Stretches of text that were replaced.
-        policies: Events by the hash of the policy in force.
-        seconds: The wall time of each event, by stage.
-        model_calls: Prompts that were sent.
-        tokens_in: What models read.
-        tokens_out: What models wrote.
-        first: The time of the first event; empty where there is none.
-        last: That of the last one.
-        unreadable: Lines that are no audit event.
-    """
-
-    stages: Counter[str] = field(default_factory=Counter)
-    actions: Counter[str] = field(default_factory=Counter)
-    rules: Counter[tuple[str, str]] = field(default_factory=Counter)
-    constraints: Counter[str] = field(default_factory=Counter)
-    policies: Counter[str] = field(default_factory=Counter)
-    seconds: dict[str, list[float]] = field(default_factory=dict)
-    spans: int = 0
-    model_calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    first: str = ""
-    last: str = ""
-    unreadable: int = 0
-
-    def add(self, line: LogLine) -> None:
-        """Count an event."""
-        event = line.event
-        self.first = self.first or line.time
-        self.last = line.time
-        self.stages[event.stage] += 1
-        self.policies[event.policy_hash] += 1
-        self.seconds.setdefault(event.stage, []).append(event.seconds)
-        self.model_calls += event.model_calls
-        self.tokens_in += event.tokens_in
-        self.tokens_out += event.tokens_out
-        for decision in event.decisions:
-            self.actions[decision.action] += 1
-            self.rules[decision.rule, decision.reason] += 1
-            self.constraints.update(decision.constraint_ids)
-            self.spans += decision.spans
-
-
-def read_log(path: Path) -> Iterator[LogLine | None]:
-    """
-    Yield the lines of a log; None for a line that is no audit event.
+    Yield the time (ISO 8601) and the event of each line; None where it holds no event.
 
     Raises:
         UsageError: The file cannot be read.
     """
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            for text in file:
-                if text.strip():
-                    yield _line(text)
+            yield from (_read(line) for line in file if line.strip())
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read ({type(error).__name__}).",
@@ -164,23 +90,19 @@ def read_log(path: Path) -> Iterator[LogLine | None]:
         ) from None
 
 
-def summed(path: Path) -> AuditSummary:
-    """Return what a log holds, in counts; as `read_log`."""
-    summary = AuditSummary()
-    for line in read_log(path):
-        if line is None:
-            summary.unreadable += 1
-        else:
-            summary.add(line)
-    return summary
+def _read(line: str) -> tuple[str, AuditEvent] | None:
+    try:
+        event = json.loads(line)
+        if event.pop("version") != _VERSION:
+            return None
+        time = datetime.fromisoformat(event.pop("time")).isoformat()
+        return time, _EVENT.validate_python(event)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
 
 
 def event_schema() -> dict[str, Any]:
-    """
-    Return the JSON schema (draft 2020-12) of one line of a log, as plain data.
-
-    A reason is empty, one of the codes, or a code after what it was hidden in.
-    """
+    """Return the JSON schema (draft 2020-12) of one line of a log, as plain data."""
     schema = _EVENT.json_schema()
     schema["properties"] = {
         "version": {"const": _VERSION, "description": "Of this schema."},
@@ -188,20 +110,7 @@ def event_schema() -> dict[str, Any]:
         **schema["properties"],
     }
     schema["required"] = ["version", "time", *schema["required"]]
+    # A reason is empty, one of the codes, or a code after what it was hidden in.
     schema["$defs"]["Decision"]["properties"]["reason"]["examples"] = sorted(REASONS)
-    return {"$schema": _DIALECT, **schema, "title": "sdrag audit event"}
-
-
-_EVENT = TypeAdapter(AuditEvent)
-
-
-def _line(text: str) -> LogLine | None:
-    try:
-        said = json.loads(text)
-        if not isinstance(said, Mapping) or said.get("version") != _VERSION:
-            return None
-        event = {k: v for k, v in said.items() if k not in {"version", "time"}}
-        time = datetime.fromisoformat(said["time"])
-        return LogLine(time.isoformat(), _EVENT.validate_python(event))
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": dialect, **schema, "title": "sdrag audit event"}

@@ -13,7 +13,7 @@ from collections import Counter
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 from sdrag.privacy.audit import AuditEvent
 
 if TYPE_CHECKING:
@@ -56,10 +56,7 @@ class OpenTelemetrySink:
         data_source: str = "",
     ) -> None:
         with require_extra("otel", "OpenTelemetrySink"):
-            from opentelemetry import (  # noqa: PLC0415 - an extra
-                metrics,
-                trace,
-            )
+            from opentelemetry import metrics, trace  # noqa: PLC0415 -- an extra
         self._tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
         meter = metrics.get_meter(_NAME, meter_provider=meter_provider)
         self._decisions = meter.create_counter("sdrag.decisions", "{decision}")

@@ -12,20 +12,17 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from threading import Lock
 from typing import Any
 
 from sdrag.privacy.audit import AuditEvent
 from sdrag.reasons import WARNED, explain
-from sdrag.vocabulary import Constraint, Decision, Passage
-
-__all__ = ["OperatorWarnings"]
+from sdrag.vocabulary import Constraint, Passage
 
 _logger = logging.getLogger("sdrag")
 _NO_PASSAGE = {"answer", "constraints", "query"}
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{0,63}", re.ASCII)
 _OF_TOOLS = (
-    "Every tool is guarded. If this one retrieves nothing, guard those that do alone:"
+    " Every tool is guarded. If this one retrieves nothing, guard those that do alone:"
     " name them in `tools=[...]` of `SelectiveDisclosureMiddleware`, or pass them alone"
     " to `guard_tool`."
 )
@@ -36,52 +33,66 @@ _WHERE_MISSING = {
 
 
 class OperatorWarnings:
-    """What one wrapper has warned of; several threads may share it."""
+    """What one wrapper has warned of."""
 
-    __slots__ = ("_lock", "_said")
+    __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._said: set[Hashable] = set()
+        self._known: set[Hashable] = set()
 
     def of_event(
         self, event: AuditEvent, *, nothing_left: bool, tool: str | None = None
     ) -> None:
-        """
-        Warn of what an event shows.
-
-        Args:
-            event: Of one request.
-            nothing_left: The request was to return passages, and returns none.
-            tool: The name of the tool whose result the passages are.
-        """
-        codes = Counter(
-            decision.reason for decision in event.decisions if decision.reason in WARNED
-        )
-        for code, count in codes.items():
-            self._once(code, "%s: %s %d.%s", event.stage, code, count, _of(code))
+        """Warn of what an event shows, and of a request that is left no passage."""
+        codes = Counter(item.reason for item in event.decisions)
+        for code in codes.keys() & WARNED:
+            mend = _mend(code)
+            self._once(code, "%s: %s %d.%s", event.stage, code, codes[code], mend)
         if nothing_left:
             self._of_nothing(event, tool)
 
+    def _of_nothing(self, event: AuditEvent, tool: str | None) -> None:
+        """Warn that all passages were withheld, unless another warning says why."""
+        withheld = [
+            item
+            for item in event.decisions
+            if item.action in {"dropped", "withheld"}
+            and item.subject not in _NO_PASSAGE
+        ]
+        codes = Counter(item.reason for item in withheld).most_common()
+        if {code for code, _ in codes} <= WARNED:
+            return
+        what = "all passages of a request were withheld"
+        if tool is not None:
+            name = f"the tool {tool!r}" if _IDENTIFIER.fullmatch(tool) else "a tool"
+            what = f"nothing is left of what {name} returned"
+        ids = sorted({name for item in withheld for name in item.constraint_ids})
+        self._once(
+            ("nothing left", tool),
+            "%s: %s (%s)%s.%s%s",
+            event.stage,
+            what,
+            ", ".join(f"{code} {count}" for code, count in codes),
+            f", by {', '.join(ids)}" if ids else "",
+            _mend(codes[0][0]),
+            "" if tool is None else _OF_TOOLS,
+        )
+
     def of_keys(self, rules: Iterable[Constraint], passages: Sequence[Passage]) -> None:
         """Warn of the keys of a `where` that no passage of a corpus carries."""
-        if not passages:
-            return
         carried = {key for passage in passages for key in passage.metadata}
-        for rule in rules:
-            for key in rule.where:
-                if key in carried:
-                    continue
-                self._once(
-                    (rule.id, key),
-                    "The `where` of constraint %s names %s, which none of %d chunks"
-                    " carries: %s. Check how the key is spelt in the policy and in the"
-                    " metadata.",
-                    rule.id,
-                    f"the key {key!r}" if _IDENTIFIER.fullmatch(key) else "a key",
-                    len(passages),
-                    _WHERE_MISSING[rule.where_missing],
-                )
+        missing = ((r, key) for r in rules for key in r.where if key not in carried)
+        for rule, key in missing if passages else ():
+            self._once(
+                (rule.id, key),
+                "The `where` of constraint %s names %s, which none of %d chunks"
+                " carries: %s. Check how the key is spelt in the policy and in the"
+                " metadata.",
+                rule.id,
+                f"the key {key!r}" if _IDENTIFIER.fullmatch(key) else "a key",
+                len(passages),
+                _WHERE_MISSING[rule.where_missing],
+            )
 
     def of_documents(self, passages: Sequence[Passage]) -> None:
         """Warn of chunks of which nobody knows what document they are of."""
@@ -96,51 +107,12 @@ class OperatorWarnings:
                 len(passages),
             )
 
-    def _of_nothing(self, event: AuditEvent, tool: str | None) -> None:
-        """Warn that all passages were withheld, unless another warning says why."""
-        withheld = [
-            decision for decision in event.decisions if _takes_a_passage(decision)
-        ]
-        codes = Counter(item.reason for item in withheld)
-        if codes.keys() <= WARNED:
-            return
-        ids = sorted({name for item in withheld for name in item.constraint_ids})
-        (first, _), *_ = codes.most_common(1)
-        what, mend = "all passages of a request were withheld", ""
-        if tool is not None:
-            known = _IDENTIFIER.fullmatch(tool)
-            what = (
-                f"nothing is left of what {f'the tool {tool!r}' if known else 'a tool'}"
-            )
-            what, mend = f"{what} returned", f" {_OF_TOOLS}"
-        self._once(
-            ("nothing left", tool),
-            "%s: %s (%s)%s.%s%s",
-            event.stage,
-            what,
-            ", ".join(f"{code} {count}" for code, count in codes.most_common()),
-            f", by {', '.join(ids)}" if ids else "",
-            _of(first),
-            mend,
-        )
-
     def _once(self, cause: Hashable, message: str, *args: Any) -> None:
-        with self._lock:
-            known = cause in self._said
-            self._said.add(cause)
-        if not known:
+        if cause not in self._known:
+            self._known.add(cause)
             _logger.warning(message, *args)
 
-    def __reduce__(self) -> tuple[type[OperatorWarnings], tuple[()]]:
-        """Begin anew in a copy: a lock belongs to one process."""
-        return OperatorWarnings, ()
 
-
-def _of(code: str) -> str:
+def _mend(code: str) -> str:
     reason = explain(code)
     return f" {reason.happened} {reason.mend}" if reason else ""
-
-
-def _takes_a_passage(decision: Decision) -> bool:
-    taken = decision.action in {"dropped", "withheld"}
-    return taken and decision.subject not in _NO_PASSAGE

@@ -16,8 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sdrag.errors import HostError, UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.state.database import Connection, Rows, lost_state
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from sdrag.detectors.local.tables import common_words
 from sdrag.effects.steps import Outcome, Steps, replied, try_each
 from sdrag.embeddings import has_network
 from sdrag.embeddings.windows import Window, check_finite, read_words
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 from sdrag.vocabulary import SCORE_DIGITS, Mention, Span
 
 if TYPE_CHECKING:

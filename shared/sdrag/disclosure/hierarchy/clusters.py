@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sdrag.extras import require_extra
+from sdrag.errors import require_extra
 
 __all__ = ["clusters", "fitting_clusters"]
 

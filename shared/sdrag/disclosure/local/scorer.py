@@ -25,8 +25,7 @@ from sdrag.embeddings.windows import (
     read_words,
     tokenize,
 )
-from sdrag.errors import UsageError
-from sdrag.extras import require_extra
+from sdrag.errors import UsageError, require_extra
 from sdrag.vocabulary import SCORE_DIGITS, Confidential, Span
 
 if TYPE_CHECKING:
