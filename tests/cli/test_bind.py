@@ -143,91 +143,18 @@ def test_a_parquet_file_without_chunks_is_refused(table, reason, policy, tmp_pat
 
 
 def test_a_dry_run_writes_nothing(policy, lines, tmp_path):
-    """It counts chunks, and how many calls and tokens a model would take."""
-    state = tmp_path / "s"
+    """It counts chunks, documents and how many calls a model would take."""
+    state, more = tmp_path / "s", tmp_path / "more.json"
+    more.write_text(json.dumps(["Remove names of witnesses"] * 9), encoding="utf-8")
+    model = ("--dry-run", "--llm", "langchain:openai:any")
 
     plain = told(policy, lines, "--state", state, "--dry-run")
-    asked = told(policy, lines, "--dry-run", "--llm", "langchain:openai:any")
+    asked, nine = told(policy, lines, *model), told(more, lines, *model)
 
-    assert plain["chunks"] == 3
-    assert {plain[name] for name in OF_MODEL} == {0}
-    assert asked["calls"] == 1
-    assert asked["confirmations"] == 1
-    assert asked["tokens_in"] > asked["tokens_out"] > 0
+    assert plain == {"chunks": 3, "documents": asked["documents"], "calls": 0}
+    assert asked["calls"] == asked["documents"]
+    assert nine["calls"] == 3 * asked["documents"]  # a few constraints a call
     assert not state.exists()
-
-
-MODEL = ("--dry-run", "--llm", "langchain:openai:any")
-NAMES = ("Adela Voss", "Bruno Hale", "Clara Moss", "Edgar Quill", "Greta Thorn")
-
-
-def estimated(tmp_path, chunks, **section):
-    """Estimate what a model would cost for chunks, each a document and its text."""
-    rows = [
-        {"id": str(number), "text": text, "metadata": {"source": source}}
-        for number, (source, text) in enumerate(chunks)
-    ]
-    lines, policy = tmp_path / "c.jsonl", tmp_path / "p.json"
-    lines.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    written = {"constraints": ["Remove names of witnesses"], "disclosure": section}
-    policy.write_text(json.dumps(written), encoding="utf-8")
-    return told(policy, lines, *MODEL)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "calls"),
-    [
-        ({"a": [60]}, 1),
-        ({"a": [60, 60, 60, 60]}, 1),
-        ({"a": [60, 60, 60, 60, 60]}, 2),
-        ({"a": [200, 200]}, 2),
-        ({"a": [600]}, 3),
-        ({"a": [60], "b": [60]}, 2),
-    ],
-)
-def test_chunks_of_a_document_share_calls(sizes, calls, tmp_path):
-    """As many as its text fills, of 64 tokens each."""
-    chunks = [(name, "x" * size) for name, own in sizes.items() for size in own]
-
-    assert estimated(tmp_path, chunks, token_budget=64)["calls"] == calls
-
-
-def test_confirmations_follow_what_the_local_engine_marks(tmp_path):
-    """One for every twenty forms of a document, and none where none are asked for."""
-    nothing = [("a", "The harbour was quiet.")]
-    some = [("a", f"The witness {name} spoke.") for name in NAMES]
-    apart = [(name, text) for name, (_, text) in zip(NAMES, some, strict=True)]
-
-    assert estimated(tmp_path, nothing)["confirmations"] == 0
-    assert estimated(tmp_path, some)["confirmations"] == 1
-    assert estimated(tmp_path, apart)["confirmations"] == 5
-    assert estimated(tmp_path, some, with_model="union")["confirmations"] == 0
-
-
-def test_more_constraints_cost_more(policy, lines, tmp_path):
-    """A call for each few of them, with its instructions; the text counts each time."""
-    rules = {"constraints": ["Remove names of witnesses"] * 9}
-    more = tmp_path / "more.json"
-    more.write_text(json.dumps(rules), encoding="utf-8")
-
-    one, nine = told(policy, lines, *MODEL), told(more, lines, *MODEL)
-
-    assert (one["calls"], nine["calls"]) == (1, 3)
-    assert nine["tokens_in"] > one["tokens_in"]
-    assert nine["tokens_out"] > one["tokens_out"]
-
-
-def test_an_estimate_says_what_it_is(policy, lines):
-    """And what is not in it; the JSON stands on the last line all the same."""
-    done = (
-        CliRunner()
-        .invoke(app, ["bind", str(policy), str(lines), *MODEL, "--json"])
-        .stdout
-    )
-
-    assert "from none to so many" in done
-    assert "asked again" in done
-    assert json.loads(done.splitlines()[-1])["chunks"] == 3
 
 
 def test_what_cannot_work_is_said_before_anything_is_read(policy, lines, chroma):

@@ -1,4 +1,4 @@
-"""`sdrag preview` and `sdrag explain`: what a policy hides, and why."""
+"""`sdrag preview`: what a policy hides from documents and from a text, and why."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sdrag.cli import main, preview
+from sdrag.cli import main
 from sdrag.cli.app import app
-from sdrag.cli.preview_journal import PreviewJournal
 from sdrag.explanation import Explainer
 
 runner = CliRunner()
@@ -185,68 +184,6 @@ def test_the_page_is_its_owners_alone(folder: Path, before) -> None:
     assert not (folder / "p.html.partial").exists()
 
 
-class Stopped(Exception):  # noqa: N818 - somebody presses Ctrl-C
-    pass
-
-
-@pytest.mark.parametrize("cut", [0, 7])
-def test_a_preview_that_was_stopped_goes_on(folder: Path, monkeypatch, cut) -> None:
-    """To the same bytes; what was read is not read again, and no journal stays."""
-    page, whole = folder / "p.html", folder / "whole.html"
-    command = ["preview", str(folder / "policy.yaml"), str(folder / "documents")]
-    call(*command, "--html", whole)
-    explain = Explainer.explain
-    read: list[str] = []
-
-    def stopping(self, chunks, asker=None):
-        if len(read) == 1:
-            raise Stopped
-        read.extend(chunk.id for chunk in chunks)
-        return explain(self, chunks, asker)
-
-    monkeypatch.setattr(preview, "_AT_ONCE", 1)
-    monkeypatch.setattr(Explainer, "explain", stopping)
-    assert runner.invoke(app, [*command, "--html", str(page)]).exit_code == 1
-    journal = folder / "p.html.progress"
-    assert stat.S_IMODE(journal.stat().st_mode) == 0o600
-    assert "Meyers" not in journal.read_text()
-    assert not page.exists()
-    with journal.open("r+b") as file:  # as a kill leaves it
-        file.truncate(journal.stat().st_size - cut)
-
-    before = list(read)
-    monkeypatch.setattr(
-        Explainer,
-        "explain",
-        lambda *given: read.extend(chunk.id for chunk in given[1]) or explain(*given),
-    )
-    call(*command, "--html", page)
-    assert page.read_bytes() == whole.read_bytes()
-    assert not journal.exists()
-    again = set(read[len(before) :]) & set(before)
-    assert bool(again) is bool(cut)
-
-
-def test_a_journal_of_another_policy_is_not_used(folder: Path, monkeypatch) -> None:
-    """Nor one of another role: what was found there is not found here."""
-    page = folder / "p.html"
-    command = ("preview", folder / "policy.yaml", folder / "documents", "--html", page)
-    with monkeypatch.context() as patch:
-        patch.setattr(PreviewJournal, "remove", lambda self: None)
-        call(*command, "--as", "clerk")
-    assert (folder / "p.html.progress").exists()
-    assert call(*command)[1]["constraints"]["names"]["spans"] == 2
-
-
-@pytest.mark.parametrize("line", ["[]", "{}", '{"key": 5}', "no json", "\0"])
-def test_a_journal_of_another_hand_is_begun_anew(folder: Path, line) -> None:
-    """It is no error, and nothing of it is believed."""
-    page = folder / "p.html"
-    (folder / "p.html.progress").write_text(f"{line}\n{line}\n")
-    call("preview", folder / "policy.yaml", folder / "documents", "--html", page)
-    assert "Jonathan Meyers</mark>" in page.read_text("utf-8")
-
-
 def test_a_constraint_that_needs_a_model_is_named(folder: Path) -> None:
     """It is left out of the preview, and the preview says so."""
     (folder / "policy.yaml").write_text(
@@ -259,7 +196,7 @@ def test_a_constraint_that_needs_a_model_is_named(folder: Path) -> None:
 
 def test_one_text_is_explained(folder: Path) -> None:
     """Offsets and causes are in the JSON; the words are shown above it."""
-    output, found = call("explain", folder / "policy.yaml", "--text", TEXT)
+    output, found = call("preview", folder / "policy.yaml", "--text", TEXT)
     (span,) = found["spans"]
     assert TEXT[span["start"] : span["end"]] == "Jonathan Meyers"
     causes = [(cause["by"], cause["type"]) for cause in span["causes"]]
@@ -273,7 +210,7 @@ def test_one_text_is_explained(folder: Path) -> None:
 
 def test_a_text_is_read_from_stdin(folder: Path) -> None:
     """Without --text the text comes through a pipe."""
-    command = ["explain", str(folder / "policy.yaml")]
+    command = ["preview", str(folder / "policy.yaml")]
     result = runner.invoke(app, command, input=TEXT)
     assert result.exit_code == 0, result.output
     assert "[person] left" in result.output
@@ -292,11 +229,13 @@ def test_a_text_is_read_from_stdin(folder: Path) -> None:
         ("preview", "policy.yaml", "documents", "--llm", "other"),
         ("preview", "policy.yaml", "documents", "--unknown"),
         ("preview", "policy.yaml"),
-        ("explain", "missing.yaml", "--text", "x"),
-        ("explain", "documents/d.bin", "--text", "x"),
-        ("explain", "policy.yaml", "--text", " "),
-        ("explain", "policy.yaml", "--text", "x", "--llm", "other"),
-        ("explain", "policy.yaml", "--unknown"),
+        ("preview", "missing.yaml", "--text", "x"),
+        ("preview", "documents/d.bin", "--text", "x"),
+        ("preview", "policy.yaml", "--text", " "),
+        ("preview", "policy.yaml", "--text", "x", "--llm", "other"),
+        ("preview", "policy.yaml", "--unknown"),
+        ("preview", "policy.yaml", "documents", "--text", "x"),
+        ("preview", "policy.yaml", "--text", "x", "--html", "p.html"),
     ],
 )
 def test_a_wrong_call_ends_with_2_and_writes_nothing(

@@ -13,6 +13,8 @@ CHUNK = '{"id": "1", "text": "The quay opens at six."}\n'
 WRONG = {
     "check": [
         [],
+        ["--schema"],
+        ["--schema", "other"],
         ["missing.yaml"],
         ["documents"],
         ["binary"],
@@ -50,16 +52,6 @@ WRONG = {
         ["policy.yaml", "--chroma", "missing", "--state", "s.sqlite"],
         ["policy.yaml", "--chroma", "documents", "--state", "s.sqlite"],
         ["policy.yaml", "chunks.jsonl", "--unknown"],
-    ],
-    "schema": [
-        ["other"],
-        ["policy", "audit"],
-        ["--output", "documents"],
-        ["--output", "missing/s.json"],
-        ["--output", "binary/s.json"],
-        ["--output"],
-        ["--unknown"],
-        ["--output", "/proc/s.json"],
     ],
     "eval": [
         [],

@@ -261,7 +261,7 @@ def test_the_hosts_embeddings_take_the_place_of_the_packaged_ones(ask):
 
 
 def test_what_is_said_of_a_policy_is_what_a_wrapper_does():
-    """`sdrag check` and `sdrag explain` read the same answer."""
+    """`sdrag check` and `sdrag preview` read the same answer."""
     policy = Policy.read(
         {"constraints": [*FORMS["constraints"], *MEANT["constraints"]]}
     )

@@ -13,12 +13,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.ray_engine import FORMS_ONLY, bind_here, rows
+from benchmarks.ray_engine import bind_here, rows
 from sdrag.detectors.local import LocalDetector
-from sdrag.distributed import RayOptions, bind_corpus, mask_corpus, preview_corpus
+from sdrag.distributed import RayOptions, bind_corpus, mask_corpus
 from sdrag.effects.steps import Outcome, Steps
 from sdrag.errors import HostError
-from sdrag.explanation import Explainer
 from sdrag.linkage import mask_corpus as mask_here
 from sdrag.policy import Policy
 from sdrag.state import open_state
@@ -69,17 +68,6 @@ def test_binding_writes_the_same_rows(tmp_path: Path) -> None:
     bind_corpus(lambda: documents, policy, state)
     assert list(rows(one / "state.sqlite")) == list(rows(state))
     assert bind_corpus(lambda: documents, policy, state).read == 0
-
-
-def test_a_preview_says_the_same() -> None:
-    """Explanations are those of one process."""
-    policy, documents = Policy.read(FORMS_ONLY), corpus(20)
-    batches = [documents[:10], documents[10:]]
-    there = [e for some in preview_corpus(batches, policy) for e in some]
-    here = [e for some in batches for e in Explainer(policy).explain(some)]
-    assert [(e.id, e.spans, e.released) for e in here] == [
-        (e.id, e.spans, e.released) for e in there
-    ]
 
 
 @dataclass(frozen=True)

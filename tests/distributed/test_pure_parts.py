@@ -16,18 +16,15 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, RayPlacement, linking, masking
 from sdrag.distributed.binding import _binding, _engine, _local, _Replaying
 from sdrag.distributed.linking import RayLinks, links_in_part
-from sdrag.distributed.previewing import _explaining, _plain
 from sdrag.distributed.workers import _answered, _opened, _ready
 from sdrag.effects.steps import run
 from sdrag.errors import HostError, UsageError
-from sdrag.explanation import Explainer
-from sdrag.explanation.stored import opened
 from sdrag.linkage import mask_corpus as mask_here
 from sdrag.linkage.edges import Edges, find_edges, joined
 from sdrag.linkage.linked_pairs import ranked
 from sdrag.pipeline import bind
 from sdrag.policy import Policy
-from sdrag.vocabulary import Passage, Principal
+from sdrag.vocabulary import Passage
 from tests.distributed.corpora import KEY, corpus
 
 RULES = {"constraints": [{"text": "Hide telephone numbers", "always": True}]}
@@ -129,24 +126,6 @@ class _Refusing:
 
     def locate(self, *_: Any) -> Any:
         raise AssertionError
-
-
-def test_explanations_come_back_whole() -> None:
-    """A worker's answer is what the explainer says here."""
-    rules = Policy.read(RULES)
-    chunks = [Passage("c", "Call 0171 5550101 at noon.", {})]
-    (answer,) = _explaining(rules, None)(masking.plain_passages(chunks))
-    (here,) = Explainer(rules).explain(chunks)
-    words = {rule.id: rule.text for rule in rules.rules}
-    there = opened(chunks[0], answer, words)
-    assert (here.spans, here.released) == (there.spans, there.released)
-
-
-def test_a_worker_knows_all_of_who_asks() -> None:
-    """Rules may look at a tenant, a level or an attribute, and not at roles alone."""
-    asker = Principal("clerk-7", "harbour", frozenset({"clerk"}), 3, {"desk": "north"})
-
-    assert Principal(**through_pickle(_plain(asker))) == asker
 
 
 @pytest.mark.parametrize("name", ["workers", "blocks", "memory"])

@@ -11,12 +11,10 @@ from sdrag.cli.audit import audit
 from sdrag.cli.bind import bind
 from sdrag.cli.check import check
 from sdrag.cli.eval import evaluate
-from sdrag.cli.explain import explain
 from sdrag.cli.init import init
 from sdrag.cli.mask import mask
 from sdrag.cli.preview import preview
 from sdrag.cli.scan import scan
-from sdrag.cli.schema import schema
 from sdrag.cli.workbench import workbench
 
 __all__ = ["app"]
@@ -31,13 +29,11 @@ for _command in (
     init,
     check,
     preview,
-    explain,
     workbench,
     bind,
     mask,
     scan,
     audit,
-    schema,
 ):
     app.command()(_command)
 app.command("eval")(evaluate)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
@@ -15,6 +17,7 @@ from sdrag.cli.models import LOCAL, chat_model
 from sdrag.cli.options import AsJson, KeyFile, RunOn, SpillFolder
 from sdrag.cli.progress_bar import progress_bar
 from sdrag.cli.ray_engine import check_engine
+from sdrag.effects.batches import batched
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 
@@ -42,7 +45,7 @@ def bind(
         str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
     ] = "local",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Estimate, and write nothing.")
+        bool, typer.Option("--dry-run", help="Count the work, and write nothing.")
     ] = False,
     engine: RunOn = "local",
     ray_spill: SpillFolder = None,
@@ -63,10 +66,7 @@ def bind(
     if not source.count:
         raise UsageError("There is no chunk to bind.", hint="See `--help`.")
     if dry_run:
-        from sdrag.cli.estimate import NOTES, estimate
-
-        estimated = estimate(rules, source, has_model=llm != LOCAL)
-        _print(estimated, as_json=as_json, notes="" if llm == LOCAL else NOTES)
+        _print(_count(rules, source, has_model=llm != LOCAL), as_json=as_json)
         return
     if state is None:
         raise UsageError("--state names what is written.")
@@ -77,11 +77,26 @@ def bind(
     _print(found, as_json=as_json)
 
 
+def _count(rules: Policy, source: Chunks, *, has_model: bool) -> dict[str, float | int]:
+    """Count the chunks, their documents and the model's calls for whole documents."""
+    from sdrag.disclosure.texts import with_documents
+
+    documents: Counter[str] = Counter()
+    for some in batched(source.passages(), _AT_ONCE):
+        known = with_documents(some, rules.disclosure.document_keys)
+        documents.update(passage.document_id or passage.id for passage in known)
+    batches = math.ceil(len(rules.rules) / rules.disclosure.batch_size)
+    return {
+        "chunks": documents.total(),
+        "documents": len(documents),
+        "calls": len(documents) * batches if has_model else 0,
+    }
+
+
 def _bound(
     rules: Policy, source: Any, state: tuple[str, Path | None], llm: str
 ) -> dict[str, float | int]:
     from sdrag.disclosure import Ingested
-    from sdrag.effects.batches import batched
     from sdrag.effects.runner import PortRunner, Ports
     from sdrag.effects.steps import run
     from sdrag.embeddings import installed
@@ -163,10 +178,8 @@ def _covered(rules: Policy, llm: str) -> AbstractContextManager[None]:
     return hide_from_tracers(rules, None)
 
 
-def _print(result: dict[str, float | int], *, as_json: bool, notes: str = "") -> None:
+def _print(result: dict[str, float | int], *, as_json: bool) -> None:
     for name, value in result.items():
         typer.echo(f"{name}: {value}")
-    if notes:
-        typer.echo(f"\n{notes}")
     if as_json:
         typer.echo(json.dumps(result))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from sdrag.cli.models import complete_with
 from sdrag.cli.options import AsJson
-from sdrag.errors import PolicyError
+from sdrag.errors import PolicyError, UsageError
 from sdrag.policy import Policy
 
 if TYPE_CHECKING:
@@ -33,10 +33,16 @@ _TO_DO = (
 
 
 def check(
-    policies: Annotated[list[Path], typer.Argument(help="Policy files.")],
+    policies: Annotated[
+        list[Path] | None, typer.Argument(help="Policy files.", show_default=False)
+    ] = None,
     llm: Annotated[
         str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
     ] = "local",
+    schema: Annotated[
+        Literal["policy", "audit"] | None,
+        typer.Option(help="Print a JSON schema instead, for editors and validators."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -46,6 +52,11 @@ def check(
     with 1 where an example fails or a constraint would be refused, with 2 where a file
     is wrong.
     """
+    if schema is not None:
+        _show_schema(schema)
+        return
+    if not policies:
+        raise UsageError("There is no policy file to check.", hint="Name one.")
     complete = complete_with(llm, "--llm")
     found = _Found()
     for path in policies:
@@ -62,6 +73,14 @@ def check(
     if as_json:
         typer.echo(json.dumps(found.result()))
     raise typer.Exit(found.status())
+
+
+def _show_schema(name: Literal["policy", "audit"]) -> None:
+    from sdrag.policy import policy_schema
+    from sdrag.privacy.audit_log import event_schema
+
+    made = policy_schema() if name == "policy" else event_schema()
+    typer.echo(json.dumps(made, indent=2))
 
 
 class _Found:

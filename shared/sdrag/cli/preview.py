@@ -1,11 +1,10 @@
-"""`sdrag preview POLICY PATH...`: what would be withheld from documents, and why."""
+"""`sdrag preview`: what would be withheld from documents or from one text, and why."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.metadata import version
-from itertools import islice
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -13,16 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sdrag.cli.models import LOCAL, complete_with
-from sdrag.cli.options import AsJson, RunOn, SpillFolder
+from sdrag.cli.options import AsJson
 from sdrag.cli.output import counted
 from sdrag.cli.progress_bar import progress_bar
-from sdrag.cli.ray_engine import check_engine
 from sdrag.cli.writing import check_writable, write_whole
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 
 if TYPE_CHECKING:
-    from sdrag.cli.preview_journal import PreviewJournal
     from sdrag.documents import Skipped
     from sdrag.explanation import Explainer, Explanation
     from sdrag.reports.preview_report import Preview
@@ -30,23 +27,27 @@ if TYPE_CHECKING:
 
 __all__ = ["preview"]
 
-Explain = Callable[[Sequence[Sequence["Passage"]]], Iterable[Sequence["Explanation"]]]
 _AT_ONCE = 20
 """So many chunks are read between two steps of the bar."""
+_MAX_BYTES = 1_000_000
 
 
 def preview(
     policy: Annotated[Path, typer.Argument(help="A policy file.")],
-    paths: Annotated[list[Path], typer.Argument(help="Files or folders.")],
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Files or folders; stdin when missing.", show_default=False
+        ),
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="One text, not a file.")] = None,
     html: Annotated[Path | None, typer.Option(help="A page to write.")] = None,
     role: Annotated[
         list[str] | None, typer.Option("--as", help="A role of who asks; repeatable.")
     ] = None,
     llm: Annotated[
         str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
-    ] = "local",
-    engine: RunOn = "local",
-    ray_spill: SpillFolder = None,
+    ] = LOCAL,
     as_json: AsJson = False,
 ) -> None:
     """
@@ -54,33 +55,41 @@ def preview(
 
     Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. The page holds the
     documents themselves, and only its owner can read it: keep it where they may be
-    kept. A preview with a page can be stopped: the same command goes on where it was.
+    kept. Of one text, from --text or stdin, the text itself is shown.
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """
     from sdrag.explanation import Explainer
+    from sdrag.explanation import explain as explain_text
     from sdrag.reports.preview_report import Preview
     from sdrag.vocabulary import Principal
 
-    check_engine(engine, llm)
     read = Policy.read(policy)
     explainer = Explainer(read, complete=complete_with(llm, "--llm"))
+    asker = Principal("preview", roles=frozenset(role)) if role else None
+    if not paths or text is not None:
+        if paths or html is not None:
+            raise UsageError("--text and stdin take no files and no --html.")
+        given = _stdin() if text is None else text
+        if not given.strip():
+            raise UsageError(
+                "There is no text.", hint="Name files, or give --text or text on stdin."
+            )
+        one = explain_text(
+            given,
+            read,
+            principal=asker,
+            complete=complete_with(llm, "--llm"),
+        )
+        _show_text(one)
+        if as_json:
+            typer.echo(json.dumps({"spans": one.as_dict()["spans"]}))
+        return
     if html is not None:
         check_writable(html)
-    asker = Principal("preview", roles=frozenset(role)) if role else None
     started = perf_counter()
     documents, skipped = _read(paths)
-    journal = None
-    if html is not None:
-        from sdrag.cli.preview_journal import PreviewJournal
-
-        about = (read.model_dump_json(), llm, *sorted(role or ()), version("sdrag"))
-        journal = PreviewJournal(html, about)
-    if engine == LOCAL:
-        explain = _here(explainer, asker)
-    else:
-        explain = _on_ray(read, asker, ray_spill)
-    explained = _explained(documents, read, explain, journal)
+    explained = _explain(documents, explainer, asker)
     previewed = Preview(
         {rule.id: rule.text for rule in read.rules},
         explainer.refused,
@@ -88,11 +97,10 @@ def preview(
         skipped,
         len(documents),
     )
-    if html is not None and journal is not None:
+    if html is not None:
         from sdrag.reports.preview_report import render_preview
 
         write_whole(html, render_preview(previewed))
-        journal.remove()
     result = {
         "documents": previewed.documents,
         "chunks": len(previewed.explanations),
@@ -131,57 +139,56 @@ def _read(paths: list[Path]) -> tuple[list[list[Passage]], list[Skipped]]:
     return documents, skipped
 
 
-def _here(explainer: Explainer, asker: Principal | None) -> Explain:
-    return lambda batches: (explainer.explain(some, asker) for some in batches)
-
-
-def _on_ray(policy: Policy, asker: Principal | None, spill: Path | None) -> Explain:
-    from sdrag.distributed import RayOptions, preview_corpus
-
-    options = RayOptions(spill=spill)
-    return lambda batches: preview_corpus(batches, policy, asker, options=options)
-
-
-def _explained(
-    documents: list[list[Passage]],
-    policy: Policy,
-    explain: Explain,
-    journal: PreviewJournal | None,
+def _explain(
+    documents: list[list[Passage]], explainer: Explainer, asker: Principal | None
 ) -> list[Explanation]:
-    """Explain the documents, some at a time; those of the journal are known."""
-    words = {rule.id: rule.text for rule in policy.rules}
-    found = [journal.get(chunks, words) if journal else None for chunks in documents]
+    """Explain the documents, some at a time."""
     total = sum(map(len, documents))
-    done = sum(len(known) for known in found if known)
-    unread = [index for index, known in enumerate(found) if known is None]
-    some = list(_batches(unread, documents))
-    batches = [[chunk for index in one for chunk in documents[index]] for one in some]
+    explanations: list[Explanation] = []
+    some: list[Passage] = []
     with progress_bar("Reading", total) as update:
-        update(done, total)
-        for indices, answers in zip(some, explain(batches), strict=True):
-            explained = iter(answers)
-            for index in indices:
-                made = list(islice(explained, len(documents[index])))
-                found[index] = made
-                done += len(made)
-                if journal:
-                    journal.put(documents[index], made)
-            update(done, total)
-    return [one for known in found for one in known or ()]
+        for chunks in documents:
+            some += chunks
+            if len(some) >= _AT_ONCE:
+                explanations += explainer.explain(some, asker)
+                some = []
+                update(len(explanations), total)
+        if some:
+            explanations += explainer.explain(some, asker)
+        update(total, total)
+    return explanations
 
 
-def _batches(unread: list[int], documents: list[list[Passage]]) -> Iterator[list[int]]:
-    """Yield the indices of some documents at a time."""
-    some: list[int] = []
-    chunks = 0
-    for index in unread:
-        some.append(index)
-        chunks += len(documents[index])
-        if chunks >= _AT_ONCE:
-            yield some
-            some, chunks = [], 0
-    if some:
-        yield some
+def _stdin() -> str:
+    data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise UsageError(
+            f"The text is longer than {_MAX_BYTES:,} bytes.", hint="Name a file."
+        )
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise UsageError("The text on stdin is not UTF-8.") from None
+    return text
+
+
+def _show_text(explanation: Explanation) -> None:
+    """Print what leaves of a text, then each span with its reason."""
+    if explanation.released is None:
+        typer.echo(f"withheld ({explanation.reason})\n")
+    else:
+        typer.echo(f"{explanation.released}\n")
+    for heading, spans in (
+        ("hidden", explanation.spans),
+        ("considered and shown", explanation.left),
+    ):
+        if spans:
+            typer.echo(f"{heading}:")
+        for found in spans:
+            value = json.dumps(found.span.of(explanation.text), ensure_ascii=False)
+            typer.echo(f"  {value}  {found.constraint_id}: {found.why}")
+    if not explanation.spans:
+        typer.echo("Nothing is hidden.")
 
 
 def _lines(previewed: Preview, html: Path | None) -> Iterator[str]:

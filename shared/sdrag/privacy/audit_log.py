@@ -1,7 +1,8 @@
 """
 Audit events in a file: one JSON object a line, which only its owner can read.
 
-`sdrag schema audit` prints the schema of a line, and `sdrag audit FILE` sums a log up.
+`sdrag check --schema audit` prints the schema of a line; `sdrag audit FILE` sums a log
+up.
 """
 
 from __future__ import annotations
