@@ -13,9 +13,9 @@ from benchmarks.tools import guards_reference
 from benchmarks.tools.reference_of_api import PACKAGES, api_page
 from benchmarks.tools.reference_of_commands import command_page
 from benchmarks.tools.reference_of_policy import policy_page
-from sdrag import reasons
 from sdrag.policy import policy_schema
 from sdrag.privacy.audit_log import event_schema
+from sdrag.reasons import GROUPS, WARNED
 
 __all__ = ["DOCS", "pages"]
 
@@ -27,7 +27,7 @@ def pages() -> dict[Path, str]:
     guards = guards_reference.PAGE
     reference = DOCS / "reference"
     made = {
-        DOCS / "reasons.md": reasons.page(),
+        DOCS / "reasons.md": reasons_page(),
         guards: guards_reference.written(guards.read_text(encoding="utf-8")),
         reference / "policy.md": policy_page(),
         reference / "commands.md": command_page(),
@@ -36,6 +36,26 @@ def pages() -> dict[Path, str]:
     }
     apis = {reference / "api" / f"{name}.md": api_page(name) for name in PACKAGES}
     return made | apis
+
+
+def reasons_page() -> str:
+    """Return the page `docs/reasons.md`."""
+    lines = [
+        "# Reasons",
+        "",
+        "Every decision carries a short code and no text. This page is made from",
+        "`sdrag.reasons`: what each code says, and what to do about it. A code of the",
+        "injection scan may have before it where the order was hidden, as in",
+        "`metadata:base64:override`. Wrappers warn of the codes in bold, once each, on",
+        "the logger `sdrag`.",
+    ]
+    for title, reasons in GROUPS.items():
+        lines += ["", f"## {title}", "", "| code | what happened | what to do |"]
+        lines += ["|---|---|---|"]
+        for code, (happened, mend) in reasons.items():
+            name = f"**`{code}`**" if code in WARNED else f"`{code}`"
+            lines.append(f"| {name} | {happened} | {mend} |")
+    return "\n".join(lines) + "\n"
 
 
 def _as_json(schema: object) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-__all__ = ["GROUPS", "REASONS", "WARNED", "Reason", "explain", "page"]
+__all__ = ["GROUPS", "REASONS", "WARNED", "Reason", "explain"]
 
 
 class Reason(NamedTuple):
@@ -63,23 +63,3 @@ def explain(code: str) -> Reason | None:
     `metadata:base64:override`.
     """
     return REASONS.get(code) or REASONS.get(code.rpartition(":")[2])
-
-
-def page() -> str:
-    """Return the page `docs/reasons.md`."""
-    lines = [
-        "# Reasons",
-        "",
-        "Every decision carries a short code and no text. This page is made from",
-        "`sdrag.reasons`: what each code says, and what to do about it. A code of the",
-        "injection scan may have before it where the order was hidden, as in",
-        "`metadata:base64:override`. Wrappers warn of the codes in bold, once each, on",
-        "the logger `sdrag`.",
-    ]
-    for title, reasons in GROUPS.items():
-        lines += ["", f"## {title}", "", "| code | what happened | what to do |"]
-        lines += ["|---|---|---|"]
-        for code, (happened, mend) in reasons.items():
-            name = f"**`{code}`**" if code in WARNED else f"`{code}`"
-            lines.append(f"| {name} | {happened} | {mend} |")
-    return "\n".join(lines) + "\n"

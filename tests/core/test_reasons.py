@@ -15,7 +15,7 @@ from sdrag.errors import SdragError
 from sdrag.guardrails import citations, monitoring
 from sdrag.guardrails.injection import patterns
 from sdrag.highlight.verification import RefusalReason
-from sdrag.reasons import GROUPS, REASONS, WARNED, explain, page
+from sdrag.reasons import GROUPS, REASONS, WARNED, explain
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = [
@@ -155,8 +155,3 @@ def test_a_code_has_one_meaning() -> None:
 def test_wrappers_warn_of_codes_that_exist() -> None:
     """A cause that is warned of is explained."""
     assert REASONS.keys() >= WARNED
-
-
-def test_the_page_is_made_from_the_table() -> None:
-    """Write `sdrag.reasons.page()` to docs/reasons.md when this fails."""
-    assert (ROOT / "docs" / "reasons.md").read_text(encoding="utf-8") == page()

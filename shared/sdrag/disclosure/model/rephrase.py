@@ -184,7 +184,7 @@ class _Job(Confidential):
         return text.strip()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class _Rephrased(Confidential):
     """
     What came back, by the passages' indices.
