@@ -21,7 +21,7 @@ from langchain_core.messages import (
 )
 
 from sdrag.errors import require_extra
-from sdrag.text.value_rewriting import Recurse
+from sdrag.text.values import Recurse
 
 with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.errors import GraphDrained, GraphInterrupt, ParentCommand

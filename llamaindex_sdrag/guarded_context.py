@@ -27,7 +27,7 @@ from workflows.runtime.types.results import (
 )
 
 from sdrag.errors import UsageError
-from sdrag.text.value_rewriting import rewrite_value
+from sdrag.text.values import rewrite_value
 from sdrag.value_redactor import ValueRedactor
 
 __all__ = ["GuardedContext", "asked", "guarded_steps", "waiting_again"]

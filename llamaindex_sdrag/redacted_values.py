@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from sdrag.errors import UsageError
-from sdrag.text.value_rewriting import Recurse
+from sdrag.text.values import Recurse
 from sdrag.value_redactor import ValueRedactor
 from sdrag.wrapper_setup import WrapperSetup
 

@@ -19,7 +19,7 @@ from sdrag.effects.steps import Steps
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import metadata_of_any
 from sdrag.privacy.audit import AuditEvent
-from sdrag.text.value_rewriting import Rebuild, Recurse, rewrite_value, texts_in
+from sdrag.text.values import Rebuild, Recurse, rewrite_value, texts_in
 from sdrag.vocabulary import Confidential, Passage, Principal
 from sdrag.wrapper_setup import WrapperSetup
 

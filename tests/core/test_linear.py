@@ -15,7 +15,6 @@ import pytest
 import sdrag.detectors
 import sdrag.disclosure.local
 import sdrag.guardrails
-import sdrag.text.decoding
 from sdrag.disclosure import cutting
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local.by_name import find_by_name
@@ -30,11 +29,12 @@ from sdrag.vocabulary import Constraint, Passage, Span
 
 PACKAGES = (
     sdrag.detectors,
-    sdrag.text.decoding,
     sdrag.disclosure.local,
     sdrag.guardrails,
 )
 MODULES = (
+    "sdrag.text.decoding",
+    "sdrag.text.readings",
     "sdrag.text.sentences",
     "sdrag.text.folding",
     "sdrag.text.phrase_matcher",

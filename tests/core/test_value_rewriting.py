@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from sdrag.errors import InputTooLargeError
-from sdrag.text.value_rewriting import rewrite_value, texts_in
+from sdrag.text.values import rewrite_value, texts_in
 
 NAME = "Karlsson"
 

@@ -25,7 +25,7 @@ from sdrag.effects.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import MetadataSection
 from sdrag.testing import Scripted
-from sdrag.text.nested_values import MOST_DEPTH, MOST_VALUES
+from sdrag.text.values import MOST_DEPTH, MOST_VALUES
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
 NAME = "Karlsson"

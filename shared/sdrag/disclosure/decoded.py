@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from sdrag.disclosure.texts import Group
 from sdrag.effects.steps import Failure, Reply, Steps, compute
-from sdrag.text.decoding import MappedText, decode
+from sdrag.text.decoding import decode
+from sdrag.text.mapped import MappedText
 from sdrag.vocabulary import Confidential, Finding
 
 __all__ = ["ENCODED", "Decoded", "DecodedGroup", "as_encoded", "decoded"]

@@ -19,7 +19,7 @@ from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.stored_findings import Facts
 from sdrag.disclosure.texts import Texts, rewritten
 from sdrag.privacy.identities import alias
-from sdrag.text.decoding.encodings import is_packed
+from sdrag.text.decoding import is_packed
 from sdrag.vocabulary import (
     EVIDENCE_KEY,
     Action,

@@ -25,8 +25,8 @@ from typing import Any, TypeGuard
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
 from sdrag.policy import MetadataSection, applies
 from sdrag.text.folding import is_boundary
-from sdrag.text.nested_values import TooLarge, Walk
 from sdrag.text.sentences import sentences
+from sdrag.text.values import TooLarge, Walk
 from sdrag.vocabulary import Confidential, Constraint, Passage, Span, is_unnamed
 
 
@@ -172,17 +172,6 @@ class Texts(Confidential):
         constraints: To be enforced where their `where` matches.
         section: Says what of the metadata may leave.
     """
-
-    __slots__ = (
-        "all",
-        "applied",
-        "constraints",
-        "leaves",
-        "metadata",
-        "passages",
-        "string_indices",
-        "verbatim",
-    )
 
     def __init__(
         self,

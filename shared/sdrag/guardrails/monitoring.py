@@ -18,8 +18,9 @@ from typing import Literal
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.policy import MonitoringSection
-from sdrag.text.decoding import MappedText, decode
+from sdrag.text.decoding import decode
 from sdrag.text.folding import Folded, fold, fold_text
+from sdrag.text.mapped import MappedText
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, splice
 from sdrag.vocabulary import Confidential, Span

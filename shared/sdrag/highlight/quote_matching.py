@@ -22,8 +22,8 @@ from typing import Literal
 from rapidfuzz import fuzz
 
 from sdrag.highlight.boundaries import cuts_a_word, widen
-from sdrag.text.decoding.mapped import MappedText, Pieces
 from sdrag.text.folding import Folded, fold, fold_text
+from sdrag.text.mapped import MappedText, Pieces
 from sdrag.vocabulary import Confidential, Passage, Span
 
 __all__ = ["Match", "Matcher"]

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sdrag.text.decoding.mapped import EACH, MappedText, Pieces
+from sdrag.text.mapped import EACH, MappedText, Pieces
 from sdrag.vocabulary import Span
 
 __all__ = ["UNSPACED", "Folded", "fold", "fold_text", "is_boundary", "is_unspaced"]

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sdrag.text.decoding import decode
-from sdrag.text.decoding.spelling import parted
+from sdrag.text.decoding import decode, parted
 from sdrag.text.folding import Folded, fold
 
 __all__ = ["readings"]

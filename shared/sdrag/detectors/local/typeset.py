@@ -17,7 +17,7 @@ from operator import itemgetter
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.lexicon import TITLES
 from sdrag.detectors.local.runs import is_common
-from sdrag.text.decoding.mapped import MappedText, Pieces
+from sdrag.text.mapped import MappedText, Pieces
 from sdrag.text.sentences import is_structured, line_after, line_before, row_separator
 
 __all__ = ["mended"]

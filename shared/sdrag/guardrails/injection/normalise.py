@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sdrag.guardrails.injection.shifted import unshifted
-from sdrag.text.decoding.encodings import (
+from sdrag.text.decoding import (
+    LOOKALIKES,
     from_base64,
     from_escapes,
     from_hex,
     from_tags,
 )
-from sdrag.text.decoding.lookalikes import LOOKALIKES
 from sdrag.text.folding import fold
 from sdrag.vocabulary import Confidential, Span
 

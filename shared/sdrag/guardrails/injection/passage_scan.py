@@ -25,7 +25,7 @@ from sdrag.guardrails.injection.text_scan import (
 )
 from sdrag.policy import InjectionSection
 from sdrag.text.folding import fold
-from sdrag.text.nested_values import TooLarge, Walk
+from sdrag.text.values import TooLarge, Walk
 from sdrag.vocabulary import Passage, Span
 
 __all__ = ["RULE", "Scanned", "scanned"]
