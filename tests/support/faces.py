@@ -189,7 +189,10 @@ def llamaindex_postprocessor(
 def _core(scenario: Scenario) -> tuple[Engine, Request, PortRunner]:
     reply = scenario.reply
     engine = Engine.build(
-        scenario.policy, has_model=reply is not None, state=scenario.state
+        scenario.policy,
+        has_model=reply is not None,
+        state=scenario.state,
+        limits=scenario.limits,
     )
     ports = Ports(
         complete=Port(lambda prompt: reply(_words(prompt))) if reply else None,
