@@ -102,7 +102,6 @@ def test_without_a_policy_there_is_a_sample(monkeypatch):
     assert typed(monkeypatch) == 0
     start = begun[0].start()
     assert start["policy"] == SAMPLE
-    assert start["examples_name"] is None
     assert start["files"] == []
 
 

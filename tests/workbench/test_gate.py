@@ -14,7 +14,7 @@ from sdrag.workbench.gate import HEADERS, Gate
 from sdrag.workbench.limits import MAX_JSON_BYTES, MAX_UPLOAD_BYTES
 
 TOKEN = "token-of-the-test"
-POSTS = "ask documents explain forget link open pin policy report run save sensitivity"
+POSTS = "ask documents explain forget link open policy report sensitivity"
 PATHS = [
     ("GET", "/api/start"),
     *[("POST", f"/api/{name}") for name in POSTS.split(" ")],

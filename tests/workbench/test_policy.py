@@ -76,10 +76,10 @@ def test_what_is_told_of_a_large_policy_is_bounded(monkeypatch):
     assert (len(wrong["problems"]), wrong["problem_count"]) == (2, 10)
 
 
-@pytest.mark.parametrize("request_name", ["explain", "ask", "link", "run", "report"])
+@pytest.mark.parametrize("request_name", ["explain", "ask", "link", "report"])
 async def test_nothing_is_done_under_a_wrong_policy(client, request_name):
     """The error names the line and the key."""
-    more = {"explain": {"document": 0}, "ask": {"question": "a"}, "run": {"pins": []}}
+    more = {"explain": {"document": 0}, "ask": {"question": "a"}}
     body = {"policy": "disclosur: {}\n", **more.get(request_name, {})}
     await client.post("/api/open", json={"path": "a.txt"})
 

@@ -33,10 +33,7 @@ from sdrag.workbench.requests import (
     Explaining,
     Forgetting,
     Opening,
-    Pinned,
-    Pinning,
     Reporting,
-    Saving,
     Typed,
     Viewing,
 )
@@ -76,9 +73,6 @@ def build_app(bench: Workbench, *, token: str, port: int) -> ASGIApp:
         "/api/explain": _doing(bench.explain, Explaining, workers),
         "/api/ask": _doing(bench.ask, Asking, workers),
         "/api/link": _doing(bench.link, Typed, workers, SECONDS_FOR_ALL),
-        "/api/pin": _doing(bench.pin, Pinning, workers),
-        "/api/run": _doing(bench.run, Pinned, workers),
-        "/api/save": _doing(bench.save, Saving, workers),
         "/api/report": _doing(bench.report, Reporting, workers, SECONDS_FOR_ALL),
     }
 

@@ -1,8 +1,7 @@
 """
 What a workbench looks at, and what it does for its page: a method for each request.
 
-Nothing is written to a disk but by `save`, which wants to be told that whoever asks was
-warned.
+Nothing is written to a disk.
 """
 
 from __future__ import annotations
@@ -15,21 +14,16 @@ from sdrag.policy import Policy
 from sdrag.vocabulary import Confidential, Passage
 from sdrag.workbench.asking import Questions
 from sdrag.workbench.colouring import Colouring
-from sdrag.workbench.examples_file import examples_path, save_examples
 from sdrag.workbench.folder import Folder
 from sdrag.workbench.linking import linked
 from sdrag.workbench.loaded import LoadedDocuments
-from sdrag.workbench.pinning import pinned, run_pins
 from sdrag.workbench.refusals import RefusedError
 from sdrag.workbench.requests import (
     Asking,
     Explaining,
     Forgetting,
     Opening,
-    Pinned,
-    Pinning,
     Reporting,
-    Saving,
     Typed,
     Viewing,
 )
@@ -70,9 +64,6 @@ class Workbench(Confidential):
         return {
             "policy": self.policy_text,
             "policy_name": self.policy_file.name if self.policy_file else "policy.yaml",
-            "examples_name": (
-                examples_path(self.policy_file).name if self.policy_file else None
-            ),
             "files": names,
             "more_files": more,
             "documents": _listed(self.documents.all()),
@@ -120,26 +111,6 @@ class Workbench(Confidential):
         """Say what links the documents."""
         policy = policy_of(Viewing(policy=asked.policy))
         return linked(policy, list(self.documents.all().values()))
-
-    def pin(self, asked: Pinning) -> dict[str, Any]:
-        """Make an example of words of a document."""
-        document = self.documents.get(asked.document)
-        policy = policy_of(Viewing(policy=asked.policy))
-        return pinned(asked, policy, document).model_dump()
-
-    def run(self, asked: Pinned) -> dict[str, Any]:
-        """Say which examples hold."""
-        return {"outcomes": run_pins(policy_of(asked), asked.pins)}
-
-    def save(self, asked: Saving) -> dict[str, Any]:
-        """Write the examples next to the policy."""
-        if self.policy_file is None:
-            raise RefusedError(
-                409, "Start with a policy file: the examples are written next to it."
-            )
-        path = examples_path(self.policy_file)
-        policy = policy_of(Viewing(policy=asked.policy))
-        return {"file": str(path), "examples": save_examples(path, policy, asked.pins)}
 
     def report(self, asked: Reporting) -> dict[str, Any]:
         """Return the page that `sdrag preview` writes."""

@@ -10,7 +10,6 @@ __all__ = [
     "MAX_JSON_BYTES",
     "MAX_LINKED",
     "MAX_LOADED_CHARACTERS",
-    "MAX_PINS",
     "MAX_PROBLEMS",
     "MAX_SHOWN_CHARACTERS",
     "MAX_UPLOAD_BYTES",
@@ -47,9 +46,6 @@ MAX_CONSTRAINTS = 300
 
 MAX_PROBLEMS = 50
 """Listed while a policy is being typed."""
-
-MAX_PINS = 200
-"""Examples that are run and written at once."""
 
 MAX_LINKED = 100
 """Chains and entities that are listed."""

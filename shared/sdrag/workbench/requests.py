@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sdrag.policy import MAX_POLICY_BYTES
 from sdrag.vocabulary import Sensitivity
-from sdrag.workbench.limits import MAX_PINS
 
 __all__ = [
     "Asking",
     "Explaining",
     "Forgetting",
     "Opening",
-    "Pin",
-    "Pinned",
-    "Pinning",
     "Reporting",
-    "Saving",
     "Typed",
     "Viewing",
 ]
 
 Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 Role = Annotated[str, Field(min_length=1, max_length=100)]
-Id = Annotated[str, Field(min_length=1, max_length=64)]
-Quote = Annotated[str, Field(min_length=1, max_length=2_000)]
 
 
 class _Shape(BaseModel):
@@ -115,61 +108,3 @@ class Opening(_Shape):
     """
 
     path: Name
-
-
-class Pinning(Typed):
-    """
-    Words of a document that must go, or must stay.
-
-    Args:
-        document: Its number.
-        constraint: The id of whose example it becomes.
-        quote: The words.
-        start: Where they begin, in characters; their first occurrence when missing.
-        kind: Whether the constraint hides or keeps them.
-    """
-
-    document: Annotated[int, Field(ge=0)]
-    constraint: Id
-    quote: Annotated[Quote, Field(repr=False)]
-    start: Annotated[int, Field(ge=0)] | None = None
-    kind: Literal["hides", "keeps"]
-
-
-class Pin(_Shape):
-    """
-    One example.
-
-    Args:
-        constraint: Whose.
-        text: As a passage says it.
-        quote: Words of it.
-        kind: Whether the constraint hides or keeps them.
-    """
-
-    constraint: Id
-    text: Annotated[str, Field(min_length=1, max_length=20_000, repr=False)]
-    quote: Annotated[Quote, Field(repr=False)]
-    kind: Literal["hides", "keeps"]
-
-
-class Pinned(Viewing):
-    """
-    Examples to be run.
-
-    Args:
-        pins: In the order in which they were made.
-    """
-
-    pins: Annotated[tuple[Pin, ...], Field(max_length=MAX_PINS, repr=False)]
-
-
-class Saving(Pinned):
-    """
-    Examples to be written.
-
-    Args:
-        warned: Whoever saves them was told that they hold real text.
-    """
-
-    warned: Literal[True]

@@ -3,7 +3,7 @@
 import { ask, send } from "/api.js";
 import { byId, debounced, el, newest, percent, say } from "/dom.js";
 import { colourOf, on, readable, rolesOf, state, tell, viewed } from "/state.js";
-import { explainSpan, offerWords } from "/reason.js";
+import { explainSpan } from "/reason.js";
 
 const views = byId("views");
 const shown = byId("shown");
@@ -109,8 +109,6 @@ function view(found, roles) {
     }
   }
   roving(text);
-  text.addEventListener("mouseup", () => offerWords(found.document, text));
-  text.addEventListener("keyup", () => offerWords(found.document, text));
   return el(
     "article",
     { className: "view", "aria-label": title },
@@ -153,7 +151,7 @@ function stretch(piece, start, spans) {
     title: names,
   });
   mark.dataset.start = start;
-  const open = () => explainSpan(over, mark, state.shown);
+  const open = () => explainSpan(over, mark);
   mark.addEventListener("click", () => getSelection().isCollapsed && open());
   mark.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") {

@@ -50,7 +50,6 @@ byId("download-report").addEventListener("click", async (event) => {
 try {
   const start = await read("/api/start");
   state.policyName = start.policy_name;
-  state.examplesName = start.examples_name;
   byId("policy-name").textContent = start.policy_name;
   await policy.begin(start.policy);
   await documents.begin(start);

@@ -3,13 +3,11 @@
 export const state = {
   policy: "", // the text in the editor
   policyName: "policy.yaml",
-  examplesName: null, // null where there is no file to write next to
   described: null, // what the server said of the policy
   order: [], // the constraints of the last policy that could be read, by their ids
   sensitivity: null, // of the slider, where it was moved
   documents: [], // {number, name, characters}
   shown: null, // the number of the document in view
-  pins: [], // {constraint, text, quote, kind}
 };
 
 const listeners = {};
