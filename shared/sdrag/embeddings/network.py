@@ -20,7 +20,7 @@ from safetensors.torch import load
 from torch.nn import Module, Parameter
 
 from sdrag.embeddings import has_network, load_minilm
-from sdrag.embeddings.windows import pad
+from sdrag.embeddings.windows import CLS, SEP, pad
 from sdrag.errors import InternalError
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from torch import Tensor
     from transformers import BertModel
 
-_CLS, _SEP = 101, 102
 _loading = Lock()
 
 
@@ -65,7 +64,7 @@ class TrainedLayers(Module):
 
     def read_between(self, rows: Sequence[Sequence[int]]) -> Tensor:
         """Do the same with [CLS] and [SEP] around each row, and leave these out."""
-        states = self.read([(_CLS, *row, _SEP) for row in rows])
+        states = self.read([(CLS, *row, SEP) for row in rows])
         parts = states.split_with_sizes([len(row) + 2 for row in rows])
         return torch.cat([part[1:-1] for part in parts])
 

@@ -12,7 +12,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sdrag.embeddings import few_threads, readable
 from sdrag.errors import InternalError
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from torch import Tensor
 
+    Array = np.ndarray[Any, np.dtype[np.float32]]
     Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
+CLS, SEP = 101, 102
 _WINDOW = 256
 _BATCH = 2048
 """Tokens of a batch, padding included."""
@@ -34,8 +36,9 @@ _PADDED = 1.25
 
 
 class Window(NamedTuple):
-    """Token ids, and the number of each token's sentence, from 0."""
+    """Tokens that are read together: the ids, and the number of each one's sentence."""
 
+    start: int
     ids: tuple[int, ...]
     sentences: tuple[int, ...]
 
@@ -53,13 +56,15 @@ class Tokens(Confidential):
     spans: Sequence[Span]
     sentences: Sequence[int]
 
-    def windows(self) -> Iterator[range]:
-        """Yield ranges of tokens that together cover them all."""
+    def windows(self) -> Iterator[Window]:
+        """Yield windows that together cover all tokens."""
         edges = self._edges()
         start = last = 0
         while last < len(edges) - 1:
             last = bisect_right(edges, edges[start] + _WINDOW) - 1
-            yield range(edges[start], edges[last])
+            part = slice(edges[start], edges[last])
+            numbers = tuple(self.sentences[part])
+            yield Window(part.start, tuple(self.ids[part]), numbers)
             half = bisect_right(edges, (edges[start] + edges[last]) // 2)
             start = min(max(start + 1, half), last)
 
@@ -71,15 +76,10 @@ class Tokens(Confidential):
         pairs = zip(starts, [*starts[1:], count], strict=False)
         return [*(edge for pair in pairs for edge in range(*pair, _WINDOW)), count]
 
-    def window(self, tokens: range) -> Window:
-        """Return a part of the text as a network reads it."""
-        part = slice(tokens.start, tokens.stop)
-        first = self.sentences[tokens.start]
-        numbers = tuple(number - first for number in self.sentences[part])
-        return Window(tuple(self.ids[part]), numbers)
+    def join(self, values: Array) -> tuple[tuple[Span, ...], Array]:
+        """Return the spans of words, and the maximum of each one's tokens."""
+        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
 
-    def words(self) -> tuple[tuple[Span, ...], tuple[int, ...]]:
-        """Return the spans of words, and the index of each one's first token."""
         starts: list[int] = []
         words: list[Span] = []
         for index, span in enumerate(self.spans):
@@ -88,7 +88,8 @@ class Tokens(Confidential):
             else:
                 starts.append(index)
                 words.append(span)
-        return tuple(words), tuple(starts)
+        joined = np.maximum.reduceat(values, starts, axis=-1) if words else values
+        return tuple(words), joined
 
     def _in_word(self, index: int) -> bool:
         """Return True if a word goes on at an index: letters, digits, their marks."""
@@ -122,40 +123,37 @@ def read_words(
     Returns:
         For each text the spans of its words, and a matrix of shape (outputs, words).
     """
-    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-    import torch  # noqa: PLC0415
+    import torch  # noqa: PLC0415 -- `import sdrag` must not load it
 
     coded = {text: tokenize(text, tokenizer) for text in texts}
     with torch.inference_mode(), few_threads(coded):
         matrices = _read_tokens([*coded.values()], outputs, network)
-    read: dict[str, tuple[tuple[Span, ...], Matrix]] = {}
-    for (text, tokens), matrix in zip(coded.items(), matrices, strict=True):
-        words, starts = tokens.words()
-        by_word = np.maximum.reduceat(matrix, starts, axis=1) if words else matrix
-        read[text] = words, by_word
+    pairs = zip(coded.values(), matrices, strict=True)
+    read = {tokens.text: tokens.join(matrix) for tokens, matrix in pairs}
     return [read[text] for text in texts]
 
 
 def _read_tokens(
     texts: Sequence[Tokens], outputs: int, network: Network
 ) -> list[Matrix]:
-    """Return a network's outputs for each token of each text: (outputs, tokens)."""
-    import numpy as np  # noqa: PLC0415 -- see read_words
+    """Return the means of a network's outputs for each token: (outputs, tokens)."""
+    import numpy as np  # noqa: PLC0415 -- see Tokens.join
 
     sums = [np.zeros((outputs, len(text.ids)), dtype=np.float32) for text in texts]
     counts = [np.zeros(len(text.ids), dtype=np.float32) for text in texts]
-    places = [
+    windows = [
         (index, window)
         for index, text in enumerate(texts if outputs else ())
         for window in text.windows()
     ]
-    for batch in batches([len(window) for _, window in places]):
-        read = [places[at] for at in batch]
-        outcome = network([texts[index].window(window) for index, window in read])
-        parts = outcome.split_with_sizes([len(window) for _, window in read], dim=1)
+    for batch in batches([len(window.ids) for _, window in windows]):
+        read = [windows[at] for at in batch]
+        outcome = network([window for _, window in read])
+        parts = outcome.split_with_sizes([len(window.ids) for _, window in read], dim=1)
         for (index, window), part in zip(read, parts, strict=True):
-            sums[index][:, window.start : window.stop] += part.numpy()
-            counts[index][window.start : window.stop] += 1
+            place = slice(window.start, window.start + len(window.ids))
+            sums[index][:, place] += part.numpy()
+            counts[index][place] += 1
     for matrix, count in zip(sums, counts, strict=True):
         np.divide(matrix, np.maximum(count, 1), out=matrix)
     return sums

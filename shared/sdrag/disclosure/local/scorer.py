@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from sdrag.embeddings import few_threads, has_network
 from sdrag.embeddings.windows import (
+    CLS,
+    SEP,
     Window,
     batches,
     check_finite,
@@ -134,6 +136,7 @@ def _number_sentences(windows: Sequence[Window]) -> Tensor:
     numbers: list[int] = []
     for window in windows:
         first = numbers[-1] + 1 if numbers else 0
+        first -= window.sentences[0]
         numbers += [first + number for number in window.sentences]
     return torch.tensor(numbers)
 
@@ -156,30 +159,44 @@ def decide(
         InternalError: The weights are missing or are not those of this network.
     """
     import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
+    import torch  # noqa: PLC0415
 
     if not pairs:
         return []
-    _, tokenizer = _load("gate")
+    network, tokenizer = _load("gate")
     coded = {text: tokenize(text, tokenizer) for text in {text for _, text in pairs}}
-    windows = {text: [*_gate_windows(tokens.ids)] for text, tokens in coded.items()}
-    read = _read_pairs(
-        {(ids, row) for row, text in pairs for _, ids in windows[text]}, constraints
-    )
-
-    def join(row: int, text: str) -> Decision:
-        tokens = coded[text]
-        words, starts = tokens.words()
-        by_token = np.zeros(len(tokens.ids), dtype=np.float32)
-        sentence = 0.0
-        for start, ids in windows[text]:
-            chance, chances = read[ids, row]
-            sentence = max(sentence, chance)
-            part = by_token[start : start + len(ids)]
-            np.maximum(part, chances, out=part)
-        by_word = np.maximum.reduceat(by_token, starts) if words else by_token
-        return Decision(sentence, words, by_word)
-
-    return [join(row, text) for row, text in pairs]
+    tokens = [coded[text] for _, text in pairs]
+    by_token = [np.zeros(len(text.ids), dtype=np.float32) for text in tokens]
+    by_sentence = [0.0] * len(pairs)
+    windows = [
+        (at, start, ids)
+        for at, text in enumerate(tokens)
+        for start, ids in _gate_windows(text.ids)
+    ]
+    with torch.inference_mode(), few_threads([]):
+        view = _view(tuple(constraints))
+        for batch in batches([len(ids) for *_, ids in windows]):
+            read = [windows[index] for index in batch]
+            unique = dict.fromkeys(ids for *_, ids in read)
+            rows = {ids: row for row, ids in enumerate(unique)}
+            places = torch.tensor([rows[ids] for *_, ids in read])
+            padded, mask = pad([(CLS, *ids, SEP) for ids in rows])
+            states = network.begin(padded, mask)
+            of = view.of(torch.tensor([pairs[at][0] for at, *_ in read]))
+            sentences, words = (
+                check_finite(logits, "The trained gate").sigmoid()
+                for logits in network(states[places], mask[places], of)
+            )
+            for (at, start, ids), chance, chances in zip(
+                read, sentences.tolist(), words.numpy().round(SCORE_DIGITS), strict=True
+            ):
+                by_sentence[at] = max(by_sentence[at], round(chance, SCORE_DIGITS))
+                part = by_token[at][start : start + len(ids)]
+                np.maximum(part, chances[1 : len(ids) + 1], out=part)
+    return [
+        Decision(chance, *text.join(chances))
+        for chance, text, chances in zip(by_sentence, tokens, by_token, strict=True)
+    ]
 
 
 def _gate_windows(ids: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -188,42 +205,6 @@ def _gate_windows(ids: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
         for start in range(0, max(1, len(ids) - size + step), step):
             if part := tuple(ids[start : start + size]):
                 yield start, part
-
-
-_Pair = tuple[tuple[int, ...], int]
-"""The tokens of a window, and the row of a constraint."""
-
-
-def _read_pairs(
-    pairs: set[_Pair], constraints: Sequence[str]
-) -> dict[_Pair, tuple[float, Row]]:
-    """Return the probability of each window, and those of its tokens."""
-    import torch  # noqa: PLC0415 -- see _prepare
-
-    network, tokenizer = _load("gate")
-    cls, sep = map(tokenizer.token_to_id, ("[CLS]", "[SEP]"))
-    ordered = sorted(pairs)  # equal windows are read in one batch
-    read: dict[_Pair, tuple[float, Row]] = {}
-    with torch.inference_mode(), few_threads([]):
-        view = _view(tuple(constraints))
-        for batch in batches([len(ids) for ids, _ in ordered]):
-            part = [ordered[at] for at in batch]
-            unique = dict.fromkeys(ids for ids, _ in part)
-            windows = {ids: place for place, ids in enumerate(unique)}
-            places = torch.tensor([windows[ids] for ids, _ in part])
-            ids, mask = pad([(cls, *window, sep) for window in windows])
-            states = network.begin(ids, mask)
-            of = view.of(torch.tensor([row for _, row in part]))
-            outputs = network(states[places], mask[places], of)
-            sentences, words = (
-                check_finite(logits, "The trained gate").sigmoid() for logits in outputs
-            )
-            for pair, chance, chances in zip(
-                part, sentences.tolist(), words.numpy(), strict=True
-            ):
-                inner = chances[1 : len(pair[0]) + 1].round(SCORE_DIGITS)
-                read[pair] = round(chance, SCORE_DIGITS), inner
-    return read
 
 
 @lru_cache(maxsize=_POLICIES)
