@@ -76,10 +76,9 @@ def build(
     from sdrag.cli.models import chat_model
 
     model = chat_model(llm)
-    built = build_articles(lambda p: str(model.invoke(p).text), folder, count=count)
-    for topic in built.refused:
-        typer.echo(f"refused: {topic.title}: {'; '.join(topic.problems)}", err=True)
-    typer.echo(f"{len(built.paths)} of {count} articles are in {folder}")
+    refused = build_articles(lambda p: str(model.invoke(p).text), folder, count=count)
+    for title, problems in refused.items():
+        typer.echo(f"refused: {title}: {'; '.join(problems)}", err=True)
 
 
 @app.command()

@@ -8,19 +8,15 @@ The paper's data-set builder in six steps (SD-RAG, section IV-A1), over any mode
    answer.
 5. Question and answer without the instances.
 6. Inspection. The paper does it by hand; here `check_article` does it, and an article
-   in which it finds a problem is refused. It is written again, from a prompt that lists
-   the problems.
+   in which it finds a problem is written again, from a prompt that lists the problems.
 
 Step 4 reads the texts from before step 5, which are kept, so that the check is real.
-Topics and every finished article are files, so a run that was broken off goes on.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +26,13 @@ from benchmarks.suites.articles_check import (
     QUESTIONS,
     WITNESS_WORDS,
     check_article,
+    load_articles,
 )
-from sdrag.errors import ModelReplyError, UsageError
+from sdrag.effects.replies import read_json
+from sdrag.errors import ModelReplyError
+from sdrag.evaluation.measures import witness_spans
 
-__all__ = ["Ask", "Built", "Refused", "build_articles"]
+__all__ = ["build_articles"]
 
 Ask = Callable[[str], str]
 """A prompt to a reply: a model of any framework, wrapped."""
@@ -75,125 +74,69 @@ Answer with JSON only: {{"question_text": "...", "answer_text": "..."}}
 {pair}"""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """
-    A topic without an article.
-
-    Args:
-        title: The topic's.
-        problems: What the checks found in the last attempt, by index.
-    """
-
-    title: str
-    problems: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """
-    What a run made.
-
-    Args:
-        paths: The files of the finished articles, of earlier runs too.
-        refused: The topics whose every attempt the checks refused.
-    """
-
-    paths: tuple[Path, ...]
-    refused: tuple[Refused, ...]
-
-
 def build_articles(
-    ask: Ask,
-    folder: Path,
-    *,
-    count: int = 20,
-    attempts: int = 3,
-    progress: Callable[[int, int], None] | None = None,
-) -> Built:
+    ask: Ask, folder: Path, *, count: int = 20, attempts: int = 3
+) -> dict[str, list[str]]:
     """
-    Build articles into a folder, one JSON file each; go on where a run was broken off.
+    Build articles into a folder, one JSON file each, until it holds so many.
 
     Whatever the model raises ends the run, and leaves what is finished.
 
     Args:
         ask: The model.
-        folder: Holds the topics and the finished articles.
-        count: How many topics; more than in an earlier run adds to it.
+        folder: Those in it stay, and count.
+        count: How many articles.
         attempts: How often an article is written before its topic is refused.
-        progress: Called with how many topics are done, and of how many.
+
+    Returns:
+        The topics that were refused, with what the checks found last.
 
     Raises:
         ModelReplyError: The topics cannot be read.
-        UsageError: The folder holds something else.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    topics = _topics(ask, folder / "topics.list", count, attempts)
-    paths: list[Path] = []
-    refused: list[Refused] = []
-    for number, topic in enumerate(topics, start=1):
-        path = folder / f"{number:02d}.json"
-        problems = () if path.exists() else _written(ask, topic, path, attempts)
+    finished = load_articles(folder) if any(folder.glob("*.json")) else []
+    refused: dict[str, list[str]] = {}
+    if len(finished) >= count:
+        return refused
+    titles = [article["title"] for article in finished]
+    for topic in _topics(ask, titles, count - len(finished)):
+        article, problems = _written(ask, topic, attempts)
         if problems:
-            refused.append(Refused(topic["title"], problems))
-        else:
-            paths.append(path)
-        if progress:
-            progress(number, len(topics))
-    return Built(tuple(paths), tuple(refused))
+            refused[topic["title"]] = problems
+            continue
+        titles.append(topic["title"])
+        text = json.dumps(article, indent=2, ensure_ascii=False)
+        (folder / f"{len(titles):02d}.json").write_text(f"{text}\n", encoding="utf-8")
+    return refused
 
 
-def _topics(ask: Ask, path: Path, count: int, attempts: int) -> list[dict[str, Any]]:
-    """Read the topics of an earlier run, and ask for those that are missing."""
-    topics = _kept_topics(path)
-    for _ in range(attempts):
-        if len(topics) >= count:
-            break
-        titles = [topic["title"] for topic in topics]
-        prompt = _TOPICS.format(
-            count=count - len(topics),
-            constraints=CONSTRAINTS,
-            known=_KNOWN.format(titles=json.dumps(titles)) if titles else "",
-        )
-        found = _json(ask(prompt), list)
-        topics += [t for t in found if _is_topic(t) and t["title"] not in titles]
-        _keep(path, topics)
+def _topics(ask: Ask, titles: Sequence[str], count: int) -> list[dict[str, Any]]:
+    known = _KNOWN.format(titles=json.dumps(titles)) if titles else ""
+    prompt = _TOPICS.format(count=count, constraints=CONSTRAINTS, known=known)
+    topics = [topic for topic in _json(ask(prompt), list) if _is_topic(topic)]
     if len(topics) < count:
         raise ModelReplyError(f"Only {len(topics)} of {count} topics can be used.")
     return topics[:count]
 
 
-def _kept_topics(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        kept = None
-    if not isinstance(kept, list) or not all(map(_is_topic, kept)):
-        raise UsageError(
-            f"{path.name!r} holds no topics of an earlier run.",
-            hint="Take another folder.",
-        )
-    return kept
-
-
 def _is_topic(topic: object) -> bool:
     if not isinstance(topic, dict):
         return False
-    texts = [topic.get("category"), topic.get("title")]
     rules = topic.get("constraints")
+    texts = (topic.get("category"), topic.get("title"), *(rules or ()))
     return (
         isinstance(rules, list)
         and len(rules) == CONSTRAINTS
-        and all(isinstance(text, str) and text.strip() for text in (*texts, *rules))
+        and all(isinstance(text, str) and text.strip() for text in texts)
     )
 
 
 def _written(
-    ask: Ask, topic: Mapping[str, Any], path: Path, attempts: int
-) -> tuple[str, ...]:
+    ask: Ask, topic: Mapping[str, Any], attempts: int
+) -> tuple[dict[str, Any], list[str]]:
     """Write an article until the checks find nothing; return what they found last."""
+    article: dict[str, Any] = {}
     problems: list[str] = []
     for _ in range(attempts):
         try:
@@ -201,19 +144,9 @@ def _written(
             problems = check_article(article)
         except (ModelReplyError, KeyError, TypeError, AttributeError):
             problems = ["a reply is not of the form that was asked for"]
-            continue
         if not problems:
-            _keep(path, article)
             break
-    return tuple(problems)
-
-
-def _keep(path: Path, value: object) -> None:
-    """Write a file whole or not at all."""
-    unfinished = path.with_suffix(".part")
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    unfinished.write_text(text + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    return article, problems
 
 
 def _article(
@@ -255,7 +188,7 @@ def _question(
     """Find what is relevant in the raw texts, then take it out of them."""
     texts = f"{raw['question_text']}\n{raw['answer_text']}"
     standing = {
-        constraint: [word for word in words if _stands(word, texts)]
+        constraint: [word for word in words if witness_spans(texts, [word])]
         for constraint, words in witnesses.items()
     }
     words = [word for found in standing.values() for word in found]
@@ -272,22 +205,9 @@ def _question(
     }
 
 
-def _stands(word: str, text: str) -> bool:
-    return (
-        re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
-    )
-
-
 def _json(reply: str, kind: type[Any]) -> Any:
-    """Read the first JSON value of a kind that is in a reply."""
-    decoder = json.JSONDecoder()
-    opening = "[" if kind is list else "{"
-    index = reply.find(opening)
-    while index >= 0:
-        try:
-            value, _ = decoder.raw_decode(reply, index)
-        except (json.JSONDecodeError, RecursionError):
-            index = reply.find(opening, index + 1)
-            continue
-        return value
+    """Return the first JSON value of a kind that is in a reply."""
+    for value in read_json(reply):
+        if isinstance(value, kind):
+            return value
     raise ModelReplyError("The reply holds no JSON of the form that was asked for.")
