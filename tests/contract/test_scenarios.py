@@ -7,7 +7,6 @@ All of it holds whatever remembers: nothing but the wrapper, a file, or a server
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from uuid import uuid4
 
@@ -16,7 +15,7 @@ import pytest
 from sdrag.effects.runner import Limits
 from sdrag.errors import HostError, PolicyError
 from sdrag.state import open_state
-from sdrag.state.schema import SCHEMA
+from sdrag.state.database import tables
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.doubles import failing, garbled, hanging, talkative, verdicts
@@ -43,11 +42,7 @@ def through(faces):
 
 every_face = through(FACES)
 every_retriever = through(RETRIEVERS)
-TABLES = [
-    name
-    for name in re.findall(r"CREATE TABLE IF NOT EXISTS (\w+)", SCHEMA)
-    if name != "seal"
-]
+TABLES = [name for name in tables.tables if name != "meta"]
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,10 @@ from contextlib import closing
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from sdrag.state import open_state
-from sdrag.state.address import PostgresAddress
+from sdrag.state.database import PostgresUrl, finding
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (
@@ -56,14 +57,20 @@ def is_redacted(seen):
 def located(url):
     """Return how many texts a state has findings of."""
     with open_state(url).database.reading() as connection:
-        return connection.execute("SELECT count(*) FROM met").fetchone()[0]
+        return connection.scalar(sa.select(sa.func.count()).select_from(finding))
+
+
+def conninfo(at):
+    """Return the URL as libpq reads it."""
+    plain = at.url.set(drivername="postgresql")
+    return plain.render_as_string(hide_password=False)
 
 
 def told(url, *statements):
     """Have the server do something, as its owner."""
-    address = PostgresAddress.read(url)
-    with psycopg.connect(address.conninfo, autocommit=True) as connection:
-        connection.execute(f"SET search_path TO {address.schema}")
+    at = PostgresUrl(url)
+    with psycopg.connect(conninfo(at), autocommit=True) as connection:
+        connection.execute(f"SET search_path TO {at.schema}")
         for statement in statements:
             connection.execute(statement)
 
@@ -79,7 +86,7 @@ def test_a_write_that_fails_withholds_and_leaves_nothing(
         postgres_url,
         f"CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS"
         f" $$ BEGIN {failure}; RETURN NEW; END $$",
-        "CREATE TRIGGER failing BEFORE INSERT ON met EXECUTE FUNCTION fail()",
+        "CREATE TRIGGER failing BEFORE INSERT ON finding EXECUTE FUNCTION fail()",
     )
 
     with caplog.at_level(logging.WARNING, "sdrag"):
@@ -88,7 +95,7 @@ def test_a_write_that_fails_withholds_and_leaves_nothing(
     assert "Karlsson" not in caplog.text
     assert located(postgres_url) == 0
 
-    told(postgres_url, "DROP TRIGGER failing ON met")
+    told(postgres_url, "DROP TRIGGER failing ON finding")
     assert is_redacted(ask())
     assert located(postgres_url) > 0
 
@@ -100,7 +107,7 @@ def test_a_write_to_a_file_that_fails_withholds_and_leaves_nothing(asking, tmp_p
     ask = asking(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute(
-            "CREATE TRIGGER failing BEFORE INSERT ON met"
+            "CREATE TRIGGER failing BEFORE INSERT ON finding"
             " BEGIN SELECT RAISE(ABORT, 'full'); END"
         )
 
@@ -115,7 +122,7 @@ def test_a_write_to_a_file_that_fails_withholds_and_leaves_nothing(asking, tmp_p
 def test_a_server_without_a_connection_left_withholds(asking, postgres_url):
     """Until one is free again; none of those that are idle is in the way."""
     open_state(postgres_url)
-    schema = PostgresAddress.read(postgres_url).schema
+    schema = PostgresUrl(postgres_url).schema
     told(
         postgres_url,
         f"CREATE ROLE crowd_{schema} LOGIN CONNECTION LIMIT 1",

@@ -15,11 +15,11 @@ import pytest
 import sdrag.detectors
 import sdrag.disclosure.local
 import sdrag.guardrails
-from sdrag.disclosure import cutting
+from sdrag.disclosure import cut as cutting
 from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.cut import Marks
 from sdrag.disclosure.local.by_name import find_by_name
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.placeholders import Marks
 from sdrag.guardrails import monitoring
 from sdrag.guardrails.injection.classifier import windows
 from sdrag.policy import DisclosureSection, MonitoringSection
@@ -164,7 +164,7 @@ def test_cutting_beside_placeholders_compares_each_span_once(times, steps):
     """However many placeholders stand in the text."""
     text = "[REDACTED] Anna " * times
     words = tuple(every_word(text))
-    taken = cutting.Taken.of([(frozenset({"a"}), words)])
+    taken = [(frozenset({"a"}), words)]
 
     left = cutting.cut(text, taken, ["a"], PLAIN)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from random import SystemRandom
@@ -13,20 +12,18 @@ from string import ascii_letters
 
 import psycopg
 import pytest
+import sqlalchemy as sa
 
 from sdrag.errors import HostError, MissingExtraError, UsageError
 from sdrag.state import open_state
-from sdrag.state.address import PostgresAddress
-from sdrag.state.postgres import PostgresDatabase
-from sdrag.state.schema import SCHEMA, VERSION
-from sdrag.vocabulary import Binding, Constraint, Passage
+from sdrag.state.database import Database, PostgresUrl, binding
 
 from ..support.waiting import eventually
 
 SECRET = "Anna Karlsson"
 PASSWORD = "korrekthorse"
 AWAY = f"postgresql://ada:{PASSWORD}@127.0.0.1:1/notes?connect_timeout=2&key=/k"
-COUNT = "SELECT count(*) FROM source"
+COUNT = sa.select(sa.func.count()).select_from(binding)
 
 
 @pytest.fixture
@@ -34,22 +31,29 @@ def database(postgres_url):
     return opened(postgres_url)
 
 
-def opened(url, patience=30.0, version=VERSION):
-    address = PostgresAddress.read(url)
-    return PostgresDatabase(
-        address, SCHEMA, name="state", version=version, patience=patience
-    )
+def opened(url, patience=30.0):
+    return Database(PostgresUrl(url), patience=patience)
+
+
+def insert(connection, value):
+    values = {"rule": b"r" * 8, "chunk": value, "score": 0.5}
+    connection.execute(binding.insert(), values)
 
 
 def put(database, value):
     with database.writing() as connection:
-        connection.execute("INSERT INTO source VALUES (?, ?, ?)", (value, "p", b"f"))
+        insert(connection, value)
 
 
 def held(database):
     with database.reading() as connection:
-        rows = connection.execute("SELECT summary FROM source ORDER BY summary")
-        return [value for (value,) in rows]
+        return list(connection.scalars(sa.select(binding.c.chunk).order_by("chunk")))
+
+
+def conninfo(url):
+    """Return the URL as libpq reads it."""
+    plain = PostgresUrl(url).url.set(drivername="postgresql")
+    return plain.render_as_string(hide_password=False)
 
 
 def ended(url):
@@ -58,8 +62,7 @@ def ended(url):
         "FROM pg_stat_activity"
         " WHERE pid <> pg_backend_pid() AND application_name = 'sdrag'"
     )
-    conninfo = PostgresAddress.read(url).conninfo
-    with psycopg.connect(conninfo, autocommit=True) as connection:
+    with psycopg.connect(conninfo(url), autocommit=True) as connection:
         connection.execute(f"SELECT pg_terminate_backend(pid) {others}")
         assert eventually(
             lambda: not connection.execute(f"SELECT pid {others}").fetchall()
@@ -68,35 +71,25 @@ def ended(url):
 
 def interrupted(database, url):
     with database.writing() as connection:
-        connection.execute("INSERT INTO source VALUES ('c', 'p', '')")
+        insert(connection, "c")
         ended(url)
         connection.execute(COUNT)
-
-
-def test_a_transaction_is_undone_when_its_block_raises(database):
-    """Whatever was raised; a later one works."""
-    with suppress(ZeroDivisionError), database.writing() as connection:
-        connection.execute("INSERT INTO source VALUES ('a', 'p', '')")
-        raise ZeroDivisionError
-
-    put(database, "b")
-    assert held(database) == ["b"]
 
 
 def test_a_reader_sees_one_moment(database):
     """What is written while it reads is not there, and it stops no writer."""
     with database.reading() as connection:
-        before = connection.execute(COUNT).fetchone()
+        before = connection.scalar(COUNT)
         put(database, "a")
-        after = connection.execute(COUNT).fetchone()
+        after = connection.scalar(COUNT)
 
-    assert before == after == (0,)
+    assert before == after == 0
     assert held(database) == ["a"]
 
 
 def test_a_reader_cannot_write(database):
     with pytest.raises(HostError), database.reading() as connection:
-        connection.execute("INSERT INTO source VALUES ('a', 'p', '')")
+        insert(connection, "a")
 
     assert held(database) == []
 
@@ -106,9 +99,7 @@ def test_of_two_writers_one_waits_and_sees_what_the_other_wrote(database):
 
     def grow(_):
         with database.writing() as connection:
-            (count,) = connection.execute(COUNT).fetchone()
-            row = (str(count), "p", b"f")
-            connection.execute("INSERT INTO source VALUES (?, ?, ?)", row)
+            insert(connection, str(connection.scalar(COUNT)))
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(grow, range(24)))
@@ -120,7 +111,10 @@ def test_waiting_for_another_writer_ends(postgres_url):
     """After the patience it was given, with an error, never with half a write."""
     patient, hasty = opened(postgres_url), opened(postgres_url, patience=1.0)
 
-    with patient.writing(), pytest.raises(HostError, match="Another writer"):
+    with (
+        patient.writing(),
+        pytest.raises(HostError, match=r"LockNotAvailable.*another writer"),
+    ):
         put(hasty, "a")
 
     put(hasty, "b")
@@ -158,7 +152,7 @@ def test_a_restart_in_the_middle_of_a_write_undoes_it(database, postgres):
 
     def restarted():
         with database.writing() as connection:
-            connection.execute("INSERT INTO source VALUES ('b', 'p', '')")
+            insert(connection, "b")
             postgres.stop()
             postgres.start()
 
@@ -175,10 +169,10 @@ def test_a_statement_that_takes_too_long_is_ended(postgres_url):
 
     def slow():
         with hasty.writing() as connection:
-            connection.execute("INSERT INTO source VALUES ('a', 'p', '')")
-            connection.execute("SELECT pg_sleep(30)")
+            insert(connection, "a")
+            connection.execute(sa.text("SELECT pg_sleep(30)"))
 
-    with pytest.raises(HostError, match="A statement took too long"):
+    with pytest.raises(HostError, match="QueryCanceled"):
         slow()
 
     put(hasty, "b")
@@ -186,10 +180,10 @@ def test_a_statement_that_takes_too_long_is_ended(postgres_url):
 
 
 def test_an_id_that_no_index_holds_is_refused_without_quoting_it(database):
-    """PostgreSQL has a limit that a file has not; the error says which."""
+    """PostgreSQL has a limit that a file has not."""
     long = "".join(SystemRandom().choices(ascii_letters, k=20_000))
 
-    with pytest.raises(HostError, match="not be longer") as caught:
+    with pytest.raises(HostError, match="ProgramLimitExceeded") as caught:
         put(database, long)
 
     assert long[:9] not in f"{caught.value!r}"
@@ -227,9 +221,13 @@ def test_a_failure_names_the_database_and_nothing_in_it(database):
 def test_tables_of_another_version_are_left_alone(database, postgres_url):
     """A server holds more than ours, so nothing is emptied there."""
     put(database, "a")
+    with database.writing() as connection:
+        connection.execute(
+            sa.text("UPDATE meta SET value = '0' WHERE name = 'version'")
+        )
 
-    with pytest.raises(UsageError, match="another schema"):
-        opened(postgres_url, version=VERSION + 1)
+    with pytest.raises(UsageError, match="another version"):
+        opened(postgres_url)
 
     assert held(database) == ["a"]
 
@@ -249,7 +247,7 @@ def test_another_key_is_refused(postgres_url, tmp_path):
 LOSSES = {
     "the schema is gone": ("DROP SCHEMA {schema} CASCADE",),
     "it is empty": ("DROP SCHEMA {schema} CASCADE", "CREATE SCHEMA {schema}"),
-    "the rows are gone": ("TRUNCATE {schema}.seal",),
+    "the rows are gone": ("TRUNCATE {schema}.meta",),
 }
 
 
@@ -257,8 +255,8 @@ LOSSES = {
 def test_a_lost_schema_is_not_made_anew(loss, postgres_url):
     """The key knows which it has served, however the URL is written."""
     open_state(postgres_url)
-    address = PostgresAddress.read(postgres_url)
-    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+    address = PostgresUrl(postgres_url)
+    with psycopg.connect(conninfo(postgres_url), autocommit=True) as connection:
         for statement in loss:
             connection.execute(statement.format(schema=address.schema))
 
@@ -272,26 +270,12 @@ def test_a_lost_schema_is_not_made_anew(loss, postgres_url):
 
 
 OTHERS = {
-    "a name of ours": ("CREATE TABLE register (body TEXT)",),
-    "an index of ours": (
-        "CREATE TABLE notes (body TEXT)",
-        "CREATE INDEX binding_by_passage ON notes (body)",
-    ),
-    "a view of ours": ("CREATE VIEW source AS SELECT 1 AS summary",),
-    "a seal": ("CREATE TABLE seal (animal TEXT)",),
-    "a layout of pages": ("CREATE TABLE layout (page TEXT)",),
-    "a layout with a version": (
-        "CREATE TABLE layout (version BIGINT)",
-        "INSERT INTO layout VALUES (7)",
-    ),
-    "a layout and a seal": (
-        "CREATE TABLE layout (version TEXT)",
-        "INSERT INTO layout VALUES ('first draft')",
-        "CREATE TABLE seal (animal TEXT)",
-    ),
-    "both, empty": (
-        "CREATE TABLE layout (version BIGINT)",
-        "CREATE TABLE seal (animal TEXT)",
+    "a name of ours": ("CREATE TABLE form (body TEXT)",),
+    "a view of ours": ("CREATE VIEW finding AS SELECT 1 AS text",),
+    "facts about pages": ("CREATE TABLE meta (page TEXT)",),
+    "all names of ours": tuple(
+        f"CREATE TABLE {name} (body TEXT)"
+        for name in ("meta", "chunk", "binding", "finding", "form")
     ),
 }
 TABLES = "SELECT relname, relkind FROM pg_class JOIN pg_namespace n ON n.oid ="
@@ -300,8 +284,8 @@ TABLES += " relnamespace WHERE nspname = %s AND relkind <> 't' ORDER BY 1"
 
 @pytest.mark.parametrize("statements", OTHERS.values(), ids=OTHERS.keys())
 def test_tables_of_another_application_are_left_alone(statements, postgres_url):
-    address = PostgresAddress.read(postgres_url)
-    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+    address = PostgresUrl(postgres_url)
+    with psycopg.connect(conninfo(postgres_url), autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {address.schema}")
         connection.execute(f"SET search_path TO {address.schema}")
         for statement in statements:
@@ -316,8 +300,8 @@ def test_tables_of_another_application_are_left_alone(statements, postgres_url):
 
 
 def test_other_tables_may_stand_beside_a_state(postgres_url):
-    address = PostgresAddress.read(postgres_url)
-    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+    address = PostgresUrl(postgres_url)
+    with psycopg.connect(conninfo(postgres_url), autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {address.schema}")
         connection.execute(f"CREATE TABLE {address.schema}.notes (body TEXT)")
         names = {open_state(postgres_url).name for _ in range(2)}
@@ -329,14 +313,14 @@ def test_other_tables_may_stand_beside_a_state(postgres_url):
 
 def test_a_key_serves_more_than_one_schema(postgres_url, tmp_path):
     """A new one is made; a copy of the key on another host knows them all."""
-    address = PostgresAddress.read(postgres_url)
+    address = PostgresUrl(postgres_url)
     other = postgres_url.replace(address.schema, f"{address.schema}x")
     names = {open_state(url).name for url in (postgres_url, other)}
     copied = tmp_path / "copied.key"
     copied.write_bytes(Path(address.key).read_bytes())
     names.add(open_state(postgres_url, key=copied).name)
 
-    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+    with psycopg.connect(conninfo(postgres_url), autocommit=True) as connection:
         connection.execute(f"DROP SCHEMA {address.schema}x CASCADE")
     with pytest.raises(UsageError, match="lost"):
         open_state(other, key=copied)
@@ -346,8 +330,8 @@ def test_a_key_serves_more_than_one_schema(postgres_url, tmp_path):
 def test_a_role_that_may_only_write_rows_is_enough(postgres, postgres_url):
     """Whoever runs the service makes no tables; without a right the hint says which."""
     open_state(postgres_url)
-    address = PostgresAddress.read(postgres_url)
-    with psycopg.connect(address.conninfo, autocommit=True) as connection:
+    address = PostgresUrl(postgres_url)
+    with psycopg.connect(conninfo(postgres_url), autocommit=True) as connection:
         connection.execute("DROP ROLE IF EXISTS service")
         connection.execute("CREATE ROLE service LOGIN")
         connection.execute(f"GRANT USAGE ON SCHEMA {address.schema} TO service")
@@ -358,11 +342,10 @@ def test_a_role_that_may_only_write_rows_is_enough(postgres, postgres_url):
     theirs = postgres_url.replace("tester@", "service@")
 
     state = open_state(theirs)
-    rule, chunk = Constraint("c", "Hide dates"), Passage("p", "In May.")
-    state.bindings.add(rule, [chunk], [Binding("c", "p", 1.0)])
+    put(state.database, "a")
 
-    assert state.bindings.read([chunk], [rule]) != [None]
-    with pytest.raises(HostError, match="needs SELECT"):
+    assert held(state.database) == ["a"]
+    with pytest.raises(HostError, match="SELECT, INSERT"):
         open_state(theirs.replace(address.schema, "elsewhere"))
 
 
@@ -384,7 +367,7 @@ def test_a_state_travels_without_its_password(postgres_url):
         ("postgres://u:p@h:5/d", "postgresql://u@h:5/d", "sdrag", None),
         (
             "postgresql://u@a,b/d?password=p&schema=two&key=/k%20k",
-            "postgresql://u@a,b/d?schema=two&key=%2Fk%20k",
+            "postgresql://u@a,b/d?key=%2Fk+k&schema=two",
             "two",
             "/k k",
         ),
@@ -393,11 +376,12 @@ def test_a_state_travels_without_its_password(postgres_url):
 )
 def test_the_url_of_a_state(url, shown, schema, key):
     """Ours are two parameters; the rest is libpq's, and the password is not shown."""
-    address = PostgresAddress.read(url)
+    read = PostgresUrl(url)
 
-    assert (address.shown, address.schema, address.key) == (shown, schema, key)
-    assert "schema" not in address.conninfo
-    assert ":p@" not in repr(address)
+    assert (read.shown, read.schema, read.key) == (shown, schema, key)
+    assert PostgresUrl(read.shown).key == key
+    assert "schema" not in str(read.url)
+    assert ":p@" not in f"{read!r} {read.shown}"
 
 
 @pytest.mark.parametrize(

@@ -5,36 +5,31 @@ from __future__ import annotations
 import copy
 import os
 import sqlite3
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from itertools import chain
+from contextlib import closing, suppress
+from dataclasses import replace
+from multiprocessing import get_context
 
 import pytest
+import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.errors import HostError, UsageError
 from sdrag.state import open_state
-from sdrag.state.entries import Entries, Hashes
+from sdrag.state.database import Database, binding, finding, form
 from sdrag.state.findings import Located
 from sdrag.state.keys import Keys
-from sdrag.state.register import Register
-from sdrag.state.schema import VERSION
-from sdrag.state.span_bytes import ClosedSpans, by_rule
+from sdrag.state.register import Register, make_forms
 from sdrag.text.folding import fold
-from sdrag.text.spans import merge
-from sdrag.vocabulary import Constraint, Span
+from sdrag.vocabulary import Constraint, Passage, Span
 
-KEYS, HASHES = Keys(b"k" * 32), Hashes(b"k" * 32)
-RULES = [bytes([n]) * 16 for n in range(4)]
+KEYS = Keys(b"k" * 32)
+RULES = [bytes([n]) * 8 for n in range(4)]
 PARTS = st.lists(st.text(max_size=4), max_size=4)
-LENGTHS = st.lists(st.tuples(st.integers(1, 300), st.integers(1, 300)), max_size=5)
-PLAIN = "x" * 4000
-TEXTS = st.sampled_from(["x", "x ", "x  \n", "xx  xxx "]).map(lambda s: s * 4000)
 DOCUMENT = KEYS.document(None, "d")
 TEXT, OTHER = (DOCUMENT + bytes([n]) * 12 for n in range(2))
+NOTHING: dict = {}
 
 
 @pytest.fixture(params=["memory", "file", "postgres"])
@@ -42,19 +37,6 @@ def state(request, tmp_path):
     if request.param == "postgres":
         return open_state(request.getfixturevalue("postgres_url"))
     return open_state(None if request.param == "memory" else tmp_path / "state.db")
-
-
-def apart(pairs):
-    """Make spans that are sorted and apart of gaps and lengths."""
-    spans, end = [], 0
-    for gap, length in pairs:
-        spans.append(Span(end + gap, end + gap + length))
-        end = spans[-1].end
-    return tuple(spans)
-
-
-def written_and_read(closed):
-    return ClosedSpans.read(closed.written(RULES), RULES, {})
 
 
 class TestKeys:
@@ -93,209 +75,200 @@ class TestKeys:
         )
 
 
-class TestSpans:
-    @given(st.dictionaries(st.sampled_from(RULES), LENGTHS.map(apart)))
-    def test_written_and_read_again(self, spans):
-        """What hides a text whole, which has no spans, included."""
-        found = written_and_read(ClosedSpans.of(spans, PLAIN))
-
-        assert by_rule(found.groups) == spans
-
-    @given(st.lists(st.integers(0, 500).map(lambda n: Span(n, n + 9)), unique=True))
-    def test_spans_may_overlap(self, spans):
-        """They are kept as they were found, in their order."""
-        given = ClosedSpans.of({RULES[0]: spans, RULES[1]: spans[:1]}, PLAIN)
-
-        found = by_rule(written_and_read(given).groups)
-
-        assert found.get(RULES[0], ()) == tuple(sorted(spans))
-
-    @given(st.dictionaries(st.sampled_from(RULES), LENGTHS.map(apart)), TEXTS)
-    def test_what_all_rules_cut_stands_ready(self, spans, text):
-        """Joined over whitespace; nothing, where one of them hides the text whole."""
-        together = written_and_read(ClosedSpans.of(spans, text)).together
-
-        every = () if () in spans.values() else merge(chain(*spans.values()), text)
-        assert together.spans == every
-        assert set(together.rules) == spans.keys()
-
-    def test_what_hides_a_text_whole_hides_all_that_others_show(self):
-        """Of two engines one may say so: then no span is left to it."""
-        first, second = {RULES[0]: (Span(1, 2),)}, {RULES[0]: ()}
-
-        groups = [ClosedSpans.of(one, PLAIN).groups for one in (first, second)]
-
-        assert by_rule((*groups[0], *groups[1])) == {RULES[0]: ()}
+def forms_of(*surfaces, rule=RULES[0], keys=KEYS, document=DOCUMENT):
+    """Return what is to be known again of some surface forms."""
+    own = keys.of_document(document)
+    return {one: {rule} for said in surfaces for one in make_forms(said, own)}
 
 
-def found_in(register, text):
-    return {(rule, span) for rules, span in register.find(text) for rule in rules}
+def register_of(*surfaces):
+    return Register(forms_of(*surfaces), KEYS.of_document(DOCUMENT))
 
 
 WORDS = st.sampled_from(["Ann", "Lee", "O.F.", "山田", "Müller", "555-0142", "o'neil"])
 
 
-WRITTEN = """
-from sdrag.state.entries import Entries, Hashes
-from sdrag.state.register import Register
-rules = [bytes([n]) * 16 for n in range(6)]
-contexts = {n: {rule for m, rule in enumerate(rules) if n >> m & 1} for n in range(64)}
-print(Register(Entries(contexts=contexts), Hashes(b"k" * 32)).written().hex())
-"""
-
-
-def written_with(seed: str) -> str:
-    """Write one register in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", WRITTEN],
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
-
-
 class TestRegister:
-    def test_bytes_are_the_same_in_every_process(self):
-        """What is written does not depend on the order in which a set is read."""
-        assert len({written_with(seed) for seed in ("1", "2")}) == 1
-
-    @given(
-        st.dictionaries(st.sampled_from(RULES), st.lists(WORDS, max_size=3)),
-        st.lists(WORDS, max_size=6),
+    @pytest.mark.parametrize(
+        ("form", "text", "places"),
+        [
+            ("Ann Lee", "ANN-LEE, ann_lee, AnnLee, Ann  Lee", 4),
+            ("Ann Lee", "An nlee", 1),
+            ("Meyers", "Mey\u200bers", 1),
+            ("Meyers", "Meyersdorf", 0),
+            ("王小明", "我是王小明吗", 1),
+            ("Crane", "crane, CRANE", 2),
+            ("Crane", "cra ne", 0),
+            ("Li", "Li met li and LI", 1),
+            ("O.F.", "O.F. came OF age", 1),
+            ("$5", "$5, 5 and $500", 1),
+            ("C++", "C++ and C", 1),
+            ("-5", "5 of 5", 0),
+            ("1984-05-03", "1984.05.03 or 19840503", 2),
+        ],
     )
-    def test_written_and_read_again(self, forms, said):
-        """It finds the same in the same texts."""
-        entries = Entries()
-        for rule, own in forms.items():
-            for form in own:
-                entries.add_form(rule, form, HASHES)
-        register = Register(entries, HASHES, 3)
-        text = fold(" and ".join(said))
+    def test_a_form_is_known_by_its_words(self, form, text, places):
+        """Whatever separates a long one; a short one by as many words, in its case."""
+        assert len(list(register_of(form).find(fold(text)))) == places
 
-        again = Register.read(register.written(), HASHES, 3)
+    @given(st.lists(WORDS, min_size=1, max_size=3), st.lists(WORDS, max_size=3))
+    def test_more_forms_find_no_less(self, some, more):
+        """Rows are only added, so what was found stays found."""
+        text = fold(" and ".join((*some, *more)))
 
-        assert found_in(again, text) == found_in(register, text)
-        assert bool(again) == bool(register)
+        less = {span for _, span in register_of(*some).find(text)}
 
-    @given(st.lists(WORDS, max_size=4), st.lists(WORDS, max_size=4))
-    def test_it_only_grows(self, first, second):
-        """In either order the same; a version counts how often."""
-        parts = []
-        for said in (first, second):
-            entries = Entries()
-            for form in said:
-                entries.add_form(RULES[0], form, HASHES)
-            parts.append(entries)
-        empty = Register(Entries(), HASHES)
-
-        one = empty.united(parts[0]).united(parts[1])
-        other = empty.united(parts[1]).united(parts[0])
-
-        assert one.written() == other.written()
-        assert one.united(parts[0]) is one
-        assert empty.written() == Register(Entries(), HASHES).written()
+        assert less
+        assert less <= {span for _, span in register_of(*some, *more).find(text)}
 
     def test_it_says_nothing_without_its_key(self):
-        """Neither in what is written, nor to whoever hashes with another one."""
-        entries = Entries()
-        entries.add_form(RULES[0], "Karlsson", HASHES)
-        register = Register(entries, HASHES, 1)
-        stranger = Register.read(register.written(), Hashes(b"j" * 32), 1)
+        """Neither to whoever hashes with another one, nor of another document."""
+        forms = forms_of("Karlsson")
+        text = fold("Anna Karlsson left")
 
-        assert list(register.find(fold("Anna Karlsson left")))
-        assert not list(stranger.find(fold("Anna Karlsson left")))
-        assert b"arlsson" not in register.written().lower()
-        assert "arlsson" not in repr(register)
+        assert list(Register(forms, KEYS.of_document(DOCUMENT)).find(text))
+        for keys in (
+            Keys(b"j" * 32).of_document(DOCUMENT),
+            KEYS.of_document(KEYS.document("tenant", "d")),
+        ):
+            assert not list(Register(forms, keys).find(text))
+        assert "arlsson" not in repr((forms, register_of("Karlsson")))
 
 
-def located(text=TEXT, engine=b"Lone", rules=RULES[:2], start=1, version=0):
+def located(text=TEXT, engine=b"Lone", rules=RULES[:2], start=1, *, whole=False):
     spans = {rules[0]: (Span(start, start + 1),)}
-    return Located(text, engine, tuple(rules), ClosedSpans.of(spans, PLAIN), version)
+    return Located(text, engine, frozenset(rules), spans, whole)
 
 
-def cut_from(known):
-    return by_rule(tuple(known.groups))
+def spans_in(rows):
+    return {span for row in rows for spans in row.spans.values() for span in spans}
 
 
 class TestFindings:
     def test_nothing_found_is_not_nothing_looked_for(self, state):
         """A row without spans says that nothing is there; no row says nothing."""
-        state.findings.write([located()], whole=False)
+        state.findings.add([located(), replace(located(OTHER), spans={})], NOTHING)
 
-        known, _ = state.findings.read([TEXT, OTHER], b"Lone")
+        known = state.findings.read([TEXT, OTHER, b"x" * 20], b"Lone")
 
-        assert known[TEXT].looked == {b"Lone": set(RULES[:2])}
-        assert cut_from(known[TEXT]) == {RULES[0]: (Span(1, 2),)}
-        assert OTHER not in known
+        (row,), (empty,) = known[TEXT], known[OTHER]
+        assert row.rules == empty.rules == set(RULES[:2])
+        assert row.spans == {RULES[0]: (Span(1, 2),)}
+        assert empty.spans == {}
+        assert known.keys() == {TEXT, OTHER}
 
-    def test_engines_are_united(self, state):
-        """What either found is cut."""
+    @given(
+        st.dictionaries(
+            st.sampled_from(RULES),
+            st.lists(st.integers(0, 500).map(lambda n: Span(n, n + 9)), min_size=1),
+        )
+    )
+    def test_spans_are_read_as_they_were_written(self, spans):
+        """They may overlap, and several rules may share them."""
+        state = open_state()
+        sorted_ones = {rule: tuple(sorted({*own})) for rule, own in spans.items()}
+        row = Located(TEXT, b"L", frozenset(RULES), sorted_ones)
+        state.findings.add([row], NOTHING)
+
+        ((found,),) = state.findings.read([TEXT], b"L").values()
+
+        assert found.spans == sorted_ones
+
+    def test_rows_are_only_added(self, state):
+        """What any engine found, at a question or whole, stays found; once each."""
         rows = [located(), located(engine=b"Mtwo", start=5)]
-        state.findings.write(rows, whole=False)
+        rows.append(located(start=9, whole=True))
+        for row in (*rows, *rows):
+            state.findings.add([row], NOTHING)
 
-        known, _ = state.findings.read([TEXT], b"Lone")
+        known = state.findings.read([TEXT], b"Lone")[TEXT]
 
-        assert cut_from(known[TEXT]) == {RULES[0]: (Span(1, 2), Span(5, 6))}
+        assert spans_in(known) == {Span(1, 2), Span(5, 6), Span(9, 10)}
+        assert [row.whole for row in known].count(True) == 1
+        assert len(known) == 3
 
     def test_another_local_engine_knows_nothing_of_it(self, state):
         """What one found that is not asked any more is stale; a model's is not."""
-        state.findings.write([located(), located(engine=b"Mtwo")], whole=False)
+        state.findings.add([located(), located(engine=b"Mtwo")], NOTHING)
 
-        known, _ = state.findings.read([TEXT], b"Lother")
+        (row,) = state.findings.read([TEXT], b"Lother")[TEXT]
 
-        assert set(known[TEXT].looked) == {b"Mtwo"}
-
-    def test_whole_documents_are_known_as_such(self, state):
-        """What was met at a question gives way to what a binder found."""
-        state.findings.write([located()], whole=False)
-        state.findings.write([located(start=7)], whole=True)
-
-        known, _ = state.findings.read([TEXT], b"Lone")
-
-        assert known[TEXT].bound == {b"Lone": set(RULES[:2])}
-        assert cut_from(known[TEXT]) == {RULES[0]: (Span(7, 8),)}
+        assert row.engine == b"Mtwo"
 
     def test_a_document_is_forgotten_with_all_that_is_known_of_it(self, state):
-        """Rows and register; other documents stay."""
-        far = KEYS.document(None, "e") + b"\0" * 12
-        entries = Entries()
-        entries.add_form(RULES[0], "Karlsson", state.hashes)
-        state.findings.write([located(), located(OTHER), located(far)], whole=True)
-        state.findings.grow({DOCUMENT: entries, far[:8]: entries})
+        """Rows and forms; other documents stay."""
+        away = KEYS.document(None, "e")
+        far = away + b"\0" * 12
+        forms = {DOCUMENT: forms_of("Karlsson"), away: forms_of("Karlsson")}
+        state.findings.add([located(), located(OTHER), located(far)], forms)
 
         state.findings.forget([DOCUMENT])
 
-        known, versions = state.findings.read([TEXT, OTHER, far], b"Lone")
-        assert set(known) == {far}
-        assert set(versions) == {far[:8]}
+        assert set(state.findings.read([TEXT, OTHER, far], b"Lone")) == {far}
+        registers = state.findings.registers([DOCUMENT, away])
+        assert [bool(registers[one]) for one in (DOCUMENT, away)] == [False, True]
 
     def test_many_writers_lose_no_form(self, state):
         """Every one is there in the end, whoever came first."""
         forms = [f"Karlsson{'abcdefghijkl'[n]}" for n in range(12)]
 
         def grow(form):
-            entries = Entries()
-            entries.add_form(RULES[0], form, state.hashes)
-            state.findings.grow({DOCUMENT: entries})
+            made = forms_of(form, keys=state.keys)
+            state.findings.add([], {DOCUMENT: made})
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(grow, forms))
 
-        register = state.findings.register([DOCUMENT])[DOCUMENT]
+        register = state.findings.registers([DOCUMENT])[DOCUMENT]
         assert len(list(register.find_forms(fold(" ".join(forms))))) == len(forms)
-        assert register.version == len(forms)
 
-    def test_an_older_closing_does_not_undo_a_later_one(self, state):
-        """Whoever closed under the later register wins, in whatever order."""
-        state.findings.write([located(version=1)], whole=True)
-        state.findings.catch_up([located(version=3, start=30)])
-        state.findings.catch_up([located(version=2, start=20)])
+    def test_forms_of_another_process_are_seen(self, state):
+        """A register that was read before is not served again once it has grown."""
+        before = state.findings.registers([DOCUMENT])[DOCUMENT]
+        grown = {DOCUMENT: forms_of("Karlsson", keys=state.keys)}
+        type(state.findings)(state.database, state.keys).add([], grown)
 
-        known, _ = state.findings.read([TEXT], b"Lone")
+        after = state.findings.registers([DOCUMENT])[DOCUMENT]
 
-        assert cut_from(known[TEXT]) == {RULES[0]: (Span(30, 31),)}
+        assert not before
+        assert after
+        assert state.findings.registers([DOCUMENT])[DOCUMENT] is after
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            finding.update().values(spans="[]"),
+            finding.update().values(rules=RULES[3]),
+            finding.update().values(text=OTHER),
+            finding.update().values(engine=b"Mother"),
+            form.update().values(rules=RULES[3]),
+            form.update().values(length=7),
+        ],
+        ids=["spans", "rules", "text", "engine", "form's rules", "form's length"],
+    )
+    def test_a_row_that_was_changed_is_refused(self, state, change):
+        """Its tag does not fit; nothing is released by it."""
+        state.findings.add([located()], {DOCUMENT: forms_of("Karlsson")})
+        with state.database.writing() as connection:
+            connection.execute(change)
+
+        def look_up():
+            state.findings.read([TEXT, OTHER], b"Lone")
+            state.findings.registers([DOCUMENT])
+
+        with pytest.raises(HostError, match="not as sdrag wrote it"):
+            look_up()
+
+    def test_the_oldest_that_was_met_makes_room(self, monkeypatch, state):
+        """What a binder found stays."""
+        monkeypatch.setattr("sdrag.state.findings._MOST_MET", 2)
+        monkeypatch.setattr("sdrag.state.findings._EVICTED_AT", 1.0)
+        texts = [DOCUMENT + bytes([n]) * 12 for n in range(5)]
+        state.findings.add([located(texts[0], whole=True)], NOTHING)
+        for text in texts[1:]:
+            state.findings.add([located(text)], NOTHING)
+
+        assert {*state.findings.read(texts, b"Lone")} == {texts[0], *texts[3:]}
 
 
 def _delete(path):
@@ -323,11 +296,11 @@ def _make_other_tables(path):
 
 
 def _lose_all_rows(path):
-    _execute(path, "DELETE FROM seal")
+    _execute(path, "DELETE FROM meta")
 
 
 def _lose_all_tables(path):
-    _execute(path, "DROP TABLE seal", "PRAGMA user_version = 0")
+    _execute(path, "DROP TABLE meta", "DROP TABLE finding")
 
 
 def _make_a_link_to_nowhere(path):
@@ -470,41 +443,40 @@ class TestOpening:
 
         assert len(names) == 1
 
-    def test_a_file_of_another_version_is_not_lost(self, tmp_path):
-        """It starts anew, under its own key only."""
+    def test_a_file_of_another_version_is_refused(self, tmp_path):
+        """What it holds is not known to be what it seems; it is left as it is."""
         path = tmp_path / "state.db"
-        name = open_state(path).name
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("PRAGMA user_version = 1")
-        assert open_state(path).name == name
+        open_state(path)
+        _execute(path, "UPDATE meta SET value = x'30' WHERE name = 'version'")
 
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("PRAGMA user_version = 1")
+        for _ in range(2):
+            with pytest.raises(UsageError, match=r"another version.*bind"):
+                open_state(path)
+
+    def test_another_key_is_refused(self, tmp_path):
+        path = tmp_path / "state.db"
+        open_state(path)
         path.with_name("state.db.key").write_bytes(b"o" * 32)
+
         with pytest.raises(UsageError, match="not the one"):
             open_state(path)
 
     def test_it_shows_neither_its_path_nor_its_key(self, tmp_path):
         state = open_state(tmp_path / "karlsson.db")
 
-        assert "karlsson" not in f"{state!r} {state.keys!r} {state.hashes!r}"
+        assert "karlsson" not in f"{state!r} {state.keys!r} {state.database!r}"
 
 
 OTHERS = {
     "notes": ("CREATE TABLE notes (text TEXT)", "INSERT INTO notes VALUES ('kept')"),
     "our names, other columns": (
-        "CREATE TABLE passage (body TEXT)",
-        "CREATE TABLE reply (body TEXT)",
-        "INSERT INTO passage VALUES ('kept')",
+        "CREATE TABLE meta (body TEXT)",
+        "CREATE TABLE form (body TEXT)",
+        "INSERT INTO form VALUES ('kept')",
     ),
-    "a seal of its own": (
-        "CREATE TABLE seal (animal TEXT)",
-        "INSERT INTO seal VALUES ('grey')",
-    ),
-    "a wider seal": ("CREATE TABLE seal (mark BLOB NOT NULL, born TEXT)",),
-    "our version": (
-        "CREATE TABLE notes (text TEXT)",
-        f"PRAGMA user_version = {VERSION}",
+    "our names, all of them": tuple(
+        f"CREATE TABLE {name} (body TEXT)"
+        for name in ("meta", "chunk", "binding", "finding", "form")
     ),
     "another version": ("CREATE TABLE notes (text TEXT)", "PRAGMA user_version = 3"),
     "a log ahead": (
@@ -514,7 +486,6 @@ OTHERS = {
     ),
     "a view alone": ("CREATE VIEW today AS SELECT 1 AS n",),
     "full text search": ("CREATE VIRTUAL TABLE pages USING fts5(body)",),
-    "a quoted name": ('CREATE TABLE "seal (mark BLOB NOT NULL)" (text TEXT)',),
     "emptied, with a version": ("PRAGMA user_version = 12",),
     "emptied, with an id": ("PRAGMA application_id = 252006673",),
 }
@@ -560,16 +531,14 @@ class TestFilesOfOthers:
         assert path.read_bytes() == data
         assert list(tmp_path.iterdir()) == [path]
 
-    @pytest.mark.parametrize("version", [0, 1, VERSION, VERSION + 1])
-    def test_tables_beside_a_state_stay(self, version, tmp_path):
-        """Another version starts anew; what an application put there stays."""
+    def test_tables_beside_a_state_stay(self, tmp_path):
+        """What an application put there is not touched."""
         path = tmp_path / "both.db"
         name = open_state(path).name
         _execute(
             path,
             "CREATE TABLE notes (text TEXT)",
             "INSERT INTO notes VALUES ('kept')",
-            f"PRAGMA user_version = {version}",
         )
 
         assert open_state(path).name == name
@@ -584,3 +553,118 @@ class TestFilesOfOthers:
         name = open_state(path).name
 
         assert open_state(path).name == name
+
+
+RULE = Constraint("names", "Hide names")
+SECRET = "Anna Karlsson"
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_an_id_that_no_database_holds_is_refused(state, name):
+    """It is not quoted, and a look-up of one finds nothing."""
+    passage = Passage(name, "Text.")
+
+    with pytest.raises(UsageError, match="An id holds"):
+        state.bindings.write([passage], [RULE], [], top_n=1, floor=1.0)
+    assert state.bindings.read([passage], [RULE]) == [None]
+    state.bindings.forget([name])
+
+
+def bound(database):
+    with database.reading() as connection:
+        return sorted(connection.scalars(sa.select(binding.c.chunk)))
+
+
+def put(database, name):
+    with database.writing() as connection:
+        values = {"rule": b"r" * 8, "chunk": name, "score": 0.5}
+        connection.execute(binding.insert(), values)
+
+
+class TestDatabase:
+    def test_a_transaction_is_undone_when_its_block_raises(self, state):
+        """Whatever was raised; a later one works."""
+        with suppress(ZeroDivisionError), state.database.writing() as connection:
+            values = {"rule": b"r" * 8, "chunk": "a", "score": 0.5}
+            connection.execute(binding.insert(), values)
+            raise ZeroDivisionError
+
+        put(state.database, "b")
+        assert bound(state.database) == ["b"]
+
+    def test_threads_lose_nothing(self, state):
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda n: put(state.database, f"{n:02}"), range(24)))
+
+        assert bound(state.database) == [f"{n:02}" for n in range(24)]
+
+    def test_a_failure_names_neither_statement_nor_row(self, state):
+        """It is the host's, whatever the database said."""
+        put(state.database, SECRET)
+
+        with pytest.raises(HostError, match="state's database") as caught:
+            put(state.database, SECRET)
+
+        error = caught.value
+        assert SECRET not in f"{error} {error!r} {error.__cause__!r}"
+        assert "binding" not in f"{error}"
+        assert error.__suppress_context__
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked here")
+    def test_a_forked_process_opens_connections_of_its_own(self, tmp_path):
+        """What the parent has open is its own; both write, and both are read."""
+        database = open_state(tmp_path / "state.db").database
+        put(database, "parent")
+        child = get_context("fork").Process(target=put, args=(database, "child"))
+        child.start()
+        child.join()
+
+        assert child.exitcode == 0
+        assert bound(database) == ["child", "parent"]
+
+    def test_another_file_in_its_place_is_another_database(self, tmp_path):
+        """A connection serves the file that it was opened to, and no other."""
+        path, other, key = (tmp_path / n for n in ("own.db", "other.db", "key"))
+        database = open_state(path, key=key).database
+        put(database, "a")
+        put(open_state(other, key=key).database, "b")
+
+        _delete(path)
+        with (
+            closing(sqlite3.connect(other)) as source,
+            closing(sqlite3.connect(path)) as target,
+        ):
+            source.backup(target)
+
+        assert bound(database) == ["b"]
+
+    def test_a_file_that_is_lost_is_not_made_anew(self, tmp_path):
+        """A process that has it open withholds, and makes no empty one."""
+        path = tmp_path / "state.db"
+        database = open_state(path).database
+        put(database, "a")
+        _delete(path)
+
+        with pytest.raises(HostError):
+            bound(database)
+        assert not path.exists()
+
+    def test_a_file_is_its_owners_alone(self, tmp_path):
+        open_state(tmp_path / "state.db")
+
+        assert {f.stat().st_mode & 0o077 for f in tmp_path.iterdir()} == {0}
+
+    def test_waiting_for_another_writer_ends(self, tmp_path):
+        """After the patience it was given, with an error, never with half a write."""
+        path = tmp_path / "state.db"
+        open_state(path)
+        database = Database(str(path), patience=0.05)
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+
+        with pytest.raises(HostError):
+            put(database, "a")
+
+        other.rollback()
+        other.close()
+        assert bound(database) == []

@@ -5,7 +5,7 @@ import uuid
 import numpy as np
 import pytest
 
-from sdrag.disclosure import bind
+from sdrag.disclosure import ingest
 from sdrag.disclosure.hierarchy import (
     LAYER_KEY,
     SOURCES_KEY,
@@ -13,17 +13,15 @@ from sdrag.disclosure.hierarchy import (
     add_summaries,
     build_hierarchy,
     in_layers,
-    inherit,
 )
 from sdrag.disclosure.hierarchy.clusters import clusters, fitting_clusters
 from sdrag.effects.steps import Complete, Embed, run
 from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError, UsageError
-from sdrag.policy import DisclosureSection, Policy
+from sdrag.pipeline import Engine
+from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.testing import Scripted
-from sdrag.vocabulary import Binding, Constraint, Passage
-
-RULE = Constraint("names", "Remove names of witnesses")
+from sdrag.vocabulary import Passage
 
 
 def leaves(count, document="d", **metadata):
@@ -220,108 +218,17 @@ def test_prompts_hold_no_question():
     assert {p.name for p in prompts} == {"disclosure.summarize"}
 
 
-SECTION = DisclosureSection(bind_top_n=1)
-
-
-def bound_tree(depth=2):
-    """Three chunks, of which the rule is bound to one, and their summaries."""
-    chunks, state = leaves(3), open_state()
-    run(bind(chunks, [RULE], state, SECTION), Scripted())
-    found = run(
-        build_hierarchy(chunks, HierarchySettings(depth=depth)),
-        Scripted(complete=lambda _: "Nothing."),
-    )
-    run(inherit(found.summaries, state), Scripted())
-    return chunks, found.passages, state
-
-
-def test_summaries_inherit_bindings():
-    """A summary is bound to whatever its sources are bound to."""
-    _, (summary,), state = bound_tree()
-    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
-
-    assert set(state.bindings.read([summary], [RULE])[0]) == {"names"}
-
-
-def test_inherited_bindings_take_no_place():
-    """A constraint's N are for chunks that are near to it themselves."""
-    chunks, (summary,), state = bound_tree()
-    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
-
-    (binding,) = state.bindings.all([RULE])
-    assert binding.passage_id in {chunk.id for chunk in chunks}
-
-
-def test_later_constraints_are_inherited():
-    """What is bound to a chunk later holds for its summary, as long as it does."""
-    chunks, (summary,), state = bound_tree()
-    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
-    rule = Constraint("dates", "Hide dates")
-    state.bindings.add(rule, chunks[:1], [Binding("dates", chunks[0].id, 1.0)])
-
-    assert set(state.bindings.read([summary], [RULE, rule])[0]) == {"names", "dates"}
-    state.bindings.remove(rule)
-    assert state.bindings.read([summary], [RULE, rule]) == [None]
-    assert set(state.bindings.read([summary], [RULE])[0]) == {"names"}
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda chunks, state: state.bindings.forget([chunks[1].id]),
-        lambda chunks, state: state.bindings.write(
-            [Passage(chunks[1].id, "Edited.")], [RULE], [], top_n=1, floor=1.0
-        ),
-    ],
-    ids=["left the index", "was edited"],
-)
-def test_a_summary_of_what_has_changed_is_in_doubt(change):
-    """It may still say what the chunk said, so every constraint holds for it."""
-    chunks, (summary,), state = bound_tree()
-    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
-    change(chunks, state)
-
-    assert state.bindings.read([summary], [RULE]) == [None]
-
-
-def test_a_summary_of_what_was_never_bound_is_in_doubt():
-    """Once its chunks are bound, it inherits."""
+def test_a_summary_is_unbound():
+    """It may say what any chunk says, so every constraint may hold for it."""
     chunks, state, policy = leaves(3), open_state(), Policy.read(ONE_RULE)
     runner = Scripted(complete=lambda _: "Nothing.")
     found = run(add_summaries(chunks, policy, state), runner)
+    setup = Engine.build(policy, state=state).disclosure
+
+    run(ingest([*chunks, *found.passages], setup), runner)
 
     assert state.bindings.read(found.passages, policy.rules) == [None]
-    run(bind(chunks, policy.rules, state, policy.disclosure), runner)
-    assert set(state.bindings.read(found.passages, policy.rules)[0]) == {"names"}
-
-
-def test_a_summary_of_summaries_inherits_through_them(monkeypatch):
-    """What a chunk is bound to reaches the top."""
-
-    def paired(rows, *_, **__):
-        return [(n, n + 1) for n in range(0, len(rows) - 1, 2)]
-
-    name = "sdrag.disclosure.hierarchy.building.fitting_clusters"
-    monkeypatch.setattr(name, paired)
-    chunks, state, policy = leaves(4), open_state(), Policy.read(ONE_RULE)
-    runner = Scripted(complete=lambda _: "Nothing.")
-    run(bind(chunks, policy.rules, state, policy.disclosure), runner)
-    found = run(add_summaries(chunks, policy, state), runner)
-    top = found.passages[-1]
-
-    assert [one.metadata[LAYER_KEY] for one in found.passages] == [1, 1, 2]
-    assert set(state.bindings.read([top], policy.rules)[0]) == {"names"}
-    state.bindings.forget([chunks[0].id])
-    assert state.bindings.read([top], policy.rules) == [None]
-
-
-def test_a_forgotten_summary_leaves_no_links():
-    """Its id may come back for another."""
-    _, (summary,), state = bound_tree()
-    state.bindings.forget([summary.id])
-    state.bindings.write([summary], [RULE], [], top_n=1, floor=1.0)
-
-    assert state.bindings.read([summary], [RULE]) == [{}]
+    assert state.bindings.read(chunks, policy.rules) != [None] * 3
 
 
 ONE_RULE = {"constraints": [{"id": "names", "text": "Remove names of witnesses"}]}

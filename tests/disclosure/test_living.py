@@ -165,11 +165,11 @@ def test_a_forgotten_document_leaves_nothing(state):
     built = engine(state, OLD)
     run(ingest([first, second], built), Scripted())
     (document,) = {built.disclosure.document_of(one) for one in (first, second)}
-    assert state.findings.register([document])[document]
+    assert state.findings.registers([document])[document]
 
     run(forget_document([first, second], built.disclosure), Scripted())
 
-    assert not state.findings.register([document])[document]
+    assert not state.findings.registers([document])[document]
     assert state.bindings.read([first], [OLD]) == [None]
 
 

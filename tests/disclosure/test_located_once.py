@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 import re
-import sqlite3
 from importlib import import_module
 from multiprocessing import get_context
 
@@ -247,7 +246,7 @@ class TestLiving:
         store = built.disclosure.state.findings
         key = built.disclosure.document_of(parts[0])
 
-        assert not store.register([key])[key]
+        assert not store.registers([key])[key]
         assert bound(parts, built).read > 0
 
     def test_a_removed_constraint_stops_and_an_added_one_holds_at_once(self, tmp_path):
@@ -281,16 +280,6 @@ class TestLiving:
 
         assert again.read > 0
         assert bound(parts, engine(state=path)).read == 0
-
-    def test_an_older_schema_is_emptied(self, tmp_path):
-        """A file whose tables mean something else counts as not located."""
-        path = tmp_path / "state.sqlite"
-        parts = chunks("The witness was Jonathan Crane.")
-        bound(parts, engine(state=path))
-        with sqlite3.connect(path) as connection:
-            connection.execute("PRAGMA user_version = 1")
-
-        assert bound(parts, engine(state=path)).read > 0
 
 
 class TestInterrupted:

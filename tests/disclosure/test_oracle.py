@@ -78,7 +78,7 @@ RULES = [
     {"id": "phones", "text": "Suppress private telephone numbers"},
     {"id": "mail", "text": "Hide e-mail addresses"},
 ]
-MEANT = {"id": "van", "text": "Conceal what was seen on the day of the robbery"}
+NEEDING = {"id": "weather", "text": "Only the weather may be disclosed"}
 
 
 def none_found(names):
@@ -95,7 +95,7 @@ def not_in_text(names):
     )
 
 
-@pytest.mark.parametrize("rules", [RULES, [*RULES, MEANT]], ids=["types", "meaning"])
+@pytest.mark.parametrize("rules", [RULES, [*RULES, NEEDING]], ids=["types", "only"])
 @pytest.mark.parametrize(
     ("reply", "in_doubt"),
     [
@@ -110,7 +110,7 @@ def not_in_text(names):
     ids=["empty", "refusal", "half", "orders", "invented", "some", "nothing"],
 )
 def test_wrong_models_open_nothing(reply, in_doubt, rules):
-    """No span that detectors find leaves; what must be understood stays behind."""
+    """No span that detectors find leaves; what needs a model stays behind."""
 
     def complete(prompt):
         asked = ASKED.findall(prompt.messages[-1].content.text)
@@ -126,7 +126,7 @@ def test_wrong_models_open_nothing(reply, in_doubt, rules):
 
     left = "".join(f"{p.id} {p.text} {dict(p.metadata)}" for p in released)
     assert not re.search(r"Meyers|555-0142|example\.org", left)
-    assert bool(released) is not (in_doubt and MEANT in rules)
+    assert bool(released) is not (in_doubt and NEEDING in rules)
 
 
 @pytest.mark.parametrize("method", ["redact", "rephrase", "withhold"])

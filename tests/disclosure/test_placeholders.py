@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sdrag.disclosure.cutting import Taken, cut
-from sdrag.disclosure.placeholders import _TABLE, Marks
+from sdrag.disclosure.cut import _TABLE, Marks, cut
 from sdrag.effects.steps import Reply, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import DisclosureSection
@@ -115,7 +114,7 @@ def test_adjacent_marks_become_one(text, taken, expected):
         for words in listed
     ]
     for order in (groups, groups[::-1]):
-        left = cut(text, Taken.of(order), list(taken), MARKED)
+        left = cut(text, order, list(taken), MARKED)
 
         assert left.text == expected
 

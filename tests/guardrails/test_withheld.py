@@ -343,7 +343,9 @@ def _rows(path):
     """Return documents and their forms, as they are written."""
     connection = sqlite3.connect(path)
     try:
-        table = connection.execute("SELECT document, forms FROM register").fetchall()
+        table = connection.execute(
+            "SELECT document, tag, digest, rules FROM form"
+        ).fetchall()
     finally:
         connection.close()
     return [value for row in table for value in row]

@@ -153,7 +153,7 @@ class TestForgetting:
 
         state = open_state(path)
         keys = [state.keys.document(None, name) for name in ("log", "diary")]
-        gone, kept = (state.findings.register(keys)[key] for key in keys)
+        gone, kept = (state.findings.registers(keys)[key] for key in keys)
         assert not gone
         assert kept
         assert asked(path, other[1]) == ["Later [person] left."]
@@ -165,4 +165,4 @@ class TestForgetting:
 
         state = open_state(path)
         key = state.keys.document(None, "log")
-        assert not state.findings.register([key])[key]
+        assert not state.findings.registers([key])[key]

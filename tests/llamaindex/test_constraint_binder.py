@@ -165,7 +165,7 @@ class TestForgetting:
 
         state = open_state(path)
         keys = [state.keys.document(None, name) for name in ("log", "diary")]
-        gone, kept = (state.findings.register(keys)[key] for key in keys)
+        gone, kept = (state.findings.registers(keys)[key] for key in keys)
         assert not gone
         assert kept
         assert asked(path, other[1]) == ["Later [person] left."]
@@ -177,4 +177,4 @@ class TestForgetting:
 
         state = open_state(path)
         key = state.keys.document(None, "log")
-        assert not state.findings.register([key])[key]
+        assert not state.findings.registers([key])[key]

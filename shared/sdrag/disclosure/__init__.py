@@ -8,10 +8,10 @@ In reading order:
 3. What is read: `texts`.
 4. Which constraints: `binding`, `ranking`, `candidates`.
 5. Who finds what they withhold. The local engine: `local`. A model: `model`.
-   `reading_unseen` asks the engines; `decoded` shows them what texts decode to.
-6. What is kept of it: `stored_findings`; `registering` and `surface_forms` say what is
-   known again, `closing` finds it in every text of its document; `locating` does all.
-7. What leaves: `placeholders`, `cutting`, `release`, and what a model words anew.
+6. What is kept of it: `lookup` knows what is known and what is missing; `locate` has it
+   read and keeps it; `forms` says what is to be known again.
+7. What leaves: `release` propagates what was found, `cut` cuts it out, and a model may
+   word it anew.
 8. What a caller runs: `ingest`, `disclose`, `audience_view`; `hierarchy` for summaries.
 """
 

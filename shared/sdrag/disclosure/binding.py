@@ -51,6 +51,7 @@ def bind(
         return
     close = yield from compare(rules, passages, state)
     bindings = _best(close, passages, rules, section)
+
     state.bindings.write(
         passages,
         rules,

@@ -14,15 +14,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sdrag.disclosure.candidates import ConstraintChoice
+from sdrag.disclosure.cut import Marks
 from sdrag.disclosure.languages import find_unreadable
-from sdrag.disclosure.locating import located
+from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.model.extract import extract, extract_again
 from sdrag.disclosure.model.rephrase import rephrase
-from sdrag.disclosure.placeholders import Marks
 from sdrag.disclosure.release import Enforcement, decision, release, withheld
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts
-from sdrag.effects.steps import Steps, compute, replied
+from sdrag.effects.steps import Steps, replied, try_each
 from sdrag.errors import SdragError
 from sdrag.privacy.identities import alias
 from sdrag.vocabulary import Decision, Passage, Principal, Redaction
@@ -67,7 +67,7 @@ def disclose(
         texts = Texts(tuple(passages), setup.rules, setup.policy.metadata)
         choosing = ConstraintChoice(texts, query, principal, setup)
         enforcement = yield from enforced(texts, choosing, setup)
-        redactions = yield from released(enforcement)
+        redactions = released(enforcement)
     except SdragError as error:
         return _nothing(passages, error, setup)
     left_out = choosing.left_out()
@@ -95,7 +95,7 @@ def enforced(
     """
     section = setup.policy.disclosure
     applied = yield from choosing.applied()
-    facts = yield from located(texts, setup, choosing.to_ask, whole=whole)
+    facts = yield from locate_texts(texts, setup, choosing.to_ask, whole=whole)
     if not setup.understands:
         unreadable = find_unreadable(texts, setup.policy)
         facts = replace(facts, doubts={**facts.doubts, **unreadable})
@@ -103,6 +103,7 @@ def enforced(
     enforcement = Enforcement(
         texts,
         facts,
+        setup.state.findings.registers(facts.lookup.documents),
         _those(texts.applied[: len(texts.passages)], names),
         Marks.of(texts.constraints, section),
         setup.key,
@@ -114,12 +115,10 @@ def enforced(
     return enforcement
 
 
-def released(enforcement: Enforcement) -> Steps[tuple[Redaction, ...]]:
+def released(enforcement: Enforcement) -> tuple[Redaction, ...]:
     """Cut out of each passage what its constraints withhold."""
-    outcomes = yield from compute(
-        lambda index: release(enforcement, index),
-        range(len(enforcement.texts.passages)),
-    )
+    many = range(len(enforcement.texts.passages))
+    outcomes = try_each(lambda index: release(enforcement, index), many)
     return tuple(map(replied, outcomes))
 
 

@@ -34,7 +34,7 @@ from sdrag.disclosure.local.by_type import find_by_type
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.steps import Steps, replied
 from sdrag.policy import Policy, binds
-from sdrag.state.entries import WORD
+from sdrag.state.register import WORD
 from sdrag.text.dates import MONTHS
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.readings import readings

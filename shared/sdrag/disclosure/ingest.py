@@ -4,8 +4,8 @@ Ingest: bind constraints to a corpus, and locate what they withhold in it.
 Documents are read whole, in the order in which their chunks come, some at a time; what
 was located of them is kept before the next ones are read, so an interrupted run goes on
 where it stopped. A text that could not be decided stays unlocated, and is located when
-it is retrieved. A document whose chunks come in several batches is completed by its
-register.
+it is retrieved. What is to be known again of a document
+holds for all its chunks, in whatever batches they come.
 
 Constraints may come, change and go while the index stays. A new constraint is bound by
 asking the host's vector store for the chunks nearest to its words: one query, and no
@@ -25,12 +25,12 @@ from dataclasses import dataclass, replace
 
 from sdrag.disclosure.binding import bind
 from sdrag.disclosure.candidates import ConstraintChoice
-from sdrag.disclosure.locating import located
+from sdrag.disclosure.locate import locate_texts
+from sdrag.disclosure.lookup import Lookup
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.disclosure.stored_findings import Lookup
-from sdrag.disclosure.texts import Texts, by_document, with_documents
+from sdrag.disclosure.texts import LAYER_KEY, Texts, by_document, with_documents
 from sdrag.effects.progress import Progress
-from sdrag.effects.steps import Steps, compute, replied, search
+from sdrag.effects.steps import Steps, search
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.state import State
@@ -99,15 +99,18 @@ def _bound(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[None]:
     """Bind the constraints to the passages that are not bound yet."""
     rules = setup.policy.rules
     asked = [rule for rule in rules if not rule.always]
-    (answer,) = yield from compute(
-        lambda all_: setup.state.bindings.read(all_, asked), [passages]
-    )
-    known = replied(answer)
-    new = [p for p, bound in zip(passages, known, strict=True) if bound is None]
+    chunks = _bindable(passages)
+    known = setup.state.bindings.read(chunks, asked)
+    new = [p for p, bound in zip(chunks, known, strict=True) if bound is None]
     yield from bind(new, rules, setup.state, setup.policy.disclosure)
 
 
-def is_ingested(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[bool]:
+def _bindable(passages: Sequence[Passage]) -> list[Passage]:
+    """Leave out summaries: for what may say anything, every constraint may hold."""
+    return [passage for passage in passages if not passage.metadata.get(LAYER_KEY)]
+
+
+def is_ingested(passages: Sequence[Passage], setup: DisclosureSetup) -> bool:
     """
     Say whether `ingest` would find nothing to embed or to read in these passages.
 
@@ -121,19 +124,14 @@ def is_ingested(passages: Sequence[Passage], setup: DisclosureSetup) -> Steps[bo
     named = with_documents(passages, setup.policy.disclosure.document_keys)
     rules = setup.policy.rules
     asked = [rule for rule in rules if not rule.always]
-    if setup.has_embeddings:
-        (answer,) = yield from compute(
-            lambda all_: setup.state.bindings.read(all_, asked), [named]
-        )
-        if None in replied(answer):
-            return False
+    chunks = _bindable(named)
+    if setup.has_embeddings and None in setup.state.bindings.read(chunks, asked):
+        return False
     unlimited = replace(setup, policy=setup.policy.without_limits())
     lookup = Lookup(Texts(named, rules, setup.policy.metadata), unlimited)
-    (found,) = yield from compute(
-        lambda keys: setup.state.findings.read(keys, lookup.local), [lookup.keys()]
-    )
-    lookup.known, lookup.versions = replied(found)
-    return not any(lookup.missing(whole=True))
+    lookup.load()
+    engines = (lookup.local, lookup.model)
+    return not any(lookup.missing(engine, whole=True) for engine in engines)
 
 
 def locate(
@@ -154,7 +152,7 @@ def locate(
     for batch in _batches(passages):
         texts = Texts(batch, setup.rules, setup.policy.metadata)
         choosing = ConstraintChoice(texts, "", None, unlimited)
-        facts = yield from located(texts, setup, choosing.to_ask, whole=True)
+        facts = yield from locate_texts(texts, setup, choosing.to_ask, whole=True)
         doubtful = {text_index for text_index, _ in (*facts.doubts, *facts.fallbacks)}
         known = sum(text_index not in doubtful for text_index in range(len(batch)))
         done += Ingested(len(batch), known, facts.read)
@@ -178,12 +176,9 @@ def forget_document(passages: Sequence[Passage], setup: DisclosureSetup) -> Step
     keys = setup.policy.disclosure.document_keys
     named = with_documents(passages, keys)
     documents = {setup.document_of(passage) for passage in named}
-    (found,) = yield from compute(state.findings.forget, [documents])
-    (bound,) = yield from compute(
-        state.bindings.forget, [[passage.id for passage in passages]]
-    )
-    replied(found)
-    replied(bound)
+    yield from ()
+    state.findings.forget(documents)
+    state.bindings.forget(passage.id for passage in passages)
 
 
 def _batches(passages: Sequence[Passage]) -> Iterator[tuple[Passage, ...]]:
@@ -221,13 +216,9 @@ def bind_constraint(constraint: Constraint, setup: DisclosureSetup) -> Steps[int
     nearest = yield from search(constraint.text, limit=section.bind_top_n)
     if not constraint.always:
         bindings = [Binding(constraint.id, passage.id, _SURE) for passage in nearest]
-        (written,) = yield from compute(
-            lambda found: setup.state.bindings.add(constraint, nearest, found),
-            [bindings],
-        )
-        replied(written)
+        setup.state.bindings.add(constraint, nearest, bindings)
     texts = Texts(tuple(nearest), (constraint,), setup.policy.metadata)
-    yield from located(texts, setup, lambda: _only(constraint))
+    yield from locate_texts(texts, setup, lambda: _only(constraint))
     return len(nearest)
 
 
@@ -243,8 +234,8 @@ def forget_constraint(constraint: Constraint, state: State) -> Steps[None]:
     Raises:
         HostError: The state failed.
     """
-    (removed,) = yield from compute(state.bindings.remove, [constraint])
-    replied(removed)
+    yield from ()
+    state.bindings.remove(constraint)
 
 
 def named(policy: Policy, constraint_id: str) -> Constraint:

@@ -1,5 +1,10 @@
 """
-What becomes of each passage once it is known what is in it.
+What becomes of each passage once it is known what was found in it.
+
+Findings are kept raw, so they are propagated here: what was found in the text and what
+its document's register knows again are united and widened to whole words. A word is cut
+whole or not at all, so no cut can lay a form bare that stood inside a word, whichever
+of the constraints are enforced. What comes of it is remembered by this process.
 
 A passage is withheld when a constraint that holds for it could not be decided, or when
 a constraint of the method `withhold` takes something out of it. A metadata value that
@@ -10,16 +15,20 @@ passage, what is known of it and the constraints that are enforced.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sdrag.disclosure.cutting import RedactedText, cut
-from sdrag.disclosure.placeholders import Marks
-from sdrag.disclosure.stored_findings import Facts
+from sdrag.disclosure.cut import CutGroup, Marks, RedactedText, cut
+from sdrag.disclosure.locate import Facts
 from sdrag.disclosure.texts import Texts, rewritten
 from sdrag.privacy.identities import alias
+from sdrag.state.register import DENSE, Register
 from sdrag.text.decoding import is_packed
+from sdrag.text.folding import fold
+from sdrag.text.readings import readings
+from sdrag.text.spans import merge, splice, widened
 from sdrag.vocabulary import (
     EVIDENCE_KEY,
     Action,
@@ -27,9 +36,83 @@ from sdrag.vocabulary import (
     Decision,
     Passage,
     Redaction,
+    Span,
 )
 
-__all__ = ["Enforcement", "decision", "release", "withheld"]
+__all__ = ["Enforcement", "close", "decision", "release", "withheld"]
+
+_SEPARATORS = re.compile(r"[\W_]+")
+_APART = re.compile(
+    r"(?<=[^\W_])[\W_]{1,4}(?=[^\W_](?![^\W_]))"
+    r"|(?<=(?<![^\W_])[^\W_])[\W_]{1,4}(?=[^\W_])"
+)
+"""What is before or after a single letter, in a word or not: `noteM e y e r sbook`."""
+_BRIEF, _ACROSS = 500, 8
+"""In so many characters, forms of so many letters are looked for across words too."""
+_BLANK = "\N{WHITE SQUARE}"
+
+_Closed = tuple[tuple[frozenset[bytes], tuple[Span, ...]], ...]
+"""The keys of rules, and the spans that all of them take; none: the text whole."""
+
+
+def close(
+    text: str,
+    spans: Mapping[bytes, Iterable[Span]],
+    register: Register,
+) -> dict[bytes, tuple[Span, ...]]:
+    """
+    Return all that rules take from a text.
+
+    Args:
+        text: Unredacted.
+        spans: What was found in it, by rule.
+        register: Of its document.
+
+    Returns:
+        Whole words by rule, sorted; they may overlap, so that rules can share them.
+    """
+    taken = {rule: set(own) for rule, own in spans.items() if own}
+    for reading in readings(text) if register else ():
+        for rules, span in register.find(reading):
+            for rule in rules:
+                taken.setdefault(rule, set()).add(span)
+    return {rule: tuple(sorted({*widened(text, own)})) for rule, own in taken.items()}
+
+
+def find_disguised(
+    text: str, taken: Mapping[bytes, Iterable[Span]], register: Register
+) -> frozenset[bytes]:
+    """
+    Return the rules a form of which a path, an address or an id holds all the same.
+
+    `Ann%20Lee`, `ann_lee`, `AnnLee7` and, for longer forms, `annlee` are spellings of
+    one name; what holds one is never shown, since it cannot be cut without a trace.
+
+    Args:
+        text: What may hold forms.
+        taken: What each rule cuts from it anyway.
+        register: Of its document.
+    """
+    held = _spelt(text, register) if register else frozenset[bytes]()
+    return frozenset(
+        rule
+        for rule in held
+        if not taken.get(rule)
+        or rule
+        in _spelt(splice(text, merge(taken[rule]), lambda s: _BLANK * len(s)), register)
+    )
+
+
+def _spelt(text: str, register: Register) -> frozenset[bytes]:
+    held: set[bytes] = set()
+    for reading in readings(text):
+        for folded in (reading, fold(_SEPARATORS.sub(" ", reading.text))):
+            held = held.union(*(rules for rules, _ in register.find_forms(folded)))
+        for token in (reading.text + "\n" + _APART.sub("", reading.text)).split():
+            held |= register.inside(_SEPARATORS.sub("", token), DENSE)
+        if len(text) <= _BRIEF:
+            held |= register.inside(_SEPARATORS.sub("", reading.text), _ACROSS)
+    return frozenset(held)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,7 +122,8 @@ class Enforcement(Confidential):
 
     Args:
         texts: As retrieved.
-        facts: What is known of them.
+        facts: What was found in them.
+        registers: What is to be known again, by the documents' keys.
         applied: The constraints enforced on each passage, in the policy's order.
         marks: What stands in place of what they take.
         key: Makes aliases of ids.
@@ -52,6 +136,7 @@ class Enforcement(Confidential):
 
     texts: Texts
     facts: Facts
+    registers: Mapping[bytes, Register]
     applied: Sequence[tuple[str, ...]]
     marks: Marks
     key: bytes
@@ -61,6 +146,7 @@ class Enforcement(Confidential):
     merged: Mapping[int, int] = field(default_factory=dict)
     failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
     _cuts: dict[tuple[int, tuple[str, ...]], RedactedText] = field(default_factory=dict)
+    _taken: dict[int, list[CutGroup]] = field(default_factory=dict)
 
     def cut_of(self, index: int) -> RedactedText:
         """Return what is left of the passage at `index`."""
@@ -83,22 +169,31 @@ class Enforcement(Confidential):
             return None
         return own.text
 
-    def hidden(self, index: int) -> frozenset[str]:
-        """Return the id and the plain values that the passage must not show."""
-        names = set(self.applied[index])
-        return frozenset(
-            leaf
-            for leaf, by in self.facts.hidden[index].items()
-            if not names.isdisjoint(by)
-        )
+    def taken(self, text_index: int) -> list[CutGroup]:
+        """Return what constraints take from a text, by lists of their ids."""
+        if text_index not in self._taken:
+            closed = self._closed(text_index)
+            groups = ((self._named(rules), own) for rules, own in closed)
+            self._taken[text_index] = [(names, own) for names, own in groups if names]
+        return self._taken[text_index]
+
+    def handle(self, index: int) -> bytes:
+        """Return the key of the document of a passage."""
+        return self.facts.lookup.documents[index]
+
+    def hidden(self, index: int) -> dict[str, frozenset[str]]:
+        """Return the id and plain values that must not be shown, and by which."""
+        found = {leaf: self._holding(index, leaf) for leaf in self.texts.leaves[index]}
+        enforced = frozenset(self.applied[index])
+        return {leaf: by for leaf, by in found.items() if by & enforced}
 
     def taking(self, index: int) -> set[str]:
         """Return the ids of all constraints that take something out of a passage."""
         names: set[str] = set()
         for text_index in (index, *self.texts.string_indices[index].values()):
-            names |= self.facts.taken[text_index].names
-        for by in self.facts.hidden[index].values():
-            names |= by
+            names = names.union(*(by for by, _ in self.taken(text_index)))
+        for leaf in self.texts.leaves[index]:
+            names |= self._holding(index, leaf)
         return names
 
     def why_withheld(self, index: int) -> tuple[str, bool]:
@@ -121,11 +216,63 @@ class Enforcement(Confidential):
         codes = (failures.get((index, name)) for name in self.applied[index])
         return next(filter(None, codes), "")
 
+    def _closed(self, text_index: int) -> _Closed:
+        """Return what rules take from a text, worked out once in a process."""
+        lookup = self.facts.lookup
+        key, register = lookup.keys[text_index], self._register(text_index)
+        # What is not kept in the state has no tag: it is of this request alone.
+        tags = tuple(sorted(row.tag for row in lookup.known.get(key, ())))
+        memo, made_of = lookup.setup.state.cuts, (key, register.stamp, tags)
+        known: _Closed | None = memo.get(made_of) if all(tags) else None
+        if known is None:
+            known = self._close(text_index, register)
+            if all(tags):
+                memo.put(made_of, known)
+        return known
+
+    def _close(self, text_index: int, register: Register) -> _Closed:
+        text = self.texts.all[text_index].text
+        found = self.facts.lookup.spans_of(text_index)
+        taken = close(text, found, register)
+        if text_index >= len(self.texts.passages):
+            # A string that holds a form in disguise goes whole.
+            taken.update(dict.fromkeys(find_disguised(text, taken, register), ()))
+        rules_of: dict[Span | None, set[bytes]] = {}
+        for rule, spans in taken.items():
+            for span in spans or (None,):
+                rules_of.setdefault(span, set()).add(rule)
+        groups: dict[frozenset[bytes], list[Span]] = {}
+        whole = frozenset(rules_of.pop(None, ()))
+        for span, rules in rules_of.items():
+            if span is not None:
+                groups.setdefault(frozenset(rules), []).append(span)
+        closed = tuple((rules, tuple(sorted(own))) for rules, own in groups.items())
+        return ((whole, ()), *closed) if whole else closed
+
+    def _holding(self, index: int, leaf: str) -> frozenset[str]:
+        """Return the constraints a form of which an id or a plain value holds."""
+        state, document = self.facts.lookup.setup.state, self.handle(index)
+        register = self._register(index)
+        made_of = (state.keys.text(document, "leaf", leaf), register.stamp)
+        rules: frozenset[bytes] | None = state.cuts.get(made_of)
+        if rules is None:
+            rules = find_disguised(leaf, {}, register)
+            state.cuts.put(made_of, rules)
+        return self._named(rules)
+
+    def _register(self, text_index: int) -> Register:
+        return self.registers[self.facts.lookup.documents[text_index]]
+
+    def _named(self, rules: frozenset[bytes]) -> frozenset[str]:
+        """Return the ids of constraints of the policy."""
+        known = self.facts.lookup.rules.items()
+        return frozenset(name for name, rule in known if rule in rules)
+
     def _cut(self, text_index: int, names: tuple[str, ...]) -> RedactedText:
         known = self._cuts.get((text_index, names))
         if known is None:
-            text, taken = self.texts.all[text_index].text, self.facts.taken[text_index]
-            known = cut(text, taken, names, self.marks)
+            text = self.texts.all[text_index].text
+            known = cut(text, self.taken(text_index), names, self.marks)
             self._cuts[text_index, names] = known
         return known
 
@@ -174,7 +321,7 @@ def _evidence(
     said: dict[str, Any] = {
         "constraints": names,
         "spans": own.spans,
-        "document": enforcement.facts.handles[index].hex(),
+        "document": enforcement.handle(index).hex(),
     }
     if len(ids) > 1:
         said["passages"] = list(ids)

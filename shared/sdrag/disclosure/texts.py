@@ -29,6 +29,9 @@ from sdrag.text.sentences import sentences
 from sdrag.text.values import TooLarge, Walk
 from sdrag.vocabulary import Confidential, Constraint, Passage, Span, is_unnamed
 
+LAYER_KEY = "sdrag_layer"
+"""The metadata key of a summary's layer; 0 is that of the chunks."""
+
 
 def by_document(passages: Sequence[Passage]) -> list[list[int]]:
     """Return the indices of the passages of each document; one of none is its own."""

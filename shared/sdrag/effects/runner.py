@@ -37,7 +37,6 @@ from sdrag.effects.steps import (
     Failure,
     Outcome,
     Reply,
-    Reserve,
     Score,
     Search,
     try_each,
@@ -166,8 +165,6 @@ class PortRunner:
 
     def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect."""
-        if isinstance(effect, Reserve):
-            return _reserved(effect, self.limits)
         job = self._job(effect)
         with self._round_trip(effect):
             if job.limits is None:
@@ -178,8 +175,6 @@ class PortRunner:
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
-        if isinstance(effect, Reserve):
-            return _reserved(effect, self.limits)
         job = self._job(effect)
         gate = asyncio.Semaphore(self.limits.concurrency)
         with self._round_trip(effect):
@@ -261,11 +256,6 @@ class _Job:
     port: Port[Any, Any]
     items: Sequence[Any]
     limits: Limits | None
-
-
-def _reserved(effect: Reserve, limits: Limits) -> list[Outcome[None]]:
-    over = Failure(LocalLimitError("A text is over the limit."))
-    return [Reply(None) if fits else over for fits in readable(effect.items, limits)]
 
 
 def _given(port: Port[Any, Any] | None, what: str, argument: str) -> Port[Any, Any]:

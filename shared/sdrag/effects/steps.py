@@ -59,7 +59,6 @@ __all__ = [
     "Gather",
     "Outcome",
     "Reply",
-    "Reserve",
     "Score",
     "Search",
     "Steps",
@@ -70,12 +69,10 @@ __all__ = [
     "embed",
     "gather",
     "replied",
-    "reserve",
     "run",
     "score",
     "search",
     "try_each",
-    "within_limits",
 ]
 
 _EMBEDDED_AT_ONCE = 512
@@ -142,20 +139,13 @@ class Authorize(Confidential):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Reserve(Confidential):
-    """Ask which texts local work may read for this request; answered by `None`."""
-
-    items: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
 class Gather(Confidential):
     """Run rules at the same time; answered by what each returned."""
 
     items: tuple[Generator[Any, Any, Any], ...]
 
 
-Effect = Complete | Embed | Search | Score | Authorize | Reserve | Gather
+Effect = Complete | Embed | Search | Score | Authorize | Gather
 Steps = Generator[Effect, Any, T]
 """Logic that yields effects and returns a T."""
 
@@ -438,21 +428,6 @@ def _tried(function: Callable[[I], T], item: I) -> Outcome[T]:
         return Failure(error.sealed())
     except Exception as error:  # noqa: BLE001 -- its message may quote the item
         return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
-
-
-def reserve(texts: Iterable[str]) -> Steps[list[Outcome[None]]]:
-    """
-    Ask, before local work reads texts, which of them it may read.
-
-    Returns:
-        One outcome a text; where it is a `Failure`, the text is over the limit.
-    """
-    return (yield from _perform(Reserve(tuple(texts))))
-
-
-def within_limits(steps: Steps[T]) -> Steps[T]:
-    """Do the steps."""
-    return (yield from steps)
 
 
 @overload

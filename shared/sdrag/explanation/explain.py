@@ -141,7 +141,7 @@ def _explained(
     texts = Texts(passages, setup.rules, setup.policy.metadata)
     choosing = ConstraintChoice(texts, "", principal, setup)
     enforcement = yield from enforced(texts, choosing, setup, whole=True)
-    redactions = yield from released(enforcement)
+    redactions = released(enforcement)
     considered = yield from _considered(passages, setup)
     return [
         _explanation(enforcement, index, redaction, considered[index])
@@ -194,7 +194,7 @@ def _hidden(enforcement: Enforcement, index: int) -> Iterator[ExplainedSpan]:
             yield ExplainedSpan(whole, name, (Cause(why),))
             continue
         taken: dict[Span, None] = {}
-        for names, spans in enforcement.facts.taken[index].groups():
+        for names, spans in enforcement.taken(index):
             if name in names:
                 taken.update(dict.fromkeys(spans or (whole,)))
         own = [finding for finding in findings if finding.constraint_id == name]

@@ -40,7 +40,7 @@ def find_withheld(
         state: That the release was made with.
     """
     wanted: dict[bytes, set[bytes]] = {}
-    registers = state.findings.register({handle for handle, _ in _cut(passages)})
+    registers = state.findings.registers({handle for handle, _ in _cut(passages)})
     for handle, taken in _cut(passages):
         rules = _rules(taken, policy, state)
         if rules is None:  # by a constraint that this policy does not know
@@ -60,8 +60,7 @@ def _held(
 ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
     """Yield what of a register is in an answer, however it is spelt."""
     for reading in said:
-        yield from register.find_forms(reading)
-        yield from register.find_dense(reading)
+        yield from register.find_forms(reading, loose=True)
 
 
 def unknown(passages: Sequence[Passage], policy: Policy, state: State) -> int:
@@ -74,7 +73,7 @@ def unknown(passages: Sequence[Passage], policy: Policy, state: State) -> int:
     """
     if policy.metadata.evidence is None and policy.rules:
         return len(passages)
-    registers = state.findings.register({handle for handle, _ in _cut(passages)})
+    registers = state.findings.registers({handle for handle, _ in _cut(passages)})
     return sum(
         (rules := _rules(taken, policy, state)) is None
         or not rules <= registers[handle].rules()

@@ -1,12 +1,10 @@
 """
-Everything that is remembered: one schema, one way to open it.
+Everything that is remembered: five tables, and one way to open them.
 
-In reading order: `opening` makes a `State` of its stores. `keys` holds the hashes that
-texts are known by. `database` says what a database can do, `sqlite` and `postgres` are
-the two, and `address` is where the second one is. `schema` holds its tables, `rulesets`
-its lists of rules. `bindings` knows constraints and chunks; `entries`, `register` and
-`findings` what was located, of which `entry_bytes` and `span_bytes` write what is
-stored.
+`open_state` makes a `State` of a path, a URL or nothing. In reading order: `opening`;
+`keys`, the hashes that everything is known by; `database`; `findings`, what was found
+in which text; `register`, what is to be known again of a document; `bindings`, which
+constraints are close to which chunks; `memo`, what this process has worked out.
 """
 
 from sdrag.embeddings import Vectors

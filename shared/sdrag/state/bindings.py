@@ -1,5 +1,5 @@
 """
-Which constraints are bound to which passages, and what summaries were made from.
+Which constraints are bound to which passages.
 
 Bindings are never in the host's metadata: stores take flat values only, and the top
 N over a shard is not the top N over the corpus. A passage is known by its id and a
@@ -11,40 +11,26 @@ Writing keeps, for each constraint, its N best passages of everything ever writt
 binding batch by batch ends where binding the whole corpus at once does, and also
 every passage above the similarity floor: a passage cannot slip through because a
 constraint's N was used up elsewhere.
-
-A summary may repeat what any of its sources says, so it inherits whatever they are
-bound to. The links are kept and not copies of the bindings: a constraint that is bound
-to a source later holds for the summary at once, and what is inherited takes none of the
-N places of a constraint. A source that reads differently today, left the index or was
-never bound leaves the summary in doubt, and every constraint holds for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Sequence
 
-from sdrag.state.database import Connection, Database, among, replacing
-from sdrag.state.keys import Keys
-from sdrag.state.rulesets import Rulesets
+import sqlalchemy as sa
+
+from sdrag.errors import UsageError
+from sdrag.state.database import Database, binding, chunk, insert, rows_among
+from sdrag.state.findings import join_rules, split_rules
+from sdrag.state.keys import RULE_BYTES, Keys
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = ["Bindings", "Lineage", "Link", "keep_best"]
-
-Link = tuple[Passage, Sequence[Passage]]
-"""A summary, and all that it was made from: summaries and chunks."""
-
-_BIND = replacing("binding", "rule, passage", "score")
-_KNOW = replacing("passage", "id", "fingerprint, ruleset")
-_KNOWN = "SELECT id, fingerprint, ruleset FROM passage WHERE id IN"
-
-_Identity = tuple[str, bytes]
-"""A passage's id, and the fingerprint of its text."""
+__all__ = ["Bindings"]
 
 
 class Bindings:
     """
-    Which constraints are bound to which passages.
+    The bindings in the database of a state.
 
     Args:
         database: Of the state.
@@ -54,8 +40,6 @@ class Bindings:
     def __init__(self, database: Database, keys: Keys) -> None:
         self._database = database
         self._keys = keys
-        self._rules: dict[tuple[str, str], bytes] = {}
-        self._rulesets = Rulesets(keys)
 
     def write(
         self,
@@ -75,16 +59,22 @@ class Bindings:
             bindings: At least the `top_n` best of each constraint within the batch.
             top_n: How many passages each constraint keeps over the whole corpus.
             floor: Every passage with at least this score is bound too.
+
+        Raises:
+            UsageError: A database cannot hold an id.
+            HostError: The database failed.
         """
+        if not all(_fits(passage.id) for passage in passages):
+            raise UsageError(
+                "An id holds a NUL character or half a surrogate.",
+                hint="A database cannot hold it: give the passage another id.",
+            )
         rules = {constraint.id: self._rule(constraint) for constraint in constraints}
-        rows = [
-            (rules[binding.constraint_id], binding.passage_id, binding.score)
-            for binding in bindings
-        ]
+        rows = [(rules[b.constraint_id], b.passage_id, b.score) for b in bindings]
         with self._database.writing() as connection:
-            self._note(connection, passages, frozenset(rules.values()))
-            connection.executemany(_BIND, rows)
-            keep_best(connection, rules.values(), top_n=top_n, floor=floor)
+            self._note(connection, passages, rules.values())
+            _put(connection, rows)
+            _keep_best(connection, rules.values(), top_n=top_n, floor=floor)
 
     def read(
         self, passages: Sequence[Passage], constraints: Sequence[Constraint]
@@ -94,25 +84,61 @@ class Bindings:
 
         `None` says that the passage, as it reads today, was not bound against every
         one of the constraints as they read today.
+
+        Raises:
+            HostError: The database failed.
         """
         rules = {self._rule(constraint): constraint.id for constraint in constraints}
-        own = [self._identity(passage) for passage in passages]
+        prints = {p.id: self._keys.passage(p.text) for p in passages if _fits(p.id)}
+        scores: dict[str, dict[str, float]] = {}
+        compared: dict[bytes, bool] = {}
         with self._database.reading() as connection:
-            sources = _sources(connection, dict(own))
-            every = dict.fromkeys(name for name, _ in chain(own, *sources.values()))
-            bound = self._bound(connection, every, rules)
-        return [
-            _united(map(bound.get, (identity, *sources.get(identity[0], ()))))
-            for identity in own
-        ]
+            for row in rows_among(connection, sa.select(chunk), chunk.c.id, prints):
+                if row.rules not in compared:
+                    compared[row.rules] = rules.keys() <= {*split_rules(row.rules)}
+                if row.fingerprint == prints[row.id] and compared[row.rules]:
+                    scores[row.id] = {}
+            for row in rows_among(
+                connection, sa.select(binding), binding.c.chunk, list(scores)
+            ):
+                if row.rule in rules:
+                    scores[row.chunk][rules[row.rule]] = row.score
+        return [scores.get(passage.id) for passage in passages]
 
     def forget(self, passage_ids: Iterable[str]) -> None:
-        """Remove passages that left the index."""
-        ids = [(passage_id,) for passage_id in passage_ids]
+        """
+        Remove passages that left the index.
+
+        Raises:
+            HostError: The database failed.
+        """
+        ids = list(filter(_fits, passage_ids))
         with self._database.writing() as connection:
-            connection.executemany("DELETE FROM passage WHERE id = ?", ids)
-            connection.executemany("DELETE FROM source WHERE summary = ?", ids)
-            _forget_bound(connection, [name for (name,) in ids])
+            _forget(connection, ids)
+            if ids:
+                connection.execute(
+                    chunk.delete().where(chunk.c.id == sa.bindparam("c")),
+                    [{"c": name} for name in ids],
+                )
+
+    def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
+        """
+        Return every binding of the constraints, best first for each.
+
+        Raises:
+            HostError: The database failed.
+        """
+        best = (binding.c.score.desc(), binding.c.chunk)
+        with self._database.reading() as connection:
+            return tuple(
+                Binding(constraint.id, row.chunk, row.score)
+                for constraint in constraints
+                for row in connection.execute(
+                    sa.select(binding)
+                    .where(binding.c.rule == self._rule(constraint))
+                    .order_by(*best)
+                )
+            )
 
     def add(
         self,
@@ -129,198 +155,123 @@ class Bindings:
             constraint: New or reworded.
             nearest: The passages that it was compared with.
             bindings: Of the constraint, to some of these.
+
+        Raises:
+            HostError: The database failed.
+        """
+        rule = self._rule(constraint)
+        prints = {p.id: self._keys.passage(p.text) for p in nearest if _fits(p.id)}
+        with self._database.writing() as connection:
+            fresh = {
+                row.id
+                for row in rows_among(connection, sa.select(chunk), chunk.c.id, prints)
+                if row.fingerprint == prints[row.id]
+            }
+            rows = [(rule, b.passage_id, b.score) for b in bindings]
+            _put(connection, [row for row in rows if row[1] in fresh])
+            _recompare(connection, lambda rules: rules | {rule})
+
+    def remove(self, constraint: Constraint) -> None:
+        """
+        Forget a constraint's bindings.
+
+        Raises:
+            HostError: The database failed.
         """
         rule = self._rule(constraint)
         with self._database.writing() as connection:
-            own = set(map(self._identity, nearest))
-            fresh = {
-                name
-                for name, fingerprint, _ in among(connection, _KNOWN, dict(own))
-                if (name, fingerprint) in own
-            }
-            rows = [(rule, b.passage_id, b.score) for b in bindings]
-            connection.executemany(_BIND, [row for row in rows if row[1] in fresh])
-            self._recompare(connection, lambda rules: rules | {rule})
-
-    def remove(self, constraint: Constraint) -> None:
-        """Forget a constraint's bindings."""
-        rule = self._rule(constraint)
-        with self._database.writing() as connection:
-            connection.execute("DELETE FROM binding WHERE rule = ?", (rule,))
-            self._recompare(connection, lambda rules: rules - {rule})
-
-    def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
-        """Return every binding of the constraints, best first for each."""
-        with self._database.reading() as connection:
-            return tuple(
-                Binding(constraint.id, passage, score)
-                for constraint in constraints
-                for passage, score in connection.execute(
-                    "SELECT passage, score FROM binding WHERE rule = ?"
-                    " ORDER BY score DESC, passage",
-                    (self._rule(constraint),),
-                )
-            )
-
-    def _bound(
-        self, connection: Connection, ids: Iterable[str], rules: Mapping[bytes, str]
-    ) -> dict[_Identity, dict[str, float]]:
-        """Return what passages are bound to, without those that are in doubt."""
-        known = list(among(connection, _KNOWN, ids))
-        lists = self._rulesets.read(connection, {ruleset for *_, ruleset in known})
-        whole = {key for key, listed in lists.items() if rules.keys() <= set(listed)}
-        bound: dict[_Identity, dict[str, float]] = {
-            (name, fingerprint): {}
-            for name, fingerprint, ruleset in known
-            if ruleset in whole
-        }
-        scores = {name: own for (name, _), own in bound.items()}
-        for name, rule, score in among(
-            connection,
-            "SELECT passage, rule, score FROM binding WHERE passage IN",
-            scores,
-        ):
-            if rule in rules:
-                scores[name][rules[rule]] = score
-        return bound
+            connection.execute(binding.delete().where(binding.c.rule == rule))
+            _recompare(connection, lambda rules: rules - {rule})
 
     def _note(
         self,
-        connection: Connection,
+        connection: sa.Connection,
         passages: Sequence[Passage],
-        rules: frozenset[bytes],
+        rules: Iterable[bytes],
     ) -> None:
         """Remember against which rules passages were bound; forget older texts'."""
-        own = dict(map(self._identity, passages))
-        known = {name: rest for name, *rest in among(connection, _KNOWN, own)}
-        edited = [name for name, (words, _) in known.items() if words != own[name]]
-        _forget_bound(connection, edited)
-        lists = self._rulesets.read(connection, {key for _, key in known.values()})
-        compared = [
-            rules
-            if name in edited or name not in known
-            else rules.union(lists.get(known[name][1], ()))
-            for name in own
+        prints = {p.id: self._keys.passage(p.text) for p in passages}
+        known = {
+            row.id: row
+            for row in rows_among(connection, sa.select(chunk), chunk.c.id, prints)
+        }
+        edited = {n for n, row in known.items() if row.fingerprint != prints[n]}
+        _forget(connection, edited)
+        compared = {
+            name: {*rules, *split_rules(known[name].rules)}
+            if name in known and name not in edited
+            else {*rules}
+            for name in prints
+        }
+        rows = [
+            {"id": name, "fingerprint": own, "rules": join_rules(compared[name])}
+            for name, own in prints.items()
         ]
-        rulesets = self._rulesets.write(connection, list(map(sorted, compared)))
-        connection.executemany(
-            _KNOW,
-            [
-                (name, fingerprint, ruleset)
-                for (name, fingerprint), ruleset in zip(
-                    own.items(), rulesets, strict=True
-                )
-            ],
-        )
-
-    def _recompare(
-        self,
-        connection: Connection,
-        change: Callable[[frozenset[bytes]], frozenset[bytes]],
-    ) -> None:
-        """
-        Change against which rules every known passage counts as bound.
-
-        Passages move to another set; a set itself never changes, for its id says what
-        is in it, and a passage bound later must not inherit what it was not bound to.
-        """
-        known = [
-            key for (key,) in connection.execute("SELECT DISTINCT ruleset FROM passage")
-        ]
-        lists = self._rulesets.read(connection, known)
-        changed = [sorted(change(frozenset(lists.get(key, ())))) for key in known]
-        moves = zip(self._rulesets.write(connection, changed), known, strict=True)
-        # Moves may chain, but only towards sets that hold (or lack) the rule already,
-        # which the change leaves where they are: the order does not matter.
-        connection.executemany(
-            "UPDATE passage SET ruleset = ? WHERE ruleset = ?", moves
-        )
-
-    def _identity(self, passage: Passage) -> _Identity:
-        return passage.id, self._keys.passage(passage.text)
+        into = insert(connection, chunk)
+        changed = {name: into.excluded[name] for name in ("fingerprint", "rules")}
+        if rows:
+            connection.execute(
+                into.on_conflict_do_update(index_elements=["id"], set_=changed), rows
+            )
 
     def _rule(self, constraint: Constraint) -> bytes:
-        """Return the keyed fingerprint of a constraint; it is asked often, so kept."""
-        words = (constraint.id, constraint.text)
-        if words not in self._rules:
-            self._rules[words] = self._keys.of("bound rule", *words)
-        return self._rules[words]
+        """Return the keyed fingerprint of a constraint, its id included."""
+        words = ("bound rule", constraint.id, constraint.text)
+        return self._keys.of(*words, size=RULE_BYTES)
 
 
-def keep_best(
-    connection: Connection, rules: Iterable[bytes], *, top_n: int, floor: float
+def _fits(passage_id: str) -> bool:
+    """Return whether a database can hold an id."""
+    return not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in passage_id)
+
+
+def _put(connection: sa.Connection, rows: Sequence[tuple[bytes, str, float]]) -> None:
+    into = insert(connection, binding)
+    into = into.on_conflict_do_update(
+        index_elements=["rule", "chunk"], set_={"score": into.excluded.score}
+    )
+    if rows:
+        names = ("rule", "chunk", "score")
+        values = [dict(zip(names, row, strict=True)) for row in rows]
+        connection.execute(into, values)
+
+
+def _keep_best(
+    connection: sa.Connection, rules: Iterable[bytes], *, top_n: int, floor: float
 ) -> None:
     """Forget bindings below the floor that are not among a rule's best."""
-    connection.executemany(
-        "DELETE FROM binding WHERE rule = ? AND score < ?"
-        " AND passage NOT IN (SELECT passage FROM binding WHERE rule = ?"
-        "  ORDER BY score DESC, passage LIMIT ?)",
-        [(rule, floor, rule, top_n) for rule in rules],
-    )
+    for rule in rules:
+        best = (
+            sa.select(binding.c.chunk)
+            .where(binding.c.rule == rule)
+            .order_by(binding.c.score.desc(), binding.c.chunk)
+            .limit(top_n)
+        )
+        connection.execute(
+            binding.delete().where(
+                binding.c.rule == rule,
+                binding.c.score < floor,
+                binding.c.chunk.not_in(best),
+            )
+        )
 
 
-def _sources(
-    connection: Connection, summaries: Iterable[str]
-) -> dict[str, list[_Identity]]:
-    """Return what summaries were made from."""
-    found: dict[str, list[_Identity]] = {}
-    for summary, name, fingerprint in among(
-        connection,
-        "SELECT summary, passage, fingerprint FROM source WHERE summary IN",
-        summaries,
-    ):
-        found.setdefault(summary, []).append((name, fingerprint))
-    return found
+def _recompare(
+    connection: sa.Connection, change: Callable[[set[bytes]], set[bytes]]
+) -> None:
+    """Change against which rules every known passage counts as bound."""
+    known = connection.scalars(sa.select(chunk.c.rules).distinct()).all()
+    for rules in known:
+        changed = join_rules(change({*split_rules(rules)}))
+        # Moves may chain, but only towards sets that the change leaves where they are.
+        connection.execute(
+            chunk.update().where(chunk.c.rules == rules).values(rules=changed)
+        )
 
 
-def _united(bound: Iterable[dict[str, float] | None]) -> dict[str, float] | None:
-    """Return what a passage and its sources are bound to; None in doubt."""
-    scores: dict[str, float] = {}
-    for own in bound:
-        if own is None:
-            return None
-        for name, score in own.items():
-            scores[name] = max(score, scores.get(name, score))
-    return scores
-
-
-def _forget_bound(connection: Connection, ids: Sequence[str]) -> None:
+def _forget(connection: sa.Connection, ids: Iterable[str]) -> None:
     """Forget what passages are bound to."""
-    connection.executemany(
-        "DELETE FROM binding WHERE passage = ?", [(name,) for name in ids]
-    )
-
-
-class Lineage:
-    """
-    What summaries were made from.
-
-    Args:
-        database: Of the state.
-        keys: Of the state.
-    """
-
-    def __init__(self, database: Database, keys: Keys) -> None:
-        self._database = database
-        self._keys = keys
-
-    def link(self, links: Iterable[Link]) -> None:
-        """Have summaries inherit from what they were made from, and nothing else."""
-        given = [(summary.id, sources) for summary, sources in links]
-        rows = [
-            (summary, source.id, self._keys.passage(source.text))
-            for summary, sources in given
-            for source in sources
-        ]
-        with self._database.writing() as connection:
-            connection.executemany(
-                "DELETE FROM source WHERE summary = ?",
-                [(summary,) for summary, _ in given],
-            )
-            connection.executemany(
-                "INSERT INTO source VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows
-            )
-
-    def key(self, purpose: str) -> bytes:
-        """Return a secret key, the same in every process for the same purpose."""
-        return self._keys.passage(f"key for {purpose}")
+    if rows := [{"c": name} for name in ids]:
+        connection.execute(
+            binding.delete().where(binding.c.chunk == sa.bindparam("c")), rows
+        )

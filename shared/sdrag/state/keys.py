@@ -10,18 +10,26 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
 from hashlib import blake2b
 
-from sdrag.vocabulary import Constraint, Principal
+from sdrag.vocabulary import Confidential, Constraint, Principal
 
-__all__ = ["DOCUMENT_BYTES", "PROCESS_KEYS", "TEXT_BYTES", "Keys"]
+__all__ = [
+    "DOCUMENT_BYTES",
+    "PROCESS_KEYS",
+    "RULE_BYTES",
+    "TEXT_BYTES",
+    "DocumentKeys",
+    "Keys",
+]
 
 DOCUMENT_BYTES = 8
 """A text's key begins with so many bytes that are its document's."""
 
 TEXT_BYTES = 12
 """And so many are its own."""
+
+RULE_BYTES = 8
 
 _KNOWN = 10_000
 
@@ -80,7 +88,7 @@ class Keys:
         if words not in self._rules:
             if len(self._rules) >= _KNOWN:
                 self._rules.clear()
-            self._rules[words] = self.of("rule", *words)
+            self._rules[words] = self.of("rule", *words, size=RULE_BYTES)
         return self._rules[words]
 
     def audience(self, principal: Principal | None) -> str:
@@ -93,11 +101,38 @@ class Keys:
         tag = self.of("audience", json.dumps(said, sort_keys=True, default=_plain))
         return self.of("key of audiences", size=2).hex() + tag[:6].hex()
 
-    def ruleset(self, rules: Sequence[bytes]) -> bytes:
-        """Return the key of a list of rules."""
-        return blake2b(
-            b"".join(rules), key=self._secret, digest_size=DOCUMENT_BYTES
-        ).digest()
+    def of_document(self, document: bytes) -> DocumentKeys:
+        """Return the hashes of one document's forms."""
+        return DocumentKeys(self._secret, document)
+
+    def tag(self, *parts: bytes) -> bytes:
+        """Return what shows that a row is as it was written."""
+        data = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
+        return blake2b(b"row" + data, key=self._secret, digest_size=12).digest()
+
+
+class DocumentKeys(Confidential):
+    """
+    The hashes of the forms of one document, which no other document shares.
+
+    Args:
+        secret: Of the state.
+        document: Its key.
+    """
+
+    __slots__ = ("_document", "_secret")
+
+    def __init__(self, secret: bytes, document: bytes) -> None:
+        self._secret, self._document = secret, document
+
+    def __repr__(self) -> str:
+        return "DocumentKeys()"
+
+    def of(self, kind: str, text: str, size: int = 8) -> bytes:
+        """Return the hash of a form or of words."""
+        data = f"{kind}\x1f{text}".encode("utf-8", "surrogatepass")
+        data = self._document + data
+        return blake2b(data, key=self._secret, digest_size=size).digest()
 
 
 def _plain(value: object) -> object:

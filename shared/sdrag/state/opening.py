@@ -13,24 +13,24 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sdrag.embeddings import Vectors
 from sdrag.errors import UsageError
-from sdrag.state.address import PostgresAddress, is_postgres
-from sdrag.state.bindings import Bindings, Lineage
-from sdrag.state.database import Database, lost_state
-from sdrag.state.entries import Hashes
-from sdrag.state.findings import Findings
 from sdrag.state.keys import PROCESS_KEYS, Keys
-from sdrag.state.postgres import PostgresDatabase
-from sdrag.state.schema import SCHEMA, VERSION
-from sdrag.state.sqlite import MEMORY, SqliteDatabase
+from sdrag.state.memo import Memo
+
+if TYPE_CHECKING:  # SQLAlchemy is imported when a state is opened
+    from sdrag.state.bindings import Bindings
+    from sdrag.state.database import Database
+    from sdrag.state.findings import Findings
 
 __all__ = ["State", "StateSource", "open_state"]
 
+_MEMORY = ":memory:"
 _SECRET_BYTES = 32
 _PLACE_BYTES = 16
+_MOST_CUTS = 20_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,36 +39,41 @@ class State:
     Everything that is remembered.
 
     Args:
-        keys: What texts, documents and constraints are known by.
-        hashes: What words and forms are known by.
+        keys: What texts, documents, forms and constraints are known by.
         bindings: Which constraints are bound to which passages.
-        findings: What was located, and the registers of forms.
-        lineage: What summaries were made from.
-        database: Where the stores keep it all.
+        findings: What was found in texts, and the forms of their documents.
+        database: Where it all is.
         path: The file, the URL without a password, or `:memory:`.
         key_path: The file of the key; None in memory.
         vectors: In memory alone, and none unless a wrapper took the state as its own.
+        cuts: What was made of findings in this process, by keyed hashes.
     """
 
     keys: Keys
-    hashes: Hashes
     bindings: Bindings
     findings: Findings
-    lineage: Lineage
     database: Database = field(compare=False)
-    path: str = MEMORY
+    path: str = _MEMORY
     key_path: str | None = None
     vectors: Vectors = field(default_factory=lambda: Vectors(0), compare=False)
+    cuts: Memo[Any, Any] = field(
+        default_factory=lambda: Memo(_MOST_CUTS), compare=False
+    )
 
     @property
     def name(self) -> str:
         """What tells it from any other state, and tells nothing else."""
-        return _name(self.keys)
+        return self.keys.of("name").hex()
 
     @property
     def shared_keys(self) -> Keys:
         """The keys that all have who may ask: of the file, or of this process."""
-        return PROCESS_KEYS if self.path == MEMORY else self.keys
+        return PROCESS_KEYS if self.is_in_memory else self.keys
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether it ends with this process, and no other one sees it."""
+        return self.path == _MEMORY
 
     def remembering(self) -> Self:
         """
@@ -80,13 +85,13 @@ class State:
         return replace(self, vectors=Vectors())
 
     def __repr__(self) -> str:
-        if self.path == MEMORY:
+        if self.is_in_memory:
             return "State(in memory)"
-        return f"State(in {'PostgreSQL' if is_postgres(self.path) else 'a file'})"
+        return f"State(in {'PostgreSQL' if '://' in self.path else 'a file'})"
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """Pickle as the path: every process opens its own connections."""
-        if self.path == MEMORY:
+        if self.is_in_memory:
             raise UsageError(
                 "A state in memory cannot be shared with another process.",
                 hint="Pass the path of one.",
@@ -125,40 +130,37 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
             f"A state must be a path or a State, got {type(where).__name__}.",
             hint="Pass the path of a file, or what `open_state` returned.",
         )
+    from sdrag.state.database import (  # noqa: PLC0415 -- SQLAlchemy takes time
+        MEMORY,
+        Database,
+        PostgresUrl,
+        is_postgres,
+    )
+
     path = MEMORY if where is None else str(where)
     if path == MEMORY:
-        secret = secrets.token_bytes(_SECRET_BYTES)
-        return _state(_in_sqlite(path), secret)
-    key_path = _key_path(path, key)
+        return _state(Database(MEMORY), secrets.token_bytes(_SECRET_BYTES))
     # A key next to a file is of that file alone; another one may serve several states.
     if is_postgres(path):
-        address = PostgresAddress.read(path)
-        path, place = address.shown, address.place
-        known = _knows(key_path, place)
-        database: Database = PostgresDatabase(
-            address, SCHEMA, name="state", version=VERSION, may_make=not known
-        )
+        url = PostgresUrl(path)
+        key_path = _named(key or url.key)
+        known = _knows(key_path, url.place)
+        database = Database(url, may_make=not known)
+        path, place = url.shown, url.place
     else:
+        key_path = Path(key or f"{path}.key")
         _check_place(Path(path))
         place = _whole(Path(path))
         if _whole(key_path) == f"{place}.key":
             place = ""
         known = _knows(key_path, place)
-        database = _in_sqlite(path, may_make=not known)
+        database = Database(path, may_make=not known)
     secret = _sealed(database, key_path, known=known)
     _note(key_path, place)
     return _state(database, secret, path, str(key_path))
 
 
-def _name(keys: Keys) -> str:
-    return keys.of("name").hex()
-
-
-def _key_path(where: str, key: str | Path | None) -> Path:
-    """Return the file of the key: as given, as the URL says, or next to the path."""
-    if not is_postgres(where):
-        return Path(key or f"{where}.key")
-    key = key or PostgresAddress.read(where).key
+def _named(key: str | Path | None) -> Path:
     if not key:
         raise UsageError(
             "A state in PostgreSQL needs the file of its key, which is never in the"
@@ -176,22 +178,17 @@ def _opened_again(path: str, key: str | None) -> State:
     return open_state(path, key=key)
 
 
-def _in_sqlite(path: str, *, may_make: bool = True) -> Database:
-    return SqliteDatabase(
-        path, SCHEMA, name="state", version=VERSION, may_make=may_make
-    )
-
-
 def _state(
-    database: Database, secret: bytes, path: str = MEMORY, key_path: str | None = None
+    database: Database, secret: bytes, path: str = _MEMORY, key_path: str | None = None
 ) -> State:
-    keys, hashes = Keys(secret), Hashes(secret)
+    from sdrag.state.bindings import Bindings  # noqa: PLC0415 -- as above
+    from sdrag.state.findings import Findings  # noqa: PLC0415
+
+    keys = Keys(secret)
     return State(
         keys=keys,
-        hashes=hashes,
         bindings=Bindings(database, keys),
-        findings=Findings(database, keys, hashes),
-        lineage=Lineage(database, keys),
+        findings=Findings(database, keys),
         database=database,
         path=path,
         key_path=key_path,
@@ -212,31 +209,28 @@ def _sealed(database: Database, key_path: Path, *, known: bool) -> bytes:
     Whoever makes a state makes its key and its seal in one transaction, so nobody else
     sees a key without a seal.
     """
-    if _seal(database) is None:
-        with database.writing() as connection:
-            if connection.execute("SELECT mark FROM seal").fetchone() is None:
-                if known:
-                    raise lost_state()
-                mark = Keys(_made_key(key_path)).of("seal")
-                connection.execute("INSERT INTO seal VALUES (?)", (mark,))
+    from sdrag.state.database import lost_state  # noqa: PLC0415 -- as above
+
+    if database.seal() is None:
+
+        def make() -> bytes:
+            if known:
+                raise lost_state()
+            return Keys(_made_key(key_path)).of("seal")
+
+        database.seal(make)
     if not key_path.exists():
         raise UsageError(
             "The state exists, and the file of its key is missing on this host.",
             hint="Copy the file that the state was made with.",
         )
     secret, _ = _read_key(key_path)
-    if _seal(database) != Keys(secret).of("seal"):
+    if database.seal() != Keys(secret).of("seal"):
         raise UsageError(
             "The key of the state is not the one that the state was made with.",
             hint="Put its own key file back, or begin with a new state.",
         )
     return secret
-
-
-def _seal(database: Database) -> bytes | None:
-    with database.reading() as connection:
-        row = connection.execute("SELECT mark FROM seal").fetchone()
-    return bytes(row[0]) if row else None
 
 
 def _made_key(path: Path) -> bytes:

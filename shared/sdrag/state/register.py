@@ -1,206 +1,298 @@
 """
-The register of a document: what was located anywhere in it is known again everywhere.
+What is to be known again of a document: its forms, as keyed hashes.
 
-Chunk nine says "Meyers", and chunk one says who Meyers is. So every surface form that
-was located, and its shorter forms, is kept for the document as a keyed hash, and each
-chunk is read for it by hashing the runs of words that could be one. Only words that
-begin some form are looked at further, so a chunk costs one hash a word.
-
-A word that is hidden for what it means is known again by the words next to it, so that
-the same sentence, split elsewhere, in a parent or in a window, hides it as well.
+A form (a name, a code) goes wherever it is. It is known by its words, folded and run
+together, so `Ann Lee`, `ANN-LEE`, `ann_lee` and `AnnLee` are one. A short one is known
+only by as many words, since others make it by accident, and one of one or two letters
+only in its own case. A word that a constraint on meaning hides ("lamp") is no form:
+elsewhere it is harmless. It is known again between the same two words on either side. A
+text that is cut off nearer than that has to hold what is left of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from typing import Self
+from typing import NamedTuple
 
-from sdrag.state.entries import (
-    CASED,
-    DENSE_WORD,
-    SPACED,
-    UNSPACED_FORM,
-    WORD,
-    Entries,
-    Form,
-    Hashes,
-    context_words,
-    contexts,
-)
-from sdrag.state.entry_bytes import read_entries, written_entries
-from sdrag.text.folding import Folded, is_boundary
-from sdrag.text.phrase_matcher import in_its_case
+from sdrag.state.keys import DocumentKeys
+from sdrag.text.folding import UNSPACED, Folded, fold, fold_text, is_boundary
+from sdrag.text.phrase_matcher import in_its_case, needs_case
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["DENSE", "Register"]
+__all__ = ["DENSE", "WORD", "Form", "Forms", "Register", "make_forms", "make_word"]
 
+WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 DENSE = 6
 """Shorter forms, run together, are other words by accident."""
-_NOTHING: frozenset[bytes] = frozenset()
+
+_LETTERS = re.compile(rf"[^\W_{UNSPACED}]+|[{UNSPACED}]")
+_TOKEN = re.compile(rf"{_LETTERS.pattern}|[^\w\s.,;:!?'\"()\[\]{{}}<>/\\|*-]")
+"""A word or a sign that tells something: `$5` is not 5."""
+_APART = re.compile(r"[\s_.,;:!?'\"()\[\]{}<>/\\|*-]+")
+_LONGEST_PART = 400
+_EXACT = -1
+_LEAST_DIGITS = 3
+_WORD_BYTES, _SIDE_BYTES = 8, 4
+_SIDES = ((-1,), (-2, -1), (1,), (1, 2))
+"""The words beside one, nearest first, then two on that side."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Register(Confidential):
+class Form(NamedTuple):
     """
-    What is known of one document.
+    One thing to be known again, and how.
 
     Args:
-        entries: All of it.
-        hashes: Under which they were made.
-        version: How often it has grown.
+        digest: Of its letters; or of a word and of what is beside it.
+        length: In letters; 0 of a word that is known by what is beside it.
+        words: How many it has to be; any number, where it is 0. Less, where it is
+            signs, or a number that only signs make rare (`-5`): it goes as it is.
     """
 
-    entries: Entries
-    hashes: Hashes
-    version: int = 0
-    _by_probe: dict[int, list[Form]] = field(init=False, repr=False)
-    _unspaced: dict[int, dict[int, Form]] = field(init=False, repr=False)
-    _dense: dict[int, dict[int, Form]] = field(init=False, repr=False)
+    digest: bytes
+    length: int
+    words: int
 
-    def __post_init__(self) -> None:
-        by_probe: dict[int, list[Form]] = {}
-        unspaced: dict[int, dict[int, Form]] = {}
-        dense_ones: dict[int, dict[int, Form]] = {}
-        for form in self.entries.forms:
-            if form.kind in {SPACED, CASED}:
-                by_probe.setdefault(form.probe, []).append(form)
+
+Forms = dict[Form, set[bytes]]
+"""What is to be known again, and the keys of the rules that hide it."""
+
+
+def make_forms(
+    surface: str, keys: DocumentKeys, *, whole: bool = False
+) -> Iterator[Form]:
+    """
+    Yield what a surface form is known by; a long one by its parts.
+
+    Args:
+        surface: As found in a text.
+        keys: Of the document.
+        whole: It is known by as many words alone, however long it is.
+    """
+    for part in _parts(surface):
+        folded = fold(part.strip())
+        letters = _LETTERS.findall(folded.text)
+        run = "".join(letters)
+        if len(run) >= DENSE:
+            words = len(letters) if whole else 0
+            yield Form(keys.of("form", run), len(run), words)
+            continue
+        tokens = _TOKEN.findall(folded.text)
+        run = "".join(tokens)
+        if not run or (run.isdigit() and len(run) < _LEAST_DIGITS):
+            if exact := folded.text.strip():
+                yield Form(keys.of("exact", exact), len(exact), _EXACT)
+            continue
+        digest = keys.of("form", run)
+        if needs_case(run):
+            digest = keys.of("cased", _as_given(part))
+        yield Form(digest, len(run), len(tokens))
+
+
+def make_word(words: Sequence[str], index: int, keys: DocumentKeys) -> Form:
+    """
+    Return what a word is known by that is hidden for what it means there.
+
+    Args:
+        words: Of a text, folded, in order.
+        index: Of the word among them.
+        keys: Of the document.
+    """
+    digest = keys.of("word", words[index], _WORD_BYTES)
+    for side in _SIDES:
+        digest += _beside(words, index, side, keys)
+    return Form(digest, 0, 0)
+
+
+class Register(Confidential):
+    """
+    All that is to be known again of one document.
+
+    Args:
+        forms: With the keys of the rules that hide them.
+        keys: Of the document.
+        stamp: Differs where the forms do.
+    """
+
+    __slots__ = ("_exact", "_forms", "_keys", "_words", "stamp")
+
+    def __init__(
+        self,
+        forms: Mapping[Form, AbstractSet[bytes]],
+        keys: DocumentKeys,
+        stamp: bytes = b"",
+    ) -> None:
+        self._keys, self.stamp = keys, stamp
+        self._forms: dict[int, dict[bytes, list[tuple[int, frozenset[bytes]]]]] = {}
+        self._words: dict[bytes, list[tuple[bytes, frozenset[bytes]]]] = {}
+        self._exact: dict[int, dict[bytes, list[frozenset[bytes]]]] = {}
+        for form, rules in forms.items():
+            hiding = frozenset(rules)
+            if form.words == _EXACT:
+                exact = self._exact.setdefault(form.length, {})
+                exact.setdefault(form.digest, []).append(hiding)
+            elif form.length:
+                known = self._forms.setdefault(form.length, {})
+                known.setdefault(form.digest, []).append((form.words, hiding))
             else:
-                into = unspaced if form.kind == UNSPACED_FORM else dense_ones
-                into.setdefault(form.length, {})[form.digest] = form
-        object.__setattr__(self, "_by_probe", by_probe)
-        object.__setattr__(self, "_unspaced", unspaced)
-        object.__setattr__(self, "_dense", dense_ones)
+                word, beside = form.digest[:_WORD_BYTES], form.digest[_WORD_BYTES:]
+                self._words.setdefault(word, []).append((beside, hiding))
 
     def __repr__(self) -> str:
-        return f"Register(version={self.version})"
+        return "Register()"
 
     def __bool__(self) -> bool:
-        return bool(self.entries)
+        return bool(self._forms or self._words or self._exact)
 
     def rules(self) -> frozenset[bytes]:
-        """Return the keys of all rules it knows something for."""
-        return self.entries.rules()
+        """Return the keys of all rules that it knows something for."""
+        known = [*self._words.values()]
+        every = [rules for rows in known for _, rules in rows]
+        for digests in self._forms.values():
+            every += [rules for rows in digests.values() for _, rules in rows]
+        for exact in self._exact.values():
+            every += [rules for rows in exact.values() for rules in rows]
+        return frozenset().union(*every)
 
-    def find(self, folded: Folded) -> Iterator[tuple[AbstractSet[bytes], Span]]:
+    def find(self, folded: Folded) -> Iterator[tuple[frozenset[bytes], Span]]:
         """Yield the place of everything that is known again, and the rules."""
         yield from self.find_forms(folded)
-        yield from self.find_dense(folded, DENSE)
-        yield from self._known_words(folded)
+        yield from self._find_words(folded)
 
-    def find_forms(self, folded: Folded) -> Iterator[tuple[AbstractSet[bytes], Span]]:
-        """Yield the place of every form that is at word boundaries."""
+    def find_forms(
+        self, folded: Folded, *, least: int = 1, loose: bool = False
+    ) -> Iterator[tuple[frozenset[bytes], Span]]:
+        """
+        Yield the place of every form that is at word boundaries.
+
+        Args:
+            folded: The text.
+            least: Of so many letters.
+            loose: A short form counts whatever separates its letters.
+        """
+        short = [n for n in self._forms if least <= n < DENSE]
+        long = [n for n in self._forms if n >= max(least, DENSE)]
+        for lengths, pattern in ((short, _TOKEN), (long, _LETTERS)):
+            if not lengths:
+                continue
+            places = [match.span() for match in pattern.finditer(folded.text)]
+            for run, first, last in _windows(folded.text, places, lengths):
+                start, end = places[first][0], places[last][1]
+                digest = self._digest(run, folded, start, end)
+                for words, rules in self._forms[len(run)].get(digest, ()):
+                    if loose or words in (0, last - first + 1):
+                        yield rules, folded.span(start, end)
+        if least == 1:
+            yield from self._find_exact(folded)
+
+    def _find_exact(self, folded: Folded) -> Iterator[tuple[frozenset[bytes], Span]]:
         text = folded.text
-        for word in WORD.finditer(text) if self._by_probe else ():
-            met = self._by_probe.get(self.hashes.of("word", word.group()))
-            for form in met or ():
-                start = word.start() - form.offset
-                end = start + form.length
-                if start < 0 or not _apart(text, start, end):
-                    continue
-                if self._is(form, folded, start, end):
-                    yield self.entries.forms[form], folded.span(start, end)
-        for length, digests in self._unspaced.items():
+        for length, digests in self._exact.items():
             for start in range(len(text) - length + 1):
-                if not _apart(text, start, start + length):
-                    continue
-                digest = self.hashes.of("form", text[start : start + length])
-                if digest in digests:
-                    rules = self.entries.forms[digests[digest]]
-                    yield rules, folded.span(start, start + length)
-
-    def find_dense(
-        self, folded: Folded, least: int = 0
-    ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
-        """Yield forms of so many letters whatever separates them: `Anna-Karlsson`."""
-        indices = [match.span() for match in DENSE_WORD.finditer(folded.text)]
-        run = "".join(folded.text[start:end] for start, end in indices)
-        lengths = [length for length in self._dense if length >= least]
-        starts: list[int] = []
-        ends: dict[int, int] = {}
-        length_so_far = 0
-        for start, end in indices:
-            starts.append(length_so_far)
-            length_so_far += end - start
-            ends[length_so_far] = end
-        for (start, _), first in zip(indices, starts, strict=True):
-            for length in lengths:
-                end_of_form = ends.get(first + length)
-                if end_of_form is None:
-                    continue
-                if rules := self._of_run(run[first : first + length]):
-                    yield rules, folded.span(start, end_of_form)
+                end = start + length
+                if is_boundary(text, start) and is_boundary(text, end):
+                    digest = self._keys.of("exact", text[start:end])
+                    for rules in digests.get(digest, ()):
+                        yield rules, folded.span(start, end)
 
     def inside(self, run: str, least: int) -> frozenset[bytes]:
         """Return the rules of forms of at least so many letters anywhere in a run."""
         found: set[bytes] = set()
-        for length in self._dense:
+        for length, digests in self._forms.items():
             if length >= least:
                 for start in range(len(run) - length + 1):
-                    found |= self._of_run(run[start : start + length])
+                    part = run[start : start + length]
+                    digest = self._keys.of("form", part)
+                    for _, rules in digests.get(digest, ()):
+                        found |= rules
         return frozenset(found)
 
-    def _of_run(self, run: str) -> AbstractSet[bytes]:
-        digests = self._dense.get(len(run))
-        form = digests.get(self.hashes.of("dense", run)) if digests else None
-        return self.entries.forms[form] if form else frozenset()
-
-    def _is(self, form: Form, folded: Folded, start: int, end: int) -> bool:
-        said = folded.text[start:end]
-        if form.kind == SPACED:
-            return form.digest == self.hashes.of("form", said)
+    def _digest(self, run: str, folded: Folded, start: int, end: int) -> bytes:
+        if not needs_case(run):
+            return self._keys.of("form", run)
         span = folded.span_before(start, end)
-        given = span.of(folded.original)
-        return form.digest == self.hashes.of("cased", given) and in_its_case(
-            folded.original, span
-        )
+        if not in_its_case(folded.original, span):
+            return b""
+        given = _as_given(span.of(folded.original))
+        return self._keys.of("cased", given)
 
-    def _known_words(self, folded: Folded) -> Iterator[tuple[AbstractSet[bytes], Span]]:
+    def _find_words(self, folded: Folded) -> Iterator[tuple[frozenset[bytes], Span]]:
         """Yield words that are hidden between the same neighbours."""
-        known = self.entries.contexts
-        if not known:
+        if not self._words:
             return
-        indices, words = context_words(folded)
+        places, words = find_words(folded)
         for index, word in enumerate(words):
-            alone = next(contexts([word], 0, self.hashes, kept=True))
-            if alone not in known:
+            digest = self._keys.of("word", word, _WORD_BYTES)
+            if digest not in self._words:
                 continue
-            rules = _NOTHING.union(
-                *(
-                    known.get(context, _NOTHING)
-                    for context in contexts(words, index, self.hashes, kept=False)
-                )
-            )
-            if rules:
-                yield rules, folded.span(*indices[index])
-
-    def united(self, more: Entries) -> Self:
-        """Return a register that knows more too; itself where that is nothing new."""
-        grown = Entries(
-            {form: set(rules) for form, rules in self.entries.forms.items()},
-            {context: set(rules) for context, rules in self.entries.contexts.items()},
-        )
-        if not grown.add(more):
-            return self
-        return type(self)(grown, self.hashes, self.version + 1)
-
-    def written(self) -> bytes:
-        """Write it down; what was written tells nothing without the key."""
-        return written_entries(self.entries)
-
-    @classmethod
-    def read(cls, given: bytes, hashes: Hashes, version: int) -> Self:
-        """
-        Read what `written` wrote.
-
-        Args:
-            given: The bytes.
-            hashes: Under which the entries were made.
-            version: How often the register has grown.
-        """
-        return cls(read_entries(given), hashes, version)
+            here = b"".join(_beside(words, index, side, self._keys) for side in _SIDES)
+            for kept, rules in self._words[digest]:
+                if _is_between(kept, here):
+                    yield rules, folded.span(*places[index])
 
 
-def _apart(text: str, start: int, end: int) -> bool:
-    return is_boundary(text, start) and is_boundary(text, end)
+def find_words(folded: Folded) -> tuple[list[tuple[int, int]], list[str]]:
+    """Return where the words of a folded text are, and the words."""
+    places = [match.span() for match in WORD.finditer(folded.text)]
+    return places, [folded.text[start:end] for start, end in places]
+
+
+def _beside(
+    words: Sequence[str], index: int, side: Sequence[int], keys: DocumentKeys
+) -> bytes:
+    """Return the hash of a word with those on one side; zeros where they are not."""
+    places = [index + step for step in side]
+    if min(places) < 0 or max(places) >= len(words):
+        return bytes(_SIDE_BYTES)
+    said = " ".join((words[index], *(words[place] for place in places)))
+    return keys.of(f"beside {side}", said, _SIDE_BYTES)
+
+
+def _is_between(kept: bytes, here: bytes) -> bool:
+    """Compare each side as far as both texts go."""
+    nothing = bytes(_SIDE_BYTES)
+    for near in (0, 2 * _SIDE_BYTES):
+        far = near + _SIDE_BYTES
+        for at in (far, near):
+            ours, theirs = kept[at : at + _SIDE_BYTES], here[at : at + _SIDE_BYTES]
+            if nothing not in (ours, theirs):
+                if ours != theirs:
+                    return False
+                break
+    return True
+
+
+def _windows(
+    text: str, places: Sequence[tuple[int, int]], lengths: Sequence[int]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield every run of whole words that has one of the lengths, and its words."""
+    run = "".join(text[start:end] for start, end in places)
+    starts: list[int] = []
+    ends: dict[int, int] = {}
+    size = 0
+    for index, (start, end) in enumerate(places):
+        starts.append(size)
+        size += end - start
+        ends[size] = index
+    for first, offset in enumerate(starts):
+        for length in lengths:
+            last = ends.get(offset + length)
+            if last is not None:
+                yield run[offset : offset + length], first, last
+
+
+def _as_given(surface: str) -> str:
+    """Return a short form in its case, without what separates its letters."""
+    return "".join(c for c in surface if fold_text(c) and not _APART.fullmatch(c))
+
+
+def _parts(surface: str) -> Iterator[str]:
+    """Part a long form between words: hashing it at every word would add up."""
+    start = end = 0
+    for word in WORD.finditer(surface) if len(surface) > _LONGEST_PART else ():
+        if word.end() - start > _LONGEST_PART and start < end:
+            yield surface[start:end]
+            start = word.start()
+        end = word.end()
+    yield surface[start:]

@@ -1,6 +1,6 @@
 """Hierarchical summaries of chunks, after RAPTOR (SD-RAG, section III-C1)."""
 
-from sdrag.disclosure.hierarchy.building import add_summaries, build_hierarchy, inherit
+from sdrag.disclosure.hierarchy.building import add_summaries, build_hierarchy
 from sdrag.disclosure.hierarchy.tree import (
     LAYER_KEY,
     SOURCES_KEY,
@@ -19,5 +19,4 @@ __all__ = [
     "add_summaries",
     "build_hierarchy",
     "in_layers",
-    "inherit",
 ]

@@ -30,7 +30,6 @@ from uuid import UUID
 import numpy as np
 
 from sdrag.disclosure.audience_view import control_keys
-from sdrag.disclosure.binding import bind
 from sdrag.disclosure.hierarchy.clusters import fitting_clusters
 from sdrag.disclosure.hierarchy.tree import (
     LAYER_KEY,
@@ -66,10 +65,9 @@ from sdrag.errors import (
 )
 from sdrag.policy import Policy
 from sdrag.state import State
-from sdrag.state.bindings import Link
 from sdrag.vocabulary import Decision, Passage
 
-__all__ = ["add_summaries", "build_hierarchy", "inherit"]
+__all__ = ["add_summaries", "build_hierarchy"]
 
 _SYSTEM = """\
 Summarize the text in a few sentences, with its most important facts. The text is \
@@ -247,50 +245,26 @@ def add_summaries(
     show_progress: bool = False,
 ) -> Steps[Hierarchy]:
     """
-    Grow the trees of passages, and bind the summaries.
+    Grow the trees of passages.
 
-    The leaves are bound as any chunks are, before this or after it.
+    The leaves are bound as any chunks are, before this or after it. Summaries are not
+    bound: every constraint may hold for one.
 
     Args:
         passages: The leaves.
         policy: Gives the constraints, and the metadata keys whose values stay apart
             in addition to those of the settings: all that guards and constraints read.
-        state: Where bindings live.
+        state: Keeps the key of the summaries' ids.
         settings: Depth three by default.
         show_progress: Shows a bar of the clusterings and summaries.
 
     Raises:
         SdragError: The embeddings or the state failed, or every summary did.
     """
-    key = state.lineage.key("summaries")
+    key = state.keys.of("key for summaries")
     settings = settings or HierarchySettings()
     apart = dict.fromkeys((*settings.apart, *control_keys(policy)))
     told = replace(settings, apart=tuple(apart))
     with progress_bar("Summarizing", shown=show_progress) as progress:
         grown = yield from build_hierarchy(passages, told, progress, key=key)
-    yield from inherit(grown.summaries, state)
-    yield from bind(grown.passages, policy.rules, state, policy.disclosure)
     return grown
-
-
-def inherit(summaries: Iterable[Summary], state: State) -> Steps[None]:
-    """
-    Have summaries inherit the bindings of all that they were made from.
-
-    Args:
-        summaries: Lowest layer first, down to the one above the leaves.
-        state: Where bindings live.
-
-    Raises:
-        HostError: The state failed.
-    """
-    below: dict[str, dict[str, Passage]] = {}
-    links: list[Link] = []
-    for summary in summaries:
-        held = {one.id: one for one in summary.sources}
-        for one in summary.sources:
-            held |= below.get(one.id, {})
-        below[summary.passage.id] = held
-        links.append((summary.passage, tuple(held.values())))
-    yield from ()
-    state.lineage.link(links)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from sdrag.disclosure.texts import LAYER_KEY
 from sdrag.effects.progress import Progress
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Confidential, Decision, Passage
@@ -26,7 +27,6 @@ __all__ = [
     "layer_of",
 ]
 
-LAYER_KEY = "sdrag_layer"
 SOURCES_KEY = "sdrag_sources"
 """The ids of what a summary was made from, separated by line breaks: stores take flat
 values only."""

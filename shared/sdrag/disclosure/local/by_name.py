@@ -18,8 +18,8 @@ from sdrag.detectors.local.plain_text import has_no_capitals
 from sdrag.detectors.local.tables import common_words, first_names, surnames
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.names import telling_words
+from sdrag.disclosure.forms import name_forms, plurals, spellings
 from sdrag.disclosure.local.joined_text import JoinedText
-from sdrag.disclosure.surface_forms import name_forms, plurals, spellings
 from sdrag.text.folding import Folded, fold_text
 from sdrag.text.phrase_matcher import PhraseMatcher, needs_case
 from sdrag.text.readings import readings

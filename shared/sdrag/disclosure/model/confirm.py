@@ -15,12 +15,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.disclosure.decoded import ENCODED
+from sdrag.disclosure.lookup import ENCODED, Found, Lookup
 from sdrag.disclosure.model.confirm_prompt import Confirmation, Marked
-from sdrag.disclosure.stored_findings import Found, Lookup
 from sdrag.effects.steps import Steps, complete
 from sdrag.effects.tokens import CHARACTERS_PER_TOKEN
-from sdrag.state.span_bytes import by_rule
 from sdrag.text.folding import fold, fold_text
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences
@@ -121,12 +119,10 @@ def _find_taken(
         rule: tuple(finding.span for finding in findings)
         for rule, findings in quoted.get(text_index, {}).items()
     }
-    known = lookup.known.get(lookup.own[text_index])
-    for row in known.rows if known is not None else ():
+    for row in lookup.known.get(lookup.keys[text_index], ()):
         if row.engine == lookup.model:
-            for rule, spans in by_rule(row.spans.groups).items():
-                whole = (Span(0, len(lookup.texts.all[text_index].text)),)
-                taken[rule] = (*taken.get(rule, ()), *(spans or whole))
+            for rule, spans in row.spans.items():
+                taken[rule] = (*taken.get(rule, ()), *spans)
     return taken
 
 

@@ -20,17 +20,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
-from sdrag.disclosure.closing import closed
-from sdrag.disclosure.cutting import RedactedText, Taken, cut
+from sdrag.disclosure.cut import RedactedText, cut
+from sdrag.disclosure.forms import lasts
 from sdrag.disclosure.model.extract import between_marks
-from sdrag.disclosure.release import Enforcement
+from sdrag.disclosure.release import Enforcement, close
 from sdrag.disclosure.setup import DisclosureSetup
-from sdrag.disclosure.surface_forms import lasts
 from sdrag.disclosure.texts import Block, blocks
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, sensitive
 from sdrag.effects.steps import Failure, Outcome, Steps, complete
 from sdrag.errors import ModelTimeoutError
-from sdrag.state.register import Register
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.vocabulary import Confidential, Constraint, Span
@@ -242,12 +240,8 @@ def rephrase(enforcement: Enforcement, setup: DisclosureSetup) -> Steps[Enforcem
     for job in jobs:
         rephrased.give_back(job)
     rephrased.drop_failed()
-    handles = {i: enforcement.facts.handles[i] for i in rephrased.texts}
-    registers = setup.state.findings.register(set(handles.values()))
     cuts = {
-        text_index: _proved(
-            enforcement, text_index, text, registers[handles[text_index]], setup
-        )
+        text_index: _proved(enforcement, text_index, text)
         for text_index, text in rephrased.texts.items()
     }
     return replace(
@@ -316,34 +310,29 @@ def _through_batches(jobs: Sequence[_Job], setup: DisclosureSetup) -> Steps[None
             job.reassign(outcome)
 
 
-def _proved(
-    enforcement: Enforcement,
-    text_index: int,
-    text: str,
-    register: Register,
-    setup: DisclosureSetup,
-) -> str:
+def _proved(enforcement: Enforcement, text_index: int, text: str) -> str:
     """Cut out of a rephrased text whatever survived."""
     folded = fold(text)
-    known = closed(text, {}, register)
+    register = enforcement.registers[enforcement.handle(text_index)]
+    known = close(text, {}, register)
     matchers = _matchers(enforcement, text_index)
-    rules = {rule.id: rule for rule in enforcement.texts.constraints}
+    rules = enforcement.facts.lookup.rules
     names = enforcement.applied[text_index]
     spans: list[tuple[frozenset[str], tuple[Span, ...]]] = []
     for name in names:
-        survived = set(known.get(setup.state.keys.rule(rules[name]), ()))
+        survived = set(known.get(rules[name], ()))
         if name in matchers:
             survived |= set(matchers[name].find(folded))
         if survived:
             spans.append((frozenset((name,)), tuple(sorted(survived))))
-    return cut(text, Taken.of(spans), names, enforcement.marks).text or ""
+    return cut(text, spans, names, enforcement.marks).text or ""
 
 
 def _matchers(enforcement: Enforcement, text_index: int) -> dict[str, PhraseMatcher]:
     """Return what was taken from a passage, as forms to search for."""
     text = enforcement.texts.all[text_index].text
     forms: dict[str, set[str]] = {}
-    for by, spans in enforcement.facts.taken[text_index].groups():
+    for by, spans in enforcement.taken(text_index):
         for name in by:
             forms.setdefault(name, set()).update(span.of(text) for span in spans)
     return {name: PhraseMatcher(filter(lasts, each)) for name, each in forms.items()}
@@ -355,7 +344,8 @@ def _describe(
     """Say of a passage what was cut before, and that the rest was said again."""
     changed = text != enforcement.texts.all[text_index].text
     softened = _softened(enforcement)
-    taken = enforcement.facts.taken[text_index].names.union(before.constraint_ids)
+    groups = enforcement.taken(text_index)
+    taken = {*before.constraint_ids}.union(*(by for by, _ in groups))
     names = tuple(
         name
         for name in enforcement.applied[text_index]

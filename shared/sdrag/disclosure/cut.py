@@ -1,5 +1,10 @@
 """
-What stands in place of what was cut out: a mark that says of what type it was.
+Cutting out what is withheld, and what stands in its place.
+
+All spans are replaced at once. What constraints take of the same stretch becomes one
+mark, and so do marks with nothing but light punctuation between them. A span that
+touches a placeholder which is in the text already takes all of it along, so that no
+placeholder is left in pieces.
 
 `Dear [person], your rent of [amount] was due on [date].` A mark depends on the words it
 replaces and on the constraints that take them, and on nothing else: not on the
@@ -11,19 +16,118 @@ for what is cut by its meaning, and where adjacent words of two types go as one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from typing import Self
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import WITHHELD
 from sdrag.text.dates import MONTHS
-from sdrag.text.spans import merge
-from sdrag.vocabulary import Constraint, Span
+from sdrag.text.spans import merge, splice
+from sdrag.vocabulary import Confidential, Constraint, Span
 
-__all__ = ["Marks", "any_of", "join"]
+__all__ = ["CutGroup", "Marks", "RedactedText", "any_of", "cut"]
+
+CutGroup = tuple[frozenset[str], tuple[Span, ...]]
+"""The ids of constraints, and the spans that all of them take; none: the text whole."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RedactedText(Confidential):
+    """
+    A text after replacement.
+
+    Args:
+        text: What is left; `None` where a constraint withholds it whole.
+        constraint_ids: Those that took something out.
+        spans: How many stretches were replaced.
+    """
+
+    text: str | None
+    constraint_ids: tuple[str, ...] = ()
+    spans: int = 0
+
+
+def cut(
+    text: str,
+    taken: Sequence[CutGroup],
+    applied: Sequence[str],
+    marks: Marks,
+) -> RedactedText:
+    """
+    Cut out of a text what constraints withhold.
+
+    Args:
+        text: Unredacted.
+        taken: What is taken from it, by the constraints that take it.
+        applied: The ids of the constraints that are enforced, in their order.
+        marks: What stands in place of it, or of what was cut before.
+    """
+    enforced = frozenset(applied)
+    held = [(by & enforced, own) for by, own in taken if not by.isdisjoint(enforced)]
+    if not held:
+        return RedactedText(text)
+    standing = _standing(text, marks.known)
+    if standing:
+        held = list(_outside_placeholders(held, standing))
+    if not held:
+        return RedactedText(text)
+    taking = frozenset().union(*(by for by, _ in held))
+    names = tuple(name for name in applied if name in taking)
+    if not all(own for _, own in held):
+        return RedactedText(None, names, 1)
+    regions = _regions(text, merge({span for _, own in held for span in own}), standing)
+    parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
+    starts = [region.start for region in regions]
+    for by, own in held:
+        for span in own:
+            region = regions[bisect_right(starts, span.start) - 1]
+            parts[region].append((span, by))
+
+    def mark(region: Span) -> str:
+        return marks.mark(text, region, parts[region])
+
+    return RedactedText(splice(text, regions, mark), names, len(regions))
+
+
+def _standing(text: str, marks: Sequence[str]) -> list[Span]:
+    """Return where placeholders are in a text."""
+    pattern = any_of(tuple(dict.fromkeys(marks)))
+    return [Span(*match.span()) for match in pattern.finditer(text)]
+
+
+def _outside_placeholders(
+    held: Iterable[CutGroup], standing: Sequence[Span]
+) -> Iterator[CutGroup]:
+    """Leave out what lies within a placeholder: it is replaced already."""
+    for by, own in held:
+        left = tuple(span for span in own if not _lies_within(span, standing))
+        if left or not own:
+            yield by, left
+
+
+def _lies_within(span: Span, standing: Sequence[Span]) -> bool:
+    """Say whether one of the placeholders, which are sorted and apart, holds a span."""
+    index = bisect_right(standing, span.start, key=attrgetter("start")) - 1
+    return index >= 0 and standing[index].contains(span)
+
+
+def _regions(
+    text: str, taken: tuple[Span, ...], standing: Sequence[Span]
+) -> tuple[Span, ...]:
+    """Join spans with light punctuation between them, and placeholders they touch."""
+    ends = [span.end for span in taken]
+    touched = []
+    for placeholder in standing:
+        following = bisect_right(ends, placeholder.start)
+        if following < len(taken) and taken[following].start < placeholder.end:
+            touched.append(placeholder)
+    return _join(text, [*taken, *touched])
+
 
 _DIGIT = r"\d"
 _NAME = r"(?-i:\b[^\W\d_a-zß-ÿ])"
@@ -155,7 +259,7 @@ def any_of(marks: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, marks)))
 
 
-def join(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
+def _join(text: str, spans: Iterable[Span]) -> tuple[Span, ...]:
     """Join spans that only light punctuation parts, sorted and apart."""
     joined: list[Span] = []
     for span in merge(spans, text):

@@ -1,5 +1,10 @@
 """
-Other forms of what was found: of a name, a date or a telephone number.
+What is to be known again of what was found, and its other forms.
+
+Names, codes and whatever else was found by its form or by a model go wherever they
+are in their document, with the other forms of names, and so is a rare word that surely
+tells a secret. Any other word that was hidden for what it means there goes wherever the
+same words are next to it.
 
 "Jonathan Meyers" once and "Meyers" from then on is how people write, and a redaction
 that knows only the full name leaves the surname standing. Forms are derived from names
@@ -14,15 +19,24 @@ and 19840503 as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from sdrag.detectors.local.lexicon import listed
 from sdrag.detectors.local.tables import common_words
+from sdrag.disclosure.constraint_parser import parse
+from sdrag.disclosure.cut import any_of
+from sdrag.state.keys import DocumentKeys
+from sdrag.state.register import Form, find_words, make_forms, make_word
 from sdrag.text.dates import MONTHS, Date, read_date
-from sdrag.text.folding import fold_text
+from sdrag.text.folding import fold, fold_text
 from sdrag.text.phrase_matcher import needs_case
+from sdrag.text.spans import SpanUnion
+from sdrag.vocabulary import Constraint, Finding, Span
 
 __all__ = [
+    "IN_PLACE",
+    "find_forms",
+    "find_surfaces",
     "lasts",
     "name_forms",
     "plurals",
@@ -30,6 +44,11 @@ __all__ = [
     "spellings",
     "value_forms",
 ]
+
+IN_PLACE = frozenset({"scored", "cue"})
+"""Who finds words for what they mean where they are."""
+_OF_PEOPLE = frozenset({"", "PERSON"})
+"""Types whose parts are names too; an organisation's may be everyday words."""
 
 _PEOPLE = re.compile(
     r"\b(?:names?|named|who|whom|whose|identit\w+|identif\w+|person\w*|people|wit"
@@ -56,6 +75,74 @@ _SHORTEST = 3
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 _PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "æ": "ae"})
 _DIGRAPH = re.compile("(?<=[aou])e")
+
+
+def find_forms(
+    text: str,
+    findings: Sequence[Finding],
+    constraint: Constraint,
+    marks: tuple[str, ...],
+    keys: DocumentKeys,
+) -> set[Form]:
+    """
+    Return what is to be known again of what was found in one text for one constraint.
+
+    Args:
+        text: What the findings point into.
+        findings: Of that constraint.
+        constraint: On people, it withholds the other forms of their names too.
+        marks: Placeholders; what is within one is no form.
+        keys: Of the document.
+    """
+    forms: set[Form] = set()
+    ranks = common_words()
+    for surface in find_surfaces(text, findings, constraint, marks):
+        forms.update(make_forms(surface, keys))
+        if surface.lower() not in ranks:  # of an everyday word, the plural is one too
+            for plural in plurals(surface):
+                forms.update(make_forms(plural, keys, whole=True))
+    there = [  # another split may cut a date in two, so its words are kept as well
+        finding.span
+        for finding in findings
+        if finding.reason in IN_PLACE or " " in finding.span.of(text)
+    ]
+    if not there:
+        return forms
+    folded, hidden = fold(text), SpanUnion(there)
+    places, words = find_words(folded)
+    for index, (start, end) in enumerate(places):
+        if hidden.overlaps(folded.span(start, end)):
+            forms.add(make_word(words, index, keys))
+            if len(words) == 1:
+                forms.update(make_forms(words[0], keys))
+    return forms
+
+
+def find_surfaces(
+    text: str,
+    findings: Iterable[Finding],
+    constraint: Constraint,
+    marks: tuple[str, ...],
+) -> Iterator[str]:
+    """Yield the forms that a constraint withholds throughout the document."""
+    standing = SpanUnion(Span(*match.span()) for match in any_of(marks).finditer(text))
+    lasting = [
+        finding
+        for finding in findings
+        if finding.reason not in IN_PLACE and not standing.contains(finding.span)
+    ]
+    known = {finding.span.of(text) for finding in lasting}
+    known |= {form for surface in known for form in value_forms(surface)}
+    people = "PERSON" in parse(constraint).types or speaks_of_people(constraint.text)
+    if known and people:
+        ranks = common_words()
+        known |= {
+            form
+            for finding in lasting
+            for form in name_forms(finding.span.of(text))
+            if finding.type in _OF_PEOPLE or form.lower() not in ranks
+        }
+    yield from filter(lasts, known)
 
 
 def lasts(form: str) -> bool:

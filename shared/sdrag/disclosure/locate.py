@@ -1,0 +1,410 @@
+"""
+Locating: what constraints withhold, as facts about texts that are kept.
+
+What is known is looked up, and what is not is read: by the local engine and, where
+there is one, by a model. The model is asked for what has to go while the local engine
+reads, then about what the local engine found alone; what its first replies left in
+doubt is asked again at the same time. What is still in doubt then is decided by the
+local engine, where it understands the constraint and the text.
+
+A binder has whole documents read. A text that is met first at a question is read by
+itself, so what was retrieved with it decides nothing; the shortest texts first, as far
+as the limits of local work allow. A text in which something is encoded is read a second
+time, decoded: what is found there goes where it is encoded, unasked.
+
+Findings are kept as they were found, with what is to be known again in their document.
+Readings only add to both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sdrag.disclosure.forms import find_forms
+from sdrag.disclosure.languages import find_unreadable
+from sdrag.disclosure.lookup import ENCODED, Doubts, Found, Lookup
+from sdrag.disclosure.model.confirm import confirm
+from sdrag.disclosure.model.extract import Extraction, extract, extract_again
+from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.texts import Group, Texts
+from sdrag.effects.runner import Limits, readable
+from sdrag.effects.steps import (
+    Failure,
+    Outcome,
+    Steps,
+    gather,
+    replied,
+    try_each,
+)
+from sdrag.errors import InternalError, LocalLimitError, SdragError
+from sdrag.state.findings import Located
+from sdrag.state.register import Forms
+from sdrag.text.decoding import decode
+from sdrag.text.mapped import MappedText
+from sdrag.vocabulary import Confidential, Finding, Passage
+
+__all__ = ["Chooser", "Facts", "locate_texts"]
+
+Chooser = Callable[[], Steps[Collection[str]]]
+"""Gives the ids of the constraints that a model is asked about."""
+
+_AT_ONCE = 20_000
+"""Characters that are read together: ten chunks of an index."""
+_BY_SCORER = frozenset({"scored", "again"})
+"""The scorer knows no identifiers, and would mark digits of a UUID by chance."""
+_QUOTED = b"quoted"
+"""The engine of what half a verdict quoted; it is not kept."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Facts(Confidential):
+    """
+    What is known of texts, once all of them were located.
+
+    Args:
+        lookup: The texts, with all that was found in them.
+        doubts: Why a constraint could not be decided on a text, as codes.
+        fallbacks: The same where the model failed and the local engine decided.
+        findings: What was found now, by the texts' indices.
+        read: How many texts had to be read now.
+    """
+
+    lookup: Lookup
+    doubts: Doubts
+    fallbacks: Doubts
+    findings: Mapping[int, Sequence[Finding]]
+    read: int
+
+
+@dataclass(slots=True, repr=False)
+class _Reading(Confidential):
+    """
+    What was found in texts now.
+
+    Args:
+        local: By the local engine, as far as it is withheld.
+        quoted: By the model.
+        decoded: By the local engine in what texts decode to: the index of the text,
+            what it decodes to, and the findings in that.
+        doubts: What the local engine could not judge.
+        unsure: What the model could not.
+    """
+
+    local: Found = field(default_factory=dict)
+    quoted: Found = field(default_factory=dict)
+    decoded: list[tuple[int, str, dict[bytes, list[Finding]]]] = field(
+        default_factory=list
+    )
+    doubts: Doubts = field(default_factory=dict)
+    unsure: Doubts = field(default_factory=dict)
+
+
+def locate_texts(
+    texts: Texts, setup: DisclosureSetup, choose: Chooser, *, whole: bool = False
+) -> Steps[Facts]:
+    """
+    Look up what is known of texts, read what is not, and keep it.
+
+    Args:
+        texts: With all constraints of the policy.
+        setup: The engine.
+        choose: Called only where a model has something left to read.
+        whole: The texts are whole documents, in their order. Then a constraint that was
+            not chosen counts as looked for.
+
+    Raises:
+        SdragError: The state, or what chooses, failed.
+    """
+    lookup = Lookup(texts, setup)
+    lookup.load()
+    local = lookup.missing(lookup.local, whole=whole)
+    model = asked = lookup.missing(lookup.model, whole=whole)
+    if model:
+        chosen = yield from choose()
+        asked = {i: [n for n in names if n in chosen] for i, names in model.items()}
+    reading = yield from _read(lookup, local, asked, whole=whole)
+    seen = model if whole else asked
+    (kept,) = try_each(lambda read: _keep(lookup, read, local, seen, whole), [reading])
+    replied(kept)
+    doubts, fallbacks = _without_model(lookup, reading.unsure)
+    lookup.add(_quoted(lookup, reading, fallbacks))
+    return Facts(
+        lookup,
+        {**doubts, **reading.doubts},
+        fallbacks,
+        _all_of(reading),
+        read=len(local.keys() | asked.keys()),
+    )
+
+
+def _keep(
+    lookup: Lookup,
+    reading: _Reading,
+    local: Mapping[int, Sequence[str]],
+    seen: Mapping[int, Sequence[str]],
+    whole: bool,  # noqa: FBT001 -- as the rows'
+) -> None:
+    """Keep what was looked for and found, with what is to be known again."""
+    rows = _rows(lookup, lookup.local, local, reading.local, reading.doubts, whole)
+    if lookup.model is not None:
+        rows += _rows(lookup, lookup.model, seen, reading.quoted, reading.unsure, whole)
+    lookup.setup.state.findings.add(rows, _forms(lookup, reading))
+    lookup.add(rows)
+
+
+def _rows(
+    lookup: Lookup,
+    engine: bytes,
+    wanted: Mapping[int, Sequence[str]],
+    found: Found,
+    doubts: Doubts,
+    whole: bool,  # noqa: FBT001 -- as the row's
+) -> list[Located]:
+    """Return what an engine looked for and found; what it doubts is not looked for."""
+    rows = []
+    for index, names in wanted.items():
+        rules = {lookup.rules[n] for n in names if (index, n) not in doubts}
+        if rules:
+            spans = {
+                rule: tuple(sorted({finding.span for finding in own}))
+                for rule, own in found.get(index, {}).items()
+                if rule in rules
+            }
+            rows.append(
+                Located(lookup.keys[index], engine, frozenset(rules), spans, whole)
+            )
+    return rows
+
+
+def _without_model(lookup: Lookup, unsure: Doubts) -> tuple[Doubts, Doubts]:
+    """Split what a model failed on: what needs it, what the local engine decides."""
+    if not unsure:
+        return {}, {}
+    setup = lookup.setup
+    unreadable = find_unreadable(lookup.texts, setup.policy)
+    doubts = {
+        pair: code
+        for pair, code in unsure.items()
+        if pair[1] in setup.needing_model
+        or (setup.locates_alone and pair in unreadable)
+    }
+    return doubts, {pair: code for pair, code in unsure.items() if pair not in doubts}
+
+
+def _quoted(
+    lookup: Lookup, reading: _Reading, pairs: Iterable[tuple[int, str]]
+) -> Iterator[Located]:
+    """Yield what half a verdict quoted: it goes from this request; it is asked anew."""
+    for index, name in pairs:
+        rule = lookup.rules[name]
+        if findings := reading.quoted.get(index, {}).get(rule):
+            spans = {rule: tuple(finding.span for finding in findings)}
+            yield Located(lookup.keys[index], _QUOTED, frozenset(), spans)
+
+
+def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, Forms]:
+    """Return what is to be known again, by document."""
+    section, keys = lookup.setup.policy.disclosure, lookup.setup.state.keys
+    rules = {lookup.rules[rule.id]: rule for rule in lookup.texts.constraints}
+    grown: dict[bytes, Forms] = {}
+    read = [
+        (index, lookup.texts.all[index].text, by_rule)
+        for found in (reading.local, reading.quoted)
+        for index, by_rule in found.items()
+    ]
+    for index, text, by_rule in (*read, *reading.decoded):
+        document = lookup.documents[index]
+        own, into = keys.of_document(document), grown.setdefault(document, {})
+        for rule, findings in by_rule.items():
+            for form in find_forms(text, findings, rules[rule], section.marks, own):
+                into.setdefault(form, set()).add(rule)
+    return grown
+
+
+def _all_of(reading: _Reading) -> dict[int, list[Finding]]:
+    every: dict[int, list[Finding]] = {}
+    for found in (reading.local, reading.quoted):
+        for index, by_rule in found.items():
+            for findings in by_rule.values():
+                every.setdefault(index, []).extend(findings)
+    return every
+
+
+def _read(
+    lookup: Lookup,
+    local: dict[int, list[str]],
+    model: dict[int, list[str]],
+    *,
+    whole: bool,
+) -> Steps[_Reading]:
+    """Have the engines read what they have not looked at, side by side."""
+    if not local and not model:
+        return _Reading()
+    texts, setup = lookup.texts, lookup.setup
+    locating = _read_locally(lookup, texts.groups(local), whole=whole)
+    if not setup.has_model:
+        return (yield from locating)
+    extracted, located = yield from gather(
+        extract(texts.groups(model), setup.policy.disclosure, setup.key), locating
+    )
+    first, reading = replied(extracted), replied(located)
+    again, confirming = yield from gather(
+        extract_again(first, setup.key),
+        confirm(lookup, reading.local, _filed(lookup, _sure(first))),
+    )
+    extraction = replied(again)
+    found, reading.local = reading.local, replied(confirming)
+    for index, name in extraction.doubts:  # the local engine's own verdict counts
+        rule = lookup.rules[name]
+        if findings := found.get(index, {}).get(rule):
+            reading.local.setdefault(index, {})[rule] = findings
+    reading.quoted = _filed(lookup, extraction)
+    reading.unsure = dict(extraction.doubts)
+    return reading
+
+
+def _sure(extraction: Extraction) -> Extraction:
+    """Leave out what was quoted where the verdict is in doubt: it may not be all."""
+    kept = {
+        index: [f for f in own if (index, f.constraint_id) not in extraction.doubts]
+        for index, own in extraction.findings.items()
+    }
+    return replace(extraction, findings=kept)
+
+
+def _filed(lookup: Lookup, extraction: Extraction) -> Found:
+    filed: Found = {}
+    for index, findings in extraction.findings.items():
+        _file(filed, lookup, index, findings)
+    return filed
+
+
+def _file(
+    found: Found, lookup: Lookup, index: int, findings: Iterable[Finding]
+) -> None:
+    chance = _BY_SCORER if lookup.texts.is_technical(index) else ()
+    for finding in findings:
+        rule = lookup.rules.get(finding.constraint_id)
+        if rule and finding.reason not in chance:
+            found.setdefault(index, {}).setdefault(rule, []).append(finding)
+
+
+def _read_locally(
+    lookup: Lookup, groups: Sequence[Group], *, whole: bool
+) -> Steps[_Reading]:
+    """Ask the local engine; nothing limits what a binder asks."""
+    reading = _Reading()
+    for group in groups:
+        if whole:
+            yield from _read_group(lookup, group, reading)
+            continue
+        parts, refused = _readable(_apart(group), lookup.setup.limits)
+        over = Failure(LocalLimitError("A text is over the limit."))
+        for index in refused:
+            reading.doubts |= _in_doubt(index, group, over)
+        for some in parts:
+            yield from _read_group(lookup, some, reading)
+    return reading
+
+
+def _read_group(lookup: Lookup, group: Group, reading: _Reading) -> Steps[None]:
+    """Have texts read as they are and decoded; what could not be is in doubt."""
+    outcomes = yield from _asked(lookup, group.texts, group)
+    decoded: list[tuple[int, Passage, MappedText]] = []
+    plain = try_each(decode, [text.text for text in group.texts])
+    for index, text, outcome, read in zip(
+        group.text_indices, group.texts, outcomes, plain, strict=True
+    ):
+        if isinstance(outcome, Failure):
+            reading.doubts |= _in_doubt(index, group, outcome)
+            continue
+        if isinstance(read, Failure):
+            reading.doubts |= _in_doubt(index, group, read)
+            continue
+        _file(reading.local, lookup, index, outcome.value)
+        back = read.value
+        if back.before is not None:
+            name = f"{text.document_id} decoded"
+            decoded.append(
+                (index, replace(text, text=back.text, document_id=name), back)
+            )
+    outcomes = yield from _asked(lookup, tuple(text for _, text, _ in decoded), group)
+    for (index, _, back), outcome in zip(decoded, outcomes, strict=True):
+        if isinstance(outcome, Failure):
+            reading.doubts |= _in_doubt(index, group, outcome)
+            continue
+        there: Found = {}
+        _file(there, lookup, index, outcome.value)
+        reading.decoded.append((index, back.text, there.get(index, {})))
+        _file(reading.local, lookup, index, _as_encoded(outcome.value, back))
+
+
+def _as_encoded(findings: Iterable[Finding], back: MappedText) -> Iterator[Finding]:
+    """Yield findings in what a text decodes to as spans of the text itself."""
+    for finding in findings:
+        start, end = finding.span.start, finding.span.end
+        reason = ENCODED if back.is_rewritten(start, end) else finding.reason
+        yield replace(finding, span=back.span(start, end), reason=reason)
+
+
+def _in_doubt(index: int, group: Group, failure: Failure) -> Doubts:
+    """Say that no constraint of a group could be decided on a text."""
+    over = isinstance(failure.error, LocalLimitError)
+    code = "over-local-limit" if over else "detector-failed"
+    return {(index, rule.id): code for rule in group.constraints}
+
+
+def _asked(
+    lookup: Lookup, texts: Sequence[Passage], group: Group
+) -> Steps[list[Outcome[tuple[Finding, ...]]]]:
+    """Ask a locator; whatever a plug-in does wrong puts all its texts in doubt."""
+    if not texts:
+        return []
+    fault: SdragError
+    try:
+        outcomes = yield from lookup.setup.locator.locate(texts, group.constraints)
+    except SdragError as error:
+        fault = error.sealed()
+    except Exception as error:  # noqa: BLE001 -- its message may quote the texts
+        fault = InternalError(f"A locator failed with {type(error).__name__}.")
+    else:
+        if len(outcomes) == len(texts):
+            return list(outcomes)
+        fault = InternalError("A locator did not answer for every text.")
+    return [Failure(fault)] * len(texts)
+
+
+def _apart(group: Group) -> Group:
+    """Make each text a document of its own: its neighbours decide nothing."""
+    texts = tuple(
+        replace(text, document_id=f"text {index}")
+        for index, text in zip(group.text_indices, group.texts, strict=True)
+    )
+    return replace(group, texts=texts)
+
+
+def _readable(group: Group, limits: Limits) -> tuple[list[Group], list[int]]:
+    """Return what of a group is read, one after the other, and what is over a limit."""
+    texts = [text.text for text in group.texts]
+    fits = readable(texts, limits)
+    parts: list[list[int]] = []
+    size = 0
+    for place in sorted(range(len(texts)), key=lambda place: len(texts[place])):
+        if not fits[place]:
+            continue
+        if not parts or size + len(texts[place]) > _AT_ONCE:
+            parts.append([])
+            size = 0
+        parts[-1].append(place)
+        size += len(texts[place])
+    groups = [
+        Group(
+            tuple(group.text_indices[place] for place in some),
+            tuple(group.texts[place] for place in some),
+            group.constraints,
+        )
+        for some in parts
+    ]
+    over = [i for i, fit in zip(group.text_indices, fits, strict=True) if not fit]
+    return groups, over
