@@ -20,8 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.suites.articles_check import load_articles
-from sdrag.disclosure import local, locate
-from sdrag.disclosure.local import by_meaning
+from sdrag.disclosure import locate
+from sdrag.disclosure.local import by_meaning, locator
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
@@ -226,15 +226,15 @@ class TestHeuristicsPutBack:
 
     def test_documents_read_as_one(self, monkeypatch) -> None:
         """A neighbour of another document must not be read along."""
-        monkeypatch.setattr(local, "available", lambda: False)
-        monkeypatch.setattr(local, "by_document", lambda ps: [list(range(len(ps)))])
+        monkeypatch.setattr(locator, "installed", lambda: False)
+        monkeypatch.setattr(locator, "by_document", lambda ps: [list(range(len(ps)))])
         monkeypatch.setattr(JoinedText, "alone", _as_a_whole)
 
         assert _uncovered(*CALL, [STREET], "other")
 
     def test_passages_not_read_by_themselves(self, monkeypatch) -> None:
         """What is said around a word must not make it another's."""
-        monkeypatch.setattr(local, "available", lambda: False)
+        monkeypatch.setattr(locator, "installed", lambda: False)
         monkeypatch.setattr(JoinedText, "alone", _as_a_whole)
 
         assert _uncovered(*CALL, [STREET], "d")
