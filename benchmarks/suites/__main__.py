@@ -24,7 +24,7 @@ from benchmarks.suites.printing import (
     show_errors,
 )
 from benchmarks.suites.rcqa_command import rcqa
-from sdrag.cli.models import complete_with
+from sdrag.cli.common import complete_with
 from sdrag.errors import SdragError, UsageError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def build(
 ) -> None:
     """Build test articles in the paper's six steps; run again to go on."""
     from benchmarks.suites.builder import build_articles
-    from sdrag.cli.models import chat_model
+    from sdrag.cli.common import chat_model
 
     model = chat_model(llm)
     refused = build_articles(lambda p: str(model.invoke(p).text), folder, count=count)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sdrag.cli.models import chat_model
+from sdrag.cli.common import chat_model
 from sdrag.effects.prompts import (
     Message,
     Prompt,

@@ -21,7 +21,7 @@ from benchmarks.suites.printing import (
     show_columns,
     show_errors,
 )
-from sdrag.cli.models import complete_with, llm_of
+from sdrag.cli.common import complete_with, llm_of
 from sdrag.errors import UsageError
 
 if TYPE_CHECKING:

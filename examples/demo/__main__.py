@@ -19,7 +19,7 @@ from rich.console import Console
 from examples.demo.collection import Collection, collect, story
 from examples.demo.report import show_constraints, show_rows, show_story
 from examples.demo.run import Advance, Ask, DemoFigures, measure
-from sdrag.cli.progress_bar import progress_bar
+from sdrag.cli.common import progress_bar
 from sdrag.privacy.audit import AuditEvent, AuditSink
 
 _ATTACKS = ("none", "repeat")
@@ -103,7 +103,7 @@ def _applications(
     in_langchain, in_llamaindex = _hosts()
     model = None
     if llm is not None:
-        from sdrag.cli.models import chat_model
+        from sdrag.cli.common import chat_model
 
         model = chat_model(llm.removeprefix("langchain:"))
     place = _made(folder / "langchain")

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from sdrag.cli import models
+from sdrag.cli import common
 from sdrag.cli.app import app
 from sdrag.disclosure import constraint_parser, understood
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
@@ -257,7 +257,7 @@ class Model:
 def test_a_model_understands_the_rest(tmp_path, monkeypatch):
     """It is asked what the constraint means, so nothing is refused."""
     model = Model()
-    monkeypatch.setattr(models, "chat_model", lambda name: name)
+    monkeypatch.setattr(common, "chat_model", lambda name: name)
     monkeypatch.setattr("sdrag.cli.check.complete_with", lambda *_: model)
     policy = {"constraints": [{**UNKNOWN, "examples": [HOLDS]}]}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sdrag.cli.options import AsJson
+from sdrag.cli.common import AsJson
 from sdrag.errors import UsageError
 
 if TYPE_CHECKING:

@@ -13,9 +13,15 @@ from typing import Annotated, Any
 import typer
 
 from sdrag.cli.chunks import Chunks, chunks_in
-from sdrag.cli.models import LOCAL, chat_model
-from sdrag.cli.options import AsJson, KeyFile, RunOn, SpillFolder
-from sdrag.cli.progress_bar import progress_bar
+from sdrag.cli.common import (
+    LOCAL,
+    AsJson,
+    KeyFile,
+    RunOn,
+    SpillFolder,
+    chat_model,
+    progress_bar,
+)
 from sdrag.cli.ray_engine import check_engine
 from sdrag.effects.batches import batched
 from sdrag.errors import UsageError

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sdrag.cli.models import complete_with
-from sdrag.cli.options import AsJson
+from sdrag.cli.common import AsJson, complete_with
 from sdrag.errors import PolicyError, UsageError
 from sdrag.policy import Policy
 

@@ -10,9 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sdrag.cli.models import LOCAL, complete_with, llm_of
-from sdrag.cli.options import AsJson
-from sdrag.cli.progress_bar import progress_bar
+from sdrag.cli.common import LOCAL, AsJson, complete_with, llm_of, progress_bar
 from sdrag.policy import Policy
 
 __all__ = ["evaluate"]

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sdrag.cli.common import (
+    LOCAL,
+    AsJson,
+    RunOn,
+    SpillFolder,
+    check_creatable,
+    write_whole,
+)
 from sdrag.cli.mask_target import Target
-from sdrag.cli.models import LOCAL
-from sdrag.cli.options import AsJson, RunOn, SpillFolder
 from sdrag.cli.ray_engine import check_engine, placement_of
-from sdrag.cli.writing import check_creatable, write_whole
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 

@@ -17,8 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sdrag.cli.models import LOCAL, chat_model, complete_with
-from sdrag.cli.progress_bar import progress_bar
+from sdrag.cli.common import LOCAL, chat_model, complete_with, progress_bar
 from sdrag.detectors.local import LocalDetector
 from sdrag.documents import ReadFile, Skipped, read_files
 from sdrag.effects.runner import Port, PortRunner, Ports

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdrag.cli.writing import check_creatable, write_whole
+from sdrag.cli.common import check_creatable, write_whole
 from sdrag.documents import SUFFIXES, file_of, files_of
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Passage

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdrag.cli.models import LOCAL, complete_with
-from sdrag.cli.options import AsJson
-from sdrag.cli.output import counted
-from sdrag.cli.progress_bar import progress_bar
-from sdrag.cli.writing import check_writable, write_whole
+from sdrag.cli.common import (
+    LOCAL,
+    AsJson,
+    check_writable,
+    complete_with,
+    counted,
+    progress_bar,
+    write_whole,
+)
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sdrag.cli.models import LOCAL
+from sdrag.cli.common import LOCAL
 from sdrag.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sdrag.cli.options import AsJson
-from sdrag.cli.progress_bar import progress_bar
-from sdrag.cli.writing import check_writable
+from sdrag.cli.common import AsJson, check_writable, progress_bar
 from sdrag.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from sdrag.cli.progress_bar import progress_bar
+from sdrag.cli.common import progress_bar
 from sdrag.detectors import Detector
 from sdrag.linkage.edges import Links
 from sdrag.linkage.incidence import Incidence
