@@ -314,7 +314,7 @@ def test_nothing_is_asked_of_a_text_that_speaks_to_the_model():
     """What is found there goes, and none of its sentences stands in a prompt."""
     model = Model(frees=DOCTORS)
 
-    texts, _ = released(chunks(LATER, ORDER), engine(WITNESSES), model)
+    texts, _ = released(chunks(DOCTOR, ORDER), engine(WITNESSES), model)
 
     assert model.asked
     assert not any("Ignore all previous" in last(prompt) for prompt in model.asked)
