@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 from sdrag.disclosure.forms import find_forms
 from sdrag.disclosure.languages import find_unreadable
@@ -28,7 +29,7 @@ from sdrag.disclosure.model.confirm import confirm
 from sdrag.disclosure.model.extract import Extraction, extract, extract_again
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Group, Texts
-from sdrag.effects.runner import Limits, readable
+from sdrag.effects.runner import readable
 from sdrag.effects.steps import (
     Failure,
     Outcome,
@@ -49,8 +50,6 @@ __all__ = ["Chooser", "Facts", "locate_texts"]
 Chooser = Callable[[], Steps[Collection[str]]]
 """Gives the ids of the constraints that a model is asked about."""
 
-_AT_ONCE = 20_000
-"""Characters that are read together: ten chunks of an index."""
 _BY_SCORER = frozenset({"scored", "again"})
 """The scorer knows no identifiers, and would mark digits of a UUID by chance."""
 _QUOTED = b"quoted"
@@ -295,16 +294,18 @@ def _read_locally(
 ) -> Steps[_Reading]:
     """Ask the local engine; nothing limits what a binder asks."""
     reading = _Reading()
+    texts = [text.text for group in groups for text in group.texts]
+    fits = iter(readable(texts, lookup.setup.limits))
+    over = Failure(LocalLimitError("A text is over the limit."))
     for group in groups:
         if whole:
             yield from _read_group(lookup, group, reading)
             continue
-        parts, refused = _readable(_apart(group), lookup.setup.limits)
-        over = Failure(LocalLimitError("A text is over the limit."))
-        for index in refused:
-            reading.doubts |= _in_doubt(index, group, over)
-        for some in parts:
-            yield from _read_group(lookup, some, reading)
+        marks = [next(fits) for _ in group.texts]
+        for index, fit in zip(group.text_indices, marks, strict=True):
+            if not fit:
+                reading.doubts |= _in_doubt(index, group, over)
+        yield from _read_group(lookup, _apart(group, marks), reading)
     return reading
 
 
@@ -375,36 +376,11 @@ def _asked(
     return [Failure(fault)] * len(texts)
 
 
-def _apart(group: Group) -> Group:
-    """Make each text a document of its own: its neighbours decide nothing."""
-    texts = tuple(
-        replace(text, document_id=f"text {index}")
-        for index, text in zip(group.text_indices, group.texts, strict=True)
+def _apart(group: Group, marks: Sequence[bool]) -> Group:
+    """Make each marked text a document of its own: its neighbours decide nothing."""
+    pairs = list(compress(zip(group.text_indices, group.texts, strict=True), marks))
+    return replace(
+        group,
+        text_indices=tuple(index for index, _ in pairs),
+        texts=tuple(replace(text, document_id=f"text {n}") for n, text in pairs),
     )
-    return replace(group, texts=texts)
-
-
-def _readable(group: Group, limits: Limits) -> tuple[list[Group], list[int]]:
-    """Return what of a group is read, one after the other, and what is over a limit."""
-    texts = [text.text for text in group.texts]
-    fits = readable(texts, limits)
-    parts: list[list[int]] = []
-    size = 0
-    for place in sorted(range(len(texts)), key=lambda place: len(texts[place])):
-        if not fits[place]:
-            continue
-        if not parts or size + len(texts[place]) > _AT_ONCE:
-            parts.append([])
-            size = 0
-        parts[-1].append(place)
-        size += len(texts[place])
-    groups = [
-        Group(
-            tuple(group.text_indices[place] for place in some),
-            tuple(group.texts[place] for place in some),
-            group.constraints,
-        )
-        for some in parts
-    ]
-    over = [i for i, fit in zip(group.text_indices, fits, strict=True) if not fit]
-    return groups, over

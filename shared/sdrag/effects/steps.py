@@ -65,7 +65,6 @@ __all__ = [
     "arun",
     "authorize",
     "complete",
-    "compute",
     "embed",
     "gather",
     "replied",
@@ -408,12 +407,6 @@ def authorize(
 ) -> Steps[list[Outcome[bool]]]:
     """Ask the host whether the principal may see each passage."""
     return (yield from _perform(Authorize(tuple(passages), principal)))
-
-
-def compute(function: Callable[[I], T], items: Iterable[I]) -> Steps[list[Outcome[T]]]:
-    """Do as `try_each`."""
-    yield from ()
-    return try_each(function, items)
 
 
 def try_each(function: Callable[[I], T], items: Iterable[I]) -> list[Outcome[T]]:
