@@ -51,7 +51,7 @@ def sidecar(tmp_path):
 
 @pytest.fixture
 def _in_pairs(monkeypatch):
-    monkeypatch.setattr("sdrag.disclosure.hierarchy.building.fitting_clusters", paired)
+    monkeypatch.setattr("sdrag.disclosure.hierarchy.fitting_clusters", paired)
 
 
 @FRAMEWORKS

@@ -46,7 +46,8 @@ PROMPTS = st.builds(
 
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [ROOT / "shared", ROOT / "langchain_sdrag", ROOT / "llamaindex_sdrag"]
+PLACES = ("shared", "langchain_sdrag", "llamaindex_sdrag", "benchmarks/suites")
+SOURCES = [ROOT / place for place in PLACES]
 CONSTRAINTS = [Constraint("c1", "Remove names"), Constraint("c2", "Hide doses")]
 ASKED, RAW = untrusted(QUERY), sensitive(TEXT)
 PASSAGE = Passage("p", TEXT)
@@ -129,7 +130,7 @@ def _extracting():
 
 
 def _summarizing_clusters():
-    from sdrag.disclosure.hierarchy.building import (  # noqa: PLC0415
+    from sdrag.disclosure.hierarchy import (  # noqa: PLC0415
         HierarchySettings,
         _prompt,
     )
@@ -188,7 +189,7 @@ BUILT = {
     ("extract.extraction_prompt",): _extracting,
     ("confirm_prompt.of",): _confirming,
     ("rephrase.rephrasing_prompt",): _rephrasing,
-    ("building._prompt",): _summarizing_clusters,
+    ("hierarchy._prompt",): _summarizing_clusters,
     ("llm.detection_prompt",): _detecting,
     ("judging._prompt",): _judging,
     ("model_extractor._read", "rewriting._prompt"): _linking,

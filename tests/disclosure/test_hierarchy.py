@@ -12,9 +12,9 @@ from sdrag.disclosure.hierarchy import (
     HierarchySettings,
     add_summaries,
     build_hierarchy,
+    fitting_clusters,
     in_layers,
 )
-from sdrag.disclosure.hierarchy.clusters import clusters, fitting_clusters
 from sdrag.effects.steps import Complete, Embed, run
 from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError, UsageError
 from sdrag.pipeline import Engine
@@ -189,8 +189,9 @@ def test_progress_is_told():
 def test_a_cluster_that_is_too_long_is_parted(limit, groups):
     """Until each part fits one prompt; one chunk alone may be longer."""
     vectors = np.eye(4, dtype=np.float32)
+    settings = HierarchySettings(characters=limit)
 
-    assert fitting_clusters(vectors, [10] * 4, limit) == groups
+    assert fitting_clusters(vectors, [10] * 4, settings) == groups
 
 
 def test_prompts_hold_whole_chunks():
@@ -279,7 +280,7 @@ def test_clusters_follow_meaning():
     rows = np.repeat(centres, 12, axis=0) + generator.normal(0, 0.02, (36, 16))
     vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
-    found = clusters(vectors, dimensions=4)
+    found = fitting_clusters(vectors, [1] * 36, HierarchySettings(dimensions=4))
 
     assert {row for group in found for row in group} == set(range(36))
     assert all(len({row // 12 for row in group}) == 1 for group in found)
@@ -293,7 +294,8 @@ def test_parts_of_a_cluster_are_disjoint():
     rows = generator.normal(0, 1, (60, 16))
     vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
-    found = fitting_clusters(vectors, [1] * 60, 5, threshold=1.0)
+    settings = HierarchySettings(characters=5, threshold=1.0)
+    found = fitting_clusters(vectors, [1] * 60, settings)
 
     assert sorted(row for group in found for row in group) == list(range(60))
     assert max(map(len, found)) <= 5
