@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from typer.testing import CliRunner
 
 from benchmarks.suites.__main__ import app
 from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.json_files import DATA
 from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa, given_away
 
 ARTICLES = load_articles()[:1]
@@ -46,7 +45,7 @@ def test_what_was_withheld_is_not_listed() -> None:
 
 def test_the_suite_shows_so_many_of_each_kind() -> None:
     """`--errors` shows the words in their surroundings, and how many there are."""
-    article = files("sdrag.evaluation") / "articles" / "01-goldsmith-burglary.json"
+    article = DATA / "articles" / "01-goldsmith-burglary.json"
     arguments = ["rcqa", "--defense", "none", "--data", str(article)]
 
     shown = CliRunner().invoke(app, [*arguments, "--errors", "2"]).output
