@@ -60,15 +60,6 @@ def chunks(*texts, document="d"):
 class TestTheRegister:
     """What one chunk says of a name is known in all others of its document."""
 
-    def test_a_name_that_only_the_networks_see(self):
-        """It is an everyday word, and no rule takes the second chunk's for a name."""
-        built = engine()
-        bound(chunks("Hale signed the letter, and Karlsson read it."), built)
-
-        texts = shown([Passage("later", "Later Hale rang.", document_id="d")], built)
-
-        assert texts["later"] == "Later [person] rang."
-
     def test_a_part_of_an_organisation(self):
         """Where it is no everyday word."""
         built = engine({"constraints": ["Names of customers and suppliers"]})
