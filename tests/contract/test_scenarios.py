@@ -42,7 +42,7 @@ def through(faces):
 
 every_face = through(FACES)
 every_retriever = through(RETRIEVERS)
-TABLES = [name for name in tables.tables if name != "meta"]
+TABLES = [table for name, table in tables.tables.items() if name != "meta"]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def emptied(state):
     if state is not None:
         with state.database.writing() as connection:
             for table in TABLES:
-                connection.execute(f"DELETE FROM {table}")  # noqa: S608 -- names of ours
+                connection.execute(table.delete())
     return state
 
 
