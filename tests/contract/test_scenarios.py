@@ -22,9 +22,10 @@ from ..support.doubles import failing, garbled, hanging, talkative, verdicts
 from ..support.faces import FACES, RETRIEVERS, Scenario, core_run
 
 QUAY = "On the quay the witness Anna Karlsson saw two men unload crates at dawn."
+HIDDEN = QUAY.replace("Anna Karlsson", "[person]")
 CREW = "The crew was paid 4,200 crowns in cash, said the harbour master."
 NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}
-PURPOSE = {"id": "purpose", "text": "Conceal what the crates were for", "always": True}
+WEATHER = {"id": "weather", "text": "Only the weather may be disclosed", "always": True}
 LOG = "log.txt"
 ONE = (Passage("p1", QUAY, {"source": LOG, "author": "Karlsson"}, 0.9, LOG),)
 TWO = (*ONE, Passage("p2", CREW, {"source": LOG}, 0.4, LOG))
@@ -97,7 +98,7 @@ STUMBLING = [
 IN_DOUBT = [Scenario(name, TWO, policy(), **how) for name, how in STUMBLING]
 WITHHELD = [
     *(
-        Scenario(name, TWO, {"constraints": [PURPOSE]}, **how)
+        Scenario(name, TWO, {"constraints": [WEATHER]}, **how)
         for name, how in STUMBLING
     ),
     Scenario(
@@ -160,12 +161,12 @@ def test_what_cannot_be_judged_is_withheld(face, scenario):
 
 @every_face
 @pytest.mark.parametrize("scenario", IN_DOUBT, ids=lambda case: case.name)
-def test_where_types_are_asked_for_doubt_costs_their_sentences(face, scenario):
-    """The sentence with a name in it goes; the passage without one is whole."""
+def test_where_types_are_asked_for_the_local_engine_decides_in_doubt(face, scenario):
+    """The name goes, as without a model; the passage without one is whole."""
     with scenario.acting():
         released = face(scenario)
 
-    assert [text for _, text, _ in released] == ["[person]", CREW]
+    assert [text for _, text, _ in released] == [HIDDEN, CREW]
 
 
 @every_face
