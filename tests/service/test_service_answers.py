@@ -33,7 +33,7 @@ def told(client, path, headers):
 
 
 def test_each_caller_sees_what_they_may(opened, policy, serve, bearer):
-    """Tenants are apart, roles count, and a changed policy holds for what is next."""
+    """Tenants are apart, and roles count."""
     with (
         openai_server() as model,
         serve(opened, policy=str(policy), model_url=model.url) as client,
@@ -51,15 +51,6 @@ def test_each_caller_sees_what_they_may(opened, policy, serve, bearer):
             assert not [word for word in ("Lindqvist", "crates") if word in pilot]
             assert "555-01" not in clerk + judge + pilot
 
-        _replace(policy, "Remove names of witnesses", "Remove e-mail addresses")
-        after = told(client, "/answer", bearer())
-        assert "Karlsson" in after
-        assert "555-01" not in after
-
-        policy.with_name("new").write_text("constraints: [")
-        policy.with_name("new").replace(policy)
-        assert "555-01" not in told(client, "/answer", bearer())
-
 
 def test_a_model_that_cannot_be_reached_is_a_code(opened, policy, serve, bearer):
     """The error says nothing of what the model was to be sent."""
@@ -69,9 +60,3 @@ def test_a_model_that_cannot_be_reached_is_a_code(opened, policy, serve, bearer)
         answer = client.post("/answer", json=asked, headers=bearer())
 
     assert (answer.status_code, answer.json()) == (502, {"error": "model-failed"})
-
-
-def _replace(policy, old, new):
-    changed = policy.with_name("new")
-    changed.write_text(policy.read_text().replace(old, new))
-    changed.replace(policy)
