@@ -2,23 +2,28 @@
 Every way in which a text can be read when something known is looked for in it.
 
 As it is, decoded, with words that are run together parted, and with digits read as
-the letters that they look like: a one as an i, and as an l.
+the letters that they look like. What looks like an i and like an l is read as both in
+the first places of a word.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import product
 
 from sdrag.text.decoding import decode, parted
 from sdrag.text.folding import Folded, fold
 
 __all__ = ["readings"]
 
-_LEET = tuple(
-    str.maketrans("4@3!105$7+892|", f"aae{upright}{upright}ossttbgz{upright}")
-    for upright in "il"
-)
+_LEET = str.maketrans("4@3!105$7+892|", "aaeiiossttbgzi")
+_EITHER = re.compile(r"(?<!\S)[^\s1!|]*+[1!|]\S*+")
+_UPRIGHT = re.compile(r"[1!|]")
+_UPRIGHTS = 3
+"""So many uprights of a word are read in both ways."""
 _MIXED = re.compile(r"[@$!+0-9](?:(?<=[a-z].)|(?<!\+)(?=[a-z]))")
 
 
@@ -33,5 +38,24 @@ def readings(text: str) -> tuple[Folded, ...]:
         found.append(fold(apart))
     last = found[1] if decoded.before is not None else found[0]
     if _MIXED.search(last.text):
-        found += (replace(last, text=last.text.translate(table)) for table in _LEET)
+        found += (replace(last, text=letters) for letters in _unmasked(last.text))
     return tuple(found)
+
+
+def _unmasked(text: str) -> Iterator[str]:
+    """Yield a text with letters for digits, each upright of a word as i and as l."""
+    yield text.translate(_LEET)
+    most = max((_uprights(m.group()) for m in _EITHER.finditer(text)), default=0)
+    for letters in product("il", repeat=min(most, _UPRIGHTS)):
+        if "l" in letters:
+            yield _EITHER.sub(partial(_lettered, letters), text).translate(_LEET)
+
+
+def _uprights(word: str) -> int:
+    word = word.strip("!|.,;:()")
+    return len(_UPRIGHT.findall(word)) if any(map(str.isalpha, word)) else 0
+
+
+def _lettered(letters: tuple[str, ...], word: re.Match[str]) -> str:
+    places = iter(letters)
+    return _UPRIGHT.sub(lambda _: next(places, letters[-1]), word.group())

@@ -20,6 +20,7 @@ __all__ = [
     "initials",
     "institution",
     "listed_given_name",
+    "listed_surname",
     "region",
     "shouting",
     "state",
@@ -42,6 +43,8 @@ _NAMED_STATE = 2
 _SHOUTED = 6
 _INNER = re.compile("[a-z][A-Z][a-z]")
 _RARE = 12_000
+_EVERYDAY = 3000
+"""Up to this rank, a word with a capital is no surname by itself."""
 _PART = 4
 _LETTERED = word_set("lettered")
 _CALLED = lexicon.TITLES - tables.surnames() | word_set("feasts")
@@ -176,6 +179,17 @@ def listed_given_name(run: Run) -> TypeGuess:
             0.5 if sure else 0.4
         )
     return None
+
+
+def listed_surname(run: Run) -> TypeGuess:
+    """A surname that is an everyday word elsewhere: to Hale."""
+    word = run.surface
+    if len(run.words) > 1 or word not in tables.surnames() or word in lexicon.TITLES:
+        return None
+    if word in lexicon.GENERIC or run.before(1) not in {"", " "}:
+        return None
+    rank = tables.common_words().get(word.lower(), 0)
+    return ("PERSON", 0.5) if rank > _EVERYDAY else None
 
 
 def coined(run: Run) -> TypeGuess:

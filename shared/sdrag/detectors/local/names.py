@@ -90,6 +90,7 @@ _RULES: Sequence[Callable[[Run], TypeGuess]] = (
     name_features.strange,
     context_features.several,
     context_features.paired,
+    name_features.listed_surname,
 )
 
 

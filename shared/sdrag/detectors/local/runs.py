@@ -260,6 +260,8 @@ def _past_openers(tokens: Tokens, start: int, end: int) -> int:
             opener = is_common(word) and (
                 end - start == 1 or word not in tables.first_names()
             )
+            if opener and end - start == 1 and _acts(tokens, start):
+                break
             # "Ward 6", "Mercy Hospital": a common word that a name begins with.
             if opener and end - start > 1:
                 opener = tables.common_words().get(lower, 0) < _FREQUENT
@@ -270,3 +272,16 @@ def _past_openers(tokens: Tokens, start: int, end: int) -> int:
 
 
 _FREQUENT = 3000
+_SELDOM = 5000
+"""From this rank on, a word without an article before what somebody does is a name."""
+_DOES = re.compile(r" (?:was|is|has|had|did|does|will|would|could|never|\w{2,}ed)\b")
+
+
+def _acts(tokens: Tokens, index: int) -> bool:
+    """Say whether a surname that is an everyday word does something: Hale signed."""
+    word = tokens.words[index]
+    return (
+        word in tables.surnames()
+        and tables.common_words().get(word.lower(), 0) >= _SELDOM
+        and _DOES.match(tokens.text, tokens.ends[index]) is not None
+    )
