@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SCRIPTS = sorted(
     path
     for path in EXAMPLES.glob("*/*.py")
-    if path.name != "collection.py" and path.parent.name != "ci"
+    if path.name != "collection.py" and path.parent.name not in {"ci", "demo"}
 )
 NEEDS = {
     "langchain": ("langchain_core", "langchain_classic"),

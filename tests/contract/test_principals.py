@@ -12,7 +12,6 @@ import pytest
 from langchain_core.runnables import RunnableLambda, RunnableParallel
 
 from sdrag import Principal, acting_as, stream_as
-from sdrag.errors import UsageError
 from sdrag.vocabulary import Passage
 
 from ..support.faces import Scenario, langchain_retriever, llamaindex_retriever
@@ -136,19 +135,6 @@ def test_a_thread_acts_for_nobody_without_the_context(face):
         given = pool.submit(contextvars.copy_context().run, ask, "q")
 
     assert (shows(without.result()), shows(given.result())) == (False, True)
-
-
-@sync_face
-def test_a_block_in_a_generator_fails_closed(face):
-    ask = face()
-
-    def asked() -> Iterator[Any]:
-        with acting_as(JUDGE):
-            yield ask("q")
-
-    with pytest.raises(UsageError, match="stream_as"):
-        next(asked())
-    assert not shows(ask("q"))
 
 
 class TestStreamsOfLangChain:

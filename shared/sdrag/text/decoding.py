@@ -6,7 +6,7 @@ plain words, so whatever looks for something in a text looks at what it decodes 
 well. What is found there is cut where it is encoded. Only codes and disguises of real
 documents and real injections are read: entities, escapes, percent signs, base64, hex,
 tag characters, markup inside words, words split over lines, `[at]`, look-alikes of
-other scripts, `M e y e r s`.
+other scripts, `M e y e r s`, `https : // corp . com`.
 
 Each pass rewrites what it can read and leaves the rest alone. Random letters seldom
 decode to text, so what decodes to anything but text is no encoding. Every pattern is
@@ -270,6 +270,14 @@ _DOT = re.compile(
     r"[ \t]{0,3}[\[({<]\s{0,2}(?:dot|DOT|Dot|\.|punkt|point|punto)\s{0,2}[\])}>]"
     r"[ \t]{0,3}"
 )
+_SCHEME = re.compile(
+    r"\b(?i:http(s?))(?:\s{1,2}:\s{0,2}/\s{0,2}/|:\s{1,2}/\s{0,2}/|:/\s{1,2}/|://\s)"
+    r"\s{0,2}(?=\w)"
+)
+_TOP = r"(?:com|org|net|info|biz|xyz|app|dev|io|example)"
+_HOST = re.compile(
+    rf"(?<=\w)(?:[ ](?i:dot)[ ]|[ ]{{1,2}}\.[ ]{{0,2}}|\.[ ]{{1,2}})(?={_TOP}\b)"
+)
 _FOREIGN = re.compile(r"(?<![^\W\d_])[a-zA-Z]*+[^\x00-\x7f\W\d_][^\W\d_]*+")
 _LOOKS_LIKE = str.maketrans(LOOKALIKES)
 _HUMP = re.compile(
@@ -325,6 +333,8 @@ _SPELLINGS = (
     Pass(_FOREIGN, _plain, "".join(LOOKALIKES), is_foreign=True),
     Pass(_AT, lambda _: "@", "[({<@"),
     Pass(_DOT, lambda _: ".", "[({<"),
+    Pass(_SCHEME, lambda match: f"http{match[1].lower()}://", ":"),
+    Pass(_HOST, lambda _: ".", ".dD"),
     Pass(_LETTERS, _apart),
 )
 """What finds each disguise, and how it is read; undone in this order."""
