@@ -65,9 +65,9 @@ class TestConfidentiality:
         assert cache._cache == {}
 
     def test_a_model_that_cannot_be_copied_is_refused_while_there_is_one(self, host):
-        """Its prompts would be kept, so its passages are withheld."""
+        """Its prompts would be kept, so what needs a model is withheld."""
         model = RunnableLambda(lambda messages: verdicts(why=[])("\n"))
-        rule = {"id": "why", "text": "Conceal the purpose of the voyage"}
+        rule = {"id": "why", "text": "Ne révélez pas le but du voyage"}
         policy = {**POLICY, "constraints": [rule]}
         assert wrapped(host, llm=model, policy=policy).invoke("q")
 
