@@ -17,7 +17,7 @@ import pytest
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from typer.testing import CliRunner
 
-from sdrag.cli import main, mask_corpus, models
+from sdrag.cli import common, main, mask_corpus
 from sdrag.cli.app import app
 from sdrag.detectors.local import LocalDetector
 from sdrag.documents import parquet_rows
@@ -370,7 +370,7 @@ class TestModel:
         def made(name: str) -> Model:
             return Model(messages=iter(()))
 
-        monkeypatch.setattr(models, "chat_model", made)
+        monkeypatch.setattr(common, "chat_model", made)
         monkeypatch.setattr(mask_corpus, "chat_model", made)
         return asked
 
