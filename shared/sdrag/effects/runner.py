@@ -27,6 +27,8 @@ from math import inf
 from time import monotonic, sleep
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from sdrag.effects.prompts import Labelled, Prompt
 from sdrag.effects.retrying import retry_rules, server_of
 from sdrag.effects.steps import (
@@ -416,8 +418,6 @@ def _reply(prompt: Prompt, outcome: Outcome[Completion | str]) -> Outcome[Labell
 
 def _vectors(rows: Sequence[Sequence[float]], count: int) -> Sequence[Outcome[Any]]:
     """Return rows as vectors of unit length, if there is one for each text."""
-    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
     try:
         matrix = np.asarray(rows, dtype=np.float32)
     except (TypeError, ValueError):

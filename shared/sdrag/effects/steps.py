@@ -34,7 +34,9 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 from threading import Event, Lock, Thread
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overload
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
+
+import numpy as np
 
 from sdrag.effects.prompts import Labelled, Prompt, admit
 from sdrag.errors import (
@@ -44,10 +46,7 @@ from sdrag.errors import (
 )
 from sdrag.vocabulary import Confidential, Passage, Principal
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 __all__ = [
     "Authorize",

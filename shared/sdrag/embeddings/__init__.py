@@ -24,12 +24,13 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sdrag.effects.batches import batched
 from sdrag.errors import InternalError, MissingExtraError, UsageError, require_extra
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
-    import numpy as np
     from sentence_transformers import SentenceTransformer
     from threadpoolctl import ThreadpoolController
     from tokenizers import Tokenizer
@@ -255,8 +256,6 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
     Each is read alone, so its vector does not depend on the others. The vectors of
     recent texts are cached in this process, under keyed hashes.
     """
-    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
     keys = [_key(text) for text in texts]
     rows = _vectors.get(keys)
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}

@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from sdrag.embeddings import few_threads, readable
 from sdrag.errors import InternalError
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
-    import numpy as np
     from tokenizers import Tokenizer
     from torch import Tensor
 
@@ -78,8 +79,6 @@ class Tokens(Confidential):
 
     def join(self, values: Array) -> tuple[tuple[Span, ...], Array]:
         """Return the spans of words, and the maximum of each one's tokens."""
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
         starts: list[int] = []
         words: list[Span] = []
         for index, span in enumerate(self.spans):
@@ -137,8 +136,6 @@ def _read_tokens(
     texts: Sequence[Tokens], outputs: int, network: Network
 ) -> list[Matrix]:
     """Return the means of a network's outputs for each token: (outputs, tokens)."""
-    import numpy as np  # noqa: PLC0415 -- see Tokens.join
-
     sums = [np.zeros((outputs, len(text.ids)), dtype=np.float32) for text in texts]
     counts = [np.zeros(len(text.ids), dtype=np.float32) for text in texts]
     windows = [

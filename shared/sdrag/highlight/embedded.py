@@ -14,17 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Lock
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sdrag.embeddings import embed_texts, embed_tokens
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
-    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 __all__ = ["Embedded", "embedded"]
 

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sdrag.effects.prompts import Labelled
 from sdrag.effects.steps import Steps
@@ -28,11 +29,8 @@ from sdrag.highlight.token_overlap import Question, overlap
 from sdrag.text.spans import merge
 from sdrag.vocabulary import SCORE_DIGITS, Confidential
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
-    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 __all__ = ["Local", "local"]
 
@@ -91,8 +89,6 @@ class Local:
         return tuple(_joined(texts, chosen))
 
     def _scores(self, question: Question, candidates: Sequence[_Candidate]) -> Vector:
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
         met = np.stack([candidate.met for candidate in candidates])
         following = np.stack([candidate.sentence.following for candidate in candidates])
         said = [candidate.text for candidate in candidates]
@@ -110,8 +106,6 @@ class Local:
         self, scores: Vector, candidates: Sequence[_Candidate]
     ) -> list[_Candidate]:
         """Take the best, and what is likely enough for its length."""
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
         likely = np.exp(scores - scores.max())
         first = int(np.argmax(likely))
         for index in (first - 1, first + 1):
@@ -178,8 +172,6 @@ def _covered(
 
 def _coverage(candidates: Sequence[_Candidate]) -> float:
     """Say how near, on average, a word of the question comes to any word here."""
-    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
     met = np.stack([candidate.met for candidate in candidates])
     return float(met.max(axis=0).mean())
 

@@ -27,16 +27,14 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sdrag.embeddings import embed_texts, embed_tokens
 from sdrag.vocabulary import SCORE_DIGITS, Confidential
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
-    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 __all__ = [
     "Question",
@@ -182,8 +180,6 @@ class Question(Confidential):
 
     def best(self, met: Matrix) -> Vector:
         """Say of how much of the question each sentence is the nearest, from 0 to 1."""
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
         telling = self._telling()
         spread = np.sqrt(met.max(axis=0) - met.mean(axis=0) + 1e-6)[telling]
         nearest = (met == met.max(axis=0))[:, telling]
@@ -192,22 +188,16 @@ class Question(Confidential):
 
     def least(self, met: Matrix) -> Vector:
         """Say how near each sentence comes to the words that it meets worst."""
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
         telling = self._telling() or list(range(met.shape[1]))
         worst = np.sort(met[:, telling], axis=1)
         return _mean(worst, list(range(max(1, len(telling) // _LEAST_SHARE))))
 
     def overlap(self, sentences: Sequence[str]) -> Vector:
         """Say how many of the question's characters are in each sentence."""
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
         return np.asarray(overlap(self.text, sentences), dtype=np.float32)
 
     def number(self, sentences: Sequence[str]) -> Vector:
         """Say which sentences give a number, if one is asked for."""
-        import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
         asks = asks_for_a_number(self.text)
         given = [asks and gives_a_number(item, self.text) for item in sentences]
         return np.asarray(given, dtype=np.float32)
@@ -218,8 +208,6 @@ class Question(Confidential):
 
 def _mean(met: Matrix, columns: Sequence[int]) -> Vector:
     """Give the mean of some columns, 0 of none."""
-    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
     if not columns:
         return np.zeros(len(met), dtype=np.float32)
     mean: Vector = met[:, columns].mean(axis=1)

@@ -15,7 +15,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from sdrag.detectors.local.lexicon import TITLES
 from sdrag.detectors.local.tables import common_words
@@ -26,11 +28,8 @@ from sdrag.text.sentences import words
 from sdrag.text.spans import shifted
 from sdrag.vocabulary import Finding, Sensitivity, Span
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Row = np.ndarray[tuple[int], np.dtype[np.float32]]
-    Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Row = np.ndarray[tuple[int], np.dtype[np.float32]]
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 _PLAIN = 300
 """The most frequent English words tell nothing by themselves."""
@@ -178,8 +177,6 @@ def _propose(
 
 def _score_sentences(document: JoinedText, constraints: Sequence[str]) -> list[Matrix]:
     """Return the maximum of two readings: of each sentence alone, and of the whole."""
-    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
-
     parts = [span.of(document.text) for span in document.sentences]
     whole, *alone = score([document.text, *parts], constraints)
     starts = [word.start for word in whole.words]
@@ -201,15 +198,11 @@ def _unite(decision: Decision, scored: Row) -> Decision:
 
 
 def _logit(chances: Any) -> Any:
-    import numpy as np  # noqa: PLC0415 -- see _score_sentences
-
     kept = np.clip(chances, _LEAST, 1 - _LEAST)
     return np.log(kept / (1 - kept))
 
 
 def _sigmoid(logits: Any) -> Any:
-    import numpy as np  # noqa: PLC0415 -- see _score_sentences
-
     return 1 / (1 + np.exp(-logits))
 
 

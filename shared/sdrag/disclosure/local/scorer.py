@@ -16,6 +16,8 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sdrag.embeddings import few_threads, has_network
 from sdrag.embeddings.windows import (
     CLS,
@@ -31,7 +33,6 @@ from sdrag.errors import UsageError, require_extra
 from sdrag.vocabulary import SCORE_DIGITS, Confidential, Span
 
 if TYPE_CHECKING:
-    import numpy as np
     from torch import Tensor
 
     from sdrag.disclosure.local.network import InView, Queries
@@ -158,7 +159,6 @@ def decide(
         MissingExtraError: The extra `local` is not installed.
         InternalError: The weights are missing or are not those of this network.
     """
-    import numpy as np  # noqa: PLC0415 -- `import sdrag` must not load it
     import torch  # noqa: PLC0415
 
     if not pairs:

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sdrag.embeddings import embed_texts
 from sdrag.guardrails.injection.head import Head, features, has_context, shipped
 from sdrag.guardrails.injection.normalise import TextView, plain
@@ -26,8 +28,6 @@ from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from sdrag.guardrails.injection.head import Vectors
 
     Probabilities = np.ndarray[tuple[int], np.dtype[np.float64]]
