@@ -76,7 +76,9 @@ def close(
         for rules, span in register.find(reading):
             for rule in rules:
                 taken.setdefault(rule, set()).add(span)
-    return {rule: tuple(sorted({*widened(text, own)})) for rule, own in taken.items()}
+    every = list(set[Span]().union(*taken.values()))
+    whole = dict(zip(every, widened(text, every), strict=True))
+    return {rule: tuple(sorted({whole[s] for s in own})) for rule, own in taken.items()}
 
 
 def find_disguised(
