@@ -119,6 +119,14 @@ EMPTY = [
     "Withhold the frobnication",
 ]
 TYPED = [
+    ("Remove names of suspects and what they are accused of", "meaning", {"PERSON"}),
+    (
+        "Hide the names of informants and anything about their families",
+        "meaning",
+        {"PERSON"},
+    ),
+    ("Do not say who complained by name or what the charge was", "meaning", {"PERSON"}),
+    ("Remove names of tenants and their landlords", "people", {"PERSON"}),
     ("Remove names of witnesses", "people", {"PERSON"}),
     ("Hide dates of birth", "types", {"DATE"}),
     ("Hide the exact doses of medicine", "types", {"DOSE"}),
