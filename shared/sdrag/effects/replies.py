@@ -13,13 +13,45 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 import json5
 
+from sdrag.errors import ModelReplyError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+__all__ = ["MAX_REPLY", "read_json", "read_reply"]
+
+M = TypeVar("M", bound="BaseModel")
+MAX_REPLY = 200_000
+"""Characters; a longer reply is not read."""
 _MAX_JSON5 = 20_000
 """Characters; the parser is written in Python."""
 
 _OPENING = re.compile(r"[{\[]")
+
+
+def read_reply(reply: str, shape: type[M]) -> M:
+    """
+    Read the first JSON object of a reply, in a list or by itself.
+
+    Args:
+        reply: The model's words.
+        shape: What the object holds.
+
+    Raises:
+        ModelReplyError: There is none of that shape; the error quotes nothing.
+    """
+    values = read_json(reply) if len(reply) <= MAX_REPLY else []
+    items = (item for v in values for item in (v if isinstance(v, list) else [v]))
+    value = next((item for item in items if isinstance(item, dict)), None)
+    try:
+        return shape.model_validate(value)
+    except ValueError:
+        message = f"A reply of {len(reply)} characters is no {shape.__name__}."
+    raise ModelReplyError(message)
 
 
 def read_json(text: str) -> list[object]:

@@ -18,6 +18,7 @@ from dataclasses import replace
 from itertools import chain, compress
 
 from sdrag.effects.prompts import Label, Labelled, untrusted
+from sdrag.effects.replies import read_reply
 from sdrag.effects.runner import readable
 from sdrag.effects.steps import (
     Failure,
@@ -30,7 +31,6 @@ from sdrag.effects.steps import (
 )
 from sdrag.errors import PromptSanitizationError, SdragError
 from sdrag.highlight.exchange import Answer, Asked, Plan, Settings, Unanswered
-from sdrag.highlight.json_replies import read_reply
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.highlight.questions import split_by_marks, split_by_model, with_yes_no
 from sdrag.highlight.summarizer import (
@@ -294,7 +294,7 @@ def _answered(
     if reply is None:
         return without_model(part)
     try:
-        summary = read_reply(replied(reply), Summary)
+        summary = read_reply(replied(reply).text, Summary)
     except SdragError:
         return declined(settings, part, "summarizer-failed")
     return (yield from released(settings, part, summary))

@@ -15,8 +15,8 @@ from itertools import islice
 from pydantic import BaseModel, Field
 
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.effects.replies import MAX_REPLY, read_reply
 from sdrag.effects.steps import Steps, complete, replied
-from sdrag.highlight.json_replies import MAX_REPLY, read_reply
 from sdrag.highlight.protocol import Context, Proposal
 from sdrag.text.folding import Folded, fold, fold_text
 
@@ -93,7 +93,7 @@ def structured(question: Labelled, context: Context) -> Steps[Proposal]:
         "highlight.structured", f"{_TASK} {_STRUCTURED}", question, context, Extraction
     )
     (outcome,) = yield from complete([prompt])
-    return Proposal(tuple(read_reply(replied(outcome), Extraction).text_extracts))
+    return Proposal(tuple(read_reply(replied(outcome).text, Extraction).text_extracts))
 
 
 def two_steps(question: Labelled, context: Context) -> Steps[Proposal]:
@@ -110,7 +110,7 @@ def two_steps(question: Labelled, context: Context) -> Steps[Proposal]:
         reply_format=Extraction,
     )
     (outcome,) = yield from complete([second])
-    return Proposal(tuple(read_reply(replied(outcome), Extraction).text_extracts))
+    return Proposal(tuple(read_reply(replied(outcome).text, Extraction).text_extracts))
 
 
 def by_span(question: Labelled, context: Context) -> Steps[Proposal]:
@@ -125,7 +125,7 @@ def by_span(question: Labelled, context: Context) -> Steps[Proposal]:
     texts = [passage.text for passage in context.passages]
     found = [
         between(texts[ends.passage - 1], ends.start, ends.end)
-        for ends in read_reply(replied(outcome), Spans).spans
+        for ends in read_reply(replied(outcome).text, Spans).spans
         if 1 <= ends.passage <= len(texts)
     ]
     return Proposal(tuple(extract for extract in found if extract))

@@ -20,9 +20,9 @@ from dataclasses import replace
 from pydantic import BaseModel, Field, StrictBool
 
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.effects.replies import read_reply
 from sdrag.effects.steps import Steps, complete, gather, replied
 from sdrag.errors import SdragError
-from sdrag.highlight.json_replies import read_reply
 from sdrag.highlight.protocol import Context, Highlighter, Proposal
 from sdrag.text.sentences import sentences
 
@@ -81,7 +81,7 @@ def split_by_model(question: Labelled, most: int) -> Steps[tuple[Labelled, ...]]
     )
     try:
         (outcome,) = yield from complete([prompt])
-        found = read_reply(replied(outcome), Questions).questions
+        found = read_reply(replied(outcome).text, Questions).questions
     except SdragError:
         return (question,)
     said = [text for text in dict.fromkeys(text.strip() for text in found) if text]
@@ -137,6 +137,6 @@ def _booleans(question: Labelled, context: Context) -> Steps[YesNo | None]:
     )
     try:
         (outcome,) = yield from complete([prompt])
-        return read_reply(replied(outcome), YesNo)
+        return read_reply(replied(outcome).text, YesNo)
     except SdragError:
         return None

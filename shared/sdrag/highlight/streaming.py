@@ -21,7 +21,8 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from sdrag.effects.prompts import Label, Labelled, Prompt
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.replies import MAX_REPLY, read_reply
 from sdrag.effects.steps import EffectRunner, Steps, arun, run
 from sdrag.errors import ModelError, SdragError
 from sdrag.highlight.answering import (
@@ -40,7 +41,6 @@ from sdrag.highlight.exchange import (
     Settings,
     Unanswered,
 )
-from sdrag.highlight.json_replies import MAX_REPLY, read_reply
 from sdrag.highlight.summarizer import Summary
 from sdrag.vocabulary import Confidential, Highlight
 
@@ -369,7 +369,7 @@ class _ReplyReader(Confidential):
                 return declined(self._settings, self._part, "empty-answer")
             return self._allowed.without_text()
         try:
-            summary = read_reply(Labelled(self._text, Label.NONE), Summary)
+            summary = read_reply(self._text, Summary)
         except SdragError:
             return declined(self._settings, self._part, "summarizer-failed")
         return (yield from released(self._settings, self._part, summary))
