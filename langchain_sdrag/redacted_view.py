@@ -17,7 +17,7 @@ from langchain_sdrag.convert import documents_of, passages_of, with_id
 from langchain_sdrag.effects import Model
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.detectors import Detector
-from sdrag.disclosure.audience_view import AudienceView, redacted_view
+from sdrag.disclosure.disclose import AudienceView, redacted_view
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
 from sdrag.engine import Audit

@@ -25,7 +25,7 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import nodes_of, passage_of
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.detectors import Detector
-from sdrag.disclosure.audience_view import (
+from sdrag.disclosure.disclose import (
     DOCUMENT_KEY,
     AudienceView,
     control_keys,

@@ -13,9 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from sdrag.disclosure.binding import bind
-from sdrag.disclosure.candidates import choose
-from sdrag.disclosure.ranking import STRATEGIES, rank
+from sdrag.disclosure.binding import STRATEGIES, bind, choose, rank
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.embeddings import embed_texts

@@ -24,9 +24,8 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.union import UnionDetector
 from sdrag.disclosure.local import LocalLocator
-from sdrag.disclosure.setup import DisclosureSetup, Locator
+from sdrag.disclosure.setup import DisclosureSetup, Locator, check_understood
 from sdrag.disclosure.texts import with_documents
-from sdrag.disclosure.understood import check_understood
 from sdrag.effects import steps as drivers
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports
 from sdrag.effects.steps import Embed, Failure, Search, Steps

@@ -179,11 +179,11 @@ def _flags(decisions: Sequence[Decision]) -> dict[str, list[str]]:
 def _raised(
     redaction: Redaction, flags: Mapping[str, Sequence[str]], names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the flags of all passages that a released one was made from."""
+    """Return the flags of a released passage, which may have an alias."""
     codes = [
         code
         for identity, raised in flags.items()
-        if not {identity, names.get(identity)}.isdisjoint(redaction.passage_ids)
+        if redaction.passage_id in {identity, names.get(identity)}
         for code in raised
     ]
     return {"flagged": list(dict.fromkeys(codes))} if codes else {}
@@ -193,7 +193,7 @@ def reported_ids(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str,
     """Return what each id is reported as; an alias wins where an id occurs twice."""
     names: dict[str, str] = {}
     for passage, redaction in zip(passages, disclosed.redactions, strict=True):
-        name = redaction.passage_ids[0]
+        name = redaction.passage_id
         if name != passage.id or passage.id not in names:
             names[passage.id] = name
     return names

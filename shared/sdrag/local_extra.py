@@ -3,7 +3,7 @@ What a wrapper needs of the extra `local`: refused when it is built, not later.
 
 Without the extra there are no packaged embeddings and no trained networks. The host's
 `embeddings=` replace the former. Constraints are checked apart, with what else a policy
-says that nobody understands: `sdrag.disclosure.understood`.
+says that nobody understands: `sdrag.disclosure.setup`.
 """
 
 from __future__ import annotations

@@ -262,21 +262,21 @@ class Redaction(Confidential):
 
     Args:
         passage: What may leave; `None` when the whole passage is withheld.
-        passage_ids: The passages it was made from.
+        passage_id: Of the passage, or an alias where the id may not be shown.
         constraint_ids: The constraints that took something out.
         spans: How many stretches of text were replaced.
         reason: Why it was withheld, as a short code; empty otherwise.
     """
 
     passage: Passage | None
-    passage_ids: tuple[str, ...]
+    passage_id: str
     constraint_ids: tuple[str, ...] = ()
     spans: int = 0
     reason: str = ""
 
     def __repr__(self) -> str:
         state = "withheld" if self.passage is None else f"{self.spans} spans"
-        return f"Redaction({len(self.passage_ids)} passages, {state})"
+        return f"Redaction({state})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

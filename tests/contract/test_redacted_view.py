@@ -18,7 +18,7 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.disclosure.audience_view import redacted_view
+from sdrag.disclosure.disclose import redacted_view
 from sdrag.effects.steps import Embed, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.principals import acting_as

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
-from sdrag.disclosure.model.confirm_prompt import is_harmless
+from benchmarks.suites.scripted.asked import is_harmless
 from sdrag.guardrails.notices import MODEL_FAILED, is_notice
 from sdrag.principals import acting_as
 from sdrag.vocabulary import Passage, Principal

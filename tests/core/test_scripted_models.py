@@ -17,7 +17,7 @@ from benchmarks.suites.scripted.stumbling import StumblingModel
 from benchmarks.suites.scripted.witness_words import Protected
 from sdrag.disclosure.model.confirm_prompt import Confirmation, Marked
 from sdrag.disclosure.model.extract import extraction_prompt
-from sdrag.disclosure.model.rephrase import passage_mark, rephrasing_prompt
+from sdrag.disclosure.model.rephrase import rephrasing_prompt
 from sdrag.disclosure.model.replies import read_answers, read_verdicts
 from sdrag.effects.prompts import Message, Prompt, constant, sensitive
 from sdrag.errors import UsageError
@@ -66,10 +66,11 @@ def freed(model, *marked, **how):
     answers = read_answers(model(asked.prompt), asked.questions)
     for question, has_to_go in asked.controls.items():
         assert has_to_go is not bool(answers.pop(question))
-    question_of = {id(item): question for question, item in asked.marked.items()}
-    assert answers.keys() == asked.marked.keys()
+    question_of = {id(item): question for question, item in asked.asked.items()}
+    assert answers.keys() == asked.asked.keys() - asked.controls.keys()
+    rules = {name: rule for rule, name in asked.constraints.items()}
     return [
-        sorted(asked.constraints[name] for name in answers[question_of[id(item)]])
+        sorted(rules[name] for name in answers[question_of[id(item)]])
         for item in marked
     ]
 
@@ -153,13 +154,12 @@ class TestExact:
             assert freed(model, marked, rules=rule, sentences=[said.text]) == [expected]
 
     def test_it_says_a_text_again_in_general_words(self):
-        """Marks stay where they stand; of other constraints nothing is taken."""
-        mark = passage_mark(1, TEXT, KEY)
-        prompt = rephrasing_prompt(sensitive(f"{mark}\n{TEXT}"), RULES[:1], KEY)
+        """Of other constraints nothing is taken."""
+        prompt = rephrasing_prompt(sensitive(TEXT), RULES[:1], KEY)
 
         reply = ExactModel(KNOWS)(prompt)
 
-        assert reply.startswith(f"{mark}\nOn 3 May something took The Lamp.")
+        assert reply.startswith("On 3 May something took The Lamp.")
         assert not broken(reply, KNOWS, [RULES[0].text])
 
     def test_orders_in_the_text_are_text(self):

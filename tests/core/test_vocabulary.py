@@ -107,7 +107,7 @@ def test_confidential_objects_are_never_pickled_and_show_nothing(kind):
         Passage(SECRET, SECRET, {SECRET: SECRET}, 0.5, SECRET),
         Highlight(SECRET, Span(0, 3), SECRET),
         Entity("e1", "PERSON", (SECRET,)),
-        Redaction(Passage("p", SECRET), (SECRET,)),
+        Redaction(Passage("p", SECRET), SECRET),
         Constraint("c1", SECRET),
         sensitive(SECRET),
         Reply(SECRET),

@@ -9,7 +9,6 @@ from multiprocessing import get_context
 
 import pytest
 
-from sdrag.disclosure import binding_graph
 from sdrag.disclosure.binding import bind
 from sdrag.effects.steps import run
 from sdrag.errors import UsageError
@@ -125,21 +124,6 @@ def test_an_edited_passage_is_bound_anew(store):
     store.forget(["p01"])
     assert store.read([CORPUS[1]], RULES) == [None]
     assert "p01" not in {binding.passage_id for binding in store.all(RULES)}
-
-
-def test_the_graph_has_two_kinds_of_nodes_and_no_text(store):
-    """Every edge joins a constraint and a passage, and carries the score."""
-    write(store, CORPUS)
-    graph = binding_graph(store, RULES)
-
-    assert {kind for kind, _ in graph} == {"constraint", "passage"}
-    for left, right, data in graph.edges(data=True):
-        assert {left[0], right[0]} == {"constraint", "passage"}
-        assert (
-            data["score"]
-            == SCORES[dict([left, right])["constraint"], dict([left, right])["passage"]]
-        )
-    assert "text" not in str(graph.nodes(data=True))
 
 
 def test_the_files_are_their_owners_and_hold_no_text(tmp_path):

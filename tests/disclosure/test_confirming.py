@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from sdrag.disclosure.model.confirm_prompt import control_constraints, is_harmless
+from benchmarks.suites.scripted.asked import is_control, is_harmless
 from sdrag.effects.steps import Complete, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
@@ -243,7 +243,7 @@ def test_control_questions_look_like_the_others():
                 questions(prompt)
             ):
                 ids.add(question)
-                if rules[names[0]] in control_constraints():
+                if is_control(rules[names[0]]):
                     controls.add(words)
                     places.add(place)
                     assert words in sentences[0]
@@ -276,7 +276,7 @@ def test_what_is_left_unanswered_is_asked_again_alone():
         last_one = max(
             n
             for n, asked in enumerate(questions(prompt))
-            if rules[asked[3][0]] not in control_constraints()
+            if not is_control(rules[asked[3][0]])
         )
         del given["answers"][last_one]
         return json.dumps(given)

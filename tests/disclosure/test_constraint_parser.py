@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local.by_cue import find_by_cue
-from sdrag.disclosure.local.by_type import find_by_type
+from sdrag.disclosure.local.by_type import find_by_cue, find_by_type
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.text.folding import fold_text

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.disclosure import bind
-from sdrag.disclosure.candidates import FEW, choose
+from sdrag.disclosure.binding import FEW, choose
 from sdrag.effects.steps import Complete, Embed, Score, Search, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as bind_all

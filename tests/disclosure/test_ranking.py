@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.disclosure.ranking import STRATEGIES, rank
+from sdrag.disclosure.binding import STRATEGIES, rank
 from sdrag.effects.steps import Embed, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state

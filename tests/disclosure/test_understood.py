@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from sdrag.disclosure import understood
+from sdrag.disclosure import setup
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.understood import check_understood, not_understood
+from sdrag.disclosure.setup import check_understood, not_understood
 from sdrag.errors import ConstraintNotUnderstoodError, PolicyError
 from sdrag.policy import Policy
 from sdrag.testing import canary
@@ -31,7 +31,7 @@ def _a_parser_that_knows_no_xyz(monkeypatch: pytest.MonkeyPatch) -> None:
             return replace(parsed, status="needs_model", reason=WHY)
         return replace(parsed, status="understood", reason="")
 
-    monkeypatch.setattr(understood, "parse", understand)
+    monkeypatch.setattr(setup, "parse", understand)
 
 
 def test_it_is_refused_by_id_and_reason() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.suites.articles_check import load_articles
 from benchmarks.suites.constraint_ranking import evaluate_ranking
-from sdrag.disclosure.ranking import STRATEGIES
+from sdrag.disclosure.binding import STRATEGIES
 
 pytest.importorskip("tokenizers")
 

@@ -25,6 +25,8 @@ __all__ = [
     "Extracting",
     "MarkedWords",
     "Rephrasing",
+    "is_control",
+    "is_harmless",
     "read_prompt",
     "shown",
 ]
@@ -33,8 +35,8 @@ EXTRACT = "disclosure.extract"
 CONFIRM = "disclosure.confirm"
 REPHRASE = "disclosure.rephrase"
 
-MARK = re.compile(r"==[0-9a-f]{16}==|\[\[[0-9a-f]+\]\]")
-"""What stands around texts, and before each passage of one that is said again."""
+MARK = re.compile(r"==[0-9a-f]{16}==")
+"""What stands around texts."""
 
 _BETWEEN = re.compile(
     r"\n\n[A-Z][\w ]+, between two lines of (==[0-9a-f]{16}==):\n\1\n(.*)\n\1",
@@ -146,3 +148,17 @@ def _confirming(constraints: Mapping[str, str], text: str) -> Confirming:
             names = tuple(asked[4].split(", "))
             questions.append(MarkedWords(asked[1], asked[2], where, names))
     return Confirming(constraints, questions, text)
+
+
+_CONTROL = re.compile(r"Take out [\w\- ]+ of any kind")
+_HARMLESS = re.compile(r"the (?:old|new|second|spare|blue|heavy) \w+")
+
+
+def is_control(rule: str) -> bool:
+    """Say whether a constraint is that of the control questions."""
+    return _CONTROL.fullmatch(rule) is not None
+
+
+def is_harmless(words: str) -> bool:
+    """Say whether the words of a control question need not go."""
+    return _HARMLESS.fullmatch(words) is not None

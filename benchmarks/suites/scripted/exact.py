@@ -12,15 +12,15 @@ import json
 from collections.abc import Iterable, Iterator
 
 from benchmarks.suites.scripted.asked import (
-    MARK,
     Confirming,
     Extracting,
     MarkedWords,
     Rephrasing,
+    is_control,
+    is_harmless,
     read_prompt,
 )
 from benchmarks.suites.scripted.witness_words import Known, Protected, Sources
-from sdrag.disclosure.model.confirm_prompt import control_constraints, is_harmless
 from sdrag.effects.prompts import Prompt
 from sdrag.evaluation.measures import witness_spans
 from sdrag.text.folding import fold, fold_text
@@ -104,7 +104,7 @@ class ExactModel(Confidential):
         sources: tuple[Protected, ...],
     ) -> bool:
         if not self._sources.knows(rule):
-            return rule in control_constraints() and is_harmless(question.words)
+            return is_control(rule) and is_harmless(question.words)
         return self._is_free(question, asked.constraints.values(), sources)
 
     def _is_free(
@@ -124,12 +124,7 @@ class ExactModel(Confidential):
     def _said_again(self, asked: Rephrasing) -> str:
         sources = self._sources.of(asked.text)
         words = [word for rule in asked.constraints for word in _words(sources, rule)]
-        marks = [Span(*mark.span()) for mark in MARK.finditer(asked.text)]
-        spans = [
-            span
-            for span in merge(witness_spans(asked.text, words))
-            if not any(map(span.overlaps, marks))
-        ]
+        spans = merge(witness_spans(asked.text, words))
         return splice(asked.text, spans, lambda _: _GENERAL)
 
 

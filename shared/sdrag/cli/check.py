@@ -109,7 +109,7 @@ class _Found:
     ) -> Iterator[str]:
         """Note what a policy does, and yield it line by line."""
         from sdrag.disclosure.constraint_parser import parse
-        from sdrag.disclosure.understood import why_not
+        from sdrag.disclosure.setup import why_not
         from sdrag.evaluation.examples import run_examples
         from sdrag.explanation.understood_as import (
             limits_of,
@@ -154,7 +154,7 @@ class _Found:
 
 
 def _entry(path: Path, parsed: ParsedConstraint) -> dict[str, Any]:
-    from sdrag.disclosure.understood import why_not
+    from sdrag.disclosure.setup import why_not
 
     reason = why_not(parsed)
     return {

@@ -15,7 +15,7 @@ In reading order:
 8. What a caller runs: `ingest`, `disclose`, `audience_view`; `hierarchy` for summaries.
 """
 
-from sdrag.disclosure.binding import bind, binding_graph
+from sdrag.disclosure.binding import bind
 from sdrag.disclosure.disclose import Disclosed, disclose
 from sdrag.disclosure.ingest import (
     Ingested,
@@ -34,7 +34,6 @@ __all__ = [
     "Locator",
     "bind",
     "bind_constraint",
-    "binding_graph",
     "disclose",
     "forget_constraint",
     "forget_document",

@@ -1,31 +1,58 @@
 """
-Binding constraints to passages at ingest (SD-RAG, section III-C1), and their graph.
+Which constraints a question enforces, and which a model is asked about.
 
-"The constraint binder attaches each constraint to the top N most similar chunks,
-retrieved by cosine similarity of text embeddings; each chunk stores its similarity
-score." Linear in the number of constraints for a given corpus.
+Constraints are bound at ingest (SD-RAG, section III-C1): "the constraint binder
+attaches each constraint to the top N most similar chunks, retrieved by cosine
+similarity of text embeddings; each chunk stores its similarity score."
+
+Without a top K every constraint that binds the principal is enforced, and candidates
+are chosen only where a model has something left to read. Candidates are the constraints
+bound to a retrieved chunk; all, where the policy has no more than `FEW` or a chunk was
+never bound; and those that are always enforced. A top K chooses among candidates by one
+of the paper's five rankings (section IV-C2), so what it leaves out is reported. With D
+retrieved chunks, a query q and cosine similarity `sim`, a candidate c scores
+
+    concatenated      sim(c, concat(D))
+    query             sim(c, q)
+    maximum           max over d of sim(c, d)
+    average           1/|D| * sum over d of sim(c, d)
+    weighted_average  1/|D| * sum over d of sim(d, q) * sim(c, d)
+
+The weighted average divides by the number of chunks, not by the sum of the weights.
+Vectors of constraints and retrieved chunks are remembered by the wrapper, in memory;
+those of the question, of the chunks as one text, and of a corpus are not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from sdrag.disclosure.ranking import compare
-from sdrag.effects.steps import Steps
-from sdrag.policy import DisclosureSection
+from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.texts import Texts
+from sdrag.effects.steps import Steps, embed, replied
+from sdrag.policy import DisclosureSection, binds
 from sdrag.state import State
-from sdrag.state.bindings import Bindings
-from sdrag.vocabulary import SCORE_DIGITS, Binding, Constraint, Passage
-
-if TYPE_CHECKING:
-    import networkx as nx
-
-__all__ = ["bind", "binding_graph"]
+from sdrag.vocabulary import (
+    SCORE_DIGITS,
+    Binding,
+    Confidential,
+    Constraint,
+    Decision,
+    Passage,
+    Principal,
+)
 
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
+
+STRATEGIES = ("concatenated", "query", "maximum", "average", "weighted_average")
+"""The paper's strategies, by the names the policy uses."""
+
+FEW = 40
+"""Where a policy has no more constraints, every one of them is a candidate."""
 
 
 def bind(
@@ -46,57 +73,254 @@ def bind(
     Raises:
         SdragError: The embeddings or the store failed.
     """
-    rules = [constraint for constraint in constraints if not constraint.always]
+    rules = [rule for rule in constraints if not rule.always]
     if not passages or not rules:
         return
-    close = yield from compare(rules, passages, state)
-    bindings = _best(close, passages, rules, section)
-
+    close = yield from _compare(
+        [r.text for r in rules], [p.text for p in passages], state, remember=False
+    )
+    best: list[Binding] = []
+    for rule, row in zip(rules, close.tolist(), strict=True):
+        scored = zip(row, passages, strict=True)
+        bindings = [Binding(rule.id, p.id, round(s, SCORE_DIGITS)) for s, p in scored]
+        bindings.sort(key=lambda binding: (-binding.score, binding.passage_id))
+        above = sum(b.score >= section.similarity_floor for b in bindings)
+        best += bindings[: max(section.bind_top_n, above)]
     state.bindings.write(
         passages,
         rules,
-        bindings,
+        best,
         top_n=section.bind_top_n,
         floor=section.similarity_floor,
     )
 
 
-def _best(
-    matrix: Matrix,
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """
+    The outcome of binding and ranking.
+
+    Args:
+        applied: To be enforced, in the order of the policy.
+        dropped: Candidates that the policy's top K left out.
+        asked: The ids of those that a model is asked about.
+    """
+
+    applied: tuple[Constraint, ...]
+    dropped: tuple[Constraint, ...] = ()
+    asked: frozenset[str] = frozenset()
+
+
+def choose(
     passages: Sequence[Passage],
-    constraints: Sequence[Constraint],
+    query: str,
+    binding: Sequence[Constraint],
+    state: State,
     section: DisclosureSection,
-) -> list[Binding]:
-    """Take each constraint's best of the batch, and all above the floor."""
-    kept = []
-    for constraint, row in zip(constraints, matrix, strict=True):
-        pairs = zip(row.tolist(), passages, strict=True)
-        bindings = [
-            Binding(constraint.id, passage.id, round(score, SCORE_DIGITS))
-            for score, passage in pairs
-        ]
-        bindings.sort(key=lambda binding: (-binding.score, binding.passage_id))
-        above = sum(one.score >= section.similarity_floor for one in bindings)
-        kept += bindings[: max(section.bind_top_n, above)]
-    return kept
-
-
-def binding_graph(
-    store: Bindings, constraints: Sequence[Constraint]
-) -> nx.Graph[tuple[str, str]]:
+) -> Steps[Candidates]:
     """
-    Return the bindings as a networkx graph.
+    Choose the constraints for these passages, among those that bind the principal.
 
-    Nodes are `("constraint", id)` and `("passage", id)`, with the attribute
-    `bipartite` 0 and 1; an edge carries the `score` of its binding. No node holds text.
+    Args:
+        passages: As retrieved.
+        query: Ranks constraints, under a top K by some strategies.
+        binding: The constraints to choose among, in the order of the policy.
+        state: Knows what was bound.
+        section: Gives the strategy and the top K.
+
+    Raises:
+        SdragError: The state or the embeddings failed.
     """
-    import networkx as nx  # noqa: PLC0415 -- `import sdrag` must not load it
+    rules = [rule for rule in binding if not rule.always]
+    names = {rule.id for rule in rules}
+    if passages and len(rules) > FEW:
+        names = _bound(passages, rules, state)
+    kept = names
+    if section.limited and passages and len(names) > (section.top_k or 0):
+        listed = [rule for rule in rules if rule.id in names]
+        order = yield from rank(listed, passages, query, state, section.rank_by)
+        kept = {name for name, _ in order[: section.top_k]}
+    chosen = tuple(rule for rule in binding if rule.always or rule.id in kept)
+    return Candidates(
+        applied=chosen if section.limited else tuple(binding),
+        dropped=tuple(rule for rule in rules if rule.id in names - kept),
+        asked=frozenset(rule.id for rule in chosen),
+    )
 
-    graph: nx.Graph[tuple[str, str]] = nx.Graph()
-    for constraint in constraints:
-        graph.add_node(("constraint", constraint.id), bipartite=0)
-    for binding in store.all(constraints):
-        node = ("passage", binding.passage_id)
-        graph.add_node(node, bipartite=1)
-        graph.add_edge(("constraint", binding.constraint_id), node, score=binding.score)
-    return graph
+
+def _bound(
+    passages: Sequence[Passage], rules: Sequence[Constraint], state: State
+) -> set[str]:
+    """Return what is bound to one of the passages; all where one was never bound."""
+    names: set[str] = set()
+    for scores in state.bindings.read(passages, rules):
+        if scores is None:
+            return {rule.id for rule in rules}
+        names |= scores.keys()
+    return names
+
+
+class ConstraintChoice(Confidential):
+    """
+    The choice of one question, made when it is needed.
+
+    Args:
+        texts: With all constraints of the policy.
+        query: Ranks constraints.
+        principal: May lift some.
+        setup: The engine.
+    """
+
+    __slots__ = ("_binding", "_chosen", "_query", "_setup", "_texts")
+
+    def __init__(
+        self,
+        texts: Texts,
+        query: str,
+        principal: Principal | None,
+        setup: DisclosureSetup,
+    ) -> None:
+        self._texts = texts
+        self._query = query
+        self._setup = setup
+        self._binding = tuple(r for r in setup.rules if binds(r, principal))
+        self._chosen: Candidates | None = None
+
+    def applied(self) -> Steps[Sequence[Constraint]]:
+        """
+        Return the constraints that are enforced.
+
+        Raises:
+            SdragError: The state or the embeddings failed.
+        """
+        if not self._setup.policy.disclosure.limited:
+            return self._binding
+        chosen = yield from self._candidates(self._binding)
+        return chosen.applied
+
+    def to_ask(self) -> Steps[Collection[str]]:
+        """
+        Return the ids of the constraints that a model is asked about.
+
+        They do not depend on who asks: what is found holds for everybody.
+
+        Raises:
+            SdragError: The state or the embeddings failed.
+        """
+        setup = self._setup
+        limited = setup.policy.disclosure.limited
+        chosen = yield from self._candidates(self._binding if limited else setup.rules)
+        return chosen.asked - setup.closed.keys()
+
+    def left_out(self) -> Iterator[Decision]:
+        """Yield the candidates that a top K left out, as a decision for the audit."""
+        if self._chosen is not None and self._chosen.dropped:
+            names = tuple(rule.id for rule in self._chosen.dropped)
+            yield Decision("constraints", "dropped", "ranking", "top-k", names)
+
+    def _candidates(self, binding: Sequence[Constraint]) -> Steps[Candidates]:
+        if self._chosen is None:
+            self._chosen = yield from choose(
+                self._texts.passages,
+                self._query,
+                binding,
+                self._setup.state,
+                self._setup.policy.disclosure,
+            )
+        return self._chosen
+
+
+def rank(
+    rules: Sequence[Constraint],
+    passages: Sequence[Passage],
+    query: str,
+    state: State,
+    strategy: str,
+) -> Steps[tuple[tuple[str, float], ...]]:
+    """
+    Rank candidates, best first; equal scores keep the policy's order.
+
+    Args:
+        rules: The candidates.
+        passages: As retrieved, at least one.
+        query: Embedded by `query` and `weighted_average` alone.
+        state: Remembers vectors.
+        strategy: One of `STRATEGIES`.
+
+    Returns:
+        The ids and scores, rounded to `SCORE_DIGITS`.
+
+    Raises:
+        SdragError: The embeddings failed.
+    """
+    scores = yield from _scores(rules, passages, query, state, strategy)
+    rounded = scores.astype(np.float64).round(SCORE_DIGITS)
+    order = np.argsort(-rounded, kind="stable")
+    return tuple((rules[index].id, float(rounded[index])) for index in order)
+
+
+def _scores(
+    rules: Sequence[Constraint],
+    passages: Sequence[Passage],
+    query: str,
+    state: State,
+    strategy: str,
+) -> Steps[Vector]:
+    """Return each candidate's score, shape (C,)."""
+    written, texts = [r.text for r in rules], [p.text for p in passages]
+    if strategy == "concatenated":
+        close = yield from _compare(written, ["\n".join(texts)], state, remember=False)
+        return close[:, 0]
+    if strategy == "query":
+        constraints = yield from _embedded(written, state)
+        return _cosines(constraints, (yield from _embedded_query(query)))[:, 0]
+    close = yield from _compare(written, texts, state)
+    if strategy == "maximum":
+        return np.asarray(close.max(axis=1))
+    if strategy == "weighted_average":
+        asked = yield from _embedded_query(query)
+        close = close * _cosines(asked, (yield from _embedded(texts, state)))
+    return np.asarray(close.sum(axis=1) / len(texts))
+
+
+def _compare(
+    constraints: Sequence[str],
+    texts: Sequence[str],
+    state: State,
+    *,
+    remember: bool = True,
+) -> Steps[Matrix]:
+    kept, passing = (texts, ()) if remember else ((), texts)
+    vectors = yield from _embedded([*constraints, *kept], state, passing=passing)
+    return _cosines(vectors[: len(constraints)], vectors[len(constraints) :])
+
+
+def _cosines(rows: Matrix, columns: Matrix) -> Matrix:
+    """Multiply so precisely that a cosine does not depend on what is next to it."""
+    cosines = rows.astype(np.float64) @ columns.astype(np.float64).T
+    return cosines.round(SCORE_DIGITS).astype(np.float32)
+
+
+def _embedded_query(query: str) -> Steps[Matrix]:
+    (outcome,) = yield from embed([query], query=True)
+    vector: Vector = replied(outcome)
+    return vector[None]
+
+
+def _embedded(
+    texts: Sequence[str], state: State, *, passing: Sequence[str] = ()
+) -> Steps[Matrix]:
+    """
+    Return vectors of texts, and of `passing` ones, which are not remembered.
+
+    Only what is not remembered is embedded, in one step.
+    """
+    keys = [state.keys.of("vector", text) for text in texts]
+    rows = state.vectors.get(keys)
+    new = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
+    outcomes = yield from embed([*new.values(), *passing])
+    vectors: list[Vector] = [replied(outcome) for outcome in outcomes]
+    made = dict(zip(new, vectors, strict=False))
+    state.vectors.put(made)
+    rows |= made
+    return np.stack([*(rows[key] for key in keys), *vectors[len(new) :]])

@@ -29,7 +29,7 @@ from uuid import UUID
 
 import numpy as np
 
-from sdrag.disclosure.audience_view import control_keys
+from sdrag.disclosure.disclose import control_keys
 from sdrag.disclosure.texts import LAYER_KEY
 from sdrag.effects.progress import Progress, progress_bar
 from sdrag.effects.prompts import (

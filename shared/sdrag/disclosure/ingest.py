@@ -23,8 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.disclosure.binding import bind
-from sdrag.disclosure.candidates import ConstraintChoice
+from sdrag.disclosure.binding import ConstraintChoice, bind
 from sdrag.disclosure.locate import locate_texts
 from sdrag.disclosure.lookup import Lookup
 from sdrag.disclosure.setup import DisclosureSetup

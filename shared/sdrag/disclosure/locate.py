@@ -23,8 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 
 from sdrag.disclosure.forms import find_forms
-from sdrag.disclosure.languages import find_unreadable
-from sdrag.disclosure.lookup import ENCODED, Doubts, Found, Lookup
+from sdrag.disclosure.lookup import ENCODED, Doubts, Found, Lookup, find_unreadable
 from sdrag.disclosure.model.confirm import confirm
 from sdrag.disclosure.model.extract import Extraction, extract, extract_again
 from sdrag.disclosure.setup import DisclosureSetup

@@ -1,21 +1,28 @@
 """
-What is known of texts, and what nobody has looked for yet.
+What is known of texts, what nobody has looked for yet, and what cannot be read.
 
 A text is known by its document and its words, so the same chunk is the same wherever it
 is retrieved. Looked for is not the same as found: a row without spans says that nothing
 is there.
+
+The local engine reads English. Without a model, a text in another language is in doubt
+for every constraint that takes more than the form of a value to enforce, and so it is
+withheld. Structured identifiers and what a constraint names itself are found in every
+language.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
+from sdrag.detectors.language import find_language
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
+from sdrag.policy import Policy
 from sdrag.state.findings import LOCAL, MODEL, Located
 from sdrag.vocabulary import Confidential, Finding, Span
-
-__all__ = ["ENCODED", "Doubts", "Found", "Lookup"]
 
 ENCODED = "encoded"
 """The reason of a finding that only the decoded text shows."""
@@ -25,6 +32,16 @@ Doubts = dict[tuple[int, str], str]
 
 Found = dict[int, dict[bytes, list[Finding]]]
 """Findings by the text's index and the rule's key."""
+
+_FORMS = frozenset(
+    {
+        "CODE", "COORDINATES", "CREDENTIAL", "CREDIT_CARD", "DOMAIN_NAME",
+        "EMAIL_ADDRESS", "IBAN_CODE", "IP_ADDRESS", "PHONE_NUMBER", "URL", "US_SSN",
+    }
+)  # fmt: skip
+"""Types whose form is the same in every language."""
+
+_logger = logging.getLogger("sdrag")
 
 
 class Lookup(Confidential):
@@ -134,3 +151,42 @@ class Lookup(Confidential):
             if document in wanted
         }
         return {index: names for index, names in of_all.items() if names}
+
+
+def find_unreadable(texts: Texts, policy: Policy) -> Doubts:
+    """
+    Return which constraints the local engine can't enforce on which texts, and why.
+
+    Args:
+        texts: Of a request.
+        policy: For its `languages` and `on_other_language`.
+    """
+    if policy.on_other_language == "best_effort":
+        return {}
+    rules = [rule.id for rule in texts.constraints if _needs_language(parse(rule))]
+    if not rules:
+        return {}
+    foreign = [
+        index
+        for index, text in enumerate(texts.all)
+        if find_language(text.text) not in policy.languages
+    ]
+    if foreign and policy.on_other_language == "warn":
+        _logger.warning(
+            "%d texts are in a language that is not in the policy's `languages`, so "
+            "constraints may not hold for them.",
+            len(foreign),
+        )
+        return {}
+    return {
+        (index, name): "other-language"
+        for index in foreign
+        for name in texts.applied[index]
+        if name in rules
+    }
+
+
+def _needs_language(parsed: ParsedConstraint) -> bool:
+    if parsed.kind == "named":
+        return not parsed.surely_names
+    return parsed.people or parsed.meaning or not parsed.types <= _FORMS

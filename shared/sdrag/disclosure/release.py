@@ -132,7 +132,6 @@ class Enforcement(Confidential):
         closed: Constraints that withhold whatever they hold for, and why.
         methods: How each constraint is enforced.
         rephrased: What a model made of passages, in place of the cuts.
-        merged: Passages whose content is in another one's text, and which.
         failed: Why a constraint is enforced by cuts where a model was to rephrase.
     """
 
@@ -145,7 +144,6 @@ class Enforcement(Confidential):
     closed: Mapping[str, str]
     methods: Mapping[str, str]
     rephrased: Mapping[int, RedactedText] = field(default_factory=dict)
-    merged: Mapping[int, int] = field(default_factory=dict)
     failed: Mapping[tuple[int, str], str] = field(default_factory=dict)
     _cuts: dict[tuple[int, tuple[str, ...]], RedactedText] = field(default_factory=dict)
     _taken: dict[int, list[CutGroup]] = field(default_factory=dict)
@@ -198,19 +196,17 @@ class Enforcement(Confidential):
             names |= self._holding(index, leaf)
         return names
 
-    def why_withheld(self, index: int) -> tuple[str, bool]:
-        """Return the reason's code, empty for none, and whether it may pass."""
-        if index in self.merged:
-            return "merged", False
+    def why_withheld(self, index: int) -> str:
+        """Return the reason's code; empty for none."""
         for name in self.applied[index]:
             if name in self.closed:
-                return self.closed[name], False
-        own = self.cut_of(index)
-        if "withhold" in map(self.methods.__getitem__, own.constraint_ids):
-            return "withheld-by-constraint", False
+                return self.closed[name]
+        redacted = self.cut_of(index)
+        if "withhold" in map(self.methods.__getitem__, redacted.constraint_ids):
+            return "withheld-by-constraint"
         if doubt := self._doubt(index, self.applied[index]):
-            return doubt, True
-        return ("", False) if own.text is not None else ("still-present", True)
+            return doubt
+        return "" if redacted.text is not None else "still-present"
 
     def why_without_model(self, index: int) -> str:
         """Return why the local engine decided in a model's place; empty for none."""
@@ -286,48 +282,32 @@ class Enforcement(Confidential):
 def release(enforcement: Enforcement, index: int) -> Redaction:
     """Decide on the passage at `index`."""
     public = _alias_of(enforcement, index)
-    reason, _ = enforcement.why_withheld(index)
-    own = enforcement.cut_of(index)
-    if reason or own.text is None:
-        closed = tuple(n for n in enforcement.applied[index] if n in enforcement.closed)
-        names = tuple(dict.fromkeys((*closed, *own.constraint_ids)))
-        return Redaction(None, (public,), names, own.spans, reason)
-    members = [
-        text_index for text_index, into in enforcement.merged.items() if into == index
-    ]
-    ids = (public, *(_alias_of(enforcement, member) for member in members))
-    metadata = {
-        **_metadata(enforcement, index),
-        **_evidence(enforcement, index, own, ids),
-    }
-    scores = [
-        score
-        for text_index in (index, *members)
-        if (score := enforcement.texts.passages[text_index].score) is not None
-    ]
-    best = max(scores) if scores else None
-    frame = _frame(enforcement, index)
-    kept = Passage(public, own.text, metadata, best, frame=frame)
-    reason = enforcement.why_without_model(index)
-    return Redaction(kept, ids, own.constraint_ids, own.spans, reason)
-
-
-def _evidence(
-    enforcement: Enforcement, index: int, own: RedactedText, ids: tuple[str, ...]
-) -> dict[str, Any]:
-    """Say what was done to the passage, in ids and counts."""
-    taking = enforcement.taking(index).union(own.constraint_ids)
-    names = [name for name in enforcement.applied[index] if name in taking]
-    if not names:
-        return {}
-    said: dict[str, Any] = {
-        "constraints": names,
-        "spans": own.spans,
-        "document": enforcement.handle(index).hex(),
-    }
-    if len(ids) > 1:
-        said["passages"] = list(ids)
-    return {EVIDENCE_KEY: said}
+    reason = enforcement.why_withheld(index)
+    redacted = enforcement.cut_of(index)
+    names, spans = redacted.constraint_ids, redacted.spans
+    if reason or redacted.text is None:
+        closed = (n for n in enforcement.applied[index] if n in enforcement.closed)
+        return Redaction(
+            None, public, tuple(dict.fromkeys((*closed, *names))), spans, reason
+        )
+    metadata = _metadata(enforcement, index)
+    taking = enforcement.taking(index).union(names)
+    if evident := [name for name in enforcement.applied[index] if name in taking]:
+        metadata[EVIDENCE_KEY] = {
+            "constraints": evident,
+            "spans": spans,
+            "document": enforcement.handle(index).hex(),
+        }
+    passage = Passage(
+        public,
+        redacted.text,
+        metadata,
+        enforcement.texts.passages[index].score,
+        frame=_frame(enforcement, index),
+    )
+    return Redaction(
+        passage, public, names, spans, enforcement.why_without_model(index)
+    )
 
 
 def _alias_of(enforcement: Enforcement, index: int) -> str:
@@ -365,14 +345,14 @@ def _frame(enforcement: Enforcement, index: int) -> str:
 
 def withheld(identity: str, reason: str) -> Redaction:
     """Withhold a passage before it was read."""
-    return Redaction(passage=None, passage_ids=(identity,), reason=reason)
+    return Redaction(None, identity, reason=reason)
 
 
 def decision(redaction: Redaction) -> Decision:
     """Say what became of a passage, without content."""
     action: Action = "redacted" if redaction.spans else "released"
     return Decision(
-        subject=redaction.passage_ids[0],
+        subject=redaction.passage_id,
         action="withheld" if redaction.passage is None else action,
         rule="disclosure",
         reason=redaction.reason,

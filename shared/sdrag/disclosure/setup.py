@@ -1,12 +1,15 @@
 """
-What disclosure control is set up with, and what a host may bring for it.
+What disclosure control is set up with, and whether it can enforce its policy.
 
 A setup is valid by construction and shared by all requests: nothing of one is kept on
 it.
 
-Some constraints withhold every passage they hold for. A blanket one does because it
-says so ("nothing may be disclosed"). One that needs a model where there is none does
-because nobody can say what it asks for.
+No constraint is accepted and then not enforced. Without a model, a constraint may be
+more than the local engine understands: of another language, an allow-list, gibberish.
+So may one that must be understood, where the trained networks are not installed. Then
+the wrapper is refused when it is built, unless the policy says that whatever such a
+constraint holds for is withheld. A blanket constraint ("nothing may be disclosed")
+withholds every passage it holds for in any case.
 """
 
 from __future__ import annotations
@@ -15,36 +18,69 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.local import LocalLocator
-from sdrag.disclosure.understood import why_not
+from sdrag.disclosure.local.scorer import is_available
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Outcome, Steps
+from sdrag.embeddings import installed
+from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.policy import Policy
 from sdrag.state import State
 from sdrag.vocabulary import Constraint, Finding, Passage
 
-__all__ = ["DisclosureSetup", "Locator", "closed_rules"]
+_INSTALL = 'Run: pip install "sdrag[local]".'
 
 
-def closed_rules(
-    rules: Iterable[Constraint], *, understands: bool
-) -> Mapping[str, str]:
+def why_not(parsed: ParsedConstraint) -> str:
     """
-    Return the ids of such constraints, each with the reason's code.
+    Say why a constraint cannot be enforced without a model; nothing where it can.
 
-    Args:
-        rules: Of the policy.
-        understands: Whether there is a model, or a locator of the host's own.
+    What is asked for by form or by name needs neither a model nor the extra `local`.
     """
-    reasons = {rule.id: _reason(parse(rule), understands=understands) for rule in rules}
+    if parsed.status == "needs_model":
+        return parsed.reason
+    if installed():
+        return ""
+    if _needs_scorer(parsed):
+        return f"It must be understood, and the scorer is not installed. {_INSTALL}"
+    if parsed.identifying:
+        return f"What identifies people needs the tagger. {_INSTALL}"
+    return ""
+
+
+def not_understood(policy: Policy) -> dict[str, str]:
+    """Return the constraints that need a model, by id, and why they do."""
+    reasons = {p.constraint.id: why_not(p) for p in map(parse, policy.rules)}
     return {name: reason for name, reason in reasons.items() if reason}
 
 
-def _reason(parsed: ParsedConstraint, *, understands: bool) -> str:
-    if parsed.kind == "everything":
-        return "everything"
-    return "not-understood" if not understands and why_not(parsed) else ""
+def check_understood(policy: Policy, *, has_model: bool) -> None:
+    """
+    Refuse a policy of which something could not be enforced.
+
+    What rests on the model alone, for the trained networks are not installed, is warned
+    of once, on the logger `sdrag`.
+
+    Raises:
+        ConstraintNotUnderstoodError: A constraint needs a model, there is none, and
+            the policy does not say that its passages are withheld.
+    """
+    if has_model:
+        for parsed in map(parse, policy.rules):
+            if _needs_scorer(parsed):
+                is_available("scorer")  # warns where it is not
+            if parsed.identifying:
+                tagger.available()
+    elif policy.when_not_understood != "withhold" and (
+        reasons := not_understood(policy)
+    ):
+        raise ConstraintNotUnderstoodError(reasons)
+
+
+def _needs_scorer(parsed: ParsedConstraint) -> bool:
+    return parsed.kind in {"meaning", "statement"}
 
 
 class Locator(Protocol):
@@ -87,6 +123,12 @@ class DisclosureSetup:
         suspects: Says which texts speak to a model rather than to a reader: of what
             is in them no model is asked.
         limits: The bounds of the texts that are read at a question.
+
+    Attributes:
+        key: Makes marks and aliases that nobody can forge, the same in every process.
+        closed: The ids of constraints that withhold whatever they hold for, and why.
+        needing_model: The ids of those that would without a model.
+        rules: The constraints; no top K leaves out a closed one.
     """
 
     policy: Policy
@@ -103,20 +145,23 @@ class DisclosureSetup:
     rules: tuple[Constraint, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # Its vectors are of the wrapper's own model, so no other wrapper sees them.
-        object.__setattr__(self, "state", self.state.remembering())
-        # Makes marks and aliases that nobody can forge, the same in every process.
-        object.__setattr__(self, "key", self.state.keys.of("aliases", size=32))
-        closed = closed_rules(self.policy.rules, understands=self.understands)
-        object.__setattr__(self, "closed", closed)
-        needing = closed_rules(self.policy.rules, understands=not self.locates_alone)
-        object.__setattr__(self, "needing_model", frozenset(needing))
-        # No top K may leave out what withholds everything.
-        rules = tuple(
-            replace(rule, always=True) if rule.id in closed else rule
-            for rule in self.policy.rules
-        )
-        object.__setattr__(self, "rules", rules)
+        rules = self.policy.rules
+        closed = _find_closed(rules, understands=self.understands)
+        derived = {
+            # Its vectors are of the wrapper's own model, so no other wrapper sees them.
+            "state": self.state.remembering(),
+            "key": self.state.keys.of("aliases", size=32),
+            "closed": closed,
+            "needing_model": frozenset(
+                _find_closed(rules, understands=not self.locates_alone)
+            ),
+            "rules": tuple(
+                replace(rule, always=True) if rule.id in closed else rule
+                for rule in rules
+            ),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     @property
     def understands(self) -> bool:
@@ -138,3 +183,16 @@ class DisclosureSetup:
         if name is None:
             name = f"passage {text.id}"
         return self.state.keys.document(tenant, name)
+
+
+def _find_closed(
+    rules: Iterable[Constraint], *, understands: bool
+) -> Mapping[str, str]:
+    """Return the ids of constraints that withhold every passage, and the code why."""
+    closed: dict[str, str] = {}
+    for parsed in map(parse, rules):
+        if parsed.kind == "everything":
+            closed[parsed.constraint.id] = "everything"
+        elif not understands and why_not(parsed):
+            closed[parsed.constraint.id] = "not-understood"
+    return closed

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
-from sdrag.disclosure.understood import not_understood
+from sdrag.disclosure.setup import not_understood
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import run

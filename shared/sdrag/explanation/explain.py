@@ -16,13 +16,12 @@ from dataclasses import replace
 from typing import Any
 
 from sdrag.detectors import Detector
-from sdrag.disclosure.candidates import ConstraintChoice
+from sdrag.disclosure.binding import ConstraintChoice
 from sdrag.disclosure.disclose import enforced, released
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.release import Enforcement
-from sdrag.disclosure.setup import DisclosureSetup
+from sdrag.disclosure.setup import DisclosureSetup, not_understood
 from sdrag.disclosure.texts import Texts, with_documents
-from sdrag.disclosure.understood import not_understood
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import Reply, Steps, run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdrag.disclosure.constraint_parser import ParsedConstraint
-from sdrag.disclosure.understood import why_not
+from sdrag.disclosure.setup import why_not
 from sdrag.policy import Policy
 from sdrag.vocabulary import Constraint
 

@@ -2,7 +2,7 @@
 What each constraint of a policy is understood as, and whether it is.
 
 `parser` reads a constraint, by `wording` (orders, permissions, audiences), `asked`
-(types and topics, with `concepts`) and `names`; `words` knows words. Their tables are
+(types and topics) and `names`; `words` knows words. Their tables are
 in `tables`.
 """
 

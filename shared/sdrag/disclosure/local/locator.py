@@ -5,7 +5,7 @@ Types named in a constraint are looked up among the mentions of a detector; wher
 asks for whatever identifies somebody, the tagger finds what has no type. Names and
 the cues of known concepts are matched; what needs understanding is decided by the
 trained networks. Without them it is left to the model, and without either it is
-refused: see `sdrag.disclosure.understood`. The question is never seen.
+refused: see `sdrag.disclosure.setup`. The question is never seen.
 
 Detections are unioned; nothing suppresses one.
 """
@@ -19,10 +19,9 @@ from sdrag.detectors import Detector, detector_identity, tagger
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.tagger import TaggerDetector
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
-from sdrag.disclosure.local.by_cue import find_by_cue
 from sdrag.disclosure.local.by_meaning import THRESHOLDS, find_by_meaning, needs_meaning
 from sdrag.disclosure.local.by_name import find_by_name
-from sdrag.disclosure.local.by_type import find_by_type
+from sdrag.disclosure.local.by_type import find_by_cue, find_by_type
 from sdrag.disclosure.local.joined_text import JoinedText, find_mentions
 from sdrag.disclosure.local.scorer import is_available
 from sdrag.disclosure.texts import by_document

@@ -12,7 +12,6 @@ is asked again once, and what has no answer then is withheld.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.lookup import ENCODED, Found, Lookup
@@ -23,37 +22,12 @@ from sdrag.text.folding import fold, fold_text
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import merge
-from sdrag.vocabulary import Confidential, Constraint, Finding, Span
+from sdrag.vocabulary import Finding, Span
 
 _MAX_QUESTIONS = 20
 """Questions of one prompt, without the controls."""
-
 _WRONG = "it was not JSON of that form, or left out a question"
 _SURE = frozenset({"checked", "named", ENCODED})
-
-
-_FormKey = tuple[bytes, str]
-"""A document, and the words, folded."""
-
-
-@dataclass(slots=True, repr=False)
-class _Sorted(Confidential):
-    """
-    Findings by what becomes of them.
-
-    Args:
-        kept: They go, unasked.
-        asked: The others, each with its form.
-        forms: To be asked about.
-    """
-
-    kept: Found = field(default_factory=dict)
-    asked: list[tuple[int, bytes, Finding, _FormKey]] = field(default_factory=list)
-    forms: dict[_FormKey, Marked] = field(default_factory=dict)
-
-    def keep(self, text_index: int, rule: bytes, finding: Finding) -> None:
-        """Withhold a finding."""
-        self.kept.setdefault(text_index, {}).setdefault(rule, []).append(finding)
 
 
 def confirm(lookup: Lookup, found: Found, quoted: Found) -> Steps[Found]:
@@ -71,68 +45,77 @@ def confirm(lookup: Lookup, found: Found, quoted: Found) -> Steps[Found]:
     if lookup.setup.policy.disclosure.with_model == "union" or not found:
         return found
     suspects = yield from _find_suspects(lookup, found)
-    sorting = _sort(lookup, found, quoted, suspects)
-    freed = yield from _ask(lookup, sorting)
-    for text_index, rule, finding, form in sorting.asked:
-        if (form, finding.constraint_id) not in freed:
-            sorting.keep(text_index, rule, finding)
-    return sorting.kept
+    forms: dict[tuple[bytes, str], Marked] = {}
+    asked: list[tuple[int, bytes, Finding, Marked | None]] = []
+    for index, by_rule in found.items():
+        taken = _find_taken(lookup, index, quoted)
+        for rule, finding in ((r, f) for r, own in by_rule.items() for f in own):
+            form = None
+            if index not in suspects and not _is_sure(lookup, index, finding):
+                form = _mark(lookup, index, finding, taken.get(rule, ()), forms)
+                if not form:  # the model's own spans take all of it
+                    continue
+            asked.append((index, rule, finding, form))
+    _add_sentences(lookup, forms, suspects)
+    yield from _ask(lookup, list(forms.values()))
+    kept: Found = {}
+    for index, rule, finding, form in asked:
+        if form is None or finding.constraint_id not in form.freed:
+            kept.setdefault(index, {}).setdefault(rule, []).append(finding)
+    return kept
 
 
 def _find_suspects(lookup: Lookup, found: Found) -> Steps[set[int]]:
     """Return the indices of texts that speak to the model, in documents asked about."""
-    documents = {lookup.documents[text_index] for text_index in found}
-    indices = [p for p, own in enumerate(lookup.documents) if own in documents]
-    flags = yield from lookup.setup.suspects([lookup.texts.all[p] for p in indices])
-    return {p for p, is_suspect in zip(indices, flags, strict=True) if is_suspect}
-
-
-def _sort(lookup: Lookup, found: Found, quoted: Found, suspects: set[int]) -> _Sorted:
-    """Sort out what is asked about."""
-    rules = {rule.id: rule for rule in lookup.texts.constraints}
-    sorting = _Sorted()
-    for text_index, by_key in found.items():
-        text, document = lookup.texts.all[text_index].text, lookup.documents[text_index]
-        taken = _find_taken(lookup, text_index, quoted)
-        for rule, finding in ((r, f) for r, all_ in by_key.items() for f in all_):
-            constraint = rules[finding.constraint_id]
-            if text_index in suspects or _is_sure(finding, text, constraint):
-                sorting.keep(text_index, rule, finding)
-                continue
-            words = _subtract(text, finding.span, taken.get(rule, ()))
-            if not words:  # the model's own spans take all of it
-                continue
-            key = (document, fold_text(words))
-            form = sorting.forms.setdefault(key, Marked(words, document))
-            form.constraints[finding.constraint_id] = None
-            form.sentences.update(dict.fromkeys(_around(text, finding.span)))
-            sorting.asked.append((text_index, rule, finding, key))
-    _add_sentences(lookup, sorting.forms, suspects)
-    return sorting
+    documents = {lookup.documents[index] for index in found}
+    indices = [
+        i for i, document in enumerate(lookup.documents) if document in documents
+    ]
+    flags = yield from lookup.setup.suspects([lookup.texts.all[i] for i in indices])
+    return {i for i, is_suspect in zip(indices, flags, strict=True) if is_suspect}
 
 
 def _find_taken(
-    lookup: Lookup, text_index: int, quoted: Found
+    lookup: Lookup, index: int, quoted: Found
 ) -> dict[bytes, tuple[Span, ...]]:
     """Return what the model takes from a text, now or when it read it before."""
     taken = {
         rule: tuple(finding.span for finding in findings)
-        for rule, findings in quoted.get(text_index, {}).items()
+        for rule, findings in quoted.get(index, {}).items()
     }
-    for row in lookup.known.get(lookup.keys[text_index], ()):
+    for row in lookup.known.get(lookup.keys[index], ()):
         if row.engine == lookup.model:
             for rule, spans in row.spans.items():
                 taken[rule] = (*taken.get(rule, ()), *spans)
     return taken
 
 
-def _is_sure(finding: Finding, text: str, constraint: Constraint) -> bool:
+def _is_sure(lookup: Lookup, index: int, finding: Finding) -> bool:
     """Say whether a finding goes whatever a model says of it."""
     if finding.reason in _SURE:
         return True
-    stated = parse(constraint).statement
-    words = set(fold_text(finding.span.of(text)).split())
+    rules = lookup.texts.constraints
+    stated = next(parse(r).statement for r in rules if r.id == finding.constraint_id)
+    words = set(fold_text(finding.span.of(lookup.texts.all[index].text)).split())
     return bool(stated) and words <= set(fold_text(stated).split())
+
+
+def _mark(
+    lookup: Lookup,
+    index: int,
+    finding: Finding,
+    taken: Iterable[Span],
+    forms: dict[tuple[bytes, str], Marked],
+) -> Marked | None:
+    """Add a finding to what is asked about; `None` if all of it is taken anyway."""
+    text, document = lookup.texts.all[index].text, lookup.documents[index]
+    words = _subtract(text, finding.span, taken)
+    if not words:
+        return None
+    form = forms.setdefault((document, fold_text(words)), Marked(words, document))
+    form.constraints[finding.constraint_id] = None
+    form.sentences.update(dict.fromkeys(_around(text, finding.span)))
+    return form
 
 
 def _subtract(text: str, span: Span, taken: Iterable[Span]) -> str:
@@ -155,42 +138,37 @@ def _around(text: str, span: Span) -> Iterator[str]:
 
 
 def _add_sentences(
-    lookup: Lookup, forms: Mapping[_FormKey, Marked], suspects: set[int]
+    lookup: Lookup, forms: Mapping[tuple[bytes, str], Marked], suspects: set[int]
 ) -> None:
     """Add to each form all other sentences of its document that hold it."""
     words: dict[bytes, set[str]] = {}
     for document, folded in forms:
         words.setdefault(document, set()).add(folded)
     matchers = {document: PhraseMatcher(each) for document, each in words.items()}
-    for text_index, document in enumerate(lookup.documents):
-        if document not in matchers or text_index in suspects:
+    for index, document in enumerate(lookup.documents):
+        if document not in matchers or index in suspects:
             continue
-        text = lookup.texts.all[text_index].text
+        text = lookup.texts.all[index].text
         for span in matchers[document].find(fold(text)):
             form = forms.get((document, fold_text(span.of(text))))
             if form is not None:
                 form.sentences.update(dict.fromkeys(_around(text, span)))
 
 
-def _ask(lookup: Lookup, sorting: _Sorted) -> Steps[set[tuple[_FormKey, str]]]:
-    """Return the forms and the constraints for which the model said no."""
-    key_of = {id(form): key for key, form in sorting.forms.items()}
-    freed: set[tuple[_FormKey, str]] = set()
-    batches = list(_batches(lookup, sorting.forms.values()))
+def _ask(lookup: Lookup, forms: Sequence[Marked]) -> Steps[None]:
+    """Ask about forms, and once more about those that a reply left unanswered."""
+    batches = list(_batches(lookup, forms))
     for wrong in ("", _WRONG):
-        asked = [_request(lookup, batch, wrong) for batch in batches]
-        outcomes = yield from complete(request.prompt for request in asked)
-        batches = []
-        for request, outcome in zip(asked, outcomes, strict=True):
-            answered, unanswered = request.read(outcome)
-            for form, names in answered:
-                freed.update((key_of[id(form)], name) for name in names)
-            if unanswered:
-                batches.append(unanswered)
-    return freed
+        requests = [_request(lookup, batch, wrong) for batch in batches]
+        outcomes = yield from complete(request.prompt for request in requests)
+        unanswered = [
+            request.read(outcome)
+            for request, outcome in zip(requests, outcomes, strict=True)
+        ]
+        batches = list(filter(None, unanswered))
 
 
-def _batches(lookup: Lookup, forms: Iterable[Marked]) -> Iterator[Sequence[Marked]]:
+def _batches(lookup: Lookup, forms: Iterable[Marked]) -> Iterator[list[Marked]]:
     """Pack forms into prompts; one whose sentences fit into none is not asked about."""
     limit = lookup.setup.policy.disclosure.token_budget * CHARACTERS_PER_TOKEN
     by_document: dict[bytes, list[Marked]] = {}
@@ -215,13 +193,7 @@ def _batches(lookup: Lookup, forms: Iterable[Marked]) -> Iterator[Sequence[Marke
 
 def _request(lookup: Lookup, forms: Sequence[Marked], wrong: str) -> Confirmation:
     """Ask about forms of one document, under all constraints that hold for it."""
-    names = {
-        name
-        for document, applied in zip(
-            lookup.documents, lookup.texts.applied, strict=True
-        )
-        if document == forms[0].document
-        for name in applied
-    }
+    texts = zip(lookup.documents, lookup.texts.applied, strict=True)
+    names = {n for doc, applied in texts if doc == forms[0].document for n in applied}
     rules = [rule for rule in lookup.texts.constraints if rule.id in names]
     return Confirmation.of(forms, rules, lookup.setup.key, wrong)

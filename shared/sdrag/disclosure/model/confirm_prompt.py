@@ -105,6 +105,8 @@ _FIRST_NUMBER = 100
 
 _CONTROLS = (True, True, False)
 """Whether the words of each control question have to go."""
+_CONTROL = ""
+"""The id of the constraint of the controls, which no policy can have."""
 
 
 @dataclass(slots=True, repr=False)
@@ -117,12 +119,14 @@ class Marked(Confidential):
         document: The key of the document.
         constraints: The ids of those that it was marked for.
         sentences: Of the document; they hold it.
+        freed: The ids of the constraints for which the model said no.
     """
 
     words: str
     document: bytes = b""
     constraints: dict[str, None] = field(default_factory=dict)
     sentences: dict[str, None] = field(default_factory=dict)
+    freed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -132,17 +136,15 @@ class Confirmation(Confidential):
 
     Args:
         prompt: To be sent.
-        marked: What is asked about, by the id of its question.
-        constraints: The policy's ids, by those that the prompt uses.
+        asked: What each question asks about, by its id, control questions included.
+        constraints: The ids that the prompt uses, by those of the policy.
         controls: Whether the words have to go, by the id of each control question.
-        control: The id that the prompt uses for the constraint of the controls.
     """
 
     prompt: Prompt
-    marked: Mapping[str, Marked]
+    asked: Mapping[str, Marked]
     constraints: Mapping[str, str]
     controls: Mapping[str, bool]
-    control: str
 
     @classmethod
     def of(
@@ -161,71 +163,60 @@ class Confirmation(Confidential):
             key: Nobody without it can foresee the control questions.
             wrong: What was wrong with the last reply, where it is asked again.
         """
-        listed = list(dict.fromkeys(said for form in marked for said in form.sentences))
-        draw = _seed(listed, wrong, key)
+        shown = list(dict.fromkeys(text for form in marked for text in form.sentences))
+        draw = _seed(shown, wrong, key)
         control, controls = _draw_controls(draw, marked, constraints)
-        *names, control_id = _draw_ids(draw, "c", len(constraints) + 1)
-        ids = {rule.id: name for rule, name in zip(constraints, names, strict=True)}
+        texts = {rule.id: rule.text for rule in constraints} | {_CONTROL: control}
+        names = dict(zip(texts, _draw_ids(draw, "c", len(texts)), strict=True))
         for item in controls:
-            listed.insert(draw.randint(0, len(listed)), next(iter(item.sentences)))
-        asked = [*marked]
+            shown.insert(draw.randint(0, len(shown)), next(iter(item.sentences)))
+        forms = [*marked]
         for place, item in sorted(_draw_places(draw, controls, len(marked)).items()):
-            asked.insert(place, item)
-        by_id = dict(zip(_draw_ids(draw, "q", len(asked)), asked, strict=True))
-        rules = [(ids[rule.id], rule.text) for rule in constraints]
+            forms.insert(place, item)
+        asked = dict(zip(_draw_ids(draw, "q", len(forms)), forms, strict=True))
+        listed = sorted((names[rule], text) for rule, text in texts.items())
         task = _task(
-            "\n".join(
-                f"[{name}] {text}"
-                for name, text in sorted([*rules, (control_id, control)])
-            ),
-            [f"({n}) {_in_one_line(said)}" for n, said in enumerate(listed, 1)],
-            list(_questions(by_id, listed, {**ids, "": control_id})),
+            "\n".join(f"[{name}] {text}" for name, text in listed),
+            [f"({n}) {_in_one_line(text)}" for n, text in enumerate(shown, 1)],
+            list(_questions(asked, shown, names)),
             key,
             wrong,
         )
         goes = dict(zip(map(id, controls), _CONTROLS, strict=True))
         return cls(
             Prompt("disclosure.confirm", (*_examples(key), task), reply_format=Answers),
-            {name: item for name, item in by_id.items() if id(item) not in goes},
-            {name: rule for rule, name in ids.items()},
-            {q: goes[id(item)] for q, item in by_id.items() if id(item) in goes},
-            control_id,
+            asked,
+            names,
+            {q: goes[id(item)] for q, item in asked.items() if id(item) in goes},
         )
 
     @property
     def questions(self) -> dict[str, Collection[str]]:
         """The ids of the constraints that each question asks about, by its id."""
-        ids = {rule: name for name, rule in self.constraints.items()}
-        asked: dict[str, Collection[str]] = {
-            question: [ids[rule] for rule in marked.constraints]
-            for question, marked in self.marked.items()
+        return {
+            question: [self.constraints[rule] for rule in item.constraints]
+            for question, item in self.asked.items()
         }
-        return asked | {question: [self.control] for question in self.controls}
 
-    def read(
-        self, outcome: Outcome[Labelled]
-    ) -> tuple[list[tuple[Marked, set[str]]], list[Marked]]:
+    def read(self, outcome: Outcome[Labelled]) -> list[Marked]:
         """
-        Read the reply; one that fails a control question is not believed.
+        Free what the reply frees; one that fails a control question frees nothing.
 
         Returns:
-            For which constraints forms are freed, and what is to be asked again.
+            What is to be asked again.
         """
         if isinstance(outcome, Failure):
-            return [], []
+            return []
         answers = read_answers(outcome.value.text, self.questions)
+        marked = {q: form for q, form in self.asked.items() if q not in self.controls}
         if not self.controls.keys() <= answers.keys():
-            return [], list(self.marked.values())
-        if any(
-            bool(answers[question]) is goes for question, goes in self.controls.items()
-        ):
-            return [], []
-        freed = [
-            (form, {self.constraints[name] for name in answers[question]})
-            for question, form in self.marked.items()
-            if question in answers
-        ]
-        return freed, [f for q, f in self.marked.items() if q not in answers]
+            return list(marked.values())
+        if any(bool(answers[q]) is goes for q, goes in self.controls.items()):
+            return []
+        rules = {name: rule for rule, name in self.constraints.items()}
+        for question, form in marked.items():
+            form.freed |= {rules[name] for name in answers.get(question, ())}
+        return [form for question, form in marked.items() if question not in answers]
 
 
 def _digits(draw: Random, count: int) -> str:
@@ -280,7 +271,6 @@ _KINDS: Mapping[str, tuple[str, Callable[[Random], str]]] = {
     "JOB_TITLE": ("trades", lambda draw: draw.choice(_TRADES)),
 }
 """What a control constraint can ask for, by type, and how words for it are drawn."""
-_CONTROL = "Take out {} of any kind"
 
 
 def _examples(key: bytes) -> tuple[Message, ...]:
@@ -292,15 +282,16 @@ def _examples(key: bytes) -> tuple[Message, ...]:
 
 
 def _questions(
-    by_id: Mapping[str, Marked], listed: Sequence[str], ids: Mapping[str, str]
+    asked: Mapping[str, Marked], shown: Sequence[str], names: Mapping[str, str]
 ) -> Iterator[str]:
-    place_of = {sentence: number for number, sentence in enumerate(listed, 1)}
-    for question, item in by_id.items():
-        numbers = sorted(place_of[sentence] for sentence in item.sentences)
-        where = ", ".join(f"({number})" for number in numbers)
-        names = ", ".join(ids[name] for name in item.constraints)
+    numbers = {sentence: number for number, sentence in enumerate(shown, 1)}
+    for question, item in asked.items():
+        where = ", ".join(
+            f"({n})" for n in sorted(map(numbers.__getitem__, item.sentences))
+        )
+        marked_for = ", ".join(names[rule] for rule in item.constraints)
         words = _in_one_line(item.words)
-        yield f'[{question}] "{words}" in {where}, marked for: {names}'
+        yield f'[{question}] "{words}" in {where}, marked for: {marked_for}'
 
 
 def _task(
@@ -362,15 +353,5 @@ def _draw_controls(
         has_to_go = _CONTROLS[len(questions)]
         words = surface(draw) if has_to_go else draw.choice(_HARMLESS)
         sentence = f"Somebody asked for {words} and left again."
-        questions[sentence] = Marked(words, b"", {"": None}, {sentence: None})
-    return _CONTROL.format(noun), list(questions.values())
-
-
-def control_constraints() -> frozenset[str]:
-    """Return the words of every constraint that a control question can ask for."""
-    return frozenset(_CONTROL.format(noun) for noun, _ in _KINDS.values())
-
-
-def is_harmless(words: str) -> bool:
-    """Say whether the words of a control question need not go."""
-    return words in _HARMLESS
+        questions[sentence] = Marked(words, b"", {_CONTROL: None}, {sentence: None})
+    return f"Take out {noun} of any kind", list(questions.values())
