@@ -32,8 +32,14 @@ from sdrag.effects.steps import Steps
 from sdrag.engine import asealed_stream, sealed_stream
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
-from sdrag.highlight.exchange import Answer, Asked, Ending, Plan, Settings
-from sdrag.highlight.protocol import Highlighter
+from sdrag.highlight.exchange import (
+    Answer,
+    Asked,
+    Ending,
+    Highlighter,
+    Plan,
+    Settings,
+)
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight_setup import asked_of, settings_of
 from sdrag.vocabulary import Highlight

@@ -47,8 +47,13 @@ from sdrag.effects.steps import Steps
 from sdrag.engine import asealed_stream, sealed_stream
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
-from sdrag.highlight.exchange import Answer, Asked, Ending, Plan
-from sdrag.highlight.protocol import Highlighter
+from sdrag.highlight.exchange import (
+    Answer,
+    Asked,
+    Ending,
+    Highlighter,
+    Plan,
+)
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight_setup import asked_of, settings_of
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight, Passage

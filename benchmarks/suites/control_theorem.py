@@ -31,9 +31,9 @@ from sdrag.highlight.boundaries import (
     cuts_a_word,
     holds_a_word,
     placeholders,
+    short_runs,
 )
 from sdrag.highlight.context_expansion import Scope
-from sdrag.highlight.short_sentences import short_runs
 from sdrag.highlight.verification import CutAt
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span

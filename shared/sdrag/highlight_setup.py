@@ -12,9 +12,8 @@ from sdrag.effects.prompts import Label
 from sdrag.effects.runner import Limits
 from sdrag.errors import UsageError
 from sdrag.guardrails.notices import sources
-from sdrag.highlight.exchange import Asked, Settings
+from sdrag.highlight.exchange import Asked, Highlighter, Settings
 from sdrag.highlight.highlighters import highlighter_named
-from sdrag.highlight.protocol import Highlighter
 from sdrag.local_extra import check_local_highlighter
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage

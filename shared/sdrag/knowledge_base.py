@@ -4,7 +4,7 @@ The scan of a knowledge base: which of its stretches a summarizer could obey.
 Highlight & Summarize leaves an attacker nothing but what is in the corpus. So the
 corpus can be searched for triggers in advance (section 9), and needs no list of
 attacks. Two readers and the host's own look at every window: the injection guard, for
-text that speaks to a model, and `sdrag.highlight.orders`, for text that becomes an
+text that speaks to a model, and `score_orders`, for text that becomes an
 order by being quoted. An alarm is for a person to look at; nothing is changed. A report
 is one JSON object a line: passage, span, score. It holds no text; the host has the
 corpus.
@@ -19,8 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sdrag.guardrails.injection import scan as read_for_injections
-from sdrag.highlight.corpus_scan import Alarm, Judge, scan
-from sdrag.highlight.orders import score_windows
+from sdrag.highlight.corpus_scan import Alarm, Judge, scan, score_orders
 from sdrag.policy import InjectionSection, Policy, PolicySource
 from sdrag.vocabulary import Passage, Span
 
@@ -47,7 +46,7 @@ def scan_passages(
     """
     read = Policy.read(policy if policy is not None else {})
     section = read.injection or InjectionSection(local_classifier=False)
-    judges = [guard_judge(section), score_windows]
+    judges = [guard_judge(section), score_orders]
     if judge is not None:
         judges.append(judge)
     rules = read.highlight

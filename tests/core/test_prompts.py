@@ -98,14 +98,14 @@ def sent(steps) -> list[Prompt]:
 
 
 def _highlighting(labels):
-    from sdrag.highlight import prompting, questions  # noqa: PLC0415
-    from sdrag.highlight.protocol import Context  # noqa: PLC0415
+    from sdrag.highlight import highlighters, questions  # noqa: PLC0415
+    from sdrag.highlight.exchange import Context  # noqa: PLC0415
 
     context = Context((PASSAGE,), labels)
-    ways = (prompting.baseline, prompting.structured, prompting.two_steps)
+    ways = (highlighters.baseline, highlighters.structured, highlighters.two_steps)
     return [
         prompt
-        for way in (*ways, prompting.by_span, questions._booleans)
+        for way in (*ways, highlighters.by_span, questions._booleans)
         for prompt in sent(way(ASKED, context))
     ]
 
@@ -180,7 +180,7 @@ def _monolithic():
 
 
 BUILT = {
-    ("prompting._prompt", "prompting.two_steps", "questions._booleans"): lambda: [
+    ("highlighters._ask", "questions._booleans"): lambda: [
         *_highlighting(Label.SENSITIVE),
         *_highlighting(Label.NONE),
     ],

@@ -18,9 +18,8 @@ from benchmarks.suites.highlight import (
 from sdrag.effects.prompts import Labelled
 from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.highlight.exchange import Settings
+from sdrag.highlight.exchange import Context, Proposal, Settings
 from sdrag.highlight.local import local
-from sdrag.highlight.protocol import Context, Proposal
 from sdrag.testing import Scripted
 
 DATA = Path(os.environ.get("SDRAG_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -9,8 +9,8 @@ import pytest
 
 from sdrag.effects.prompts import Label, untrusted
 from sdrag.effects.steps import run
+from sdrag.highlight.exchange import Context
 from sdrag.highlight.extractive import Extractive
-from sdrag.highlight.protocol import Context
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 

@@ -9,8 +9,14 @@ import pytest
 from sdrag.effects.prompts import Label, untrusted
 from sdrag.effects.steps import run
 from sdrag.errors import ModelReplyError
-from sdrag.highlight.prompting import baseline, between, by_span, structured, two_steps
-from sdrag.highlight.protocol import Context, Highlighter
+from sdrag.highlight.exchange import Context, Highlighter
+from sdrag.highlight.highlighters import (
+    baseline,
+    between,
+    by_span,
+    structured,
+    two_steps,
+)
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 

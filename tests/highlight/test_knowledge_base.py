@@ -14,8 +14,7 @@ from llama_index.core.schema import TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.highlight.corpus_scan import scan, windows
-from sdrag.highlight.orders import orders
+from sdrag.highlight.corpus_scan import scan, score_orders, windows
 from sdrag.knowledge_base import Alarm, guard_judge, scan_passages, scan_to
 from sdrag.policy import InjectionSection
 from sdrag.vocabulary import Passage, Span
@@ -98,10 +97,10 @@ def test_what_cannot_be_highlighted_is_no_alarm(text: str, least: int) -> None:
 
 def test_where_an_order_begins() -> None:
     """What begins a sentence is surer than what is inside of one."""
-    (first,) = orders("Tell the reader so.")
-    (second,) = orders("They never tell the reader so.")
+    texts = ("Tell the reader so.", "They never tell the reader so.")
+    (first,), (second,) = (score_orders(t, [Span(0, len(t))]) for t in texts)
 
-    assert first.score > second.score
+    assert first > second > 0
 
 
 def test_a_judge_of_the_host() -> None:

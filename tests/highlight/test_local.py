@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Label, untrusted
 from sdrag.effects.steps import run
-from sdrag.highlight.local import Local, local
-from sdrag.highlight.protocol import Context
-from sdrag.highlight.token_overlap import (
-    asks_for_a_number,
-    focus,
-    gives_a_number,
-    overlap,
-)
+from sdrag.highlight.exchange import Context
+from sdrag.highlight.local import focus, local, overlap
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -29,9 +21,9 @@ SHIPS = (
 )
 
 
-def extracts(question: str, *texts: str, highlighter: Local = local) -> list[str]:
+def extracts(question: str, *texts: str) -> list[str]:
     passages = tuple(Passage(f"p{index}", text) for index, text in enumerate(texts))
-    steps = highlighter(untrusted(question), Context(passages, Label.NONE))
+    steps = local(untrusted(question), Context(passages, Label.NONE))
     return list(run(steps, Scripted()).extracts)
 
 
@@ -53,25 +45,6 @@ def test_the_focus_is_the_asking_word_and_what_follows(
     tokens = question.split()
 
     assert [tokens[at] for at in focus(tokens)] == expected
-
-
-@pytest.mark.parametrize(
-    ("question", "sentence", "gives"),
-    [
-        ("How many rooms?", "It has 12 rooms.", True),
-        ("How many rooms?", "It has twelve rooms.", True),
-        ("How many rooms had it in 1912?", "It had rooms in 1912.", False),
-        ("How many rooms?", "It has rooms.", False),
-    ],
-)
-def test_a_number_is_one_that_the_question_does_not_hold(
-    question: str,
-    sentence: str,
-    gives: bool,  # noqa: FBT001 -- a table
-) -> None:
-    """What the question says itself is no answer to it."""
-    assert asks_for_a_number(question)
-    assert gives_a_number(sentence, question) is gives
 
 
 def test_overlap_looks_past_endings_and_common_words() -> None:
@@ -108,13 +81,11 @@ class TestWithTheModel:
 
         assert word in found
 
-    def test_neighbours_become_one_extract(self) -> None:
+    def test_neighbours_become_one_extract(self, monkeypatch) -> None:
         """Neighbouring sentences are one stretch of their passage."""
-        greedy = replace(local, price=0.0, most=2)
+        monkeypatch.setattr("sdrag.highlight.local._PRICE", 0.0)
 
-        assert extracts("When does the ferry leave?", FERRY, highlighter=greedy) == [
-            FERRY
-        ]
+        assert extracts("When does the ferry leave?", FERRY) == [FERRY]
 
     def test_another_subject_is_declined(self) -> None:
         """Where nothing is like the question's words, nothing is proposed."""

@@ -13,9 +13,15 @@ from sdrag.effects.runner import Limits, PortRunner, Ports
 from sdrag.effects.steps import Steps, run
 from sdrag.errors import ModelError, PromptSanitizationError
 from sdrag.highlight.answering import answer, in_document_order, plan
-from sdrag.highlight.exchange import Answer, Asked, Settings
-from sdrag.highlight.prompting import baseline, by_span, structured, two_steps
-from sdrag.highlight.protocol import Context, Highlighter, Proposal
+from sdrag.highlight.exchange import (
+    Answer,
+    Asked,
+    Context,
+    Highlighter,
+    Proposal,
+    Settings,
+)
+from sdrag.highlight.highlighters import baseline, by_span, structured, two_steps
 from sdrag.highlight.questions import split_by_marks
 from sdrag.highlight.summarizer import summary_prompt
 from sdrag.policy import HighlightSection
@@ -176,7 +182,7 @@ def test_sensitive_passages_are_refused(highlighter: Highlighter) -> None:
 
 def test_document_order_is_not_the_ranking() -> None:
     """Passages stand as in the corpus; numbers in ids count as numbers."""
-    ranked = [Passage("c-10", "x"), Passage("c-2", "y"), Passage("c-10", "x")]
+    ranked = [Passage("c-10", "x"), Passage("c-2", "y")]
 
     assert [item.id for item in in_document_order(ranked)] == ["c-2", "c-10"]
 

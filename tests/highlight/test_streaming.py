@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Label, Labelled, Prompt
 from sdrag.effects.steps import Steps, arun, run
+from sdrag.engine import sealed_stream
 from sdrag.errors import ModelError, PromptSanitizationError
-from sdrag.highlight.exchange import Answer, Asked, Ending, Plan, Settings
-from sdrag.highlight.protocol import Context, Proposal
+from sdrag.highlight.exchange import (
+    Answer,
+    Asked,
+    Context,
+    Ending,
+    Plan,
+    Proposal,
+    Settings,
+)
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.policy import HighlightSection
 from sdrag.testing import Scripted
@@ -48,7 +56,7 @@ def pieces(chunks: list[str], asked: Asked = ASKED, **rules: object) -> list[str
 
     host = StreamHost(runner, nullcontext, replying, conclude)
     held = Settings(highlighter, section, has_model=True)
-    found = list(stream(asked, held, host))
+    found = list(sealed_stream(stream(asked, held, host)))
     assert [isinstance(item, Ending) for item in found].index(True) == len(found) - 1
     return [item for item in found if isinstance(item, str)]
 

@@ -30,13 +30,19 @@ from sdrag.effects.steps import (
     replied,
 )
 from sdrag.errors import PromptSanitizationError, SdragError
-from sdrag.highlight.exchange import Answer, Asked, Plan, Settings, Unanswered
-from sdrag.highlight.protocol import Context, Proposal
+from sdrag.highlight.exchange import (
+    Answer,
+    Asked,
+    Context,
+    Plan,
+    Proposal,
+    Settings,
+    Unanswered,
+)
 from sdrag.highlight.questions import split_by_marks, split_by_model, with_yes_no
 from sdrag.highlight.summarizer import (
     MAX_GUESSES,
     Summary,
-    joined_highlights,
     summary_prompt,
 )
 from sdrag.highlight.verification import Verification, verify_highlights
@@ -46,12 +52,12 @@ from sdrag.vocabulary import Decision, Passage
 __all__ = [
     "answer",
     "check_guesses",
-    "declined",
+    "decline",
     "in_document_order",
-    "joined_answers",
+    "join_answers",
     "plan",
     "plans",
-    "released",
+    "release",
     "unanswered_text",
     "without_model",
 ]
@@ -66,19 +72,19 @@ def answer(asked: Asked, settings: Settings) -> Steps[Answer]:
     Raises:
         PromptSanitizationError: The passages are labelled SENSITIVE.
     """
-    planned = yield from plans(asked, settings)
-    prompts = [part.prompt for part in planned if part.prompt is not None]
+    parts = yield from plans(asked, settings)
+    prompts = [part.prompt for part in parts if part.prompt is not None]
     try:
         outcomes = iter((yield from complete(prompts)))
     except SdragError as error:
         outcomes = iter([Failure(error)] * len(prompts))
     answers = yield from gather(
         *(
-            _answered(part, settings, next(outcomes) if part.prompt else None)
-            for part in planned
+            _conclude(part, settings, next(outcomes) if part.prompt else None)
+            for part in parts
         )
     )
-    return joined_answers([replied(outcome) for outcome in answers], settings.rules)
+    return join_answers([replied(outcome) for outcome in answers], settings.rules)
 
 
 def plans(asked: Asked, settings: Settings) -> Steps[tuple[Plan, ...]]:
@@ -93,6 +99,18 @@ def plans(asked: Asked, settings: Settings) -> Steps[tuple[Plan, ...]]:
     return tuple(replied(outcome) for outcome in outcomes)
 
 
+def _split(asked: Asked, settings: Settings) -> Steps[tuple[Asked, ...]]:
+    most = settings.rules.max_questions
+    if most == 1:
+        return (asked,)
+    question = untrusted(asked.question)
+    if settings.has_model:
+        parts = yield from split_by_model(question, most)
+    else:
+        parts = split_by_marks(question, most)
+    return tuple(replace(asked, question=part.text) for part in parts)
+
+
 def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
     """
     Do all that comes before the summarizer is asked.
@@ -105,75 +123,98 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
             "Highlights go to the asker; these passages still hold what is withheld.",
             hint="Redact first, for example with SelectiveDisclosureRetriever.",
         )
-    rules = settings.rules
-    read, unread = _within(asked.passages, rules.max_passages)
-    passages = in_document_order(read)
-    question = untrusted(asked.question)
+    passages, unread = _select(asked.passages, settings)
     propose = settings.highlighter
-    if rules.yes_no and settings.has_model:
+    if settings.rules.yes_no and settings.has_model:
         propose = with_yes_no(propose)
+    context = Context(passages, asked.labels)
     try:
-        passages, over = _readable(passages, settings)
-        unread += over
-        proposal = yield from propose(question, Context(passages, asked.labels))
-        found = _verify(proposal, passages, settings)
+        proposal = yield from propose(untrusted(asked.question), context)
+        verified = _verify(proposal, passages, settings)
     except PromptSanitizationError:
         raise
     except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
-        return _declining(asked, rules, "highlighter-failed", unread)
-    return replace(_planned(asked, proposal, found, settings), unread=unread)
+        text, reason = settings.rules.decline_text, "highlighter-failed"
+        return Plan(asked.question, text, reason=reason, unread=unread)
+    return replace(_planned(asked, proposal, verified, settings), unread=unread)
 
 
-def _within(
-    passages: Sequence[Passage], most: int
+def _select(
+    passages: Sequence[Passage], settings: Settings
 ) -> tuple[tuple[Passage, ...], tuple[Decision, ...]]:
-    """Give the best passages, each once, and a decision on each of the others."""
-    unique: dict[str, Passage] = {}
-    for passage in passages:
-        unique.setdefault(passage.id, passage)
-    ranked = tuple(unique.values())
-    beyond = tuple(
-        Decision(passage.id, "dropped", "highlight", "beyond-max-passages")
-        for passage in ranked[most:]
-    )
-    return ranked[:most], beyond
-
-
-def _readable(
-    passages: tuple[Passage, ...], settings: Settings
-) -> tuple[tuple[Passage, ...], tuple[Decision, ...]]:
-    """Leave out passages that are over the limit of local work, and name them."""
-    fits = readable([passage.text for passage in passages], settings.limits)
-    unread = tuple(
-        Decision(passage.id, "dropped", "highlight", "over-local-limit")
-        for passage, fit in zip(passages, fits, strict=True)
+    """Give what is read, in document order, and a decision on each other passage."""
+    unique = {passage.id: passage for passage in reversed(passages)}
+    ranked = [unique.pop(passage.id) for passage in passages if passage.id in unique]
+    most = settings.rules.max_passages
+    fits = readable([passage.text for passage in ranked[:most]], settings.limits)
+    unread = [(passage.id, "beyond-max-passages") for passage in ranked[most:]]
+    unread += [
+        (passage.id, "over-local-limit")
+        for passage, fit in zip(ranked[:most], fits, strict=True)
         if not fit
+    ]
+    return in_document_order(list(compress(ranked, fits))), tuple(
+        Decision(name, "dropped", "highlight", reason) for name, reason in unread
     )
-    return tuple(compress(passages, fits)), unread
 
 
-def _declining(
-    asked: Asked, rules: HighlightSection, reason: str, unread: tuple[Decision, ...]
-) -> Plan:
-    return Plan(asked.question, rules.decline_text, reason=reason, unread=unread)
+def in_document_order(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """
+    Order passages as in the corpus.
+
+    The host's ranking follows from the question, so an attacker steers it. Document
+    and passage ids do not; numbers in them count as numbers.
+    """
+    return tuple(
+        sorted(
+            passages,
+            key=lambda passage: (
+                _natural(passage.document_id or ""),
+                _natural(passage.id),
+            ),
+        )
+    )
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Read numbers in a name as numbers: `p-2` comes before `p-10`."""
+    return [
+        (int(part), "") if part.isdecimal() else (-1, part)
+        for part in _DIGITS.split(name[:200])
+        if part
+    ]
+
+
+def _verify(
+    proposal: Proposal, passages: tuple[Passage, ...], settings: Settings
+) -> Verification:
+    rules = settings.rules
+    return verify_highlights(
+        proposal.extracts,
+        passages,
+        rules.min_words,
+        rules.threshold,
+        cut_at=rules.cut_at,
+        max_highlights=rules.max_highlights,
+        min_sentence_words=rules.min_sentence_words,
+        withheld=settings.withheld,
+    )
 
 
 def _planned(
-    asked: Asked, proposal: Proposal, found: Verification, settings: Settings
+    asked: Asked, proposal: Proposal, verified: Verification, settings: Settings
 ) -> Plan:
     """
     Make a prompt of what was verified; decline where that is nothing.
 
     A highlighter may give booleans unasked, and what is no boolean in their place.
     """
-    rules, refusals = settings.rules, found.refusals
-    if not found:
-        reason = "nothing-highlighted"
-        return Plan(
-            asked.question, rules.decline_text, refusals=refusals, reason=reason
-        )
+    rules, refusals = settings.rules, verified.refusals
+    if not verified:
+        text, reason = rules.decline_text, "nothing-highlighted"
+        return Plan(asked.question, text, refusals=refusals, reason=reason)
     prompt = summary_prompt(
-        found.highlights,
+        verified.highlights,
         untrusted(asked.question).labels | asked.labels,
         is_yes_no=rules.yes_no and proposal.is_yes_no is True,
         says_yes=proposal.says_yes is True,
@@ -181,31 +222,33 @@ def _planned(
     )
     return Plan(
         asked.question,
-        joined_highlights(found.highlights),
+        "\n".join(highlight.text for highlight in verified.highlights),
         prompt if settings.has_model else None,
-        found.highlights,
+        verified.highlights,
         refusals,
     )
 
 
-def in_document_order(passages: Sequence[Passage]) -> tuple[Passage, ...]:
-    """
-    Order passages as in the corpus, and drop repeats.
+def _conclude(
+    part: Plan, settings: Settings, reply: Outcome[Labelled] | None
+) -> Steps[Answer]:
+    """Make the answer of a part from the summarizer's reply; None if not asked."""
+    if reply is None:
+        return without_model(part)
+    try:
+        summary = read_reply(replied(reply).text, Summary)
+    except SdragError:
+        return decline(settings, part, "summarizer-failed")
+    return (yield from release(settings, part, summary))
 
-    The host's ranking follows from the question, so an attacker steers it. Document
-    and passage ids do not; numbers in them count as numbers.
-    """
-    unique = {passage.id: passage for passage in reversed(passages)}
-    return tuple(sorted(unique.values(), key=_position))
 
-
-def released(settings: Settings, part: Plan, summary: Summary) -> Steps[Answer]:
-    """Judge a summary that was read; gives the answer that may be released."""
+def release(settings: Settings, part: Plan, summary: Summary) -> Steps[Answer]:
+    """Judge a summary; return the answer that may be released."""
     text = summary.answer.strip()
     if not text:
-        return declined(settings, part, "empty-answer")
+        return decline(settings, part, "empty-answer")
     checked = yield from check_guesses(settings, part, tuple(summary.guessed_questions))
-    return checked if checked.declined else checked.with_text(text)
+    return checked if checked.declined else replace(checked, text=text)
 
 
 def check_guesses(
@@ -235,7 +278,7 @@ def check_guesses(
             likeness = None
         diverged = likeness is None or likeness < settings.rules.min_similarity
     if diverged and settings.rules.on_divergence == "decline":
-        return declined(settings, part, "diverged")
+        return decline(settings, part, "diverged")
     reason = "diverged" if diverged else ""
     return Answer(
         "",
@@ -281,54 +324,13 @@ def without_model(part: Plan) -> Answer:
     )
 
 
-def declined(settings: Settings, part: Plan, reason: str) -> Answer:
+def decline(settings: Settings, part: Plan, reason: str) -> Answer:
     """Release the text for declining."""
     text = settings.rules.decline_text
     return Answer(text, (), part.refusals, reason, declined=True, unread=part.unread)
 
 
-def _answered(
-    part: Plan, settings: Settings, reply: Outcome[Labelled] | None
-) -> Steps[Answer]:
-    """Make the answer of a part from the summarizer's reply; None if not asked."""
-    if reply is None:
-        return without_model(part)
-    try:
-        summary = read_reply(replied(reply).text, Summary)
-    except SdragError:
-        return declined(settings, part, "summarizer-failed")
-    return (yield from released(settings, part, summary))
-
-
-def _verify(
-    proposal: Proposal, passages: tuple[Passage, ...], settings: Settings
-) -> Verification:
-    rules = settings.rules
-    return verify_highlights(
-        proposal.extracts,
-        passages,
-        rules.min_words,
-        rules.threshold,
-        cut_at=rules.cut_at,
-        max_highlights=rules.max_highlights,
-        min_sentence_words=rules.min_sentence_words,
-        withheld=settings.withheld,
-    )
-
-
-def _split(asked: Asked, settings: Settings) -> Steps[tuple[Asked, ...]]:
-    most = settings.rules.max_questions
-    if most == 1:
-        return (asked,)
-    question = untrusted(asked.question)
-    if settings.has_model:
-        parts = yield from split_by_model(question, most)
-    else:
-        parts = split_by_marks(question, most)
-    return tuple(Asked(part.text, asked.passages, asked.labels) for part in parts)
-
-
-def joined_answers(answers: Sequence[Answer], rules: HighlightSection) -> Answer:
+def join_answers(answers: Sequence[Answer], rules: HighlightSection) -> Answer:
     """
     Make one answer of the parts.
 
@@ -367,16 +369,3 @@ def unanswered_text(rules: HighlightSection, number: int, questions: int) -> str
     """Say that a question of several is not answered."""
     text = rules.unanswered_text.replace("{number}", str(number))
     return text.replace("{questions}", str(questions))
-
-
-def _position(passage: Passage) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
-    return _natural(passage.document_id or ""), _natural(passage.id)
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Read numbers in a name as numbers: `p-2` comes before `p-10`."""
-    return [
-        (int(part), "") if part.isdecimal() else (-1, part)
-        for part in _DIGITS.split(name[:200])
-        if part
-    ]

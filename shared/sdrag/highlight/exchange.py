@@ -1,19 +1,95 @@
-"""What Highlight & Summarize takes and gives: settings, question, plan, answer, end."""
+"""
+What Highlight & Summarize takes and gives: highlighter, question, plan, answer, end.
+
+A highlighter is not trusted. It may be a hijacked model, so nothing it returns is used
+but as a proposal that verification takes or refuses, and two booleans about yes-no
+questions (section 9: "since both of these fields are of boolean type, they are unlikely
+to introduce any new security risk"). Its prompts hold the question, so the passages
+must hold nothing that a constraint withholds. Their label says whether that is so, and
+`sdrag.effects.prompts.admit` refuses a prompt in which UNTRUSTED meets SENSITIVE.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from sdrag.effects.prompts import Label, Prompt
+from sdrag.effects.prompts import Label, Labelled, Prompt, fill
 from sdrag.effects.runner import Limits
-from sdrag.highlight.protocol import Highlighter
+from sdrag.effects.steps import Steps
 from sdrag.highlight.verification import Refusal
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Action, Confidential, Decision, Highlight, Passage
 
-__all__ = ["Answer", "Asked", "Ending", "Plan", "Settings", "Unanswered"]
+__all__ = [
+    "Answer",
+    "Asked",
+    "Context",
+    "Ending",
+    "Highlighter",
+    "Plan",
+    "Proposal",
+    "Settings",
+    "Unanswered",
+]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Context(Confidential):
+    """
+    The retrieved passages, in document order.
+
+    Args:
+        passages: Trusted by the host.
+        labels: `Label.NONE` where the passages were redacted or no constraint applies
+            to them; `Label.SENSITIVE` otherwise.
+    """
+
+    passages: tuple[Passage, ...]
+    labels: Label
+
+    def with_question(self, question: Labelled) -> Labelled:
+        """Return the passages, each under its number from 1, and the question."""
+        blocks = (
+            f"[{number}]\n{passage.text}"
+            for number, passage in enumerate(self.passages, start=1)
+        )
+        passages = Labelled("\n\n".join(blocks), self.labels)
+        return fill(
+            "Passages:\n\n{passages}\n\nQuestion: {question}",
+            passages=passages,
+            question=question,
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Proposal(Confidential):
+    """
+    What a highlighter returns.
+
+    Args:
+        extracts: What it says is in the passages, the likeliest first.
+        is_yes_no: The question asks for yes or no.
+        says_yes: The answer is yes; read only where `is_yes_no` holds.
+    """
+
+    extracts: tuple[str, ...]
+    is_yes_no: bool = False
+    says_yes: bool = False
+
+
+class Highlighter(Protocol):
+    """Anything that proposes extracts."""
+
+    def __call__(self, question: Labelled, context: Context) -> Steps[Proposal]:
+        """
+        Propose what of the context answers the question; nothing means declining.
+
+        Raises:
+            SdragError: It could not; the pipeline declines.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +254,6 @@ class Answer(Confidential):
         if self.declined:
             action = "withheld"
         return Decision("answer", action, "highlight", self.reason)
-
-    def with_text(self, text: str) -> Answer:
-        """Add to the text."""
-        return replace(self, text=self.text + text)
-
-    def without_text(self) -> Answer:
-        """Leave the text out."""
-        return replace(self, text="")
 
     def __repr__(self) -> str:
         return (

@@ -18,7 +18,7 @@ from typing import Any
 from sdrag.effects.prompts import Labelled
 from sdrag.effects.steps import Steps
 from sdrag.errors import require_extra
-from sdrag.highlight.protocol import Context, Proposal
+from sdrag.highlight.exchange import Context, Proposal
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 

@@ -19,23 +19,21 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field, StrictBool
 
-from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill
+from sdrag.effects.prompts import Labelled, Message, Prompt, constant
 from sdrag.effects.replies import read_reply
 from sdrag.effects.steps import Steps, complete, gather, replied
 from sdrag.errors import SdragError
-from sdrag.highlight.protocol import Context, Highlighter, Proposal
+from sdrag.highlight.exchange import Context, Highlighter, Proposal
 from sdrag.text.sentences import sentences
 
-__all__ = ["Questions", "YesNo", "split_by_marks", "split_by_model", "with_yes_no"]
+__all__ = ["split_by_marks", "split_by_model", "with_yes_no"]
 
+_MARKS = ("?", "\u061f", "\uff1f")
 _TASK = (
     "Split what the user asks into separate questions, each of which can be understood "
     "alone. Most ask one thing only; then return it unchanged. Do not answer. "
     'Reply as JSON: {"questions": ["..."]}'
 )
-
-
-_MARKS = ("?", "\u061f", "\uff1f")
 
 
 class Questions(BaseModel):
@@ -53,11 +51,11 @@ def split_by_marks(question: Labelled, most: int) -> tuple[Labelled, ...]:
             it; what follows the last one stays with that.
         most: The most parts; the rest stays with the last.
     """
-    said = [span.of(question.text) for span in sentences(question.text)]
-    last = max((at for at, text in enumerate(said) if _asks(text)), default=0)
+    texts = [span.of(question.text) for span in sentences(question.text)]
+    last = max((at for at, text in enumerate(texts) if _asks(text)), default=0)
     parts: list[str] = []
     closed = True
-    for index, text in enumerate(said):
+    for index, text in enumerate(texts):
         if closed and len(parts) < most and (not parts or index <= last):
             parts.append(text)
         else:
@@ -81,13 +79,13 @@ def split_by_model(question: Labelled, most: int) -> Steps[tuple[Labelled, ...]]
     )
     try:
         (outcome,) = yield from complete([prompt])
-        found = read_reply(replied(outcome).text, Questions).questions
+        questions = read_reply(replied(outcome).text, Questions).questions
     except SdragError:
         return (question,)
-    said = [text for text in dict.fromkeys(text.strip() for text in found) if text]
-    if len(said) > most:
-        said[most - 1 :] = [" ".join(said[most - 1 :])]
-    return tuple(Labelled(text, question.labels) for text in said) or (question,)
+    parts = [text for text in dict.fromkeys(map(str.strip, questions)) if text]
+    if len(parts) > most:
+        parts[most - 1 :] = [" ".join(parts[most - 1 :])]
+    return tuple(Labelled(text, question.labels) for text in parts) or (question,)
 
 
 def _asks(text: str) -> bool:
@@ -116,20 +114,16 @@ def with_yes_no(highlighter: Highlighter) -> Highlighter:
         proposed, reply = yield from gather(
             highlighter(question, context), _booleans(question, context)
         )
-        proposal, found = replied(proposed), replied(reply)
-        if found is None or not found.is_yes_no:
+        proposal, booleans = replied(proposed), replied(reply)
+        if booleans is None or not booleans.is_yes_no:
             return proposal
-        return replace(proposal, is_yes_no=True, says_yes=found.says_yes)
+        return replace(proposal, is_yes_no=True, says_yes=booleans.says_yes)
 
     return asking
 
 
 def _booleans(question: Labelled, context: Context) -> Steps[YesNo | None]:
-    asked = fill(
-        "Passages:\n\n{passages}\n\nQuestion: {question}",
-        passages=context.numbered(),
-        question=question,
-    )
+    asked = context.with_question(question)
     prompt = Prompt(
         "highlight.yes_no",
         (Message("system", constant(_YES_NO_TASK)), Message("user", asked)),

@@ -7,17 +7,22 @@ the string under `answer` may leave. And the guessed questions, which come first
 checked by the policy's rule on divergence before the first word of the answer leaves. A
 reply in another shape or order is held back whole, and checked when it has ended.
 
-`_pieces` performs nothing: it yields what may leave, and requests for what it needs.
-`stream` and `astream` drive it and are the only twins. A framework brings a
-`StreamHost`, which asks the model for its reply in chunks.
+`_stream` is written once, as an async generator over a host that may wait. `stream`
+drives it with a host whose functions never do, so it needs no event loop.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+)
+from contextlib import AbstractContextManager, aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -27,9 +32,9 @@ from sdrag.effects.steps import EffectRunner, Steps, arun, run
 from sdrag.errors import ModelError, SdragError
 from sdrag.highlight.answering import (
     check_guesses,
-    declined,
+    decline,
     plans,
-    released,
+    release,
     unanswered_text,
     without_model,
 )
@@ -52,6 +57,8 @@ _ESCAPED_LENGTH = 6
 _PAIR_LENGTH = 12
 Chunks_co = TypeVar("Chunks_co", covariant=True)
 Concluded_co = TypeVar("Concluded_co", covariant=True)
+T = TypeVar("T")
+Piece = str | Plan | Ending
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,7 +70,7 @@ class StreamHost(Confidential, Generic[Chunks_co, Concluded_co]):
         runner: Answers effects.
         hide: Surrounds what is done between two pieces that leave; hides it from
             tracers.
-        chunks: Asks the model for a reply in chunks: an iterator of texts, or for
+        chunks: A generator function that asks the model for a reply in chunks; for
             `astream` an async one.
         conclude: Drives the last steps of a part, and hands its event to the audit;
             for `astream` it is awaited.
@@ -79,37 +86,9 @@ SyncHost = StreamHost[Iterator[str], Answer]
 AsyncHost = StreamHost[AsyncIterator[str], Awaitable[Answer]]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _Drive(Confidential):
-    """A request to drive steps; answered by their result."""
-
-    steps: Steps[Any]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _Conclude(Confidential):
-    """A request to drive the last steps of a part; answered by its answer."""
-
-    steps: Steps[Answer]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class _NextChunk(Confidential):
-    """
-    A request for the next chunk of a reply; for the first one, the prompt is given.
-
-    Answered by the text, by None at the end, or by the error that broke it off.
-    """
-
-    prompt: Prompt | None
-
-
-Piece = str | Plan | Ending
-Request = _Drive | _Conclude | _NextChunk
-Streaming = Generator[Request | Piece, Any, None]
-
-
-def stream(asked: Asked, settings: Settings, host: SyncHost) -> Iterator[Piece]:
+async def astream(
+    asked: Asked, settings: Settings, host: AsyncHost
+) -> AsyncIterator[Piece]:
     """
     Yield the plan of each part of the question, then its pieces; and how it ended.
 
@@ -122,105 +101,137 @@ def stream(asked: Asked, settings: Settings, host: SyncHost) -> Iterator[Piece]:
         PromptSanitizationError: The passages are labelled SENSITIVE.
         ModelError: The model broke off after a part of the answer had left.
     """
-    answer: Any = None
-    chunks: Iterator[str] = iter(())
-    with closing(_pieces(asked, settings)) as pieces:
-        while (request := _resumed(pieces, answer)) is not None:
-            answer = None
-            match request:
-                case _Conclude(steps):
-                    answer = host.conclude(steps)
-                case _Drive(steps):
-                    try:
-                        with host.hide():
-                            answer = run(steps, host.runner)
-                    except SdragError as error:
-                        answer = error
-                case _NextChunk(prompt):
-                    try:
-                        with host.hide():
-                            chunks = iter(host.chunks(prompt)) if prompt else chunks
-                            answer = next(chunks, None)
-                    except Exception as error:  # noqa: BLE001 -- of any provider
-                        answer = error
-                case _:
-                    yield request
+    async with aclosing(_stream(asked, settings, _Waiting(host))) as pieces:
+        async for piece in pieces:
+            yield piece
 
 
-async def astream(
-    asked: Asked, settings: Settings, host: AsyncHost
-) -> AsyncIterator[Piece]:
-    """Yield plans and pieces without blocking the event loop; as `stream`."""
-    answer: Any = None
-    chunks: AsyncIterator[str] | None = None
-    with closing(_pieces(asked, settings)) as pieces:
-        while (request := _resumed(pieces, answer)) is not None:
-            answer = None
-            match request:
-                case _Conclude(steps):
-                    answer = await host.conclude(steps)
-                case _Drive(steps):
-                    try:
-                        with host.hide():
-                            answer = await arun(steps, host.runner)
-                    except SdragError as error:
-                        answer = error
-                case _NextChunk(prompt):
-                    try:
-                        with host.hide():
-                            chunks = aiter(host.chunks(prompt)) if prompt else chunks
-                            answer = await anext(chunks, None) if chunks else None
-                    except Exception as error:  # noqa: BLE001 -- of any provider
-                        answer = error
-                case _:
-                    yield request
-
-
-def _resumed(pieces: Streaming, answer: Any) -> Request | Piece | None:
-    """
-    Send an answer; return what is yielded next, or None at the end.
-
-    Raises:
-        SdragError: The answer is one: steps failed. It holds no frame of theirs.
-    """
-    if isinstance(answer, SdragError):
-        raise answer.sealed()
+def stream(asked: Asked, settings: Settings, host: SyncHost) -> Iterator[Piece]:
+    """Yield plans, pieces and the end without an event loop; as `astream`."""
+    pieces = _stream(asked, settings, _NeverWaiting(host))
     try:
-        return pieces.send(answer)
-    except StopIteration:
-        return None
+        while True:
+            try:
+                pieces.__anext__().send(None)
+            except StopIteration as yielded:
+                piece = yielded.value
+            except StopAsyncIteration:
+                return
+            yield piece
+    finally:
+        with suppress(StopIteration):
+            pieces.aclose().send(None)
 
 
-def _pieces(asked: Asked, settings: Settings) -> Streaming:
-    """Yield what may leave of all parts of a question, and what is needed for it."""
-    planned: tuple[Plan, ...] = yield _Drive(plans(asked, settings))
-    state = _StreamState(settings, len(planned))
-    for part in planned:
+@dataclass(frozen=True, slots=True, repr=False)
+class _Waiting(Confidential):
+    """An async host."""
+
+    host: AsyncHost
+
+    async def drive(self, steps: Steps[T]) -> T:
+        with self.host.hide():
+            return await arun(steps, self.host.runner)
+
+    async def conclude(self, steps: Steps[Answer]) -> Answer:
+        return await self.host.conclude(steps)
+
+    async def next_chunk(self, chunks: AsyncIterator[str]) -> str | None:
+        with self.host.hide():
+            return await anext(chunks, None)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _NeverWaiting(Confidential):
+    """A sync host: its coroutines end at their first step."""
+
+    host: SyncHost
+
+    async def drive(self, steps: Steps[T]) -> T:
+        with self.host.hide():
+            return run(steps, self.host.runner)
+
+    async def conclude(self, steps: Steps[Answer]) -> Answer:
+        return self.host.conclude(steps)
+
+    async def next_chunk(self, chunks: Iterator[str]) -> str | None:
+        with self.host.hide():
+            return next(chunks, None)
+
+
+async def _stream(
+    asked: Asked, settings: Settings, host: _Waiting | _NeverWaiting
+) -> AsyncGenerator[Piece, None]:
+    """Yield what may leave of all parts of a question."""
+    parts = await host.drive(plans(asked, settings))
+    state = _StreamState(settings, len(parts))
+    for part in parts:
         if part.prompt is None:
-            last = yield _Conclude(_returning(without_model(part)))
-            yield from state.end(part, last)
+            for piece in state.end(part, await host.conclude(_returning(part))):
+                yield piece
         else:
-            yield from _replied(part, part.prompt, settings, state)
-    yield from state.rest()
+            async for piece in _reply(part, part.prompt, settings, host, state):
+                yield piece
+    for piece in state.rest():
+        yield piece
 
 
-def _replied(
-    part: Plan, prompt: Prompt, settings: Settings, state: _StreamState
-) -> Streaming:
+async def _reply(
+    part: Plan,
+    prompt: Prompt,
+    settings: Settings,
+    host: _Waiting | _NeverWaiting,
+    state: _StreamState,
+) -> AsyncGenerator[Piece, None]:
     """Yield what may leave of the reply to one prompt."""
-    reply = _ReplyReader(settings, part)
-    chunk: str | Exception | None = None
-    opening: Prompt | None = prompt
+    reply, allowed, is_broken = _ReplyReader(), None, False
+    chunks: Any = host.host.chunks(prompt)
     while not reply.is_shut:
-        chunk, opening = (yield _NextChunk(opening)), None
-        if not isinstance(chunk, str):
+        try:
+            chunk = await host.next_chunk(chunks)
+        except Exception:  # noqa: BLE001 -- of any provider
+            is_broken = True
             break
-        text = yield _Drive(reply.feed(chunk))
-        yield from state.piece(part, text)
-    last = yield _Conclude(reply.close())
-    yield from state.end(part, last)
-    if isinstance(chunk, Exception) and state.is_answering(part):
+        if chunk is None:
+            break
+        reply.feed(chunk)
+        if allowed is None and reply.guesses is not None:
+            allowed = await host.drive(check_guesses(settings, part, reply.guesses))
+        if allowed is not None:
+            if allowed.declined:
+                break
+            for piece in state.piece(part, reply.take()):
+                yield piece
+    last = await host.conclude(_concluded(settings, part, reply, allowed))
+    for piece in state.end(part, last):
+        yield piece
+    if is_broken and state.is_answering(part):
         raise ModelError("The model broke off in the middle of its answer.")
+
+
+def _returning(part: Plan) -> Steps[Answer]:
+    """Return the answer of a part that asks no model, as steps."""
+    yield from ()
+    return without_model(part)
+
+
+def _concluded(
+    settings: Settings, part: Plan, reply: _ReplyReader, allowed: Answer | None
+) -> Steps[Answer]:
+    """
+    Return the answer that declines, or the one whose text is what may still leave.
+
+    That is nothing where the pieces have left already.
+    """
+    if allowed is None:
+        try:
+            summary = read_reply(reply.text, Summary)
+        except SdragError:
+            return decline(settings, part, "summarizer-failed")
+        return (yield from release(settings, part, summary))
+    if allowed.declined or reply.has_words:
+        return allowed
+    return decline(settings, part, "empty-answer")
 
 
 class _StreamState(Confidential):
@@ -230,10 +241,6 @@ class _StreamState(Confidential):
     A part's plan leaves with the first piece of its answer, after the guesses were
     checked. That a part declines is said once another part answers, in their order; if
     all decline, the text for declining is said once. No highlight leaves twice.
-
-    Args:
-        settings: How questions are answered.
-        questions: The number of parts.
     """
 
     __slots__ = (
@@ -243,7 +250,7 @@ class _StreamState(Confidential):
         "_reasons",
         "_rules",
         "_unanswered",
-        "_unsaid",
+        "_waiting",
     )
 
     def __init__(self, settings: Settings, questions: int) -> None:
@@ -253,7 +260,7 @@ class _StreamState(Confidential):
         self._highlights: set[Highlight] = set()
         self._reasons: list[str] = []
         self._unanswered: list[Unanswered] = []
-        self._unsaid: list[tuple[Plan, int]] = []
+        self._waiting: list[tuple[Plan, int]] = []
 
     def is_answering(self, part: Plan) -> bool:
         """Say whether something of a part has left."""
@@ -279,141 +286,74 @@ class _StreamState(Confidential):
             return
         number = len(self._reasons)
         self._unanswered.append(Unanswered(number, last.reason))
-        self._unsaid.append((_without_highlights(part, last), number))
+        self._waiting.append((replace(part, highlights=(), reason=last.reason), number))
         if self._answering is not None:
             yield from self._say_unanswered()
 
     def rest(self) -> Iterator[Piece]:
         """Decline, if nothing was said; then tell how it ended."""
         if self._answering is None:
-            for part, _ in self._unsaid[:1]:
+            for part, _ in self._waiting[:1]:
                 yield part
                 yield self._rules.decline_text
         yield Ending.of(self._unanswered, self._reasons)
 
     def _say_unanswered(self) -> Iterator[Piece]:
-        for part, number in self._unsaid:
+        for part, number in self._waiting:
             yield part
             yield unanswered_text(self._rules, number, self._questions)
-        self._unsaid.clear()
+        self._waiting.clear()
 
 
 class _ReplyReader(Confidential):
     """
-    Reads one streamed reply.
+    The string under `answer` in a JSON reply that comes in chunks.
 
-    Args:
-        settings: How questions are answered.
-        part: The plan, with a prompt.
+    `guesses` are the guessed questions as soon as the answer begins, and stay None
+    where they do not come before it or not alone. Until they are there nothing may be
+    taken.
     """
 
-    __slots__ = (
-        "_allowed",
-        "_blank",
-        "_is_held_back",
-        "_is_shut",
-        "_part",
-        "_position",
-        "_settings",
-        "_text",
-    )
+    __slots__ = ("_at", "_blank", "guesses", "has_words", "is_shut", "text")
 
-    def __init__(self, settings: Settings, part: Plan) -> None:
-        self._settings = settings
-        self._part = part
-        self._text = ""
-        self._position = 0
-        self._allowed: Answer | None = None
-        self._is_shut = False
-        self._is_held_back = False
+    def __init__(self) -> None:
+        self.text = ""
+        self.guesses: tuple[str, ...] | None = None
+        self.has_words = False
+        self.is_shut = False
+        """Nothing more will leave; the model need not go on."""
+        self._at: int | None = None
         self._blank = ""
 
-    @property
-    def is_shut(self) -> bool:
-        """Nothing more will leave; the model need not go on."""
-        return self._is_shut
+    def feed(self, chunk: str) -> None:
+        """Take a chunk of the reply."""
+        self.text += chunk
+        self.is_shut = len(self.text) > MAX_REPLY
+        if self._at is None and (match := _ANSWER.search(self.text)):
+            self._at, self.guesses = match.end(), _guesses(self.text[: match.start()])
 
-    def feed(self, chunk: str) -> Steps[str]:
-        """Take a chunk of the reply; return what may leave now."""
-        if self._is_shut:
+    def take(self) -> str:
+        """Return what has come of the answer since the last time, decoded."""
+        if self._at is None or self.is_shut:
             return ""
-        self._text += chunk
-        if len(self._text) > MAX_REPLY:
-            self._is_shut = True
-            return ""
-        if self._allowed is None and not self._is_held_back:
-            found = _ANSWER.search(self._text)
-            if found is None:
-                return ""
-            guesses = _guesses(self._text[: found.start()])
-            if guesses is None:
-                self._is_held_back = True
-                return ""
-            allowed = yield from check_guesses(self._settings, self._part, guesses)
-            self._position, self._allowed = found.end(), allowed
-            self._is_shut = allowed.declined
-        return "" if self._is_shut or self._is_held_back else self._take()
-
-    def close(self) -> Steps[Answer]:
-        """
-        End the reply.
-
-        Returns:
-            The answer that declines, or the one whose text is what may still leave:
-            nothing, where the pieces have left already.
-        """
-        if self._allowed is not None:
-            if self._allowed.declined:
-                return self._allowed
-            if not self._allowed.text:
-                return declined(self._settings, self._part, "empty-answer")
-            return self._allowed.without_text()
+        end, self.is_shut = _complete(self.text, self._at)
+        raw, self._at = self.text[self._at : end], end
         try:
-            summary = read_reply(self._text, Summary)
-        except SdragError:
-            return declined(self._settings, self._part, "summarizer-failed")
-        return (yield from released(self._settings, self._part, summary))
-
-    def _take(self) -> str:
-        """Decode what has come of the answer's string since the last time."""
-        end, closed = _complete(self._text, self._position)
-        raw, self._position = self._text[self._position : end], end
-        self._is_shut = closed
-        try:
-            piece = str(json.loads(f'"{raw}"', strict=False))
+            piece = self._blank + str(json.loads(f'"{raw}"', strict=False))
         except ValueError:
-            self._is_shut = True
+            self.is_shut = True
             return ""
-        return self._trimmed(piece)
-
-    def _trimmed(self, piece: str) -> str:
-        """Hold back outer whitespace, which the whole answer has none of."""
-        if self._allowed is None:
-            return ""
-        piece = self._blank + piece
-        if not self._allowed.text:
-            piece = piece.lstrip()
-        text = piece.rstrip()
-        self._blank = piece[len(text) :]
-        self._allowed = self._allowed.with_text(text)
+        # Outer whitespace is held back: the whole answer has none of it.
+        text = piece.rstrip() if self.has_words else piece.strip()
+        self._blank = piece[len(piece.rstrip()) :]
+        self.has_words = self.has_words or bool(text)
         return text
-
-
-def _without_highlights(part: Plan, last: Answer) -> Plan:
-    return replace(part, highlights=(), reason=last.reason)
-
-
-def _returning(answer: Answer) -> Steps[Answer]:
-    """Return an answer, as steps."""
-    yield from ()
-    return answer
 
 
 def _guesses(head: str) -> tuple[str, ...] | None:
     """Read what comes before the answer; None if it is not the guesses alone."""
-    start = head.find("{")
     try:
-        value: Any = json.loads(head[start:].rstrip().removesuffix(",") + "}")
+        value: Any = json.loads(head[head.find("{") :].rstrip().removesuffix(",") + "}")
     except ValueError:
         return None
     listed = value.get("guessed_questions") if isinstance(value, dict) else None

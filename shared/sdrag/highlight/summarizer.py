@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 from sdrag.effects.prompts import Label, Labelled, Message, Prompt, constant, verified
 from sdrag.vocabulary import Highlight
 
-__all__ = ["MAX_GUESSES", "Summary", "joined_highlights", "summary_prompt"]
+__all__ = ["MAX_GUESSES", "Summary", "summary_prompt"]
 
 _TASK = (
     "You are given pieces of text from trusted documents, as a JSON list of strings. "
@@ -77,11 +77,6 @@ def summary_prompt(
         reply_format=Summary,
         blind=True,
     )
-
-
-def joined_highlights(highlights: Sequence[Highlight]) -> str:
-    """Answer without a model: the highlights, one below the other."""
-    return "\n".join(highlight.text for highlight in highlights)
 
 
 def _length(sentences: int) -> str:

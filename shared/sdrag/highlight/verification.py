@@ -8,7 +8,7 @@ section 4). The highlighter is taken to be wholly in the attacker's hands, so no
 but its choice of spans is used: the text is the passage's, the order is that of the
 passages, and spans of one passage that overlap, or that no word parts, become one. One
 exception is made from `min_words`: a whole sentence may be shorter (see
-`sdrag.highlight.short_sentences`).
+`sdrag.highlight.boundaries`).
 
 An extract ends in a highlight or in a `Refusal` that says why, without content. The
 rules are in the order in which `_Verifier` asks them; each has a test that fails
@@ -27,10 +27,11 @@ from sdrag.highlight.boundaries import (
     cuts_a_word,
     holds_a_word,
     placeholders,
+    short_runs,
+    whole_run,
 )
 from sdrag.highlight.context_expansion import Scope, to_sentences
 from sdrag.highlight.quote_matching import Match, Matcher
-from sdrag.highlight.short_sentences import short_runs, whole_run
 from sdrag.vocabulary import Confidential, Highlight, Passage, Span
 
 __all__ = ["CutAt", "Refusal", "RefusalReason", "Verification", "verify_highlights"]
