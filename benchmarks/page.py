@@ -260,7 +260,7 @@ def _prepare(path: str, size: int) -> Callable[[], object]:
     text = write_text(size)
     if path == "masking plan":
         from benchmarks.zipf import zipf_corpus  # noqa: PLC0415 -- one path each
-        from sdrag.linkage.planning import plan_masking  # noqa: PLC0415 -- as above
+        from sdrag.linkage.plan import plan_masking  # noqa: PLC0415 -- as above
         from sdrag.policy import LinkageSection  # noqa: PLC0415 -- as above
 
         corpus = zipf_corpus(size)

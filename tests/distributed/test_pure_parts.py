@@ -6,22 +6,17 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.zipf import zipf_corpus
 from sdrag.cli.app import app
 from sdrag.detectors.local import LocalDetector
-from sdrag.distributed import RayOptions, RayPlacement, linking, masking
+from sdrag.distributed import RayOptions, RayPlacement, masking
 from sdrag.distributed.binding import _binding, _engine, _local, _Replaying
-from sdrag.distributed.linking import RayLinks, links_in_part
 from sdrag.distributed.workers import _answered, _opened, _ready
 from sdrag.effects.steps import run
 from sdrag.errors import HostError, UsageError
 from sdrag.linkage import mask_corpus as mask_here
-from sdrag.linkage.edges import Edges, find_edges, joined
-from sdrag.linkage.linked_pairs import ranked
 from sdrag.pipeline import bind
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
@@ -45,32 +40,12 @@ def pickled(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(sent) == count
         return (through_pickle(work(parcel)) for parcel in sent)
 
-    for module in (masking, linking):
-        monkeypatch.setattr(module, "placed", carried)
-    monkeypatch.setattr(linking, "is_running", lambda: True)
+    monkeypatch.setattr(masking, "placed", carried)
 
 
 def said(masked: Any) -> Any:
     rows = [(d.id, d.text, dict(d.metadata), d.document_id) for d in masked.documents]
     return rows, masked.decisions, masked.plan.masked.tolist()
-
-
-@pytest.mark.parametrize("parts", [1, 3, 7])
-def test_parts_hold_every_link_once(parts: int) -> None:
-    """However the entities are dealt out, the links are those of one process."""
-    columns = zipf_corpus(300)
-    shared, whole = ranked(columns), find_edges(columns, 0.5)
-    found = [Edges(*links_in_part(shared, 0.5, (part, parts))) for part in range(parts)]
-    together = joined([one for one in found if len(one)])
-    for name in ("first", "second", "log", "via_edge", "via_entity", "via_log"):
-        assert np.array_equal(getattr(whole, name), getattr(together, name))
-
-
-def test_when_ray_has_ended_links_are_found_here() -> None:
-    """A report of a plan is drawn after the work is done."""
-    columns = zipf_corpus(300)
-    there = RayLinks(columns, 0.5, RayOptions())
-    assert np.array_equal(find_edges(columns, 0.5).first, there.expanded().first)
 
 
 def test_masking_through_parcels_is_masking(pickled: None) -> None:
@@ -84,7 +59,6 @@ def test_masking_through_parcels_is_masking(pickled: None) -> None:
     there = run(steps, masking.local_runner())
     here = mask_here(documents, None, LocalDetector(), key=KEY)
     assert said(here) == said(there)
-    assert here.plan.links_before == there.plan.links_before
 
 
 def test_a_worker_tells_the_type_of_an_error_and_nothing_else(

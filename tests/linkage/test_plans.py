@@ -7,10 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from literal import Corpus, Literal
 
-from sdrag.linkage import chain_ceilings
-from sdrag.linkage import linked_pairs as candidates
 from sdrag.linkage.incidence import Incidence
-from sdrag.linkage.planning import Plan, plan_masking
+from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.policy import LinkageSection
 
 STRATEGIES = ("greedy", "knapsack")
@@ -30,6 +28,7 @@ weightings = st.fixed_dictionaries(
 sections = st.builds(
     LinkageSection,
     chain_length=st.sampled_from([2, 2, 3, 4]),
+    minimise=st.sampled_from(["entities", "mentions"]),
     edge_threshold=st.sampled_from([0.2, 0.5]),
     max_document_risk=st.sampled_from([0.8, 0.95]),
     max_chain_risk=st.sampled_from([0.3, 0.5]),
@@ -110,45 +109,6 @@ class TestCeilings:
             )
 
 
-class TestHubs:
-    """Links are looked at in blocks; chains that need nothing are not held."""
-
-    @QUICK
-    @given(corpora, weightings, sections, st.sampled_from(["greedy", "knapsack"]))
-    def test_the_plan_is_the_same_where_few_chains_are_held(
-        self,
-        corpus: Corpus,
-        weights: dict[str, float],
-        section: LinkageSection,
-        select: str,
-    ) -> None:
-        """And each chain that is not held is counted under its category."""
-        section = section.model_copy(update={"chain_length": 2})
-        whole, masked = planned(corpus, weights, section, select)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(chain_ceilings, "_MOST_KEPT", 0)
-            patch.setattr(candidates, "_BLOCK", 2)
-            few, again = planned(corpus, weights, section, select)
-        assert again == masked
-        assert few.links_before == whole.links_before
-        assert few.links_after == whole.links_after
-        assert len(few.chains) + sum(few.chains.spared.values()) == len(whole.chains)
-        assert (few.chains.risk_before > few.chains.ceiling).all()
-
-    def test_a_hub_is_not_expanded(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Two hundred documents around one value: 19,900 links, none of them held."""
-        monkeypatch.setattr(chain_ceilings, "_MOST_KEPT", 0)
-        corpus = {f"d{n:04}": {f"x{n}": 0.1} for n in range(2000)}
-        for held in list(corpus.values())[:200]:
-            held["e0"] = 1.0
-        weights = {"e0": 1.0} | {f"x{n}": 0.1 for n in range(2000)}
-        section = LinkageSection(edge_threshold=0.1)
-        plan, _ = planned(corpus, weights, section, "knapsack")
-        assert plan.links_before == 19_900
-        assert len(plan.edges) == 0
-        assert plan.chains.spared["LOW"] == 19_900
-
-
 class TestUnmaskable:
     """Only what the policy declares unmaskable can make a ceiling impossible."""
 
@@ -203,33 +163,3 @@ def test_a_certain_identifier_is_always_masked() -> None:
     for select in ("document", *STRATEGIES):
         _, masked = planned(corpus, {"e0": 1.0, "e1": 1.0}, section, select)
         assert masked == {"e0"}
-
-
-class TestLongChains:
-    """Chains of three and four documents, bounded."""
-
-    def ring(self) -> tuple[Corpus, dict[str, float]]:
-        corpus = {
-            f"d{n:02}": {f"e{n}": 0.9, f"e{(n + 1) % 12}": 0.9} for n in range(12)
-        }
-        return corpus, dict.fromkeys((f"e{n}" for n in range(12)), 1.0)
-
-    @pytest.mark.parametrize(("length", "count"), [(2, 12), (3, 24), (4, 36)])
-    def test_all_simple_paths_are_enumerated(self, length: int, count: int) -> None:
-        """A ring of twelve has twelve paths of each length."""
-        corpus, weights = self.ring()
-        section = LinkageSection(chain_length=length, max_document_risk=0.99)
-        plan, _ = planned(corpus, weights, section, "knapsack")
-        assert len(plan.chains) == count
-        assert plan.chains.left_out == {}
-
-    @pytest.mark.parametrize("bound", [12, 18, 30])
-    def test_what_is_not_enumerated_is_reported(self, bound: int) -> None:
-        """The count left out is never too low."""
-        corpus, weights = self.ring()
-        section = LinkageSection(
-            chain_length=4, max_document_risk=0.99, max_chains=bound
-        )
-        plan, _ = planned(corpus, weights, section, "knapsack")
-        assert 12 <= len(plan.chains) <= max(bound, 12)
-        assert len(plan.chains) + sum(plan.chains.left_out.values()) >= 36

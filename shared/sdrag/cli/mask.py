@@ -279,8 +279,8 @@ def _result(fitted: Fitted, corpus: Corpus, findings: Findings) -> dict[str, Any
         "withheld": len(unread),
         "masked_entities": int(plan.masked.sum()),
         "entities": len(plan.corpus.entity_ids),
-        "links_before": plan.links_before,
-        "links_after": plan.links_after,
+        "links_before": len(plan.before),
+        "links_after": len(plan.after),
         "skipped": [*files, *unread],
     }
 

@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from sdrag.cli.common import progress_bar
 from sdrag.detectors import Detector
-from sdrag.linkage.edges import Links
-from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.mentions import Found
 from sdrag.linkage.placement import Cleaned, Placement
 from sdrag.linkage.replacing import Masker
@@ -54,10 +52,6 @@ class ShownPlacement:
         """Yield each document with its masked forms replaced."""
         cleaned = self._placement.cleaned(documents, masker)
         return _shown("Masking", cleaned, len(documents))
-
-    def links(self, corpus: Incidence, threshold: float) -> Links:
-        """Return the links of a corpus."""
-        return self._placement.links(corpus, threshold)
 
 
 def _shown(label: str, items: Iterator[T], total: int) -> Iterator[T]:

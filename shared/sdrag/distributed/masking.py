@@ -3,9 +3,8 @@ Masking a corpus on Ray: three passes over the texts, and a plan in one process.
 
 1. A detector reads each text.
 2. Each text is looked through again for what was found in all of them.
-3. Links are found: each worker takes some of the entities that documents share.
-4. The plan is made by the caller, from these columns of numbers.
-5. Each text is masked by the plan.
+3. Links are found and the plan is made by the caller, from columns of numbers.
+4. Each text is masked by the plan.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Any
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.distributed.linking import RayLinks
 from sdrag.distributed.plain import (
     as_found,
     as_passages,
@@ -29,9 +27,7 @@ from sdrag.distributed.session import RayOptions, ray_session
 from sdrag.distributed.workers import Work, placed
 from sdrag.effects.batches import batched
 from sdrag.effects.steps import run
-from sdrag.linkage.edges import Links
 from sdrag.linkage.entity_schema import weights_of
-from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.masking import Masked, mask_found
 from sdrag.linkage.mentions import Found, found_in
 from sdrag.linkage.placement import Cleaned, Here, cleaned_by
@@ -90,10 +86,6 @@ class RayPlacement:
         for row, spans in self._each(_cleaning, common, parcels, documents):
             (document,) = as_passages([row])
             yield document, spans
-
-    def links(self, corpus: Incidence, threshold: float) -> Links:
-        """Return the links of a corpus, which workers find."""
-        return RayLinks(corpus, threshold, self._options)
 
     def _each(
         self, make: Any, common: Sequence[Any], parcels: Any, items: Sequence[Any]

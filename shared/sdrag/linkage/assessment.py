@@ -16,9 +16,15 @@ import numpy as np
 
 from sdrag.effects.steps import EffectRunner, Steps, run
 from sdrag.errors import UsageError
-from sdrag.linkage.chains import LEVELS, Chains, enumerate_chains
-from sdrag.linkage.edges import Edges, find_edges
 from sdrag.linkage.entity_schema import weight_of, weights_of
+from sdrag.linkage.graph import (
+    LEVELS,
+    Chains,
+    Edges,
+    documents_of,
+    enumerate_chains,
+    find_edges,
+)
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.resolution import Resolved, Vectors, resolve
@@ -36,7 +42,6 @@ __all__ = [
     "assess",
     "assess_steps",
     "incidence_of",
-    "walked",
 ]
 
 
@@ -142,9 +147,8 @@ class Assessment(Confidential):
         return graph
 
     def _documents(self, number: int) -> tuple[str, ...]:
-        hops = [edge for edge in self.chains.hops[number].tolist() if edge >= 0]
-        ends = [(int(self.edges.first[e]), int(self.edges.second[e])) for e in hops]
-        return tuple(self.corpus.document_ids[d] for d in walked(ends))
+        ends = self.edges.ends(self.chains.hops[number])
+        return tuple(self.corpus.document_ids[d] for d in documents_of(ends))
 
 
 def assess(
@@ -216,17 +220,3 @@ def incidence_of(
     weights = {entity.id: weight_of(entity.type, table) for entity in resolved.entities}
     kept = {e.id for e in resolved.entities if e.type in settings.unmaskable}
     return Incidence.build(ids, resolved.rows, weights, frozenset(kept))
-
-
-def walked(hops: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the documents of a path in order, given its hops; else ascending."""
-    whole = sorted({document for pair in hops for document in pair})
-    if len(hops) == 1:
-        return list(hops[0])
-    first, second = hops[0], hops[1]
-    path = [first[0] if first[1] in second else first[1]]
-    for left, right in hops:
-        if path[-1] not in {left, right}:
-            return whole
-        path.append(right if left == path[-1] else left)
-    return path if sorted(path) == whole else whole

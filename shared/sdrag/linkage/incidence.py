@@ -10,17 +10,18 @@ order of their ids, so comparing numbers is comparing ids.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from sdrag.errors import UsageError
 
-__all__ = ["Floats", "Incidence", "Ints", "neglog", "uniqueness"]
+__all__ = ["Floats", "Incidence", "Ints", "Mask", "neglog", "uniqueness"]
 
 Ints = np.ndarray[tuple[int], np.dtype[np.int64]]
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 _CERTAIN = 50.0
 """Stands for -log(0): `1 - exp(-50)` is 1 in double precision."""
@@ -66,7 +67,7 @@ class Incidence:
     entity: Ints
     relevance: Floats
     weight: Floats
-    maskable: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    maskable: Mask
 
     @classmethod
     def build(
@@ -113,7 +114,7 @@ class Incidence:
         entity: Ints,
         relevance: Floats,
         weight: Floats,
-        maskable: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None,
+        maskable: Mask | None = None,
     ) -> Incidence:
         """
         Build from columns in any order.
@@ -148,22 +149,6 @@ class Incidence:
             relevance,
             weight,
             np.ones(len(entities), bool) if maskable is None else maskable,
-        )
-
-    def without(self, masked: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Incidence:
-        """
-        Return the corpus without some entities; the others weigh what they did.
-
-        Args:
-            masked: (entities,) which are left out.
-        """
-        kept = ~masked[self.entity]
-        document, places = self.document[kept], np.arange(len(self.document_ids) + 1)
-        return replace(
-            self,
-            starts=np.searchsorted(document, places),
-            entity=self.entity[kept],
-            relevance=self.relevance[kept],
         )
 
     @cached_property
@@ -211,9 +196,7 @@ class Incidence:
         starts, order = self.by_entity
         return order[starts[entity] : starts[entity + 1]]
 
-    def document_risk(
-        self, masked: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
-    ) -> Floats:
+    def document_risk(self, masked: Mask | None = None) -> Floats:
         """Return `R(d)` of each document over the entities that are not masked."""
         logs = self.log_contribution
         if masked is not None:

@@ -24,7 +24,7 @@ from sdrag.linkage.mentions import Found, Mentions, found_in
 from sdrag.linkage.model_extractor import Extractor, InformedExtractor
 from sdrag.linkage.originals import Originals
 from sdrag.linkage.placement import HERE, Cleaned, Placement, cleaned_by
-from sdrag.linkage.planning import Plan, plan_masking
+from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.linkage.replacing import Masker, check_style
 from sdrag.linkage.resolution import Vectors
 from sdrag.linkage.rewriting import rewrite
@@ -165,7 +165,7 @@ def mask_found(
     """
     check_style(settings.replace, key)
     assessment = yield from assess_steps(documents, found, settings, key, known)
-    plan = _planned(assessment, settings, _numbers(assessment, carried), placement)
+    plan = _planned(assessment, settings, _numbers(assessment, carried))
     entities = with_carried(
         masked_entities(assessment, plan), carried, plan.corpus.entity_ids
     )
@@ -197,13 +197,10 @@ def mask_found(
 
 
 def _planned(
-    assessment: Assessment,
-    settings: LinkageSection,
-    already: Sequence[int],
-    placement: Placement,
+    assessment: Assessment, settings: LinkageSection, already: Sequence[int]
 ) -> Plan:
     """Plan so that of people of one name all are masked, or nobody."""
-    plan = plan_masking(assessment.corpus, settings, already, placement.links)
+    plan = plan_masking(assessment.corpus, settings, already)
     shared = {form for _, form in assessment.resolved.namesakes}
     bearers = [
         (number, {*map(fold_text, entity.forms)} & shared)
@@ -217,7 +214,7 @@ def _planned(
         masked |= {number for number, held in bearers if held & names}
     if count == plan.masked.sum():
         return plan
-    return plan_masking(assessment.corpus, settings, sorted(masked), placement.links)
+    return plan_masking(assessment.corpus, settings, sorted(masked))
 
 
 def _bearers(

@@ -15,8 +15,6 @@ from typing import Protocol
 from sdrag.detectors import Detector
 from sdrag.effects.batches import batched
 from sdrag.effects.steps import EffectRunner, Failure, run
-from sdrag.linkage.edges import Links
-from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.mentions import Found, found_in
 from sdrag.linkage.replacing import Masker
 from sdrag.linkage.second_look import KnownForms
@@ -69,10 +67,6 @@ class Placement(Protocol):
         """Yield each document with its masked forms replaced."""
         ...
 
-    def links(self, corpus: Incidence, threshold: float) -> Links:
-        """Return the links of a corpus."""
-        ...
-
 
 class Here:
     """
@@ -114,10 +108,6 @@ class Here:
     ) -> Iterator[Cleaned]:
         """Yield each document with its masked forms replaced."""
         return (cleaned_by(masker, document) for document in documents)
-
-    def links(self, corpus: Incidence, threshold: float) -> Links:
-        """Return the links of a corpus."""
-        return Links(corpus, threshold)
 
 
 HERE: Placement = Here()

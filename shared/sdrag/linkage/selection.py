@@ -14,23 +14,17 @@ twelve digits, so that plans do not depend on the order of a sum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sdrag.linkage.chains import Chains
-from sdrag.linkage.incidence import Floats, Incidence, Ints
-from sdrag.linkage.risk_state import TOLERANCE, LocalChain, Mask, RiskState
+from sdrag.linkage.graph import Chains
+from sdrag.linkage.incidence import Floats, Incidence, Ints, Mask
+from sdrag.linkage.risk import TOLERANCE, LocalChain, RiskState
+from sdrag.policy import LinkageSection
 
-__all__ = [
-    "Choose",
-    "Selection",
-    "document_level",
-    "greedy",
-    "knapsack",
-    "settle_chains",
-]
+__all__ = ["Selection", "document_level", "settle_chains"]
 
 _DIGITS = 12
 _BLOCK = 2048
@@ -58,14 +52,6 @@ class Selection:
         if not self.masked[entity]:
             self.masked[entity] = True
             self.for_document[entity] = int(corpus.document[corpus.rows_of(entity)[0]])
-
-
-Choice = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
-Choose = Callable[
-    [LocalChain, list[int], Mapping[int, float], float, Floats], list[int]
-]
-"""From a chain, its candidates by descending impact, their impacts, the chain's
-ceiling and the costs of all entities: what to mask next."""
 
 
 def document_level(corpus: Incidence, ceiling: float) -> Selection:
@@ -112,11 +98,7 @@ def _settle_document(
 
 
 def settle_chains(
-    state: RiskState,
-    chains: Chains,
-    choose: Choose,
-    costs: Floats,
-    selection: Selection,
+    state: RiskState, chains: Chains, settings: LinkageSection, selection: Selection
 ) -> None:
     """
     Bring every chain to its ceiling, the riskiest first.
@@ -124,88 +106,75 @@ def settle_chains(
     Args:
         state: The state after document-level masking; masked further.
         chains: Enumerated on that state.
-        choose: The strategy.
-        costs: (entities,) what masking each costs.
+        settings: The strategy, `greedy` or `knapsack`, and what it keeps small.
         selection: What is masked and why; extended.
     """
+    count, frequency = len(state.corpus.entity_ids), state.corpus.frequency
+    costs = (
+        np.ones(count) if settings.minimise == "entities" else frequency.astype(float)
+    )
+    greedy = settings.select == "greedy"
+    settling = _Settling(state, chains, selection, costs, greedy)
     order = np.argsort(-np.round(chains.risk_before, _DIGITS), kind="stable")
     order = order[(chains.risk_before > chains.ceiling + TOLERANCE)[order]]
     for start in range(0, len(order), _BLOCK):
-        over = _over(state, chains, order[start : start + _BLOCK])
+        over = settling.over(order[start : start + _BLOCK])
         while len(over):
-            _settle_chain(state, chains, int(over[0]), choose, costs, selection)
-            over = _over(state, chains, over[1:])
+            settling.settle(int(over[0]))
+            over = settling.over(over[1:])
 
 
-def _over(state: RiskState, chains: Chains, chosen: Ints) -> Ints:
-    risks = state.chain_risks(chains, chosen)
-    return chosen[risks > chains.ceiling[chosen] + TOLERANCE]
+@dataclass(frozen=True, slots=True)
+class _Settling:
+    """Masks for one chain at a time."""
 
+    state: RiskState
+    chains: Chains
+    selection: Selection
+    costs: Floats
+    greedy: bool
 
-def _settle_chain(
-    state: RiskState,
-    chains: Chains,
-    number: int,
-    choose: Choose,
-    costs: Floats,
-    selection: Selection,
-) -> None:
-    """Bring one chain to its ceiling, or as low as what may be masked allows."""
-    local = state.local(chains, number)
-    candidates = [e for e in local.entities if state.corpus.maskable[e]]
-    ceiling = max(float(chains.ceiling[number]), local.risk(set(candidates)))
-    contribution = state.corpus.global_contribution
-    while candidates and local.risk() > ceiling + TOLERANCE:
-        impacts = local.impacts(candidates)
-        candidates.sort(key=lambda entity: _key(entity, impacts, contribution))
-        taken = choose(local, candidates, impacts, ceiling, costs)
-        for entity in taken:
-            state.mask(entity)
-            selection.masked[entity] = True
-            selection.for_chain[entity] = number
-        local = local.without(set(taken))
-        candidates = [entity for entity in candidates if entity not in taken]
+    def over(self, chosen: Ints) -> Ints:
+        """Return those of the chosen chains that are over their ceiling."""
+        risks = self.state.chain_risks(self.chains, chosen)
+        return chosen[risks > self.chains.ceiling[chosen] + TOLERANCE]
 
+    def settle(self, number: int) -> None:
+        """Bring a chain to its ceiling, or as low as what may be masked allows."""
+        local = self.state.local(self.chains, number)
+        left = [e for e in local.entities if self.state.corpus.maskable[e]]
+        ceiling = max(float(self.chains.ceiling[number]), local.risk(set(left)))
+        while left and local.risk() > ceiling + TOLERANCE:
+            impacts = local.impacts(left)
+            left.sort(key=lambda entity: self._order(entity, impacts))
+            taken = left[:1]
+            if not self.greedy:
+                taken = self._cheapest(local, left, impacts, ceiling)
+            for entity in taken:
+                self.state.mask(entity)
+                self.selection.masked[entity] = True
+                self.selection.for_chain[entity] = number
+            local = local.without(set(taken))
+            left = [entity for entity in left if entity not in taken]
 
-def greedy(
-    chain: LocalChain,
-    candidates: list[int],
-    impacts: Mapping[int, float],
-    ceiling: float,
-    costs: Floats,
-) -> list[int]:
-    """Choose the one entity of highest impact; the arguments are those of `Choose`."""
-    del chain, impacts, ceiling, costs
-    return candidates[:1]
+    def _order(
+        self, entity: int, impacts: Mapping[int, float]
+    ) -> tuple[float, float, int]:
+        whole = float(self.state.corpus.global_contribution[entity])
+        return -round(impacts[entity], _DIGITS), -round(whole, _DIGITS), entity
 
-
-def knapsack(
-    chain: LocalChain,
-    candidates: list[int],
-    impacts: Mapping[int, float],
-    ceiling: float,
-    costs: Floats,
-) -> list[int]:
-    """
-    Choose the cheapest set whose summed impacts cover the required reduction.
-
-    The arguments are those of `Choose`.
-    """
-    needed = chain.risk() - ceiling
-    gains = np.array([impacts[entity] for entity in candidates])
-    chosen = _cover(gains, costs[candidates], needed)
-    picked = [candidates[index] for index in chosen]
-    return _trimmed(chain, picked, ceiling) or candidates[:1]
-
-
-def _key(
-    entity: int, impacts: Mapping[int, float], contribution: Floats
-) -> tuple[float, float, int]:
-    return (
-        -round(impacts[entity], _DIGITS),
-        -round(float(contribution[entity]), _DIGITS),
-        entity,
-    )
+    def _cheapest(
+        self,
+        chain: LocalChain,
+        left: list[int],
+        impacts: Mapping[int, float],
+        ceiling: float,
+    ) -> list[int]:
+        """Choose the cheapest set whose summed impacts cover the reduction needed."""
+        gains = np.array([impacts[entity] for entity in left])
+        chosen = _cover(gains, self.costs[left], chain.risk() - ceiling)
+        picked = [left[index] for index in chosen]
+        return _trimmed(chain, picked, ceiling) or left[:1]
 
 
 def _cover(gains: Floats, costs: Floats, needed: float) -> list[int]:
@@ -225,22 +194,17 @@ def _cover(gains: Floats, costs: Floats, needed: float) -> list[int]:
     taken = np.zeros((len(gains), _UNITS + 1), bool)
     reached = np.arange(_UNITS + 1)
     for index in np.flatnonzero(steps > 0):
-        origin = np.maximum(reached - steps[index], 0)
-        offer = best[origin] + costs[index]
+        offer = best[np.maximum(reached - steps[index], 0)] + costs[index]
         taken[index] = offer < best
         best = np.minimum(best, offer)
     if not np.isfinite(best[_UNITS]):
         return list(range(len(gains)))
-    return _traced(taken, steps)
-
-
-def _traced(taken: Choice, steps: Ints) -> list[int]:
     chosen: list[int] = []
     left = _UNITS
-    for index in range(len(steps) - 1, -1, -1):
-        if taken[index, left]:
-            chosen.append(index)
-            left = max(left - int(steps[index]), 0)
+    for place in reversed(range(len(steps))):
+        if taken[place, left]:
+            chosen.append(place)
+            left = max(left - int(steps[place]), 0)
     return chosen[::-1]
 
 

@@ -11,7 +11,7 @@ from html import escape
 import networkx as nx
 import numpy as np
 
-from sdrag.linkage.planning import Plan
+from sdrag.linkage.plan import Plan
 
 __all__ = ["Drawing", "Line", "draw", "laid_out"]
 
@@ -111,18 +111,16 @@ def draw(plan: Plan, names: Sequence[str]) -> str:
 def _graph(plan: Plan) -> tuple[nx.Graph[int], int]:
     """Return the links among as many documents as are drawn, and how many are not."""
     graph: nx.Graph[int] = nx.Graph()
-    threshold = plan.settings.edge_threshold
-    linked = np.zeros(len(plan.corpus.document_ids), bool)
-    for block in plan.before.blocks():
-        kept = block.without(plan.masked, threshold)
-        alive = set(zip(kept.first.tolist(), kept.second.tolist(), strict=True))
-        linked[block.first] = linked[block.second] = True
-        pairs = zip(block.first.tolist(), block.second.tolist(), strict=True)
-        for (one, two), strength in zip(pairs, block.strength.tolist(), strict=True):
-            space = _MOST_NODES - len(graph)
-            if space >= (one not in graph) + (two not in graph):
-                graph.add_edge(one, two, strength=strength, kept=(one, two) in alive)
-    return graph, int(linked.sum()) - len(graph)
+    before, after = plan.before, plan.after
+    alive = set(zip(after.first.tolist(), after.second.tolist(), strict=True))
+    pairs = zip(before.first.tolist(), before.second.tolist(), strict=True)
+    for (first, second), strength in zip(pairs, before.strength.tolist(), strict=True):
+        space = _MOST_NODES - len(graph)
+        if space >= (first not in graph) + (second not in graph):
+            graph.add_edge(
+                first, second, strength=strength, kept=(first, second) in alive
+            )
+    return graph, len(np.union1d(before.first, before.second)) - len(graph)
 
 
 def _placed(group: nx.Graph[int], number: int) -> dict[int, Point]:

@@ -14,11 +14,10 @@ from html import escape
 
 import numpy as np
 
-from sdrag.linkage.assessment import walked
-from sdrag.linkage.chains import LEVELS
 from sdrag.linkage.entity_schema import weights_of
+from sdrag.linkage.graph import LEVELS, documents_of
 from sdrag.linkage.masking import Masked
-from sdrag.linkage.planning import Plan
+from sdrag.linkage.plan import Plan
 from sdrag.reports.linkage_graph import draw
 from sdrag.reports.page import Markup, bar, card, page, rest, table
 
@@ -77,7 +76,7 @@ def _cards(masked: Masked) -> str:
     cards = [
         card(f"{len(masked.documents):,}", "documents"),
         card(entities, "entities masked"),
-        card(f"{plan.links_before:,} \u2192 {plan.links_after:,}", "links"),
+        card(f"{len(plan.before):,} \u2192 {len(plan.after):,}", "links"),
         card(f"{top[0]:.2f} \u2192 {top[1]:.2f}", "riskiest document"),
         card(f"{chains[0]:.2f} \u2192 {chains[1]:.2f}", "riskiest chain"),
     ]
@@ -95,7 +94,6 @@ def _legend(plan: Plan) -> str:
 def _chains(plan: Plan, names: list[str]) -> str:
     chains, after = plan.chains, plan.chain_risk
     levels = Counter(LEVELS[level] for level in chains.level.tolist())
-    levels.update(chains.spared)
     lowered = int((after < chains.risk_before - _SAME).sum())
     broken = int((after <= _SAME).sum())
     order = np.argsort(-chains.risk_before, kind="stable")[:_MOST_ROWS].tolist()
@@ -129,10 +127,8 @@ def _level(plan: Plan, number: int) -> str:
 
 
 def _path(plan: Plan, number: int, names: list[str]) -> str:
-    edges = plan.edges
-    hops = [edge for edge in plan.chains.hops[number].tolist() if edge >= 0]
-    ends = [(int(edges.first[e]), int(edges.second[e])) for e in hops]
-    return " \u2013 ".join(names[document] for document in walked(ends))
+    ends = plan.edges.ends(plan.chains.hops[number])
+    return " \u2013 ".join(names[document] for document in documents_of(ends))
 
 
 def _documents(plan: Plan, names: list[str]) -> str:

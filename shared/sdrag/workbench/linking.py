@@ -9,9 +9,8 @@ import numpy as np
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.linkage import Masked, mask_corpus
-from sdrag.linkage.assessment import walked
-from sdrag.linkage.chains import LEVELS
-from sdrag.linkage.planning import Plan
+from sdrag.linkage.graph import LEVELS, documents_of
+from sdrag.linkage.plan import Plan
 from sdrag.policy import Policy
 from sdrag.reports.linkage_graph import Drawing, laid_out
 from sdrag.vocabulary import Passage
@@ -45,8 +44,8 @@ def linked(policy: Policy, documents: Sequence[Passage]) -> dict[str, Any]:
     return {
         "documents": len(names),
         "unread": len(documents) - len(names),
-        "links_before": plan.links_before,
-        "links_after": plan.links_after,
+        "links_before": len(plan.before),
+        "links_after": len(plan.after),
         "entities": len(plan.corpus.entity_ids),
         "masked": int(plan.masked.sum()),
         "graph": _graph(laid_out(plan), names),
@@ -79,13 +78,12 @@ def _graph(drawing: Drawing, names: Sequence[str]) -> dict[str, Any]:
 
 def _chains(plan: Plan, names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the riskiest chains, with their risks before and after."""
-    chains, edges, after = plan.chains, plan.edges, plan.chain_risk
+    chains, after = plan.chains, plan.chain_risk
     order = np.argsort(-chains.risk_before, kind="stable")[:MAX_LINKED]
     for number in order.tolist():
-        hops = [edge for edge in chains.hops[number].tolist() if edge >= 0]
-        ends = [(int(edges.first[e]), int(edges.second[e])) for e in hops]
+        ends = plan.edges.ends(chains.hops[number])
         yield {
-            "documents": [names[document] for document in walked(ends)],
+            "documents": [names[document] for document in documents_of(ends)],
             "category": LEVELS[int(chains.level[number])],
             "before": round(float(chains.risk_before[number]), 3),
             "after": round(float(after[number]), 3),

@@ -13,16 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sdrag.linkage.chains import Chains
-from sdrag.linkage.edges import Edges
-from sdrag.linkage.incidence import Floats, Incidence, Ints
+from sdrag.linkage.graph import Chains, Edges
+from sdrag.linkage.incidence import Floats, Incidence, Ints, Mask
 
-__all__ = ["TOLERANCE", "LocalChain", "Mask", "RiskState"]
+__all__ = ["TOLERANCE", "LocalChain", "RiskState"]
 
 TOLERANCE = 1e-12
 """A risk this far over its ceiling is on it: sums of logarithms round."""
-
-Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
 class RiskState:
@@ -74,11 +71,7 @@ class RiskState:
 
     def local(self, chains: Chains, number: int) -> LocalChain:
         """Return a chain with everything that bears on it."""
-        edges = [int(edge) for edge in chains.hops[number] if edge >= 0]
-        ends = [
-            (int(self.edges.first[edge]), int(self.edges.second[edge]))
-            for edge in edges
-        ]
+        ends = self.edges.ends(chains.hops[number])
         logs_of = {
             document: self.active(document)
             for document in {d for pair in ends for d in pair}
