@@ -73,7 +73,7 @@ def test_the_wheel_holds_all_data(wheel: list[str]) -> None:
 
     assert data <= set(wheel)
     assert "sdrag/disclosure/local/scorer.safetensors" in data
-    assert "sdrag/detectors/tagger/weights.safetensors" in data
+    assert "sdrag/detectors/tagger.safetensors" in data
 
 
 def test_the_wheel_holds_only_the_packages_and_notices(wheel: list[str]) -> None:

@@ -28,7 +28,7 @@ from tokenizers import Tokenizer
 from torch.nn.functional import cross_entropy
 
 from benchmarks.suites.entities import Annotated, read_annotated
-from sdrag.detectors.tagger.network import KINDS, TaggerNetwork
+from sdrag.detectors.tagger_network import KINDS, TaggerNetwork
 from sdrag.embeddings import load_minilm
 from sdrag.embeddings.windows import tokenize
 

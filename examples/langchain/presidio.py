@@ -12,7 +12,7 @@ from presidio_analyzer import (
 from presidio_analyzer.nlp_engine import SpacyNlpEngine
 
 from langchain_sdrag import SelectiveDisclosureRetriever
-from sdrag.detectors.presidio import PresidioDetector
+from sdrag.detectors.models import PresidioDetector
 
 # The host's own engine. This one has no language model, so nothing is downloaded.
 nlp_engine = SpacyNlpEngine()

@@ -22,7 +22,7 @@ from typing import Self, TypeVar
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.detectors.union import UnionDetector
+from sdrag.detectors.models import UnionDetector
 from sdrag.disclosure.local import LocalLocator
 from sdrag.disclosure.setup import DisclosureSetup, Locator, check_understood
 from sdrag.disclosure.texts import with_documents

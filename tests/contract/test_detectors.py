@@ -11,8 +11,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.detectors.gliner import GlinerDetector
-from sdrag.detectors.presidio import PresidioDetector
+from sdrag.detectors.models import GlinerDetector, PresidioDetector
 from sdrag.effects.steps import try_each
 from sdrag.vocabulary import Mention, Passage, Span
 

@@ -49,7 +49,7 @@ def modules() -> Iterator[Any]:
     yield from map(importlib.import_module, MODULES)
     for package in PACKAGES:
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if found.name.rpartition(".")[2] not in {"network", "train"}:
+            if found.name.rpartition(".")[2] not in {"network", "tagger_network"}:
                 yield importlib.import_module(found.name)
 
 

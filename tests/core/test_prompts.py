@@ -155,7 +155,7 @@ def _rephrasing():
 
 
 def _detecting():
-    from sdrag.detectors.llm import detection_prompt  # noqa: PLC0415
+    from sdrag.detectors.models import detection_prompt  # noqa: PLC0415
 
     return [detection_prompt(RAW)]
 
@@ -190,7 +190,7 @@ BUILT = {
     ("confirm_prompt.of",): _confirming,
     ("rephrase.rephrasing_prompt",): _rephrasing,
     ("hierarchy._prompt",): _summarizing_clusters,
-    ("llm.detection_prompt",): _detecting,
+    ("models.detection_prompt",): _detecting,
     ("judging._prompt",): _judging,
     ("model_extractor._read", "rewriting._prompt"): _linking,
     ("generation.monolithic_prompt",): _monolithic,

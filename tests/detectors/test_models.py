@@ -1,21 +1,29 @@
-"""Detectors over models: Presidio, GLiNER, a language model, and their union."""
+"""Detectors over models, and the union of several."""
 
 from __future__ import annotations
 
 import json
+import re
 import threading
 from dataclasses import dataclass
+from itertools import islice
 
 import pytest
 
-from sdrag.detectors.gliner import GlinerDetector
-from sdrag.detectors.llm import LlmDetector, detection_prompt
+from sdrag.detectors import detector_identity
 from sdrag.detectors.local import LocalDetector
-from sdrag.detectors.presidio import PresidioDetector
-from sdrag.detectors.text_windows import windows
-from sdrag.detectors.union import UnionDetector
+from sdrag.detectors.models import (
+    GlinerDetector,
+    LlmDetector,
+    PresidioDetector,
+    TokenClassificationDetector,
+    UnionDetector,
+    detection_prompt,
+    windows,
+)
 from sdrag.effects.prompts import Label, sensitive
 from sdrag.effects.steps import Failure, Reply, run
+from sdrag.embeddings import model_folder
 from sdrag.errors import LocalLimitError, ModelReplyError, UsageError
 from sdrag.testing import Scripted
 
@@ -39,12 +47,47 @@ class _Analyzer:
 
 
 class _Gliner:
-    """GLiNER's interface; its models cannot be had here."""
+    """GLiNER's interface: it reads 384 words; its models cannot be had here."""
 
     def predict_entities(self, text, labels, **options):
-        place = text.find("Meyers")
+        words = re.finditer(r"\w+(?:[-_]\w+)*|\S", text)
+        place = next((m.start() for m in islice(words, 384) if m[0] == "Meyers"), -1)
         found = {"start": place, "end": place + 6, "label": "person", "score": 0.9}
         return [found] if place >= 0 else []
+
+
+class _Tokenizer:
+    """A fast tokenizer that makes a token of each word, and reads twenty."""
+
+    model_max_length = 20
+
+    def __call__(self, text):
+        return {"input_ids": text.split()}
+
+
+@dataclass
+class _Model:
+    name_or_path: str = "someone/model"
+
+
+class _Pipeline:
+    """`TokenClassificationPipeline`'s interface; it cuts off what is too long."""
+
+    tokenizer = _Tokenizer()
+    model = _Model()
+
+    def __init__(self, *entities, **tags):
+        self.entities = entities
+        self.tags = tags
+
+    def __call__(self, text):
+        read = " ".join(text.split(" ")[:20])
+        found = [
+            {"entity": tag, "score": 0.9, "start": m.start(), "end": m.end()}
+            for word, tag in self.tags.items()
+            for m in re.finditer(word, read)
+        ]
+        return [*self.entities, *sorted(found, key=lambda one: one["start"])]
 
 
 def _spans(outcome):
@@ -59,14 +102,136 @@ def test_presidio_results_become_mentions() -> None:
     assert _spans(outcome) == [(0, 6, "PERSON")]
 
 
-def test_gliner_reads_a_long_text_to_its_end() -> None:
-    """A name behind the model's window is found, at its place in the whole text."""
-    text = "Nothing here. " * 300 + "Then Meyers came."
+@pytest.mark.parametrize(
+    "detector",
+    [
+        GlinerDetector(_Gliner()),
+        TokenClassificationDetector(_Pipeline(Meyers="B-PER")),
+    ],
+)
+@pytest.mark.parametrize("filler", ["Nothing here. ", "- . ! ", "word "])
+def test_a_long_text_is_read_to_its_end(detector, filler) -> None:
+    """A name behind what the model can read is found, at its place in the text."""
+    text = filler * 300 + "Then Meyers came."
 
-    (outcome,) = run(GlinerDetector(_Gliner()).detect([text]), Scripted())
+    (outcome,) = run(detector.detect([text]), Scripted())
 
     place = text.index("Meyers")
     assert _spans(outcome) == [(place, place + 6, "PERSON")]
+
+
+def _entity(start, end, score=0.9, **label):
+    return {"start": start, "end": end, "score": score, **label}
+
+
+TAGGED = "Ann Meyers, Bob rang Tallinn."
+PIPELINES = {
+    "tokens": [
+        _entity(0, 3, entity="B-PER"),
+        _entity(4, 6, entity="I-PER"),
+        _entity(6, 10, entity="I-PER"),
+        _entity(12, 15, entity="B-PER"),
+        _entity(21, 28, entity="LOC"),
+    ],
+    "begin and end": [
+        _entity(0, 3, entity="B-private_person"),
+        _entity(3, 10, entity="E-private_person"),
+        _entity(10, 11, entity="O"),
+        _entity(11, 15, entity="S-private_person"),
+        _entity(20, 28, 0.7, entity="S-GPE"),
+    ],
+    "aggregated": [
+        _entity(0, 10, entity_group="PER"),
+        _entity(12, 15, entity_group="PER"),
+        _entity(16, 20, 0.2, entity_group="ORG"),
+        _entity(21, 28, entity_group="LOC"),
+    ],
+    "begin and end, aggregated by the pipeline": [
+        _entity(0, 3, entity_group="private_person"),
+        _entity(3, 10, entity_group="E-private_person"),
+        _entity(11, 15, entity_group="S-private_person"),
+        _entity(21, 28, entity_group="GPE"),
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", PIPELINES)
+def test_tokens_of_one_label_are_one_mention(kind) -> None:
+    """Whatever the scheme of tags, and whether the pipeline aggregates or not."""
+    detector = TokenClassificationDetector(_Pipeline(*PIPELINES[kind]))
+
+    (outcome,) = run(detector.detect([TAGGED]), Scripted())
+
+    assert _spans(outcome) == [
+        (0, 10, "PERSON"),
+        (12, 15, "PERSON"),
+        (21, 28, "LOCATION"),
+    ]
+
+
+def test_labels_become_the_types_that_you_name() -> None:
+    """A label that nobody named is a type of its own."""
+    entities = [_entity(0, 3, entity="B-VIP"), _entity(12, 15, entity="pet name")]
+    detector = TokenClassificationDetector(_Pipeline(*entities), {"VIP": "PERSON"})
+
+    (outcome,) = run(detector.detect([TAGGED]), Scripted())
+
+    assert _spans(outcome) == [(0, 3, "PERSON"), (12, 15, "PET_NAME")]
+
+
+@pytest.mark.parametrize(
+    "entity",
+    [
+        _entity(None, None, entity="B-PER"),
+        _entity(0, 900, entity="B-PER"),
+        {"label": "PERSON", "score": 0.9},
+    ],
+)
+def test_output_that_is_not_understood_withholds(entity) -> None:
+    """No offsets, offsets of another text, or another pipeline's output."""
+    detector = TokenClassificationDetector(_Pipeline(entity))
+
+    (outcome,) = run(detector.detect([TAGGED]), Scripted())
+
+    assert isinstance(outcome, Failure)
+
+
+def test_another_model_reads_a_corpus_again() -> None:
+    """Findings are kept under the name of the detector."""
+    other = _Pipeline()
+    other.model = _Model("someone/other")
+
+    identities = {
+        detector_identity(TokenClassificationDetector(pipeline))
+        for pipeline in (_Pipeline(), other)
+    }
+
+    assert len(identities) == 2
+
+
+def test_a_pipeline_of_transformers_is_read() -> None:
+    """A network of chance over the packaged tokenizer: every word has some label."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(
+        hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
+    )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(str(model_folder()))
+    text = "Jonathan Meyers came to Tallinn. " * 100
+    for strategy in ("none", "simple", "first"):
+        pipeline = transformers.pipeline(
+            "token-classification",
+            model=transformers.BertForTokenClassification(config),
+            tokenizer=tokenizer,
+            aggregation_strategy=strategy,
+        )
+        detector = TokenClassificationDetector(pipeline, threshold=0.0)
+
+        (outcome,) = run(detector.detect([text]), Scripted())
+
+        read = {
+            place for start, end, _ in _spans(outcome) for place in range(start, end)
+        }
+        assert read >= {place for place, c in enumerate(text) if not c.isspace()}
 
 
 def test_a_model_quotes_and_code_finds_every_occurrence() -> None:
@@ -136,15 +301,24 @@ def test_windows_cover_every_word() -> None:
     assert all(place in covered for place, c in enumerate(text) if not c.isspace())
 
 
-def test_a_model_that_hangs_is_not_waited_for():
+HANGING = {
+    "gliner": (GlinerDetector, "predict_entities"),
+    "presidio": (PresidioDetector, "analyze"),
+    "pipeline": (TokenClassificationDetector, "__call__"),
+}
+
+
+@pytest.mark.parametrize("kind", HANGING)
+def test_a_model_that_hangs_is_not_waited_for(kind):
     """Its text and those after it are not read; what was read before is kept."""
     released = threading.Event()
+    detector_class, method = HANGING[kind]
 
-    class Hanging:
-        def predict_entities(self, text, labels, **options):
-            return [] if text == "quick" else released.wait(60) and []
+    def read(_self, text, *_labels, **_options):
+        return [] if text == "quick" else released.wait(60) and []
 
-    detector = GlinerDetector(Hanging(), seconds=0.2)
+    hanging = type("Hanging", (_Pipeline,), {method: read})
+    detector = detector_class(hanging(), seconds=0.2)
     quick, slow, after = run(detector.detect(["quick", "slow", "after"]), Scripted())
     released.set()
 

@@ -30,8 +30,6 @@ from sdrag.vocabulary import SCORE_DIGITS, Mention, Span
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["IDENTIFYING", "TaggerDetector", "available"]
-
 IDENTIFYING = "IDENTIFYING"
 """The type of what the network finds; those it was taught hold less well elsewhere."""
 
@@ -52,10 +50,8 @@ _PLAIN = 200
 _DOUBTFUL = frozenset(
     {"CONDITION", "JOB_TITLE", "NATIONALITY", "ORGANIZATION", "QUANTITY", "TERM"}
 )
-
-
 _FEATURE = "The tagger"
-_WEIGHTS = files(__package__).joinpath("weights.safetensors")
+_WEIGHTS = files(__package__).joinpath("tagger.safetensors")
 
 
 def available() -> bool:
@@ -65,7 +61,7 @@ def available() -> bool:
 
 def _load() -> tuple[Any, Any]:
     with require_extra("local", _FEATURE):
-        from sdrag.detectors.tagger.network import TaggerNetwork  # noqa: PLC0415 -- torch
+        from sdrag.detectors.tagger_network import TaggerNetwork  # noqa: PLC0415 -- torch
         from sdrag.embeddings.network import load_network  # noqa: PLC0415
     return load_network(TaggerNetwork, _FEATURE, _WEIGHTS)
 
@@ -116,11 +112,11 @@ class TaggerDetector:
         ruled = yield from self.rules.detect(texts)
         tagged = try_each(tags, texts)
         return try_each(
-            lambda read: _united(*read), zip(texts, ruled, tagged, strict=True)
+            lambda read: _unite(*read), zip(texts, ruled, tagged, strict=True)
         )
 
 
-def _united(
+def _unite(
     text: str,
     ruled: Outcome[tuple[Mention, ...]],
     tagged: Outcome[tuple[Tag, ...]],
@@ -131,37 +127,31 @@ def _united(
     Raises:
         SdragError: One of the two could not read it.
     """
-    tags_of = replied(tagged)
-    found: list[Mention] = []
-    known: set[Tag] = set()
-    mentions = replied(ruled)
-    for mention, words in _said(mentions, tags_of):
-        surest = max((tag.chance for tag in words), default=1.0)
+    all_tags = replied(tagged)
+    starts = [tag.span.start for tag in all_tags]
+    ends = [tag.span.end for tag in all_tags]
+    mentions: list[Mention] = []
+    covered: set[Tag] = set()
+    for mention in replied(ruled):
+        first = bisect_right(ends, mention.span.start)
+        inside = all_tags[first : bisect_left(starts, mention.span.end)]
+        surest = max((tag.chance for tag in inside), default=1.0)
         if mention.type in _DOUBTFUL and surest < _UNLIKELY:
             doubted = min(mention.confidence, _DOUBTED)
-            found.append(replace(mention, confidence=doubted))
+            mentions.append(replace(mention, confidence=doubted))
         else:
-            found.append(mention)
-            known.update(words if mention.confidence > _DOUBTED else ())
-    found += _likely(text, [tag for tag in tags_of if tag not in known])
-    return tuple(sorted(found, key=lambda mention: mention.span))
-
-
-def _said(
-    mentions: Sequence[Mention], tagged: Sequence[Tag]
-) -> Iterator[tuple[Mention, Sequence[Tag]]]:
-    """Yield each mention with its words."""
-    starts = [tag.span.start for tag in tagged]
-    ends = [tag.span.end for tag in tagged]
-    for mention in mentions:
-        first = bisect_right(ends, mention.span.start)
-        yield mention, tagged[first : bisect_left(starts, mention.span.end)]
+            mentions.append(mention)
+            covered.update(inside if mention.confidence > _DOUBTED else ())
+    mentions += _likely(text, [tag for tag in all_tags if tag not in covered])
+    return tuple(sorted(mentions, key=lambda mention: mention.span))
 
 
 def _likely(text: str, tagged: Sequence[Tag]) -> Iterator[Mention]:
     """Yield the mentions that the network sees: runs of likely words that tell."""
-    for tags_of_run in _runs(text, [tag for tag in tagged if tag.chance >= _LIKELY]):
-        run = _trimmed(text, tags_of_run)
+    for whole in _runs(text, [tag for tag in tagged if tag.chance >= _LIKELY]):
+        # Abbreviations of a trade at both ends are left out.
+        kept = [i for i, tag in enumerate(whole) if tag.span.of(text) not in _SPARED]
+        run = whole[kept[0] : kept[-1] + 1] if kept else ()
         words = [tag.span.of(text) for tag in run]
         if any(map(_tells, words)) and not (_is_plain(words) and run[0].chance < _SURE):
             yield _mention(run)
@@ -180,21 +170,15 @@ def _runs(text: str, likely: Sequence[Tag]) -> Iterator[Sequence[Tag]]:
 
 
 def _tells(word: str) -> bool:
-    """Say whether a word can be a mention alone; signs and the like of `of` cannot."""
+    """Return True if a word can be a mention alone; marks and `of` cannot."""
     if not word.isalpha():
         return any(map(str.isalnum, word))
     ranks = common_words()
     return ranks.get(word.lower(), len(ranks)) >= _PLAIN
 
 
-def _trimmed(text: str, run: Sequence[Tag]) -> Sequence[Tag]:
-    """Leave out abbreviations of a trade at both ends."""
-    telling = [i for i, tag in enumerate(run) if tag.span.of(text) not in _SPARED]
-    return run[telling[0] : telling[-1] + 1] if telling else ()
-
-
 def _is_plain(words: Sequence[str]) -> bool:
-    """Say whether words are one alone, written small, that every text may have."""
+    """Return True if words are one alone, written small, that every text may have."""
     rank = common_words().get(words[0])
     return len(words) == 1 and rank is not None and rank < _EVERYDAY
 
