@@ -25,8 +25,7 @@ from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import AnswerArguments, Wrapper
 from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.guardrails.answer import Draft, Guarded
-from sdrag.guardrails.answer_io import draft_of, report_of
+from sdrag.guardrails.answer_work import Draft, Guarded, draft_of, report_of
 from sdrag.pipeline import check_answer
 from sdrag.principals import current_principal
 from sdrag.wrapper_setup import Stage

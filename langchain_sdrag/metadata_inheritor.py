@@ -15,8 +15,12 @@ from langchain_sdrag.convert import passages_of
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.effects.steps import Steps
 from sdrag.engine import Audit
-from sdrag.guardrails.chunk_inheritance import Chunk, ParentDocuments, inherit
-from sdrag.guardrails.inheritance import DocumentSection
+from sdrag.guardrails.inheritance import (
+    Chunk,
+    DocumentSection,
+    ParentDocuments,
+    inherit,
+)
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage, is_unnamed

@@ -15,9 +15,9 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_sdrag.convert import passages_of
 from sdrag.guardrails.separation import (
     INSTRUCTION,
+    add_citation_instruction,
     cites_ids,
-    separated,
-    with_citations,
+    join_sources,
 )
 from sdrag.policy import PolicySource
 
@@ -44,7 +44,7 @@ def separated_sources(
     Raises:
         PolicyError: The policy cannot be read.
     """
-    return separated(passages_of(documents), by_id=cites_ids(policy))
+    return join_sources(passages_of(documents), by_id=cites_ids(policy))
 
 
 def separated_prompt(
@@ -61,7 +61,7 @@ def separated_prompt(
     Raises:
         PolicyError: The policy cannot be read.
     """
-    asked = with_citations(instruction, policy)
+    asked = add_citation_instruction(instruction, policy)
     template = ChatPromptTemplate.from_messages(
         [
             ("system", "{separation}\n\n{instruction}"),

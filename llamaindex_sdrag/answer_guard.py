@@ -33,8 +33,7 @@ from llamaindex_sdrag.source_separation import NumberedNode, numbered, unnumbere
 from llamaindex_sdrag.wrapping import LLAMAINDEX, AnswerArguments
 from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.guardrails.answer import DECLINED, Guarded
-from sdrag.guardrails.answer_io import draft_of, report_of
+from sdrag.guardrails.answer_work import DECLINED, Guarded, draft_of, report_of
 from sdrag.guardrails.separation import cites_ids
 from sdrag.pipeline import check_answer
 from sdrag.vocabulary import EVIDENCE_KEY

@@ -16,8 +16,12 @@ from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.effects.steps import Steps
 from sdrag.engine import Audit, keyed_hash
-from sdrag.guardrails.chunk_inheritance import Chunk, ParentDocuments, inherit
-from sdrag.guardrails.inheritance import DocumentSection
+from sdrag.guardrails.inheritance import (
+    Chunk,
+    DocumentSection,
+    ParentDocuments,
+    inherit,
+)
 from sdrag.guardrails.screened import Screened
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage

@@ -31,13 +31,13 @@ from llamaindex_sdrag.convert import passage_of, passages_of
 from sdrag.guardrails.notices import is_notice
 from sdrag.guardrails.separation import (
     INSTRUCTION,
+    add_citation_instruction,
     cites_ids,
+    join_sources,
     label_of,
-    marked,
+    mark_source,
     new_code,
-    restored,
-    separated,
-    with_citations,
+    restore_marks,
 )
 from sdrag.policy import PolicySource
 
@@ -96,7 +96,7 @@ class NumberedNode(TextNode):
         text = super().get_content(metadata_mode)
         if metadata_mode != MetadataMode.LLM:
             return text
-        return marked(text, self._label, self._code)
+        return mark_source(text, self._label, self._code)
 
 
 class SourceSeparator(BaseNodePostprocessor):
@@ -197,7 +197,7 @@ def separated_sources(
     Raises:
         PolicyError: The policy cannot be read.
     """
-    return separated(passages_of(nodes), by_id=cites_ids(policy))
+    return join_sources(passages_of(nodes), by_id=cites_ids(policy))
 
 
 def separated_prompt(
@@ -225,7 +225,7 @@ def separated_prompt(
     Raises:
         PolicyError: The policy cannot be read.
     """
-    asked = with_citations(instruction, policy)
+    asked = add_citation_instruction(instruction, policy)
     parts = (INSTRUCTION, asked, *_ENDS[purpose])
     # The text is whole: chat engines read it alone, and not what was filled in before.
     text = "\n\n".join(filter(None, parts))
@@ -235,12 +235,12 @@ def separated_prompt(
 
 
 def _sources(**values: Any) -> str:
-    return restored(_context(values), unmarked="1")
+    return restore_marks(_context(values), unmarked="1")
 
 
 def _further_sources(**values: Any) -> str:
     """Mend what is read after an answer was begun: without marks it is no source."""
-    return restored(_context(values))
+    return restore_marks(_context(values))
 
 
 def _context(values: Mapping[str, Any]) -> str:

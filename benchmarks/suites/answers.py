@@ -17,7 +17,8 @@ from typing import Any, Literal, NamedTuple
 from benchmarks.suites.json_files import DATA, read_rows
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
-from sdrag.guardrails.answer import Draft, guard
+from sdrag.guardrails.answer import guard
+from sdrag.guardrails.answer_work import Draft
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 

@@ -14,7 +14,7 @@ from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.effects.steps import Steps, search
 from sdrag.engine import Engine, Request
 from sdrag.guardrails import access, staleness
-from sdrag.guardrails.fetch import Fetched, fetch
+from sdrag.guardrails.access import Fetched, fetch
 from sdrag.guardrails.notices import MODEL_FAILED, notice
 from sdrag.guardrails.screened import Retrieval, Screened, stamped
 from sdrag.policy import GUARDS, AccessSection, Policy
@@ -65,7 +65,7 @@ def fetch_allowed(request: Request, engine: Engine) -> Steps[Fetched]:
             request.query,
             wanted=request.limit,
             budget=(section or AccessSection()).budget,
-            check=check,
+            screen=check,
             filters=filters,
             candidates=candidates,
         )

@@ -29,8 +29,8 @@ from sdrag.guarding import (
 )
 from sdrag.guardrails import access
 from sdrag.guardrails import answer as answers
-from sdrag.guardrails.answer import Draft, Guarded
-from sdrag.guardrails.screened import Screened, outward
+from sdrag.guardrails.answer_work import Draft, Guarded
+from sdrag.guardrails.screened import Screened, export_evidence
 from sdrag.policy import Policy
 from sdrag.privacy.identities import pseudonymized
 from sdrag.state import State
@@ -87,7 +87,9 @@ def _release(
     before = (*allowed.decisions, *screened.decisions)
     hidden = pseudonymized(before, reported_ids(chosen, disclosed), setup.key)
     return Disclosure(
-        tuple(outward(passage, policy.metadata.evidence) for passage in leaving),
+        tuple(
+            export_evidence(passage, policy.metadata.evidence) for passage in leaving
+        ),
         (*hidden, *disclosed.decisions, *released.decisions),
     )
 

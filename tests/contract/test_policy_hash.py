@@ -288,7 +288,7 @@ def test_a_policy_shows_no_digest_of_itself():
 
 BARE = {
     "sdrag/policy/document.py": "compared in the process, and hashed again with a key",
-    "sdrag/guardrails/chunk_inheritance.py": "hashed again with a key before it leaves",
+    "sdrag/guardrails/inheritance.py": "hashed again with a key before it leaves",
     "sdrag/embeddings/__init__.py": "of weights that everybody has",
     "sdrag/detectors/local/check_digits.py": "the checksum of a wallet's address",
     "sdrag/testing.py": "of a test's own words",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sdrag.guardrails.answer import Draft, guard
+from sdrag.guardrails.answer import guard
+from sdrag.guardrails.answer_work import Draft
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage
 

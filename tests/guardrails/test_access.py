@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sdrag.effects.steps import Failure, run
 from sdrag.errors import HostError, UsageError
 from sdrag.guardrails import access
+from sdrag.guardrails.access import fetch
 from sdrag.guardrails.conditions import And, Contains, Eq, In, Lte, Or, as_chroma, both
-from sdrag.guardrails.fetch import fetch
 from sdrag.policy import AccessSection
 from sdrag.vocabulary import Passage, Principal
 
@@ -247,7 +247,7 @@ def test_the_store_is_asked_until_enough_is_allowed(
         "q",
         wanted=wanted,
         budget=budget,
-        check=lambda fresh: access.check(fresh, ANA, SECTION),
+        screen=lambda fresh: access.check(fresh, ANA, SECTION),
     )
     screened = ask(steps, search=search)
 
@@ -269,7 +269,7 @@ def test_a_passage_is_checked_once_however_often_it_is_found(ask):
         asked.extend(item.id for item in fresh)
         return (yield from access.check(fresh, ANA, SECTION))
 
-    steps = fetch("q", wanted=None, budget=100, check=check)
+    steps = fetch("q", wanted=None, budget=100, screen=check)
     screened = ask(steps, search=lambda effect, _query: held[: effect.limit or 5])
 
     assert len(screened.passages) == 5

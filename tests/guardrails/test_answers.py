@@ -13,8 +13,8 @@ from langchain_sdrag import AnswerGuard
 from sdrag.effects.prompts import Labelled
 from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError, PolicyError
-from sdrag.guardrails.answer import DECLINED, MOST_CHARACTERS, guard
-from sdrag.guardrails.answer_io import draft_of
+from sdrag.guardrails.answer import MOST_CHARACTERS, guard
+from sdrag.guardrails.answer_work import DECLINED, draft_of
 from sdrag.guardrails.claims import claims
 from sdrag.guardrails.support import Support
 from sdrag.policy import Policy

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sdrag.guardrails.answer import DECLINED
+from sdrag.guardrails.answer_work import DECLINED
 from sdrag.guardrails.contradictions import on_contradiction
 from sdrag.state import open_state
 

@@ -17,7 +17,7 @@ from langchain_sdrag.injection_scanner import InjectionScanner as LangChainScann
 from llamaindex_sdrag.answer_guard import AnswerGuard as LlamaIndexGuard
 from llamaindex_sdrag.injection_scanner import InjectionScanner as LlamaIndexScanner
 from sdrag.errors import UsageError
-from sdrag.guardrails.answer import DECLINED
+from sdrag.guardrails.answer_work import DECLINED
 from sdrag.guardrails.contradictions import on_contradiction
 
 TEXTS = {

@@ -16,7 +16,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import Principal, acting_as
 from sdrag.effects.steps import run
-from sdrag.guardrails.answer import DECLINED, Draft
+from sdrag.guardrails.answer_work import DECLINED, Draft
 from sdrag.pipeline import Engine, Request, check_answer, disclose
 from sdrag.policy import Policy
 from sdrag.state import open_state

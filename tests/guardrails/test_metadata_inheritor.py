@@ -23,7 +23,7 @@ from sdrag import Principal, Span
 from sdrag.effects.steps import run
 from sdrag.errors import UsageError
 from sdrag.guardrails import access
-from sdrag.guardrails.inheritance import DocumentSection, nobodys
+from sdrag.guardrails.inheritance import DocumentSection, tags_for_nobody
 from sdrag.policy import AccessSection
 from sdrag.vocabulary import Passage
 
@@ -175,7 +175,7 @@ def test_without_access_only_the_other_facts_are_inherited(inheriting):
 def test_the_tags_of_nobody_admit_nobody(section, without):
     """Whatever keys the policy looks at, and also where untagged is public."""
     made = AccessSection(**section, without_principal=without)
-    held = [Passage("p", "text", nobodys(made))]
+    held = [Passage("p", "text", tags_for_nobody(made))]
     who = Principal("u", "a", frozenset({"hr"}), 10**6, {"use": "all"})
 
     for principal in (who, Principal("v"), None):

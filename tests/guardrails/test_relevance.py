@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -13,8 +14,11 @@ from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError
 from sdrag.guardrails import relevance
 from sdrag.guardrails.relevance import SCALES, unit
+from sdrag.guardrails.screened import Retrieval
 from sdrag.policy import RelevanceSection
 from sdrag.vocabulary import Passage
+
+ASKED = Retrieval("q", datetime(2026, 3, 1, tzinfo=UTC))
 
 
 def passages(*scores):
@@ -39,7 +43,9 @@ def test_every_store_is_held_to_one_scale(ask, scale, scores, expected):
     """The same floor means the same closeness whatever the store returns."""
     section = RelevanceSection(min_score=0.25, scores=scale)
 
-    assert kept(ask(relevance.screen(passages(*scores), "q", section))) == expected
+    assert (
+        kept(ask(relevance.at_retrieval(passages(*scores), section, ASKED))) == expected
+    )
 
 
 @given(st.sampled_from(sorted(SCALES)), st.floats())
@@ -59,14 +65,14 @@ def embedding(effect, text):
 )
 def test_scores_that_may_be_anything_are_measured(ask, scores):
     """Missing, rising and unbounded scores are replaced by a cosine of our own."""
-    steps = relevance.screen(passages(*scores), "q", RelevanceSection())
+    steps = relevance.at_retrieval(passages(*scores), RelevanceSection(), ASKED)
 
     assert kept(ask(steps, embed=embedding)) == ["0"]
 
 
 def test_a_score_that_cannot_be_had_drops_the_passage(ask):
     """Doubt about relevance withholds."""
-    screened = ask(relevance.screen(passages(None), "q", RelevanceSection()))
+    screened = ask(relevance.at_retrieval(passages(None), RelevanceSection(), ASKED))
 
     assert screened.passages == ()
     assert screened.decisions[0].reason == "score-failed"
@@ -76,7 +82,7 @@ def test_the_cross_encoder_orders_and_judges(ask):
     """Reranked passages carry the reranker's score; logits become probabilities."""
     logits = {"text 0": -3.0, "text 1": 4.0, "text 2": Failure(ModelError("x"))}
     section = RelevanceSection(rerank=True)
-    steps = relevance.screen(passages(0.9, 0.8, 0.7), "q", section)
+    steps = relevance.at_retrieval(passages(0.9, 0.8, 0.7), section, ASKED)
 
     screened = ask(steps, score=lambda _effect, pair: logits[pair[1]])
 
@@ -91,16 +97,19 @@ def test_the_cross_encoder_orders_and_judges(ask):
 def test_too_few_passages_are_none_and_the_chain_can_see_it(ask):
     """Under the least number nothing is returned, with a notice if asked for."""
     section = RelevanceSection(min_passages=2, insufficient="notice")
-    screened = ask(relevance.screen(passages(0.9, 0.1), "q", section))
+    screened = ask(relevance.at_retrieval(passages(0.9, 0.1), section, ASKED))
 
     assert screened.passages == ()
     assert screened.decisions[-1].subject == "query"
-    assert "not enough information" in relevance.notice(section, screened).text
-    assert relevance.notice(RelevanceSection(), screened) is None
+    (notice,) = screened.notices
+    assert "not enough information" in notice.text
+    quiet = RelevanceSection(min_passages=2)
+    steps = relevance.at_retrieval(passages(0.9, 0.1), quiet, ASKED)
+    assert ask(steps).notices == ()
 
 
 def test_no_passages_are_insufficient_too(ask):
     """An empty store is said to be insufficient, not passed over."""
-    screened = ask(relevance.screen([], "q", RelevanceSection()))
+    screened = ask(relevance.at_retrieval([], RelevanceSection(), ASKED))
 
     assert [decision.reason for decision in screened.decisions] == ["insufficient"]

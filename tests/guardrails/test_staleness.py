@@ -7,11 +7,13 @@ from datetime import UTC, date, datetime
 import pytest
 
 from sdrag.guardrails import staleness
+from sdrag.guardrails.screened import Retrieval
 from sdrag.guardrails.staleness import by_recency
 from sdrag.policy import StalenessSection
 from sdrag.vocabulary import Passage
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ASKED = Retrieval("q", NOW)
 SECTION = StalenessSection()
 
 
@@ -41,7 +43,9 @@ def kept(screened):
 )
 def test_a_passage_is_used_through_its_last_day(ask, until, reason):
     """What has expired, or cannot be read, is dropped; a day counts to its end."""
-    screened = ask(staleness.screen(passages({"valid_until": until}), SECTION, now=NOW))
+    screened = ask(
+        staleness.at_retrieval(passages({"valid_until": until}), SECTION, ASKED)
+    )
 
     assert [decision.reason for decision in screened.decisions] == (
         [reason] if reason else []
@@ -65,7 +69,7 @@ def test_only_the_newest_version_of_a_document_is_used(ask, versions, newest):
     """Older versions go; versions that cannot be compared all go."""
     held = passages(*({"document_id": "d", "version": version} for version in versions))
 
-    assert kept(ask(staleness.screen(held, SECTION, now=NOW))) == newest
+    assert kept(ask(staleness.at_retrieval(held, SECTION, ASKED))) == newest
 
 
 def test_documents_do_not_replace_each_other(ask):
@@ -75,14 +79,14 @@ def test_documents_do_not_replace_each_other(ask):
         Passage("1", "text", {"version": 2}, document_id="e"),
     ]
 
-    assert kept(ask(staleness.screen(held, SECTION, now=NOW))) == [0, 1]
+    assert kept(ask(staleness.at_retrieval(held, SECTION, ASKED))) == [0, 1]
 
 
 def test_what_the_host_marks_superseded_goes(ask):
     """The host's own mark needs no other version among the passages."""
     held = passages({"superseded_by": "d2"}, {"superseded_by": ""})
 
-    assert kept(ask(staleness.screen(held, SECTION, now=NOW))) == [1]
+    assert kept(ask(staleness.at_retrieval(held, SECTION, ASKED))) == [1]
 
 
 def test_expired_passages_may_be_kept_with_a_disclaimer(ask):
@@ -90,20 +94,13 @@ def test_expired_passages_may_be_kept_with_a_disclaimer(ask):
     section = StalenessSection(action="disclaim")
     held = passages({"valid_until": "2020-01-01", "updated": "2019-05-04"}, {})
 
-    screened = ask(staleness.screen(held, section, now=NOW))
+    screened = ask(staleness.at_retrieval(held, section, ASKED))
     words = staleness.disclaimer(screened.passages, section, now=NOW)
 
     assert kept(screened) == [0, 1]
     assert [decision.action for decision in screened.decisions] == ["flagged"]
     assert "2019-05-04" in words
     assert "past their date" in words
-
-
-def test_without_its_section_nothing_is_looked_at(ask):
-    """The guard is off until the policy turns it on."""
-    held = passages({"valid_until": "1999-01-01"})
-
-    assert ask(staleness.screen(held, None, now=NOW)).passages == tuple(held)
 
 
 def test_newer_passages_come_first_among_equals():

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from sdrag import Principal
 from sdrag.effects.steps import Reply, run
-from sdrag.guardrails.answer import Draft, guard
+from sdrag.guardrails.answer import guard
+from sdrag.guardrails.answer_work import Draft
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
 from sdrag.state import open_state
@@ -385,7 +386,8 @@ class TestAnyoneWhoOpensTheState:
         program = (
             "import json, sys\n"
             "from datetime import UTC, datetime\n"
-            "from sdrag.guardrails.answer import Draft, guard\n"
+            "from sdrag.guardrails.answer import guard\n"
+            "from sdrag.guardrails.answer_work import Draft\n"
             "from sdrag.policy import Policy\n"
             "from sdrag.state import open_state\n"
             "from sdrag.effects.steps import run\n"

@@ -7,6 +7,10 @@ the store applies before it searches, permissions that a chunk inherits from its
 section at ingest, and a check of each chunk afterwards, against its tags and against
 the host's own authorizer, because "indexing metadata is stale or incorrect".
 
+A store that cannot apply the condition returns what others may see. "Over-retrieve to
+compensate for filtering": `fetch` asks for what is wanted, then for twice that, and so
+on until enough is allowed, the store has no more, or the budget ends.
+
 The rule. Each tag a passage carries must admit the principal; the tenant's must equal
 the principal's own, also where one of them is missing. A passage that carries no tag
 at all is seen by no principal, unless the policy makes untagged passages public. A tag
@@ -16,18 +20,17 @@ can be pushed into the store, since no store can be asked for "missing or equal"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sdrag.effects.steps import Reply, Steps
+from sdrag.effects.steps import Reply, Steps, search
 from sdrag.effects.steps import authorize as ask_host
 from sdrag.errors import SdragError
 from sdrag.guardrails.conditions import And, Condition, Contains, Eq, In, Lte, Or
 from sdrag.guardrails.screened import Screened, dropped
 from sdrag.policy import AccessSection
 from sdrag.vocabulary import Decision, Passage, Principal
-
-__all__ = ["check", "filters", "refusal"]
 
 RULE = "access"
 _NOBODY = Principal("")
@@ -140,7 +143,7 @@ def _objection(
         or _same_tenant(tags.get("tenant"), who, section),
         "roles": "roles" not in tags or _shares(tags["roles"], who.roles),
         "level": "level" not in tags or _reaches(who.level, tags["level"]),
-        "uses": "uses" not in tags or _shares(tags["uses"], _own_uses(who)),
+        "uses": "uses" not in tags or _shares(tags["uses"], _uses_of(who)),
     }
     return next((name for name, admits in admitted.items() if not admits), "")
 
@@ -157,7 +160,7 @@ def _shares(tag: Any, allowed: frozenset[str]) -> bool:
     return any(isinstance(name, str) and name in allowed for name in names)
 
 
-def _own_uses(who: Principal) -> frozenset[str]:
+def _uses_of(who: Principal) -> frozenset[str]:
     use = who.attributes.get("use")
     return frozenset({use}) if isinstance(use, str) else frozenset()
 
@@ -174,3 +177,77 @@ def _either(key: str, values: tuple[str, ...], *, listed: bool) -> Condition:
     if not listed:
         return single
     return Or((single, *(Contains(key, value) for value in values)))
+
+
+Screen = Callable[[Sequence[Passage]], Steps[Screened]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Fetched(Screened):
+    """
+    All that was found and passed the check, in the store's order.
+
+    Args:
+        wanted: How many of them are wanted in the end; None for all.
+    """
+
+    wanted: int | None = None
+
+
+def fetch(
+    query: str,
+    *,
+    wanted: int | None,
+    budget: int,
+    screen: Screen,
+    filters: object = None,
+    candidates: int = 1,
+) -> Steps[Fetched]:
+    """
+    Search until enough passages pass the check, or nothing more can be had.
+
+    Args:
+        query: The question.
+        wanted: How many allowed passages are wanted; as many as the host's retriever
+            returns of its own accord, if None.
+        budget: The most passages asked of the store in one search, or `wanted`.
+        screen: Access control, on passages not yet checked.
+        filters: What the store is asked to hold to.
+        candidates: How many times as many are enough, since they will be ranked anew.
+
+    Returns:
+        What may be seen. Where the budget ended before that was what is wanted, a
+        decision says so, since the store may hold more.
+
+    Raises:
+        SdragError: The retriever failed; nothing is returned on a doubt.
+    """
+    seen: set[tuple[str, str]] = set()
+    kept: list[Passage] = []
+    decisions: list[Decision] = []
+    limit = enough = None if wanted is None else wanted * candidates
+    while True:
+        results = yield from search(query, filters=filters, limit=limit)
+        fresh = _unseen(results, seen)
+        checked = yield from screen(fresh)
+        kept += checked.passages
+        decisions += checked.decisions
+        asked = limit or len(results)
+        wanted, enough = wanted or len(results), enough or len(results)
+        no_more = not fresh or len(results) < asked
+        if len(kept) >= enough or no_more or asked >= budget:
+            if len(kept) < wanted and not no_more:
+                decisions.append(Decision("query", "withheld", RULE, "budget-spent"))
+            return Fetched(tuple(kept), tuple(decisions), wanted=wanted)
+        limit = min(budget, asked * 2)
+
+
+def _unseen(results: Sequence[Passage], seen: set[tuple[str, str]]) -> list[Passage]:
+    """Return the passages that no search before has returned."""
+    fresh = []
+    for passage in results:
+        key = passage.id, passage.text
+        if key not in seen:
+            seen.add(key)
+            fresh.append(passage)
+    return fresh

@@ -3,8 +3,8 @@ The guard after generation: what may be said of an answer, and what is left of i
 
 An answer passes, in this order: it is readable at all; its context was released to the
 one it answers; it holds nothing that redaction withheld, and no guess of it; nothing
-only an injection would have put there; every claim is grounded; every claim is rightly
-cited; no passage contradicts it; and where the policy wants it, it says how fresh its
+only an injection would have put there; every claim is grounded; no passage contradicts
+it; every claim is rightly cited; and where the policy wants it, it says how fresh its
 sources are. Whatever cannot be checked is said to be unchecked: an answer has the
 status `checked` only if every check that the policy asks for was made and passed.
 """
@@ -20,16 +20,14 @@ from datetime import datetime
 
 from sdrag.effects.steps import Steps
 from sdrag.guardrails import staleness
-from sdrag.guardrails.answer_work import DECLINED, AnswerWork, Draft, Guarded, Status
+from sdrag.guardrails.answer_work import AnswerWork, Draft, Guarded, Status
 from sdrag.guardrails.claims import find_citations, is_wordless
 from sdrag.guardrails.notices import sources
-from sdrag.guardrails.withheld import find_withheld, is_of_another, unknown
+from sdrag.guardrails.withheld import find_withheld, has_unknown, is_of_another
 from sdrag.policy import GUARDS, Policy
 from sdrag.state import State
 from sdrag.text.spans import SpanUnion, merge, splice
 from sdrag.vocabulary import Principal, Span
-
-__all__ = ["DECLINED", "Draft", "Guarded", "guard"]
 
 Guesses = Callable[[str], Steps[tuple[Span, ...]]]
 """Finds what an answer says of a type that is withheld, and its context does not."""
@@ -99,22 +97,20 @@ def _cut_withheld(
 
     What is no longer known of was not looked for.
     """
-    policy, text = work.policy, work.text
-    passages = work.draft.passages
-
-    found = find_withheld(passages, text, policy, state) if state else ()
+    policy, text, passages = work.policy, work.text, work.draft.passages
+    spans = find_withheld(passages, text, policy, state) if state else ()
     if guesses is not None:
         guessed = yield from guesses(text)
         cited = SpanUnion(_known_citations(work))
-        found += tuple(span for span in guessed if not cited.contains(span))
-    if found:
+        spans += tuple(span for span in guessed if not cited.contains(span))
+    if spans:
         if policy.disclosure.on_guess == "decline":
             return work.decline("withheld", "not-in-context")
-        cuts = _joined(text, merge(found))
+        cuts = _widened(text, merge(spans))
         work.text = splice(text, cuts, lambda _: policy.disclosure.mark)
         work.note("withheld", "not-in-context", "redacted", len(cuts))
-    not_known = state is not None and unknown(passages, policy, state)
-    if not_known or is_of_another(passages, None, state, by_key=True):
+    in_doubt = state is not None and has_unknown(passages, policy, state)
+    if in_doubt or is_of_another(passages, None, state, by_key=True):
         work.note("withheld", "unchecked", "flagged")
     return None
 
@@ -127,7 +123,7 @@ def _known_citations(work: AnswerWork) -> list[Span]:
     return [mark for mark in marks if mark.of(work.text)[1:-1].strip() in ids]
 
 
-def _joined(text: str, spans: Sequence[Span]) -> list[Span]:
+def _widened(text: str, spans: Sequence[Span]) -> list[Span]:
     """
     Widen cuts to whole words or codes and their initials, and join neighbours.
 
@@ -142,9 +138,9 @@ def _joined(text: str, spans: Sequence[Span]) -> list[Span]:
         if first < last:
             start = min(start, units[first].start)
             end = max(end, units[last - 1].end)
-        said = text[start:end]
-        start += len(said) - len(said.lstrip(_EDGES))
-        end -= len(said) - len(said.rstrip(_EDGES))
+        cut = text[start:end]
+        start += len(cut) - len(cut.lstrip(_EDGES))
+        end -= len(cut) - len(cut.rstrip(_EDGES))
         before = _INITIALS.search(text, max(0, start - _LONGEST_INITIALS), start)
         start = before.start() if before else start
         if joined and not any(map(str.isalnum, text[joined[-1].end : start])):

@@ -1,24 +1,32 @@
-"""What the guards after generation take, share and return."""
+"""
+What the guards after generation take, share and return.
+
+An answer comes as text or, with structured citations, as a mapping or a JSON text of
+`answer` and `citations`. Anything else is passed on unchanged, so that the guard
+declines it.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from sdrag.guardrails.claims import Claim, claims
+from sdrag.guardrails.screened import import_evidence
 from sdrag.policy import Policy
 from sdrag.vocabulary import Action, Confidential, Decision, Passage
 
 if TYPE_CHECKING:
     from sdrag.guardrails.citations import CitationFault
-    from sdrag.guardrails.comparison import Conflict
+    from sdrag.guardrails.contradictions import Conflict
     from sdrag.guardrails.grounding import ClaimSupport
-
-__all__ = ["DECLINED", "AnswerWork", "Draft", "Guarded"]
 
 DECLINED = "This question cannot be answered reliably from the available sources."
 SUBJECT = "answer"
+_MOST_JSON = 200_000
 
 Status = Literal["checked", "annotated", "declined"]
 
@@ -64,6 +72,64 @@ class Guarded(Confidential):
 
     def __repr__(self) -> str:
         return f"Guarded({self.status}, {len(self.text)} characters)"
+
+
+def draft_of(
+    question: str, answer: Any, passages: Sequence[Passage], policy: Policy
+) -> Draft:
+    """Read an answer in the form that the policy's citations ask for."""
+    text, citations = answer, None
+    if policy.citations and policy.citations.format == "structured":
+        parsed = _mapping(answer)
+        if parsed is not None:
+            text, citations = parsed.get("answer"), parsed.get("citations")
+    key = policy.metadata.evidence
+    read = tuple(import_evidence(passage, key) for passage in passages)
+    return Draft(question, text, read, citations)
+
+
+def _mapping(answer: Any) -> Mapping[str, Any] | None:
+    if isinstance(answer, Mapping):
+        return answer
+    if not isinstance(answer, str) or len(answer) > _MOST_JSON:
+        return None
+    try:
+        parsed = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, dict) else None
+
+
+def report_of(guarded: Guarded) -> dict[str, Any]:
+    """Return what the checks came to as plain data, for use next to the answer."""
+    return {
+        "answer": guarded.text,
+        "status": guarded.status,
+        "claims": [
+            {
+                "start": support.claim.span.start,
+                "end": support.claim.span.end,
+                "support": support.score,
+                "passages": list(support.passage_ids),
+            }
+            for support in guarded.supports
+        ],
+        "citations": [
+            {"claim": fault.claim, "fault": fault.fault, "unchecked": fault.unchecked}
+            for fault in guarded.faults
+        ],
+        "conflicts": [
+            {
+                "passage": conflict.left,
+                "claim": conflict.right,
+                "reason": conflict.reason,
+            }
+            for conflict in guarded.conflicts
+        ],
+        "reasons": [
+            f"{decision.rule}:{decision.reason}" for decision in guarded.decisions
+        ],
+    }
 
 
 @dataclass(repr=False)

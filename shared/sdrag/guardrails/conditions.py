@@ -18,20 +18,6 @@ from typing import Any
 
 from sdrag.errors import UsageError
 
-__all__ = [
-    "And",
-    "Condition",
-    "Contains",
-    "Eq",
-    "In",
-    "Lte",
-    "Or",
-    "Scalar",
-    "as_chroma",
-    "both",
-    "unlisted",
-]
-
 Scalar = str | int | float | bool
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}\Z")
 
@@ -150,10 +136,10 @@ def both(ours: Mapping[str, Any], theirs: Mapping[str, Any] | None) -> dict[str,
     return {"$and": [dict(theirs), dict(ours)]} if theirs else dict(ours)
 
 
-def _compound(word: str, parts: tuple[Condition, ...]) -> dict[str, Any]:
+def _compound(operator: str, parts: tuple[Condition, ...]) -> dict[str, Any]:
     """Chroma refuses a compound of one part."""
     inner = [as_chroma(part) for part in parts]
-    return inner[0] if len(inner) == 1 else {word: inner}
+    return inner[0] if len(inner) == 1 else {operator: inner}
 
 
 def _check(key: object, value: object) -> None:

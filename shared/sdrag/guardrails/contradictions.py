@@ -22,9 +22,9 @@ from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.comparison import Conflict, compared
-from sdrag.guardrails.metadata_dates import instant
 from sdrag.guardrails.notices import disagreement, notice
 from sdrag.guardrails.screened import Screened, evidence, stamped
+from sdrag.guardrails.staleness import instant
 from sdrag.policy import ContradictionsSection
 from sdrag.privacy.audit import AuditEvent
 from sdrag.vocabulary import Confidential, Decision, Passage

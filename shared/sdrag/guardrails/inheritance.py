@@ -1,39 +1,44 @@
 """
-What a chunk inherits from its document, at ingest.
+What a chunk inherits from its document and its sections, at ingest.
 
 "Each chunk needs its own access metadata, inherited from its parent document's
 section-level permissions", and "document-level metadata (access permissions,
 publication date, source credibility) is stored at the document level and inherited by
 chunks" (section 3.5). A chunk that touches several sections is as closed as the most
 closed of them: roles, tenants and uses are intersected, the highest level and the
-earliest date of expiry hold. What is left of an empty intersection is nobody, and so is
-who may see a chunk that touches something without a tag, or without a tenant where
-another part has one.
+earliest date of expiry hold. An empty intersection admits nobody. Neither does a chunk
+that touches something without a tag, or without a tenant where another part has one.
+
+A chunk is placed by its text, or by the character at which its splitter says that it
+begins. A chunk that cannot be placed may be of any section, so no principal sees it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
+from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.guardrails.metadata_dates import last_instant
+from sdrag.guardrails.screened import Screened
+from sdrag.guardrails.staleness import last_instant
 from sdrag.policy import AccessSection, Policy
-from sdrag.vocabulary import Span
-
-__all__ = ["NOBODY", "DocumentSection", "inherited", "nobodys"]
+from sdrag.vocabulary import Confidential, Decision, Passage, Span
 
 NOBODY = "sdrag:nobody"
 """Stands in a list of tags that would else be empty; stores refuse those."""
-_ABOVE_ALL = 2**53
-"""A level that nobody has, and that every store can hold."""
+_UNREACHABLE_LEVEL = 2**53
+"""A level that no principal has, and that every store can hold."""
+
+Metadata = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentSection:
     """
-    A stretch of a document with facts of its own.
+    A stretch of a document with metadata of its own.
 
     Args:
         span: In the document's text.
@@ -41,22 +46,128 @@ class DocumentSection:
     """
 
     span: Span
-    metadata: Mapping[str, Any]
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Chunk(Confidential):
+    """
+    A chunk, and where its framework says that it begins in its document.
+
+    Args:
+        passage: The chunk.
+        start: In characters; None where nobody says.
+    """
+
+    passage: Passage
+    start: int | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ParentDocuments(Confidential):
+    """
+    The documents that chunks were cut from.
+
+    Args:
+        documents: By id, whole.
+        sections: By the id of the document; where none is, the document's metadata
+            holds for all of it.
+    """
+
+    documents: Mapping[str, Passage]
+    sections: Mapping[str, Sequence[DocumentSection]] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Name all that a chunk can inherit from them; hash it before it leaves."""
+        digest = blake2b(digest_size=16)
+        for name, document in self.documents.items():
+            sections = [
+                (section.span, sorted(section.metadata.items()))
+                for section in self.sections.get(name, ())
+            ]
+            metadata = sorted(document.metadata.items(), key=str)
+            digest.update(repr((name, document.text, metadata, sections)).encode())
+        return digest.hexdigest()
+
+    def of(self, passage: Passage, keys: Sequence[str]) -> str | None:
+        """Return the id of a chunk's document, if it is one of these."""
+        names = (passage.document_id, *(passage.metadata.get(key) for key in keys))
+        return next((str(name) for name in names if str(name) in self.documents), None)
+
+
+def inherit(
+    chunks: Sequence[Chunk], parents: ParentDocuments, policy: Policy
+) -> Steps[Screened]:
+    """
+    Put over the metadata of each chunk what it inherits.
+
+    Args:
+        chunks: In any order.
+        parents: Of the chunks.
+        policy: Names the keys.
+
+    Returns:
+        All chunks, in their order. A decision names each that could not be placed.
+
+    Raises:
+        UsageError: A tag is of a type that cannot be compared.
+    """
+    yield from ()
+    kept: list[Passage] = []
+    decisions: list[Decision] = []
+    for chunk in chunks:
+        metadata, is_placed = _metadata_for(chunk, parents, policy)
+        merged = {**chunk.passage.metadata, **metadata}
+        kept.append(replace(chunk.passage, metadata=merged))
+        if not is_placed:
+            decisions.append(
+                Decision(chunk.passage.id, "withheld", "access", "unplaced")
+            )
+    return Screened(tuple(kept), tuple(decisions))
+
+
+def _metadata_for(
+    chunk: Chunk, parents: ParentDocuments, policy: Policy
+) -> tuple[dict[str, Any], bool]:
+    """Return what a chunk inherits, and whether it could be placed."""
+    closed = tags_for_nobody(policy.access) if policy.access else {}
+    name = parents.of(chunk.passage, policy.disclosure.document_keys)
+    if name is None:
+        return closed, False
+    document, sections = parents.documents[name], parents.sections.get(name, ())
+    whole = Span(0, max(1, len(document.text)))
+    place = _place(chunk, document.text) if sections else whole
+    # In doubt all sections are touched, and the most closed of them holds.
+    metadata = inherited(place or whole, document.metadata, sections, policy)
+    return (metadata, True) if place else (metadata | closed, False)
+
+
+def _place(chunk: Chunk, text: str) -> Span | None:
+    """Return where a chunk is in the text of its document, if that is certain."""
+    part, start = chunk.passage.text, chunk.start
+    if not part:
+        return None
+    if start is None or start < 0 or text[start : start + len(part)] != part:
+        start = text.find(part)
+        if start < 0 or text.find(part, start + 1) >= 0:
+            return None
+    return Span(start, start + len(part))
 
 
 def inherited(
     chunk: Span,
-    document: Mapping[str, Any],
+    document: Metadata,
     sections: Sequence[DocumentSection],
     policy: Policy,
 ) -> dict[str, Any]:
     """
-    Return the facts that a chunk takes over, to be put over its own metadata.
+    Return the metadata that a chunk takes over, to be put over its own.
 
     Args:
         chunk: Where it is in the document.
         document: The document's metadata.
-        sections: Of the document; where none is, the document's facts hold.
+        sections: Of the document.
         policy: Names the keys.
 
     Raises:
@@ -64,80 +175,79 @@ def inherited(
     """
     touched = [section.metadata for section in sections if section.span.overlaps(chunk)]
     layers = [{**document, **metadata} for metadata in touched] or [dict(document)]
-    if touched and not _covered(chunk, sections):
+    if touched and not _is_covered(chunk, sections):
         layers.append(dict(document))
-    facts: dict[str, Any] = {}
-    for key, join in _joins(policy).items():
+    metadata = {
+        key: document[key]
+        for key in _document_keys(policy)
+        if document.get(key) is not None
+    }
+    for key, combine in _combined_keys(policy).items():
         values = [layer[key] for layer in layers if layer.get(key) is not None]
         if values:
-            facts[key] = join(values)
-    facts |= _closed(layers, policy.access) if policy.access else {}
-    for key in _copied(policy):
-        if document.get(key) is not None:
-            facts[key] = document[key]
-    return facts
+            metadata[key] = combine(values)
+    if policy.access and _mixes_tags(layers, policy.access):
+        metadata |= tags_for_nobody(policy.access)
+    return metadata
 
 
-def _closed(
-    layers: Sequence[Mapping[str, Any]], section: AccessSection
-) -> dict[str, Any]:
-    """Close a chunk where something it touches has no tenant, or another."""
+def _is_covered(chunk: Span, sections: Sequence[DocumentSection]) -> bool:
+    """Say whether every character of a chunk lies in a section."""
+    reached = chunk.start
+    for section in sorted(sections, key=lambda item: item.span):
+        if section.span.start > reached:
+            return False
+        reached = max(reached, section.span.end)
+        if reached >= chunk.end:
+            return True
+    return False
+
+
+def _mixes_tags(layers: Sequence[Metadata], section: AccessSection) -> bool:
+    """Say whether a part has no tag, or no tenant, where another part has one."""
     if section.without_principal == "public":
-        return {}
+        return False
     names = (section.tenant_key, section.roles_key, section.level_key, section.uses_key)
     keys = [key for key in names if key]
     tagged = [any(layer.get(key) is not None for key in keys) for layer in layers]
     tenants = [layer.get(section.tenant_key or "") is not None for layer in layers]
-    mixed = any(tagged) and not all(tagged)
-    if mixed or (any(tenants) and not all(tenants)):
-        return nobodys(section)
-    return {}
+    return any(any(has) and not all(has) for has in (tagged, tenants))
 
 
-def nobodys(section: AccessSection) -> dict[str, Any]:
+def tags_for_nobody(section: AccessSection) -> dict[str, Any]:
     """Return tags that admit nobody, under keys that the policy looks at."""
     listed = [key for key in (section.tenant_key, section.roles_key) if key]
     keys = listed or [key for key in (section.uses_key,) if key]
     if keys or not section.level_key:
         return {key: [NOBODY] for key in keys}
-    return {section.level_key: _ABOVE_ALL}
+    return {section.level_key: _UNREACHABLE_LEVEL}
 
 
-def _joins(policy: Policy) -> dict[str, Any]:
-    """Say how the values of several sections become one, by key."""
-    joins: dict[str, Any] = {}
-    if policy.access:
-        for key in (
-            policy.access.tenant_key,
-            policy.access.roles_key,
-            policy.access.uses_key,
-        ):
-            if key:
-                joins[key] = _common
-        if policy.access.level_key:
-            joins[policy.access.level_key] = _highest
+def _combined_keys(policy: Policy) -> dict[str, Callable[[list[Any]], Any]]:
+    """Say by key how the values of several sections become one."""
+    combined: dict[str, Callable[[list[Any]], Any]] = {}
+    if access := policy.access:
+        tags = (access.tenant_key, access.roles_key, access.uses_key)
+        combined |= {key: _intersect for key in tags if key}
+        if access.level_key:
+            combined[access.level_key] = _highest
     if policy.staleness:
-        joins[policy.staleness.valid_until_key] = _earliest
-    return joins
+        combined[policy.staleness.valid_until_key] = _earliest
+    return combined
 
 
-def _copied(policy: Policy) -> list[str]:
-    """Name the facts that belong to the document as a whole."""
+def _document_keys(policy: Policy) -> list[str]:
+    """Name the metadata that belongs to the document as a whole."""
     keys: list[str] = []
-    if policy.staleness:
-        keys += [
-            policy.staleness.updated_key,
-            policy.staleness.version_key,
-            policy.staleness.superseded_by_key,
-            policy.staleness.document_key,
-        ]
-    if policy.contradictions:
-        keys += [policy.contradictions.authority_key, policy.contradictions.updated_key]
-        keys.append(policy.contradictions.topic_key)
+    if stale := policy.staleness:
+        keys += [stale.updated_key, stale.version_key]
+        keys += [stale.superseded_by_key, stale.document_key]
+    if conflict := policy.contradictions:
+        keys += [conflict.authority_key, conflict.updated_key, conflict.topic_key]
     return keys
 
 
-def _common(values: list[Any]) -> Any:
+def _intersect(values: list[Any]) -> Any:
     """Intersect tags; a single value stays unchanged."""
     if all(value == values[0] for value in values):
         return values[0]
@@ -165,20 +275,8 @@ def _highest(values: list[Any]) -> Any:
 
 
 def _earliest(values: list[Any]) -> Any:
-    """The first to expire; what cannot be read is kept, since it is doubt."""
+    """Return the first to expire; what cannot be read is kept, since it is doubt."""
     unreadable = [value for value in values if last_instant(value) is None]
     if unreadable:
         return unreadable[0]
     return min(values, key=lambda value: last_instant(value) or value)
-
-
-def _covered(chunk: Span, sections: Sequence[DocumentSection]) -> bool:
-    """Say whether every character of a chunk lies in a section."""
-    reached = chunk.start
-    for section in sorted(sections, key=lambda item: item.span):
-        if section.span.start > reached:
-            return False
-        reached = max(reached, section.span.end)
-        if reached >= chunk.end:
-            return True
-    return False

@@ -14,16 +14,6 @@ from collections.abc import Iterable, Sequence
 
 from sdrag.vocabulary import EVIDENCE_KEY, Passage
 
-__all__ = [
-    "INSUFFICIENT",
-    "MODEL_FAILED",
-    "disagreement",
-    "is_notice",
-    "lifted",
-    "notice",
-    "sources",
-]
-
 INSUFFICIENT = (
     "There is not enough information in the documents to answer this question."
 )
@@ -71,18 +61,17 @@ def disagreement(opposed: Iterable[Pair], unchecked: Iterable[Pair]) -> str:
         opposed: That contradict each other.
         unchecked: Of which it could not be said.
     """
-    said = ((_DISAGREE, opposed), (_UNCHECKED, unchecked))
-    named = [
+    listed = [
         (words, "; ".join(f"{left} and {right}" for left, right in sorted(set(pairs))))
-        for words, pairs in said
+        for words, pairs in ((_DISAGREE, opposed), (_UNCHECKED, unchecked))
     ]
-    return " ".join(words.format(pairs=pairs) for words, pairs in named if pairs)
+    return " ".join(words.format(pairs=pairs) for words, pairs in listed if pairs)
 
 
 def is_notice(passage: Passage) -> bool:
     """Say whether a passage holds the fixed words and nothing else."""
-    found, rest = lifted(passage.text)
-    return bool(found) and not rest
+    notices, rest = split_notices(passage.text)
+    return bool(notices) and not rest
 
 
 def sources(passages: Sequence[Passage]) -> tuple[Passage, ...]:
@@ -90,7 +79,7 @@ def sources(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     return tuple(passage for passage in passages if not is_notice(passage))
 
 
-def lifted(text: str) -> tuple[str, str]:
+def split_notices(text: str) -> tuple[str, str]:
     """Take the fixed words out of a text; return them, and what is left."""
-    found = " ".join(_NOTICE.findall(text))
-    return found, _NOTICE.sub("", text).strip() if found else text
+    notices = " ".join(_NOTICE.findall(text))
+    return notices, _NOTICE.sub("", text).strip() if notices else text

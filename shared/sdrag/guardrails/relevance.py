@@ -23,20 +23,10 @@ from typing import Literal
 
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, embed, score
 from sdrag.errors import SdragError
-from sdrag.guardrails import notices
+from sdrag.guardrails.notices import INSUFFICIENT, notice
 from sdrag.guardrails.screened import Retrieval, Screened
 from sdrag.policy import RelevanceSection
 from sdrag.vocabulary import SCORE_DIGITS, Decision, Passage
-
-__all__ = [
-    "SCALES",
-    "Scale",
-    "at_retrieval",
-    "looks_similar",
-    "notice",
-    "screen",
-    "unit",
-]
 
 RULE = "relevance"
 
@@ -44,60 +34,30 @@ RULE = "relevance"
 def at_retrieval(
     passages: Sequence[Passage], section: RelevanceSection, retrieval: Retrieval
 ) -> Steps[Screened]:
-    """Drop what is too far from the question, and say so where too little is left."""
-    screened = yield from screen(passages, retrieval.query, section)
-    told = notice(section, screened)
-    return replace(screened, notices=(told,) if told else ())
-
-
-def screen(
-    passages: Sequence[Passage], query: str, section: RelevanceSection | None
-) -> Steps[Screened]:
     """
     Drop what lies under the floor; nothing remains where too little does.
-
-    Args:
-        passages: In the store's order.
-        query: The question.
-        section: None: nothing is looked at.
 
     Returns:
         With reranking, passages in the new order that carry their new score, from 0
         to 1; else order and scores are the host's. A decision with the subject
-        `query` and the reason `insufficient` says that there is not enough.
+        `query` and the reason `insufficient` says that there is not enough, and so
+        does a notice, where the policy wants one.
     """
-    if section is None:
-        return Screened(tuple(passages))
-    scored = yield from _scored(passages, query, section)
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    for passage, value in scored:
+    for passage, value in (yield from _scored(passages, retrieval.query, section)):
         if value is not None and value >= section.min_score:
             kept.append(replace(passage, score=value) if section.rerank else passage)
             continue
         reason = "score-failed" if value is None else "below-floor"
         decisions.append(Decision(passage.id, "dropped", RULE, reason))
-    if len(kept) < section.min_passages:
-        decisions += [
-            Decision(item.id, "dropped", RULE, "insufficient") for item in kept
-        ]
-        decisions.append(Decision("query", "withheld", RULE, "insufficient"))
-        kept = []
-    return Screened(tuple(kept), tuple(decisions))
-
-
-def notice(section: RelevanceSection, screened: Screened) -> Passage | None:
-    """
-    Return the passage that tells the host's chain that there is not enough.
-
-    Args:
-        section: Says whether the host wants one.
-        screened: What `screen` returned.
-    """
-    short = any(decision.reason == "insufficient" for decision in screened.decisions)
-    if section.insufficient == "empty" or not short:
-        return None
-    return notices.notice("insufficient", notices.INSUFFICIENT)
+    if len(kept) >= section.min_passages:
+        return Screened(tuple(kept), tuple(decisions))
+    decisions += [Decision(item.id, "dropped", RULE, "insufficient") for item in kept]
+    decisions.append(Decision("query", "withheld", RULE, "insufficient"))
+    told = section.insufficient == "notice"
+    notices = (notice("insufficient", INSUFFICIENT),) if told else ()
+    return Screened((), tuple(decisions), notices)
 
 
 def _scored(

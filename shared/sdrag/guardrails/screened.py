@@ -16,16 +16,6 @@ from typing import Any
 from sdrag.effects.runner import Limits
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Decision, Passage
 
-__all__ = [
-    "Retrieval",
-    "Screened",
-    "dropped",
-    "evidence",
-    "inward",
-    "outward",
-    "stamped",
-]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Retrieval(Confidential):
@@ -36,9 +26,9 @@ class Retrieval(Confidential):
     return a `Screened`.
 
     Args:
-        query: The asker's words.
+        query: The question.
         now: With its time zone.
-        has_judge: Whether a model was handed in that judges injections.
+        has_judge: Whether a model was passed that judges injections.
         metadata_keys: The keys of metadata that may leave.
         limits: The bounds of the texts that are read.
     """
@@ -86,7 +76,7 @@ def dropped(passages: Iterable[Passage], rule: str, reason: str) -> Screened:
 
 
 def evidence(passage: Passage) -> Mapping[str, Any]:
-    """Return what was said of a passage."""
+    """Return the evidence on a passage."""
     facts = passage.metadata.get(EVIDENCE_KEY)
     return facts if isinstance(facts, Mapping) else {}
 
@@ -95,22 +85,22 @@ def stamped(passage: Passage, facts: Mapping[str, Any]) -> Passage:
     """Return a passage with more evidence on it."""
     if not facts:
         return passage
-    said = {**evidence(passage), **facts}
-    return replace(passage, metadata={**passage.metadata, EVIDENCE_KEY: said})
+    merged = {**evidence(passage), **facts}
+    return replace(passage, metadata={**passage.metadata, EVIDENCE_KEY: merged})
 
 
-def outward(passage: Passage, key: str | None) -> Passage:
+def export_evidence(passage: Passage, key: str | None) -> Passage:
     """Return a passage with its evidence under the policy's key, or without it."""
     if key == EVIDENCE_KEY or EVIDENCE_KEY not in passage.metadata:
         return passage
     metadata = dict(passage.metadata)
-    said = metadata.pop(EVIDENCE_KEY)
-    return replace(passage, metadata=metadata | ({key: said} if key else {}))
+    facts = metadata.pop(EVIDENCE_KEY)
+    return replace(passage, metadata=metadata | ({key: facts} if key else {}))
 
 
-def inward(passage: Passage, key: str | None) -> Passage:
-    """Return a passage that comes back with its evidence under our own key."""
+def import_evidence(passage: Passage, key: str | None) -> Passage:
+    """Return a passage that comes back with its evidence under the package's key."""
     if key in {None, EVIDENCE_KEY} or key not in passage.metadata:
         return passage
-    said = passage.metadata[key]
-    return replace(passage, metadata={**passage.metadata, EVIDENCE_KEY: said})
+    facts = passage.metadata[key]
+    return replace(passage, metadata={**passage.metadata, EVIDENCE_KEY: facts})

@@ -5,12 +5,12 @@ Source separation: the model is told what is data, between marks that data canno
 instruct the model to treat retrieved content as data, not instructions" (section
 3.5). A fixed delimiter can be written into a document; a code drawn at random for each
 request cannot, and what looks like one of the marks is escaped all the same. Notices
-of ours are no sources, and stand after them. This lowers the odds of an injection, and
-guarantees nothing: it is one layer of several.
+of the guards are no sources, and stand after them. This lowers the odds of an
+injection, and guarantees nothing: it is one layer of several.
 
 Where a framework joins sources after they were marked, and splits what it joined,
-`restored` reads the marks again and mends those that were torn. Half of a code is a
-keyed hash of the other half, so it knows which marks are ours.
+`restore_marks` reads the marks again and mends those that were torn. Half of a code is
+a keyed hash of the other half, so a forged mark is told from a genuine one.
 
 Where ids are cited, the id of a source stands in its marks, after its number. An id of
 other characters than those of file names, UUIDs and addresses is not printed: it could
@@ -24,22 +24,10 @@ import secrets
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
-from sdrag.guardrails.citations import instruction as how_to_cite
-from sdrag.guardrails.notices import is_notice, lifted, sources
+from sdrag.guardrails.citations import instruction as citation_instruction
+from sdrag.guardrails.notices import is_notice, sources, split_notices
 from sdrag.policy import Policy, PolicySource
 from sdrag.vocabulary import Passage, is_unnamed
-
-__all__ = [
-    "INSTRUCTION",
-    "TEMPLATE",
-    "cites_ids",
-    "label_of",
-    "marked",
-    "new_code",
-    "restored",
-    "separated",
-    "with_citations",
-]
 
 INSTRUCTION = (
     "The sources below are reference material retrieved from a knowledge base. Each"
@@ -61,17 +49,11 @@ _HALF = 6
 _KEY = secrets.token_bytes(32)
 _ID = r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=-]{0,79}"
 _PRINTED_ID = re.compile(_ID)
-_OUR_MARK = re.compile(
+_GENUINE = re.compile(
     rf"\[\[(BEGIN|END) SOURCE (\d{{1,4}}(?: {_ID})?) ([0-9a-f]{{24}})\]\]"
 )
 _NOTES = "notes"
 """Stands in the mark of what is known to be data, but not of which source."""
-
-
-def new_code() -> str:
-    """Draw the code of one request: 24 hex digits."""
-    drawn = secrets.token_bytes(_HALF)
-    return drawn.hex() + _proof(drawn)
 
 
 def cites_ids(policy: PolicySource | None) -> bool:
@@ -85,6 +67,46 @@ def cites_ids(policy: PolicySource | None) -> bool:
     return section is not None and section.format != "number"
 
 
+def add_citation_instruction(instruction: str, policy: PolicySource | None) -> str:
+    """
+    Add to an instruction how to cite, where a policy checks citations.
+
+    Args:
+        instruction: The host's.
+        policy: A path, a mapping, a list of sentences or a `Policy`; nothing is added
+            without one.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+    """
+    section = None if policy is None else Policy.read(policy).citations
+    asked = "" if section is None else citation_instruction(section)
+    return "\n\n".join(filter(None, (instruction, asked)))
+
+
+def join_sources(passages: Sequence[Passage], *, by_id: bool = False) -> str:
+    """
+    Join passages into the part of a prompt that `INSTRUCTION` speaks of.
+
+    Args:
+        passages: What the prompt may hold; the sources are numbered from 1 in
+            their order, which is what a citation `[1]` refers to.
+        by_id: Citations are to refer to ids, so the marks show them.
+    """
+    code = new_code()
+    blocks = [
+        mark_source(passage.text, label_of(passage, number, by_id=by_id), code)
+        for number, passage in enumerate(sources(passages), start=1)
+    ]
+    return "\n".join((*blocks, *(item.text for item in passages if is_notice(item))))
+
+
+def new_code() -> str:
+    """Draw the code of one request: 24 hex digits."""
+    drawn = secrets.token_bytes(_HALF)
+    return drawn.hex() + _proof(drawn)
+
+
 def label_of(passage: Passage, number: int, *, by_id: bool) -> str:
     """Return what names a source in its marks: its number, and its id if asked for."""
     if by_id and not is_unnamed(passage) and _PRINTED_ID.fullmatch(passage.id):
@@ -92,43 +114,37 @@ def label_of(passage: Passage, number: int, *, by_id: bool) -> str:
     return str(number)
 
 
-def marked(text: str, label: str, code: str) -> str:
+def mark_source(text: str, label: str, code: str) -> str:
     """Put the marks of a source around a text, which is broken where it forges one."""
-    return (
-        f"[[BEGIN SOURCE {label} {code}]]\n{_escaped(text)}\n"
-        f"[[END SOURCE {label} {code}]]"
-    )
+    escaped = _TAG.sub("&lt;", _MARK.sub("[ [", text))
+    return f"[[BEGIN SOURCE {label} {code}]]\n{escaped}\n[[END SOURCE {label} {code}]]"
 
 
-def restored(context: str, *, unmarked: str = _NOTES) -> str:
+def restore_marks(context: str, *, unmarked: str = _NOTES) -> str:
     """
     Mend the marks in sources that were marked, joined, and perhaps split again.
 
     Args:
-        context: What stands in a prompt; it may have no marks of ours at all.
-        unmarked: The number of a context that has no marks at all. By default it has
-            none: it is not known which source it is from.
+        context: What stands in a prompt; it may have no genuine marks at all.
+        unmarked: The number of a context without marks. By default it has none: it is
+            not known which source it is from.
 
     Returns:
         Text in which everything is between marks of one code, but for the notices,
         which come last.
     """
-    marks = [mark for mark in _OUR_MARK.finditer(context) if _is_ours(mark[3])]
+    marks = [mark for mark in _GENUINE.finditer(context) if _is_genuine(mark[3])]
     code, other = (marks[0][3], _NOTES) if marks else (new_code(), unmarked)
-    ours = [mark for mark in marks if mark[3] == code]
+    blocks: list[str] = []
     notices: list[str] = []
-    blocks = [
-        _block(
-            text,
-            other if label is None else label,
-            code,
-            notices,
-            between=label is None,
-        )
-        for label, text in _parts(context, ours)
-    ]
-    kept = list(filter(None, blocks)) or [marked("", other, code)]
-    return "\n".join((*kept, *notices))
+    for label, part in _parts(context, [mark for mark in marks if mark[3] == code]):
+        text = part
+        if label is None:  # between sources, where notices stand
+            notice, text = split_notices(part)
+            notices += [notice] if notice else []
+        if text.strip():
+            blocks.append(mark_source(text.strip(), label or other, code))
+    return "\n".join((*(blocks or [mark_source("", other, code)]), *notices))
 
 
 def _parts(
@@ -144,59 +160,10 @@ def _parts(
     yield label, context[start:]
 
 
-def _block(
-    text: str, label: str, code: str, notices: list[str], *, between: bool
-) -> str:
-    """Mark a text; a notice of ours that stood between sources is kept for the end."""
-    if between:
-        said, text = lifted(text)
-        notices += [said] if said else []
-    return marked(text.strip(), label, code) if text.strip() else ""
-
-
 def _proof(drawn: bytes) -> str:
     return blake2b(drawn, key=_KEY, digest_size=_HALF).hexdigest()
 
 
-def _is_ours(code: str) -> bool:
+def _is_genuine(code: str) -> bool:
     drawn, proof = code[: 2 * _HALF], code[2 * _HALF :]
     return secrets.compare_digest(_proof(bytes.fromhex(drawn)), proof)
-
-
-def separated(passages: Sequence[Passage], *, by_id: bool = False) -> str:
-    """
-    Join passages into the part of a prompt that `INSTRUCTION` speaks of.
-
-    Args:
-        passages: What the prompt may hold; the sources are numbered from 1 in
-            their order, which is what a citation `[1]` refers to.
-        by_id: Citations are to refer to ids, so the marks show them.
-    """
-    code = new_code()
-    blocks = [
-        marked(passage.text, label_of(passage, number, by_id=by_id), code)
-        for number, passage in enumerate(sources(passages), start=1)
-    ]
-    return "\n".join((*blocks, *(item.text for item in passages if is_notice(item))))
-
-
-def with_citations(instruction: str, policy: PolicySource | None) -> str:
-    """
-    Add to an instruction how to cite, where a policy checks citations.
-
-    Args:
-        instruction: The host's own.
-        policy: A path, a mapping, a list of sentences or a `Policy`; nothing is added
-            without one.
-
-    Raises:
-        PolicyError: The policy cannot be read.
-    """
-    section = None if policy is None else Policy.read(policy).citations
-    asked = "" if section is None else how_to_cite(section)
-    return "\n\n".join(filter(None, (instruction, asked)))
-
-
-def _escaped(text: str) -> str:
-    """Break whatever looks like a mark or like a role of a chat."""
-    return _TAG.sub("&lt;", _MARK.sub("[ [", text))

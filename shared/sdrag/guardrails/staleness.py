@@ -6,7 +6,7 @@ different source" (section 3.5). Three facts of a document, which its chunks inh
 ingest, decide: until when it is valid, which version it is, and whether the host has
 marked it superseded. It runs after access control, so that the newest version is the
 newest the principal may see. A date or a version that cannot be read is doubt, and
-doubt drops the passage.
+doubt drops the passage. A date is ISO 8601 in words, or what a loader made of it.
 """
 
 from __future__ import annotations
@@ -15,35 +15,39 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from itertools import pairwise
 from typing import Any
 
 from sdrag.effects.steps import Steps
-from sdrag.guardrails.metadata_dates import instant, last_instant
 from sdrag.guardrails.screened import Retrieval, Screened, evidence
 from sdrag.policy import StalenessSection
-from sdrag.vocabulary import Decision, Passage
-
-__all__ = [
-    "at_retrieval",
-    "by_recency",
-    "disclaimer",
-    "facts",
-    "ranked_at_retrieval",
-    "screen",
-]
+from sdrag.vocabulary import Action, Decision, Passage
 
 RULE = "staleness"
 _NUMBERS = re.compile(r"v?(\d{1,9}(?:[._]\d{1,9}){0,5})\Z", re.IGNORECASE)
+_DAY_ONLY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+_DAY_SECONDS = 86_400.0
 _Order = tuple[str, tuple[float, ...]]
 
 
 def at_retrieval(
     passages: Sequence[Passage], section: StalenessSection, retrieval: Retrieval
 ) -> Steps[Screened]:
-    """Drop what is out of date."""
-    return (yield from screen(passages, section, now=retrieval.now))
+    """Drop what is out of date, or flag it where the policy prefers a disclaimer."""
+    yield from ()
+    replaced = _replaced(passages, section)
+    kept: list[Passage] = []
+    decisions: list[Decision] = []
+    for index, passage in enumerate(passages):
+        reason = replaced.get(index) or _expired(passage, section, retrieval.now)
+        is_flagged = reason == "expired" and section.action == "disclaim"
+        if is_flagged or not reason:
+            kept.append(passage)
+        if reason:
+            action: Action = "flagged" if is_flagged else "dropped"
+            decisions.append(Decision(passage.id, action, RULE, reason))
+    return Screened(tuple(kept), tuple(decisions))
 
 
 def ranked_at_retrieval(
@@ -59,35 +63,6 @@ def ranked_at_retrieval(
     return Screened(by_recency(passages, section, now=retrieval.now))
 
 
-def screen(
-    passages: Sequence[Passage], section: StalenessSection | None, *, now: datetime
-) -> Steps[Screened]:
-    """
-    Drop what is out of date, or flag it where the policy prefers a disclaimer.
-
-    Args:
-        passages: What the principal may see.
-        section: None: nothing is looked at.
-        now: With its time zone.
-    """
-    yield from ()
-    if section is None:
-        return Screened(tuple(passages))
-    replaced = _replaced(passages, section)
-    kept: list[Passage] = []
-    decisions: list[Decision] = []
-    for index, passage in enumerate(passages):
-        reason = replaced.get(index) or _expired(passage, section, now)
-        if not reason:
-            kept.append(passage)
-        elif reason == "expired" and section.action == "disclaim":
-            kept.append(passage)
-            decisions.append(Decision(passage.id, "flagged", RULE, reason))
-        else:
-            decisions.append(Decision(passage.id, "dropped", RULE, reason))
-    return Screened(tuple(kept), tuple(decisions))
-
-
 def facts(
     passage: Passage, section: StalenessSection | None, *, now: datetime
 ) -> dict[str, Any]:
@@ -95,8 +70,8 @@ def facts(
     if section is None:
         return {}
     updated = instant(passage.metadata.get(section.updated_key))
-    said: dict[str, Any] = {"updated": updated.date().isoformat()} if updated else {}
-    return said | ({"expired": True} if _expired(passage, section, now) else {})
+    known: dict[str, Any] = {"updated": updated.date().isoformat()} if updated else {}
+    return known | ({"expired": True} if _expired(passage, section, now) else {})
 
 
 def disclaimer(
@@ -111,17 +86,17 @@ def disclaimer(
         One or two sentences, or nothing where no passage says when it was updated
         and none has expired. It holds no text but dates.
     """
-    said = [
+    known = [
         {**facts(passage, section, now=now), **evidence(passage)}
         for passage in passages
     ]
-    known = [date for item in said if (date := instant(item.get("updated")))]
+    dates = [day for item in known if (day := instant(item.get("updated")))]
     parts = []
-    if known:
-        oldest, newest = (date.date().isoformat() for date in (min(known), max(known)))
+    if dates:
+        oldest, newest = (day.date().isoformat() for day in (min(dates), max(dates)))
         when = f"on {newest}" if oldest == newest else f"between {oldest} and {newest}"
         parts.append(f"This information is based on documents last updated {when}.")
-    if any(item.get("expired") for item in said):
+    if any(item.get("expired") for item in known):
         parts.append("Some of these documents are past their date of validity.")
     return " ".join(parts)
 
@@ -173,8 +148,8 @@ def _order(version: Any) -> _Order | None:
     if isinstance(version, str) and (match := _NUMBERS.match(version.strip())):
         parts = re.split(r"[._]", match.group(1))
         return "number", _stripped(tuple(float(part) for part in parts))
-    date = instant(version)
-    return ("date", (date.timestamp(),)) if date else None
+    day = instant(version)
+    return ("date", (day.timestamp(),)) if day else None
 
 
 def _stripped(parts: tuple[float, ...]) -> tuple[float, ...]:
@@ -184,11 +159,8 @@ def _stripped(parts: tuple[float, ...]) -> tuple[float, ...]:
     return parts
 
 
-_DAY = 86_400.0
-
-
 def by_recency(
-    passages: Sequence[Passage], section: StalenessSection | None, *, now: datetime
+    passages: Sequence[Passage], section: StalenessSection, *, now: datetime
 ) -> tuple[Passage, ...]:
     """
     Order passages by score and age.
@@ -199,12 +171,12 @@ def by_recency(
         section: Gives the half-life; without one, the order stays.
         now: With its time zone.
     """
-    if section is None or section.recency_half_life_days is None or not passages:
+    if section.recency_half_life_days is None or not passages:
         return tuple(passages)
     dates = [instant(passage.metadata.get(section.updated_key)) for passage in passages]
     ages = [
-        None if date is None else max(0.0, (now - date).total_seconds() / _DAY)
-        for date in dates
+        None if day is None else max(0.0, (now - day).total_seconds() / _DAY_SECONDS)
+        for day in dates
     ]
     oldest = max((age for age in ages if age is not None), default=0.0)
     half_life, merits = section.recency_half_life_days, _merits(passages)
@@ -226,3 +198,40 @@ def _merits(passages: Sequence[Passage]) -> list[float]:
     if falls and len(known) == len(scores):
         return known
     return [1.0 / (1 + place) for place in range(len(passages))]
+
+
+def instant(value: Any) -> datetime | None:
+    """
+    Read a date or a time; a day is its first instant, a time without zone is UTC.
+
+    Args:
+        value: ISO 8601, a `date` or `datetime`, or seconds since 1970.
+
+    Returns:
+        None where it cannot be read.
+    """
+    try:
+        if isinstance(value, str):
+            return _zoned(datetime.fromisoformat(value.strip()))
+        if isinstance(value, datetime):
+            return _zoned(value)
+        if isinstance(value, date):
+            return datetime.combine(value, time.min, tzinfo=UTC)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, tz=UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return None
+
+
+def last_instant(value: Any) -> datetime | None:
+    """Read a date or a time like `instant`; a day is its last instant."""
+    read = instant(value)
+    day = not isinstance(value, datetime) and isinstance(value, date)
+    if read and (day or (isinstance(value, str) and _DAY_ONLY.match(value.strip()))):
+        return datetime.combine(read.date(), time.max, tzinfo=UTC)
+    return read
+
+
+def _zoned(value: datetime) -> datetime:
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
