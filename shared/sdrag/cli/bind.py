@@ -5,31 +5,38 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sdrag.cli.chunks import Chunks, chunks_in
 from sdrag.cli.common import (
     LOCAL,
     AsJson,
     KeyFile,
+    Llm,
     RunOn,
     SpillFolder,
-    chat_model,
+    llm_of,
     progress_bar,
+    show_json,
 )
 from sdrag.cli.ray_engine import check_engine
 from sdrag.effects.batches import batched
-from sdrag.errors import UsageError
+from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.policy import Policy
+from sdrag.vocabulary import Passage
 
-__all__ = ["bind"]
+if TYPE_CHECKING:
+    from sdrag.state import State
 
 _AT_ONCE = 1000
+_DATABASE = "chroma.sqlite3"
+_DOCUMENT_KEYS = ("document_id", "source", "doc_id", "ref_doc_id")
 
 
 def bind(
@@ -38,8 +45,12 @@ def bind(
         list[Path] | None,
         typer.Argument(help="Chunks, .jsonl or .parquet: id, text, metadata."),
     ] = None,
-    chroma: Annotated[Path | None, typer.Option(help="A folder of Chroma.")] = None,
-    collection: Annotated[str, typer.Option(help="Of the folder.")] = "langchain",
+    chroma: Annotated[
+        Path | None, typer.Option(help="Read the chunks of a Chroma folder instead.")
+    ] = None,
+    collection: Annotated[
+        str, typer.Option(help="The collection in the Chroma folder.")
+    ] = "langchain",
     state: Annotated[
         str | None,
         typer.Option(
@@ -47,9 +58,7 @@ def bind(
         ),
     ] = None,
     key: KeyFile = None,
-    llm: Annotated[
-        str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
-    ] = "local",
+    llm: Llm = LOCAL,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count the work, and write nothing.")
     ] = False,
@@ -68,22 +77,38 @@ def bind(
     rules = Policy.read(policy)
     if (chroma is None) == (not paths):
         raise UsageError("Give files of chunks, or --chroma and --collection.")
-    source = chunks_in(paths or (), chroma, collection)
+    source = _opened(paths or (), chroma, collection)
     if not source.count:
         raise UsageError("There is no chunk to bind.", hint="See `--help`.")
     if dry_run:
-        _print(_count(rules, source, has_model=llm != LOCAL), as_json=as_json)
-        return
-    if state is None:
+        result = _count(rules, source, has_model=llm != LOCAL)
+    elif state is None:
         raise UsageError("--state names what is written.")
-    if engine == LOCAL:
-        found = _bound(rules, source, (state, key), llm)
     else:
-        found = _bound_on_ray(rules, source, (state, key), ray_spill)
-    _print(found, as_json=as_json)
+        from sdrag.state import open_state
+
+        started, model = perf_counter(), llm_of(llm)
+        opened = open_state(state, key=key)
+        with progress_bar("Binding", source.count) as update:
+            if engine == LOCAL:
+                result = _bound(rules, source, opened, model, update)
+            else:
+                result = _bound_on_ray(rules, source, opened, ray_spill, update)
+        result["seconds"] = round(perf_counter() - started, 3)
+    for name, value in result.items():
+        typer.echo(f"{name}: {value}")
+    show_json(result, wanted=as_json)
 
 
-def _count(rules: Policy, source: Chunks, *, has_model: bool) -> dict[str, float | int]:
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The chunks of an index, in its order."""
+
+    count: int
+    passages: Callable[[], Iterator[Passage]]
+
+
+def _count(rules: Policy, source: _Source, *, has_model: bool) -> dict[str, Any]:
     """Count the chunks, their documents and the model's calls for whole documents."""
     from sdrag.disclosure.texts import with_documents
 
@@ -100,34 +125,41 @@ def _count(rules: Policy, source: Chunks, *, has_model: bool) -> dict[str, float
 
 
 def _bound(
-    rules: Policy, source: Any, state: tuple[str, Path | None], llm: str
-) -> dict[str, float | int]:
+    rules: Policy,
+    source: _Source,
+    state: State,
+    model: dict[str, Any],
+    update: Callable[[int, int], None],
+) -> dict[str, Any]:
     from sdrag.disclosure import Ingested
-    from sdrag.effects.runner import PortRunner, Ports
+    from sdrag.effects.runner import Port, PortRunner, Ports
     from sdrag.effects.steps import run
     from sdrag.embeddings import installed
     from sdrag.pipeline import Engine
     from sdrag.pipeline import bind as bind_passages
-    from sdrag.state import open_state
     from sdrag.wrapper_setup import local_embeddings
 
-    asked, complete = _model(llm)
-    asked["has_embeddings"] = installed()
-    where, key = state
-    opened = open_state(where, key=key)
-    engine = Engine.build(rules, state=opened, releasing=False, **asked)
-    runner = PortRunner(Ports(complete=complete, embed=local_embeddings()))
-    started, done = perf_counter(), Ingested()
-    with progress_bar("Binding", source.count) as tell:
-        for some in batched(source.passages(), _AT_ONCE):
-            before = done.passages
+    complete = model.pop("complete", None)
+    engine = Engine.build(
+        rules,
+        state=state,
+        releasing=False,
+        has_model=complete is not None,
+        has_embeddings=installed(),
+        **model,
+    )
+    ports = Ports(
+        complete=Port(complete) if complete else None, embed=local_embeddings()
+    )
+    runner, done = PortRunner(ports), Ingested()
+    for some in batched(source.passages(), _AT_ONCE):
+        before = done.passages
 
-            def progress(now: int, _all: int, before: int = before) -> None:
-                tell(before + now, source.count)
+        def progress(now: int, _all: int, before: int = before) -> None:
+            update(before + now, source.count)
 
-            with _covered(rules, llm):
-                done += run(bind_passages(some, engine, progress), runner)
-            tell(done.passages, source.count)
+        done += run(bind_passages(some, engine, progress), runner)
+        update(done.passages, source.count)
     return {
         "chunks": done.passages,
         "located": done.located,
@@ -135,57 +167,144 @@ def _bound(
         "calls": runner.meter.calls,
         "tokens_in": runner.meter.tokens_in,
         "tokens_out": runner.meter.tokens_out,
-        "seconds": round(perf_counter() - started, 3),
     }
 
 
 def _bound_on_ray(
-    rules: Policy, source: Chunks, state: tuple[str, Path | None], spill: Path | None
-) -> dict[str, float | int]:
+    rules: Policy,
+    source: _Source,
+    state: State,
+    spill: Path | None,
+    update: Callable[[int, int], None],
+) -> dict[str, Any]:
     from sdrag.distributed import RayOptions, bind_corpus
-    from sdrag.state import open_state
 
-    where, key = state
-    opened = open_state(where, key=key)
-    started, options = perf_counter(), RayOptions(spill=spill)
-    with progress_bar("Binding", source.count) as tell:
-        done = bind_corpus(
-            source.passages, rules, opened, options=options, progress=tell
-        )
-    return {
-        "chunks": done.passages,
-        "located": done.located,
-        "read": done.read,
-        "calls": 0,
-        "tokens_in": 0,
-        "tokens_out": 0,
-        "seconds": round(perf_counter() - started, 3),
+    options = RayOptions(spill=spill)
+    done = bind_corpus(source.passages, rules, state, options=options, progress=update)
+    return {"chunks": done.passages, "located": done.located, "read": done.read}
+
+
+def _opened(paths: Sequence[Path], chroma: Path | None, collection: str) -> _Source:
+    """Open what holds the chunks: JSON lines, Parquet, or a Chroma collection."""
+    if chroma is not None:
+        found = _collection(chroma, collection)
+        return _Source(int(found.count()), lambda: _of_chroma(found))
+    readers: dict[str, Callable[[Path], Iterator[Passage]]] = {
+        ".jsonl": _of_lines,
+        ".parquet": _of_parquet,
     }
+    for path in paths:
+        if path.suffix not in readers or not path.is_file():
+            raise UsageError(f"{path.name} is no .jsonl or .parquet file.")
+
+    def passages() -> Iterator[Passage]:
+        for path in paths:
+            yield from readers[path.suffix](path)
+
+    return _Source(sum(map(_rows_in, paths)), passages)
 
 
-def _model(llm: str) -> tuple[dict[str, Any], Any]:
-    """Return the arguments that describe a model to an engine, and the model's port."""
-    if llm == LOCAL:
-        return {}, None
-    from langchain_sdrag.effects import completing, model_name
-    from langchain_sdrag.windows import context_window
+def _rows_in(path: Path) -> int:
+    from sdrag.documents import row_count
 
-    model = chat_model(llm.removeprefix("langchain:"))
-    facts = {"model_id": model_name(model), "window": context_window(model)}
-    return {"has_model": True, **facts}, completing(model)
+    if path.suffix == ".jsonl":
+        return sum(1 for _ in _lines(path))
+    with _naming(path):
+        return row_count(path)
 
 
-def _covered(rules: Policy, llm: str) -> AbstractContextManager[None]:
-    """Hide a model's calls from tracers: its prompts hold unredacted text."""
-    if llm == LOCAL:
-        return nullcontext()
-    from langchain_sdrag.tracing import hide_from_tracers
-
-    return hide_from_tracers(rules, None)
+def _of_lines(path: Path) -> Iterator[Passage]:
+    for number, line in _lines(path):
+        with _place(f"{path.name}, line {number}"):
+            passage = _chunk(json.loads(line))
+        yield passage
 
 
-def _print(result: dict[str, float | int], *, as_json: bool) -> None:
-    for name, value in result.items():
-        typer.echo(f"{name}: {value}")
-    if as_json:
-        typer.echo(json.dumps(result))
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, line
+
+
+def _of_parquet(path: Path) -> Iterator[Passage]:
+    from sdrag.documents import parquet_rows
+
+    with _naming(path):
+        for number, row in enumerate(parquet_rows(path), start=1):
+            with _place(f"{path.name}, row {number}"):
+                passage = _chunk(row)
+            yield passage
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    from sdrag.documents import UnreadableError
+
+    try:
+        yield
+    except UnreadableError as error:
+        raise UsageError(f"{path.name} {error}.") from None
+
+
+@contextmanager
+def _place(place: str) -> Iterator[None]:
+    """Say where there is no chunk."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UsageError(
+            f"{place}: no chunk.", hint="A chunk is an object with an id and a text."
+        ) from None
+
+
+def _chunk(row: Mapping[str, Any]) -> Passage:
+    from sdrag.documents import TEXT_KEYS
+
+    text = next((row[key] for key in TEXT_KEYS if key in row), None)
+    if text is None or row["id"] is None:
+        raise ValueError
+    return _passage(str(row["id"]), str(text), dict(row.get("metadata") or {}))
+
+
+def _collection(folder: Path, name: str) -> Any:
+    """Open a collection of Chroma, of either framework."""
+    if not (folder / _DATABASE).is_file():  # Chroma would make one
+        raise UsageError(
+            "That is no folder of Chroma.",
+            hint="Give the folder that your store's `persist_directory` names.",
+        )
+    with require_extra("chroma", "A Chroma collection"):
+        import chromadb
+        from chromadb.config import Settings
+    client = chromadb.PersistentClient(
+        str(folder), Settings(anonymized_telemetry=False)
+    )
+    try:
+        return client.get_collection(name)
+    except Exception as error:  # noqa: BLE001 -- as Chroma pleases
+        known = sorted(str(getattr(c, "name", c)) for c in client.list_collections())
+        raise UsageError(
+            f"The folder has no collection of that name ({type(error).__name__}).",
+            hint=f"It has {', '.join(known) or 'none'}.",
+        ) from None
+
+
+def _of_chroma(collection: Any) -> Iterator[Passage]:
+    for start in range(0, int(collection.count()), _AT_ONCE):
+        try:
+            page = collection.get(
+                limit=_AT_ONCE, offset=start, include=["documents", "metadatas"]
+            )
+        except Exception as error:  # noqa: BLE001 -- its message may quote
+            raise HostError(f"Chroma failed with {type(error).__name__}.") from None
+        for identity, text, metadata in zip(
+            page["ids"], page["documents"], page["metadatas"], strict=True
+        ):
+            yield _passage(identity, text or "", dict(metadata or {}))
+
+
+def _passage(identity: str, text: str, metadata: dict[str, Any]) -> Passage:
+    named = next((metadata[key] for key in _DOCUMENT_KEYS if metadata.get(key)), None)
+    document = None if named is None else str(named)
+    return Passage(identity, text, metadata, document_id=document)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sdrag.cli.common import AsJson, complete_with
+from sdrag.cli.common import LOCAL, AsJson, Llm, complete_with, show_json
 from sdrag.errors import PolicyError, UsageError
 from sdrag.policy import Policy
 
 if TYPE_CHECKING:
-    from sdrag.disclosure.constraint_parser import ParsedConstraint
     from sdrag.effects.prompts import Prompt
-    from sdrag.evaluation.examples import ExampleFailure
 
-__all__ = ["check"]
-
-_UNTRUE = {
+_FAILED = {
     "hides": "number {quoted} of its hides is shown",
     "keeps": "number {quoted} of its keeps is withheld",
     "refused": "not run, since the constraint is not understood",
@@ -35,9 +32,7 @@ def check(
     policies: Annotated[
         list[Path] | None, typer.Argument(help="Policy files.", show_default=False)
     ] = None,
-    llm: Annotated[
-        str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
-    ] = "local",
+    llm: Llm = LOCAL,
     schema: Annotated[
         Literal["policy", "audit"] | None,
         typer.Option(help="Print a JSON schema instead, for editors and validators."),
@@ -45,69 +40,60 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """
-    Check policy files: how each constraint is understood, and its examples.
+    Check policy files: how each constraint is understood, and whether examples hold.
 
-    The words of constraints and examples are confidential and are not printed. Ends
-    with 1 where an example fails or a constraint would be refused, with 2 where a file
-    is wrong.
+    Prints ids and types, and no word of a constraint or an example, since these are
+    confidential. Ends with 1 if an example fails or a constraint would be refused, and
+    with 2 if a file is no valid policy.
+
+    Example: sdrag check policy.yaml
     """
     if schema is not None:
-        _show_schema(schema)
+        from sdrag.policy import policy_schema
+        from sdrag.privacy.audit_log import event_schema
+
+        made = policy_schema() if schema == "policy" else event_schema()
+        typer.echo(json.dumps(made, indent=2))
         return
     if not policies:
         raise UsageError("There is no policy file to check.", hint="Name one.")
     complete = complete_with(llm, "--llm")
-    found = _Found()
+    checked = _Checked()
     for path in policies:
         try:
             policy = Policy.read(path)
         except PolicyError as error:
-            found.wrong(path, error)
-            continue
-        typer.echo(f"{path}: a valid policy")
-        for line in found.lines(path, policy, complete):
-            typer.echo(f"  {line}")
-    if found.refused:
+            checked.refuse(path, error)
+        else:
+            checked.describe(path, policy, complete)
+    if checked.refused:
         typer.echo(_TO_DO)
-    if as_json:
-        typer.echo(json.dumps(found.result()))
-    raise typer.Exit(found.status())
+    show_json(checked.result(), wanted=as_json)
+    raise typer.Exit(checked.status)
 
 
-def _show_schema(name: Literal["policy", "audit"]) -> None:
-    from sdrag.policy import policy_schema
-    from sdrag.privacy.audit_log import event_schema
-
-    made = policy_schema() if name == "policy" else event_schema()
-    typer.echo(json.dumps(made, indent=2))
-
-
-class _Found:
+@dataclass(slots=True)
+class _Checked:
     """What was found in all the files."""
 
-    def __init__(self) -> None:
-        self.constraints: list[dict[str, Any]] = []
-        self.guards: dict[str, None] = {}
-        self.errors: list[dict[str, Any]] = []
-        self.passed = self.failed = self.refused = 0
+    constraints: list[dict[str, Any]] = field(default_factory=list)
+    guards: dict[str, None] = field(default_factory=dict)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    passed: int = 0
+    failed: int = 0
+    refused: int = 0
 
-    def wrong(self, path: Path, error: PolicyError) -> None:
-        """Note all that keeps a file from being a policy, one line each."""
+    def refuse(self, path: Path, error: PolicyError) -> None:
+        """Print and keep all that keeps a file from being a policy."""
         for problem in error.problems:
-            self.errors.append(
-                {
-                    "file": str(path),
-                    "line": problem.line,
-                    "key": problem.key,
-                    "message": str(problem),
-                }
-            )
+            place = {"line": problem.line, "key": problem.key}
+            self.errors.append({"file": str(path), **place, "message": str(problem)})
             typer.echo(f"sdrag: {path}: {problem}", err=True)
 
-    def lines(
+    def describe(
         self, path: Path, policy: Policy, complete: Callable[[Prompt], str] | None
-    ) -> Iterator[str]:
-        """Note what a policy does, and yield it line by line."""
+    ) -> None:
+        """Print and keep what a policy does, and how its examples end."""
         from sdrag.disclosure.constraint_parser import parse
         from sdrag.disclosure.setup import why_not
         from sdrag.evaluation.examples import run_examples
@@ -119,25 +105,40 @@ class _Found:
         )
 
         has_model = complete is not None
-        refusing = not has_model and policy.when_not_understood == "refuse"
+        typer.echo(f"{path}: a valid policy")
         for parsed in map(parse, policy.rules):
-            rule = parsed.constraint
-            self.constraints.append(_entry(path, parsed))
-            self.refused += refusing and bool(why_not(parsed))
-            yield f"{rule.id}: {' '.join(limits_of(rule))}"
-            yield f"  {understood_as(parsed)}"
-            if said := without_model(parsed, policy, has_model=has_model):
-                yield f"  {said}"
+            rule, reason = parsed.constraint, why_not(parsed)
+            if reason and not has_model and policy.when_not_understood == "refuse":
+                self.refused += 1
+            self.constraints.append(
+                {
+                    "file": str(path),
+                    "id": rule.id,
+                    "kind": parsed.kind,
+                    "types": sorted(parsed.types),
+                    "people": parsed.people,
+                    "status": "needs_model" if reason else "understood",
+                    "reason": reason,
+                }
+            )
+            typer.echo(f"  {rule.id}: {' '.join(limits_of(rule))}")
+            typer.echo(f"    {understood_as(parsed)}")
+            if warning := without_model(parsed, policy, has_model=has_model):
+                typer.echo(f"    {warning}")
         self.guards |= dict.fromkeys(policy.guards)
-        yield from settings_of(policy)
+        for line in settings_of(policy):
+            typer.echo(f"  {line}")
         results = run_examples(policy, complete)
         self.passed += results.passed
         self.failed += results.failed
-        yield f"examples: {results.passed} passed, {results.failed} failed"
-        yield from map(_failure, results.failures)
+        typer.echo(f"  examples: {results.passed} passed, {results.failed} failed")
+        for failure in results.failures:
+            why = _FAILED[failure.kind].format(quoted=failure.quoted)
+            typer.echo(f"    {failure.constraint_id}, example {failure.example}: {why}")
 
+    @property
     def status(self) -> int:
-        """Return the exit status."""
+        """The exit status."""
         if self.errors:
             return 2
         return 1 if self.failed or self.refused else 0
@@ -145,29 +146,9 @@ class _Found:
     def result(self) -> dict[str, Any]:
         """Return everything as plain data."""
         return {
-            "ok": not self.status(),
+            "ok": not self.status,
             "constraints": self.constraints,
             "guards": list(self.guards),
             "errors": self.errors,
             "examples": {"passed": self.passed, "failed": self.failed},
         }
-
-
-def _entry(path: Path, parsed: ParsedConstraint) -> dict[str, Any]:
-    from sdrag.disclosure.setup import why_not
-
-    reason = why_not(parsed)
-    return {
-        "file": str(path),
-        "id": parsed.constraint.id,
-        "kind": parsed.kind,
-        "types": sorted(parsed.types),
-        "people": parsed.people,
-        "status": "needs_model" if reason else "understood",
-        "reason": reason,
-    }
-
-
-def _failure(failure: ExampleFailure) -> str:
-    said = _UNTRUE[failure.kind].format(quoted=failure.quoted)
-    return f"  {failure.constraint_id}, example {failure.example}: {said}"

@@ -1,13 +1,16 @@
-"""What several commands share: options, models by name, the bar, and writing files."""
+"""What several commands share: options, models, what is read, the bar, and writing."""
 
 from __future__ import annotations
 
+import json
+import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,28 +19,30 @@ from sdrag.effects.prompts import Prompt
 from sdrag.effects.tokens import text_of
 from sdrag.errors import UsageError, require_extra
 
-__all__ = [
-    "LOCAL",
-    "AsJson",
-    "KeyFile",
-    "RunOn",
-    "SpillFolder",
-    "chat_model",
-    "check_creatable",
-    "check_writable",
-    "complete_with",
-    "counted",
-    "llm_of",
-    "progress_bar",
-    "write_whole",
-]
+if TYPE_CHECKING:
+    from sdrag.documents import ReadFile, Skipped
+    from sdrag.vocabulary import Passage
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]
+LOCAL = "local"
+"""The engine without a model."""
+
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print the result as one JSON object as well.")
+]
 KeyFile = Annotated[
     Path | None,
     typer.Option(
         "--key", help="The key of the state; by default next to it, or as its URL says."
     ),
+]
+Llm = Annotated[
+    str,
+    typer.Option(
+        help="The model: local for none, or langchain:PROVIDER:MODEL.",
+    ),
+]
+Rows = Annotated[
+    bool, typer.Option("--rows", help="Read each row of a CSV file as a document.")
 ]
 RunOn = Annotated[
     Literal["local", "ray"], typer.Option("--engine", help="Where the work is done.")
@@ -46,10 +51,6 @@ SpillFolder = Annotated[
     Path | None,
     typer.Option("--ray-spill", help="Where Ray puts what memory does not hold."),
 ]
-
-
-LOCAL = "local"
-"""The engine without a model."""
 
 _PREFIX = "langchain:"
 
@@ -60,36 +61,46 @@ def complete_with(
     """
     Return how prompts are completed; `None` for the local engine.
 
+    Raises:
+        UsageError: The engine's name means nothing, or there is no such model.
+    """
+    ask = llm_of(engine, option).get("complete")
+    return ask and (lambda prompt: text_of(ask(prompt)))
+
+
+def llm_of(llm: str, option: str = "--llm") -> dict[str, Any]:
+    """
+    Return the settings of a model: `complete`, `model_id` and `window`.
+
+    No tracer sees how it is asked, since prompts hold unredacted text.
+
     Args:
-        engine: `local`, or `langchain:PROVIDER:MODEL`.
+        llm: `local`, which has no settings, or `langchain:PROVIDER:MODEL`.
         option: Where it was given.
 
     Raises:
-        UsageError: The engine's name means nothing.
+        UsageError: The name means nothing, or there is no such model.
     """
-    if engine == LOCAL:
-        return None
-    if not engine.startswith(_PREFIX):
+    if llm == LOCAL:
+        return {}
+    if not llm.startswith(_PREFIX):
         raise UsageError(f"{option} takes local, or langchain:PROVIDER:MODEL.")
-    ask = llm_of(engine)["complete"]
-    return lambda prompt: text_of(ask(prompt))
-
-
-def llm_of(llm: str) -> dict[str, Any]:
-    """
-    Return the settings of a model that redacts: how it is asked, its name, its window.
-
-    Args:
-        llm: `langchain:PROVIDER:MODEL`.
-    """
     with require_extra("langchain", "A LangChain model"):
-        from langchain_sdrag.effects import completing
+        from langchain_sdrag.effects import completing, model_name
+        from langchain_sdrag.tracing import hide_from_tracers
         from langchain_sdrag.windows import context_window
+    from sdrag.policy import Policy
+
     model = chat_model(llm.removeprefix(_PREFIX))
     port = completing(model)
+
+    def complete(prompt: Prompt) -> Any:
+        with hide_from_tracers(Policy(), None):
+            return port and port.call(prompt)
+
     return {
-        "complete": port and port.call,
-        "model_id": llm,
+        "complete": complete,
+        "model_id": model_name(model),
         "window": context_window(model),
     }
 
@@ -116,6 +127,76 @@ def chat_model(name: str) -> Any:
         ) from None
 
 
+@dataclass(slots=True)
+class Input:
+    """
+    The files that a command was given.
+
+    Args:
+        files: Those that were read.
+        skipped: Those that were not.
+    """
+
+    files: list[ReadFile] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    @property
+    def documents(self) -> list[Passage]:
+        """All documents, in the order of their files."""
+        return [document for file in self.files for document in file.documents]
+
+    @property
+    def remarks(self) -> list[tuple[str, str]]:
+        """What to know of the files that were read, after their paths."""
+        return [(file.path, text) for file in self.files for text in file.remarks]
+
+    def as_dict(self) -> dict[str, list[dict[str, str]]]:
+        """Return plain data."""
+        return {
+            "skipped": [
+                {"path": file.path, "reason": file.reason} for file in self.skipped
+            ],
+            "remarks": [{"path": path, "remark": text} for path, text in self.remarks],
+        }
+
+    def show(self) -> None:
+        """Print what was not read, and what to know of the rest."""
+        for path, text in self.remarks:
+            typer.echo(f"  {path!r} {text}")
+        for file in self.skipped:
+            typer.echo(f"  {file.path!r} was not read: it {file.reason}")
+
+
+def read_input(paths: Sequence[Path], *, rows: bool) -> Input:
+    """
+    Read files and folders.
+
+    Raises:
+        UsageError: A path does not exist, or there is no file.
+    """
+    from sdrag.documents import ReadFile, read_files
+
+    read = Input()
+    logging.disable(logging.CRITICAL)  # parsers quote what they stumble over
+    try:
+        for file in read_files(paths, rows=rows):
+            if isinstance(file, ReadFile):
+                read.files.append(file)
+            else:
+                read.skipped.append(file)
+    finally:
+        logging.disable(logging.NOTSET)
+    if not read.files and not read.skipped:
+        raise UsageError("There is no file to read.", hint="See `--help`.")
+    return read
+
+
+def show_json(result: Mapping[str, Any], *, wanted: bool) -> None:
+    """Print a result as one line of JSON, if it was asked for."""
+    if wanted:
+        typer.echo(json.dumps(result))
+
+
 def counted(count: int, noun: str) -> str:
     """Return how many there are, such as `1 chunk` or `2,000 chunks`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
@@ -123,16 +204,7 @@ def counted(count: int, noun: str) -> str:
 
 @contextmanager
 def progress_bar(label: str, total: int) -> Iterator[Progress]:
-    """
-    Show how much is done.
-
-    Args:
-        label: What is being done.
-        total: Of the items.
-
-    Yields:
-        A function that takes how many are done, and how many there are.
-    """
+    """Show how much is done; yields a function that takes how many are, and of all."""
     with require_extra("cli", "A progress bar"):
         from rich.console import Console
         from rich.progress import Progress as Bar
@@ -154,15 +226,12 @@ def check_creatable(path: Path) -> None:
     Raises:
         UsageError: It cannot.
     """
-    above = next((one for one in path.absolute().parents if one.exists()), None)
+    above = next((p for p in path.absolute().parents if p.exists()), None)
     try:
         with TemporaryFile(dir=above):
             pass
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written ({type(error).__name__}).",
-            hint="Name another place.",
-        ) from None
+        raise _unwritable(path, error) from None
 
 
 def check_writable(path: Path) -> None:
@@ -176,8 +245,7 @@ def check_writable(path: Path) -> None:
         raise UsageError(f"{path} is a folder.", hint="Name a file to write.")
     if not path.parent.is_dir():
         raise UsageError(f"There is no folder {path.parent}.", hint="Make it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise UsageError(f"{path} cannot be written.", hint="Name another file.")
+    check_creatable(path)
 
 
 def write_whole(path: Path, content: str | bytes, *, shared: bool = False) -> None:
@@ -201,6 +269,11 @@ def write_whole(path: Path, content: str | bytes, *, shared: bool = False) -> No
             f.write(data)
         partial.replace(path)
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written ({type(error).__name__})."
-        ) from None
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"{path} cannot be written ({type(error).__name__}).",
+        hint="Name another place.",
+    )

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sdrag.cli.common import LOCAL, AsJson, complete_with, llm_of, progress_bar
+from sdrag.cli.common import LOCAL, AsJson, Llm, llm_of, progress_bar, show_json
 from sdrag.policy import Policy
-
-__all__ = ["evaluate"]
 
 _FIGURES = ("privacy", "privacy_cumulative", "completeness", "over_redacted")
 _BOUND = re.compile(rf"({'|'.join(_FIGURES)})=(\d*\.?\d+)")
-
-Bounds = list[tuple[str, float]]
 
 
 def _bound(given: str) -> tuple[str, float]:
@@ -35,16 +29,16 @@ def evaluate(
     articles: Annotated[
         Path, typer.Argument(help="JSON, JSON lines, or a folder of both.")
     ],
-    llm: Annotated[
-        str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
-    ] = LOCAL,
-    top_k: Annotated[int, typer.Option(min=1, help="Chunks retrieved.")] = 10,
+    llm: Llm = LOCAL,
+    top_k: Annotated[
+        int, typer.Option(min=1, help="How many chunks are retrieved for a question.")
+    ] = 10,
     fail_under: Annotated[
         list[Any] | None,
         typer.Option(
             metavar="FIGURE=NUMBER",
             parser=_bound,
-            help="End with 1 if a figure is less; repeatable.",
+            help="End with 1 if a figure is less; may be repeated.",
         ),
     ] = None,
     fail_over: Annotated[
@@ -52,25 +46,25 @@ def evaluate(
         typer.Option(
             metavar="FIGURE=NUMBER",
             parser=_bound,
-            help="End with 1 if a figure is more; repeatable.",
+            help="End with 1 if a figure is more; may be repeated.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """
-    Ask questions of articles whose secrets are known; measure what is released.
+    Ask questions of articles whose secrets are known, and measure what is released.
 
     Privacy and completeness are equations 9 and 10 of the SD-RAG paper, from 0 to 1.
+    over_redacted is the share of other words that is lost.
 
     Example: sdrag eval policy.yaml articles.json --fail-under privacy=0.9
     """
     from sdrag.evaluation.articles import read_articles
     from sdrag.evaluation.disclosed import evaluate as measure
 
-    complete_with(llm, "--llm")
+    model = llm_of(llm)
     read = Policy.read(policy)
     given = read_articles(articles)
-    model = {} if llm == LOCAL else llm_of(llm)
     with progress_bar("Asking", len(given)) as update:
         done = 0
 
@@ -80,28 +74,14 @@ def evaluate(
             update(done, len(given))
 
         figures = measure(read, given, top_k=top_k, advance=advance, **model)
-    _show(figures, as_json=as_json)
-    failed = [
-        f"{name} is {figures[name]:.4f}, under {least:g}"
-        for name, least in fail_under or ()
-        if figures[name] < least
-    ] + [
-        f"{name} is {figures[name]:.4f}, over {most:g}"
-        for name, most in fail_over or ()
-        if figures[name] > most
-    ]
-    for line in failed:
-        typer.echo(f"sdrag: {line}", err=True)
-    if failed:
-        raise typer.Exit(1)
-
-
-def _show(figures: Mapping[str, Any], *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(figures))
-        return
     for name in _FIGURES:
         typer.echo(f"{name}: {figures[name]:.4f}")
     typer.echo(f"questions: {figures['questions']}")
     for constraint, count in figures["leaks"].items():
         typer.echo(f"  broken in {count}: {constraint}")
+    show_json(figures, wanted=as_json)
+    low = [(name, "under", n) for name, n in fail_under or () if figures[name] < n]
+    high = [(name, "over", n) for name, n in fail_over or () if figures[name] > n]
+    for name, side, bound in (*low, *high):
+        typer.echo(f"sdrag: {name} is {figures[name]}, {side} {bound:g}", err=True)
+    raise typer.Exit(1 if low or high else 0)

@@ -163,7 +163,7 @@ def read_corpus(
         corpus.files[""] = ingested.documents
         corpus.entities = ingested.entities
         return corpus
-    for entry in read_files([source]):
+    for entry in read_files([source], rows=True):
         if isinstance(entry, ReadFile):
             corpus.files[entry.path] = entry.documents
         else:

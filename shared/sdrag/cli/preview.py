@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -14,22 +13,23 @@ import typer
 from sdrag.cli.common import (
     LOCAL,
     AsJson,
+    Llm,
+    Rows,
     check_writable,
     complete_with,
     counted,
     progress_bar,
+    read_input,
+    show_json,
     write_whole,
 )
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 
 if TYPE_CHECKING:
-    from sdrag.documents import Skipped
     from sdrag.explanation import Explainer, Explanation
     from sdrag.reports.preview_report import Preview
     from sdrag.vocabulary import Passage, Principal
-
-__all__ = ["preview"]
 
 _AT_ONCE = 20
 """So many chunks are read between two steps of the bar."""
@@ -41,70 +41,64 @@ def preview(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Files or folders; stdin when missing.", show_default=False
+            help="Files or folders to read; without one, the text on stdin.",
+            show_default=False,
         ),
     ] = None,
-    text: Annotated[str | None, typer.Option(help="One text, not a file.")] = None,
-    html: Annotated[Path | None, typer.Option(help="A page to write.")] = None,
-    role: Annotated[
-        list[str] | None, typer.Option("--as", help="A role of who asks; repeatable.")
+    text: Annotated[
+        str | None, typer.Option(help="A text to read instead of files.")
     ] = None,
-    llm: Annotated[
-        str, typer.Option(help="local, or langchain:PROVIDER:MODEL.")
-    ] = LOCAL,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page that shows the spans in colour.")
+    ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--as", help="A role of whoever asks; may be repeated."),
+    ] = None,
+    rows: Rows = False,
+    llm: Llm = LOCAL,
     as_json: AsJson = False,
 ) -> None:
     """
     Show what a policy withholds from documents, by which constraint, and why.
 
-    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. The page holds the
-    documents themselves, and only its owner can read it: keep it where they may be
-    kept. Of one text, from --text or stdin, the text itself is shown.
+    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. Whatever is not read is
+    listed, and ends the command with 1 if it is a whole file. The page holds the
+    documents unredacted, and only its owner can open it. For one text, from --text or
+    stdin, the spans are printed.
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """
-    from sdrag.explanation import Explainer
-    from sdrag.explanation import explain as explain_text
-    from sdrag.reports.preview_report import Preview
-    from sdrag.vocabulary import Principal
-
     read = Policy.read(policy)
-    explainer = Explainer(read, complete=complete_with(llm, "--llm"))
-    asker = Principal("preview", roles=frozenset(role)) if role else None
+    asker = _principal(role)
     if not paths or text is not None:
         if paths or html is not None:
             raise UsageError("--text and stdin take no files and no --html.")
-        given = _stdin() if text is None else text
-        if not given.strip():
-            raise UsageError(
-                "There is no text.", hint="Name files, or give --text or text on stdin."
-            )
-        one = explain_text(
-            given,
-            read,
-            principal=asker,
-            complete=complete_with(llm, "--llm"),
-        )
-        _show_text(one)
-        if as_json:
-            typer.echo(json.dumps({"spans": one.as_dict()["spans"]}))
+        _preview_text(_stdin() if text is None else text, read, asker, llm, as_json)
         return
     if html is not None:
         check_writable(html)
+    from sdrag.documents import chunks_of
+    from sdrag.explanation import Explainer
+    from sdrag.reports.preview_report import Preview, render_preview
+
     started = perf_counter()
-    documents, skipped = _read(paths)
-    explained = _explain(documents, explainer, asker)
+    explainer = Explainer(read, complete=complete_with(llm, "--llm"))
+    given = read_input(paths, rows=rows)
+    chunks = [list(chunks_of(document)) for document in given.documents]
     previewed = Preview(
         {rule.id: rule.text for rule in read.rules},
         explainer.refused,
-        explained,
-        skipped,
-        len(documents),
+        _explain(chunks, explainer, asker),
+        [*given.remarks, *((file.path, file.reason) for file in given.skipped)],
+        len(chunks),
     )
     if html is not None:
-        from sdrag.reports.preview_report import render_preview
-
         write_whole(html, render_preview(previewed))
+    _show(previewed)
+    given.show()
+    if html is not None:
+        typer.echo(f"Open {html} in a browser.")
     result = {
         "documents": previewed.documents,
         "chunks": len(previewed.explanations),
@@ -112,41 +106,23 @@ def preview(
         "hidden_share": round(previewed.hidden_share, 4),
         "constraints": previewed.by_constraint(),
         "refused": dict(previewed.refused),
-        "skipped": [
-            {"path": file.path, "reason": file.reason} for file in previewed.skipped
-        ],
+        **given.as_dict(),
         "seconds": round(perf_counter() - started, 3),
     }
-    for line in _lines(previewed, html):
-        typer.echo(line)
-    if as_json:
-        typer.echo(json.dumps(result))
+    show_json(result, wanted=as_json)
+    raise typer.Exit(1 if given.skipped else 0)
 
 
-def _read(paths: list[Path]) -> tuple[list[list[Passage]], list[Skipped]]:
-    """Return the chunks of each document, and what cannot be read."""
-    from sdrag.documents import Skipped, chunks_of, read_documents
+def _principal(roles: list[str] | None) -> Principal | None:
+    from sdrag.vocabulary import Principal
 
-    documents: list[list[Passage]] = []
-    skipped: list[Skipped] = []
-    for found in read_documents(paths):
-        if isinstance(found, Skipped):
-            skipped.append(found)
-        else:
-            documents.append(list(chunks_of(found)))
-    if not any(documents):
-        reasons = "; ".join(f"{file.path!r} {file.reason}" for file in skipped[:5])
-        raise UsageError(
-            "There is no document to preview.",
-            hint=f"Not read: {reasons}." if reasons else "See `--help`.",
-        )
-    return documents, skipped
+    return Principal("preview", roles=frozenset(roles)) if roles else None
 
 
 def _explain(
     documents: list[list[Passage]], explainer: Explainer, asker: Principal | None
 ) -> list[Explanation]:
-    """Explain the documents, some at a time."""
+    """Explain the documents, some at a time; the chunks of one stay together."""
     total = sum(map(len, documents))
     explanations: list[Explanation] = []
     some: list[Passage] = []
@@ -163,6 +139,21 @@ def _explain(
     return explanations
 
 
+def _show(previewed: Preview) -> None:
+    typer.echo(
+        f"{counted(previewed.documents, 'document')}, "
+        f"{counted(len(previewed.explanations), 'chunk')}: "
+        f"{previewed.hidden_share:.1%} of the text is hidden, "
+        f"{counted(previewed.withheld, 'chunk')} withheld."
+    )
+    for name, counts in previewed.by_constraint().items():
+        if name in previewed.refused:
+            typer.echo(f"  {name}: not enforced; {previewed.refused[name]}")
+        else:
+            spans = counted(counts["spans"], "span")
+            typer.echo(f"  {name}: {spans} in {counted(counts['chunks'], 'chunk')}")
+
+
 def _stdin() -> str:
     data = b"" if sys.stdin.isatty() else sys.stdin.buffer.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
@@ -176,8 +167,22 @@ def _stdin() -> str:
     return text
 
 
-def _show_text(explanation: Explanation) -> None:
+def _preview_text(
+    text: str,
+    policy: Policy,
+    asker: Principal | None,
+    llm: str,
+    as_json: bool,  # noqa: FBT001 -- an option's value
+) -> None:
     """Print what leaves of a text, then each span with its reason."""
+    from sdrag.explanation import explain
+
+    if not text.strip():
+        raise UsageError(
+            "There is no text.", hint="Name files, or give --text or text on stdin."
+        )
+    complete = complete_with(llm, "--llm")
+    explanation = explain(text, policy, principal=asker, complete=complete)
     if explanation.released is None:
         typer.echo(f"withheld ({explanation.reason})\n")
     else:
@@ -188,27 +193,9 @@ def _show_text(explanation: Explanation) -> None:
     ):
         if spans:
             typer.echo(f"{heading}:")
-        for found in spans:
-            value = json.dumps(found.span.of(explanation.text), ensure_ascii=False)
-            typer.echo(f"  {value}  {found.constraint_id}: {found.why}")
+        for explained in spans:
+            words = json.dumps(explained.span.of(text), ensure_ascii=False)
+            typer.echo(f"  {words}  {explained.constraint_id}: {explained.why}")
     if not explanation.spans:
         typer.echo("Nothing is hidden.")
-
-
-def _lines(previewed: Preview, html: Path | None) -> Iterator[str]:
-    yield (
-        f"{counted(previewed.documents, 'document')}, "
-        f"{counted(len(previewed.explanations), 'chunk')}: "
-        f"{previewed.hidden_share:.1%} of the text is hidden, "
-        f"{counted(previewed.withheld, 'chunk')} withheld."
-    )
-    for name, counts in previewed.by_constraint().items():
-        if name in previewed.refused:
-            yield f"  {name}: not enforced; {previewed.refused[name]}"
-        else:
-            spans = counted(counts["spans"], "span")
-            yield f"  {name}: {spans} in {counted(counts['chunks'], 'chunk')}"
-    for file in previewed.skipped:
-        yield f"  not read: {file.path!r} {file.reason}"
-    if html is not None:
-        yield f"Open {html} in a browser."
+    show_json({"spans": explanation.as_dict()["spans"]}, wanted=as_json)

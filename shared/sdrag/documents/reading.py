@@ -1,36 +1,31 @@
 """
-Files and folders as documents.
+Files and folders as documents, and documents as chunks.
 
 A folder is read in the order of its paths, which name its documents, relative to the
-folder. Nothing outside it is read: a link that leads out is skipped. What cannot be
-read is reported and never passed over in silence.
+folder. Nothing outside it is read: no link to a folder is followed, and a link to a
+file that leads out is skipped. What cannot be read is reported.
 """
 
 from __future__ import annotations
 
-import logging
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sdrag.documents.content import Record, Remarks, UnreadableError
 from sdrag.documents.formats import READERS
-from sdrag.documents.records import Record, UnreadableError
 from sdrag.errors import UsageError
+from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Passage
-
-__all__ = [
-    "MAX_FILE_BYTES",
-    "ReadFile",
-    "Skipped",
-    "documents_in",
-    "read_documents",
-    "read_files",
-]
-
-_logger = logging.getLogger("sdrag")
 
 MAX_FILE_BYTES = 100_000_000
 """A larger file is skipped: it would be read into memory whole."""
+
+CHUNK_CHARACTERS = 1000
+"""As long as the chunks of most indexes are."""
+
+_UNKNOWN = f"has another suffix than {' '.join(READERS)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,36 +50,23 @@ class ReadFile(Confidential):
     Args:
         path: Relative to the folder that was given.
         documents: What it holds, one or more.
+        remarks: What of it is not read, and what about it is a guess.
     """
 
     path: str
     documents: tuple[Passage, ...]
+    remarks: tuple[str, ...] = ()
 
 
-def read_documents(paths: Iterable[str | Path]) -> Iterator[Passage | Skipped]:
-    """
-    Read files and folders, document by document; see `read_files`.
-
-    Yields:
-        For each document a passage; and what was skipped.
-
-    Raises:
-        UsageError: A path does not exist.
-        MissingExtraError: A format needs the extra `documents` or `parquet`.
-    """
-    for found in read_files(paths):
-        if isinstance(found, Skipped):
-            yield found
-        else:
-            yield from found.documents
-
-
-def read_files(paths: Iterable[str | Path]) -> Iterator[ReadFile | Skipped]:
+def read_files(
+    paths: Iterable[str | Path], *, rows: bool = False
+) -> Iterator[ReadFile | Skipped]:
     """
     Read files and folders.
 
     Args:
         paths: Of files, or of folders that are read with all below them.
+        rows: Whether each row of a table (CSV) is a document, instead of the table.
 
     Yields:
         For each file its documents, each its own `document_id`; and what was skipped. A
@@ -100,68 +82,75 @@ def read_files(paths: Iterable[str | Path]) -> Iterator[ReadFile | Skipped]:
         if not root.exists():
             raise UsageError(f"There is no {root.name!r}.", hint="Check the path.")
     for root in roots:
-        for name, path in _files(root):
-            yield from _read(name, path, root)
+        for path in sorted(_below(root)) if root.is_dir() else [root]:
+            name = path.name if path == root else path.relative_to(root).as_posix()
+            try:
+                yield read_bytes(name, _bytes(path, root), rows=rows)
+            except UnreadableError as error:
+                yield Skipped(name, str(error))
 
 
-def _files(root: Path) -> Iterator[tuple[str, Path]]:
-    """Yield a name for each file below a folder, and the file; hidden ones not."""
-    if not root.is_dir():
-        yield root.name, root
-        return
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root)
-        if path.is_file() and not any(part.startswith(".") for part in name.parts):
-            yield name.as_posix(), path
+def _below(root: Path) -> Iterator[Path]:
+    """Yield what is below a folder and no folder; hidden ones not."""
+    unreadable: list[OSError] = []
+    for folder, below, names in os.walk(root, onerror=unreadable.append):
+        below[:] = [name for name in below if not name.startswith(".")]
+        links = [name for name in below if Path(folder, name).is_symlink()]
+        for name in (*names, *links):
+            if not name.startswith("."):
+                yield Path(folder, name)
+    yield from (Path(error.filename) for error in unreadable)
 
 
-def _read(name: str, path: Path, root: Path) -> Iterator[ReadFile | Skipped]:
-    if path.suffix.lower() not in READERS:
-        yield Skipped(name, f"has another suffix than {' '.join(READERS)}")
-        return
-    if root.is_dir() and not path.resolve().is_relative_to(root.resolve()):
-        yield Skipped(name, "is a link that leads out of the folder")
-        return
+def _bytes(path: Path, root: Path) -> bytes:
     try:
-        yield ReadFile(name, documents_in(name, _bytes(path)))
-    except UnreadableError as error:
-        yield Skipped(name, str(error))
+        if path.is_dir() and path.is_symlink():
+            raise UnreadableError("is a link to a folder, which is not followed")
+        if not path.exists() or (path.exists() and not path.is_file()):
+            raise UnreadableError("is no file, or a folder that cannot be opened")
+        if root.is_dir() and not path.resolve().is_relative_to(root.resolve()):
+            raise UnreadableError("is a link that leads out of the folder")
+        if path.suffix.lower() not in READERS:
+            raise UnreadableError(_UNKNOWN)
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise UnreadableError(f"is larger than {MAX_FILE_BYTES:,} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"cannot be read ({type(error).__name__})") from None
 
 
-def documents_in(name: str, data: bytes) -> tuple[Passage, ...]:
+def read_bytes(name: str, data: bytes, *, rows: bool = False) -> ReadFile:
     """
     Read the documents in the bytes of a file; no file is opened.
 
     Args:
         name: With the suffix by which it is read. It names the documents.
         data: All of the file.
+        rows: As for `read_files`.
 
     Raises:
         UnreadableError: It cannot be read; the message says why in no word of it.
         MissingExtraError: The format needs the extra `documents` or `parquet`.
     """
-    reader = READERS.get(Path(name).suffix.lower())
-    if reader is None:
-        raise UnreadableError(f"has another suffix than {' '.join(READERS)}")
+    suffix, remarks = Path(name).suffix.lower(), Remarks()
+    if suffix not in READERS:
+        raise UnreadableError(_UNKNOWN)
     try:
-        records = list(reader(data))
+        records = list(READERS[suffix](data, remarks))
     except RecursionError:
         raise UnreadableError("is nested too deeply") from None
-    for doubt in {record.doubt for record in records if record.doubt}:
-        _logger.warning("%s %s. Look at what is read of it.", name, doubt)
+    if suffix == ".csv" and not rows:
+        records = [Record("\n\n".join(record.text for record in records))]
     documents = [_document(name, record, records) for record in records]
     if not any(document.text.strip() for document in documents):
         raise UnreadableError("is empty")
-    return tuple(_numbered(name, documents))
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise UnreadableError(f"is larger than {MAX_FILE_BYTES:,} bytes")
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableError(f"cannot be read ({type(error).__name__})") from None
+    if len({document.id for document in documents}) < len(documents):
+        names = [f"{name}#{number}" for number in range(1, len(documents) + 1)]
+        documents = [
+            replace(document, id=unique, document_id=unique)
+            for unique, document in zip(names, documents, strict=True)
+        ]
+    return ReadFile(name, tuple(documents), tuple(remarks.sentences()))
 
 
 def _document(name: str, record: Record, records: list[Record]) -> Passage:
@@ -170,11 +159,32 @@ def _document(name: str, record: Record, records: list[Record]) -> Passage:
     return Passage(identity, record.text, metadata, document_id=identity)
 
 
-def _numbered(name: str, documents: list[Passage]) -> Iterator[Passage]:
-    """Number the documents of a file that does not tell them apart by ids."""
-    if len({document.id for document in documents}) == len(documents):
-        yield from documents
-        return
-    for number, document in enumerate(documents, start=1):
-        identity = f"{name}#{number}"
-        yield replace(document, id=identity, document_id=identity)
+def chunks_of(document: Passage, characters: int = CHUNK_CHARACTERS) -> list[Passage]:
+    """
+    Cut a document between sentences.
+
+    The chunks are its text again when they are joined: every character is in one of
+    them, so an offset in a chunk points into the document.
+
+    Args:
+        document: Its id names the chunks: `ID:1`, `ID:2` and so on.
+        characters: The most of a chunk; one sentence may be longer.
+    """
+    ends = list(_ends(document.text, characters))
+    return [
+        replace(document, id=f"{document.id}:{number}", text=document.text[start:end])
+        for number, (start, end) in enumerate(
+            zip([0, *ends], ends, strict=False), start=1
+        )
+    ]
+
+
+def _ends(text: str, characters: int) -> Iterator[int]:
+    start = previous = 0
+    for sentence in sentences(text):
+        if sentence.end - start > characters and previous > start:
+            yield previous
+            start = previous
+        previous = sentence.end
+    if text:
+        yield len(text)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from sdrag.documents import Skipped
 from sdrag.explanation import Explanation
 from sdrag.html.marked import COLOURS, marked, style
 from sdrag.reports.page import Markup, card, page, table
@@ -31,14 +30,14 @@ class Preview(Confidential):
         constraints: The words of all constraints by their ids, in the policy's order.
         explanations: Of the chunks, in the order of the documents.
         refused: Why constraints are not enforced without a model, by their ids.
-        skipped: The files that were not read.
+        unread: Files that were not read, or not all of, and what is left out.
         documents: How many were.
     """
 
     constraints: Mapping[str, str]
     refused: Mapping[str, str] = field(default_factory=dict)
     explanations: list[Explanation] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    unread: list[tuple[str, str]] = field(default_factory=list)
     documents: int = 0
 
     def by_constraint(self) -> dict[str, dict[str, int]]:
@@ -92,7 +91,7 @@ def render_preview(preview: Preview) -> str:
         _refused(preview.refused),
         "<h2>Documents</h2>",
         *_chunks(preview.explanations, groups),
-        _skipped(preview.skipped),
+        _unread(preview.unread),
     ]
     return page("What the policy hides", body)
 
@@ -164,8 +163,7 @@ def _chunks(
         yield f'<p class="soft">and {left_out:,} more chunks.</p>'
 
 
-def _skipped(skipped: Sequence[Skipped]) -> str:
-    if not skipped:
+def _unread(unread: Sequence[tuple[str, str]]) -> str:
+    if not unread:
         return ""
-    rows = [(file.path, file.reason) for file in skipped]
-    return f"<h2>Not read</h2>{table(('File', 'why'), rows)}"
+    return f"<h2>What to know of the files</h2>{table(('File', 'it'), unread)}"

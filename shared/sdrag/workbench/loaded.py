@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from threading import Lock
 
-from sdrag.documents import UnreadableError, documents_in
+from sdrag.documents import UnreadableError, read_bytes
 from sdrag.errors import MissingExtraError
 from sdrag.vocabulary import Confidential, Passage
 from sdrag.workbench.limits import MAX_DOCUMENTS, MAX_LOADED_CHARACTERS
@@ -46,7 +46,7 @@ class LoadedDocuments(Confidential):
         if dropped:
             check_text(name, data)
         try:
-            read = documents_in(name, data)
+            read = read_bytes(name, data).documents
         except UnreadableError as error:
             raise RefusedError(422, f"The file {error}.") from None
         except MissingExtraError as error:

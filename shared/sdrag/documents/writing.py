@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from sdrag.documents.parquet_writing import as_parquet
+from sdrag.documents.parquet import as_parquet
 from sdrag.vocabulary import Passage
 
 __all__ = ["AS_THEY_ARE", "as_line", "file_of", "files_of"]
