@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from sdrag.cli import common
 from sdrag.cli.app import app
-from sdrag.disclosure import constraint_parser, understood
+from sdrag.disclosure import constraint_parser, setup
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.errors import UsageError
 from sdrag.testing import canary
@@ -39,7 +39,7 @@ def _a_parser_that_knows_no_xyz(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(parsed, status="understood", reason="")
 
     monkeypatch.setattr(constraint_parser, "parse", understand)
-    monkeypatch.setattr(understood, "parse", understand)
+    monkeypatch.setattr(setup, "parse", understand)
 
 
 def written(folder: Path, policy: Any, name: str = "policy.yaml") -> str:

@@ -15,7 +15,7 @@ from sdrag.workbench.refusals import RefusedError
 
 __all__ = ["LoadedDocuments", "check_text"]
 
-_PACKED = {".pdf", ".docx", ".parquet"}
+_PACKED = {".pdf", ".docx"}
 """Suffixes of files that are no plain text."""
 
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
