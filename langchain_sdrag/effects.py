@@ -8,8 +8,9 @@ words of the prompt ask for the same JSON. Whether the text can be read is the c
 to judge. What the message says of its tokens is handed on with it.
 
 A cache of LangChain's would store prompts with raw text in them, so a model is copied
-with `cache=False`, also within bindings, retries, fallbacks and sequences. Into any
-other runnable nobody can see: it is refused while there is a global cache.
+with `cache=False` and without its handlers, which would hear them, also within
+bindings, retries, fallbacks and sequences. Into any other runnable nobody can see: it
+is refused while there is a global cache.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from sdrag.effects.tokens import Completion
 from sdrag.errors import UsageError
 from sdrag.wrapper_setup import local_embeddings
 
-__all__ = ["completing", "embedding", "model_name", "uncached"]
+__all__ = ["completing", "detach", "embedding", "model_name"]
 
 Model = Runnable[Any, Any]
 _MESSAGES: dict[str, type[BaseMessage]] = {
@@ -63,7 +64,7 @@ def completing(llm: Model | None) -> Port[Prompt, Completion | str] | None:
         return None
     if not isinstance(llm, Runnable):
         raise UsageError(f"A {type(llm).__name__} is no LangChain model.")
-    copy, seen_through = uncached(llm), _is_seen_through(llm)
+    copy, seen_through = detach(llm), _is_seen_through(llm)
 
     def model(prompt: Prompt) -> Model:
         if not seen_through and get_llm_cache() is not None:
@@ -118,19 +119,21 @@ def model_name(llm: Model | None) -> str:
     return type(inner).__name__ if inner is not None else ""
 
 
-def uncached(llm: Model) -> Model:
-    """Return a copy in which no model that can be seen remembers its prompts."""
+def detach(llm: Model) -> Model:
+    """Return a copy in which no model that can be seen keeps or tells its prompts."""
     match llm:
         case BaseLanguageModel():
-            return llm.model_copy(update={"cache": False})
+            return llm.model_copy(update={"cache": False, "callbacks": None})
         case RunnableBindingBase():
-            return llm.model_copy(update={"bound": uncached(llm.bound)})
+            config = {**llm.config, "callbacks": None}
+            update = {"bound": detach(llm.bound), "config": config}
+            return llm.model_copy(update={**update, "config_factories": []})
         case RunnableWithFallbacks():
-            rest = [uncached(one) for one in llm.fallbacks]
-            first = uncached(llm.runnable)
+            rest = [detach(fallback) for fallback in llm.fallbacks]
+            first = detach(llm.runnable)
             return llm.model_copy(update={"runnable": first, "fallbacks": rest})
         case RunnableSequence():
-            first, *middle, last = map(uncached, llm.steps)
+            first, *middle, last = map(detach, llm.steps)
             steps = {"first": first, "middle": middle, "last": last}
             return llm.model_copy(update=steps)
     return llm

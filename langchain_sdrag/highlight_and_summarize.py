@@ -23,7 +23,7 @@ from pydantic import Field, PrivateAttr
 
 from langchain_sdrag.auditing import aannounce, announce
 from langchain_sdrag.convert import documents_of, passages_of
-from langchain_sdrag.effects import uncached
+from langchain_sdrag.effects import detach
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import HighlightArguments, Wrapper
 from sdrag.effects.prompts import Prompt
@@ -228,11 +228,11 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         return PortRunner(self.setup.engine.ports, self.setup.engine.limits)
 
     def _chunks(self, prompt: Prompt) -> Iterator[str]:
-        for chunk in uncached(self.setup.llm).stream(_messages(prompt)):
+        for chunk in detach(self.setup.llm).stream(_messages(prompt)):
             yield _said(chunk)
 
     async def _achunks(self, prompt: Prompt) -> AsyncIterator[str]:
-        async for chunk in uncached(self.setup.llm).astream(_messages(prompt)):
+        async for chunk in detach(self.setup.llm).astream(_messages(prompt)):
             yield _said(chunk)
 
     def _asked(self, given: Mapping[str, Any]) -> Asked:

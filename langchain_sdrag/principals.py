@@ -19,7 +19,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig, ensure_config
 
-from langchain_sdrag.tracing import configured
+from langchain_sdrag.tracing import inherit_config
 from sdrag.errors import UsageError
 from sdrag.principals import acting_as, current_principal, stream_as
 from sdrag.vocabulary import Principal
@@ -49,7 +49,7 @@ def on_behalf(
     """Make the principal and the config of a call those of the code in the block."""
     full = ensure_config(config)
     principal, configurable = _found(full, resolver), full["configurable"]
-    with acting_as(principal), configured({"configurable": configurable}):
+    with acting_as(principal), inherit_config({"configurable": configurable}):
         yield
 
 

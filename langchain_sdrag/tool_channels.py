@@ -23,6 +23,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from langchain_sdrag.guarded_store import GuardedStore
+from langchain_sdrag.tracing import SILENT
 from sdrag.errors import UsageError, require_extra
 from sdrag.value_redactor import ValueRedactor
 from sdrag.vocabulary import Confidential
@@ -98,7 +99,7 @@ class ToolChannels(Confidential):
         wired.pop(_STREAM, None)
         if _CHECKPOINTER in wired:
             wired[_CHECKPOINTER] = None
-        return {**config, "callbacks": [], "configurable": wired}
+        return {**config, "callbacks": [*SILENT], "configurable": wired}
 
     def flush(self) -> None:
         """Send what the tool wrote to the stream, redacted."""

@@ -3,37 +3,69 @@ Keep what happens inside a wrapper out of callbacks, tracers and logs.
 
 LangChain calls handlers that nobody passed: those of the surrounding run, of
 `collect_runs`, of `set_debug`, of LangSmith when the environment switches it on, of
-instrumentation that patches the callback manager, and of the inner objects themselves.
-An inner retriever's events carry raw passages, an inner model's carry the prompts.
-There is no public switch, but all of them are called through two functions of
-`langchain_core.callbacks.manager`. Both are put behind a gate once, when this module is
-imported; the gate is closed by a context variable, so only inside a wrapper, and for
-the threads and tasks that it starts. Runs of functions decorated with LangSmith's
-`traceable` are switched off the public way.
+OpenTelemetry's instrumentation. An inner retriever's events carry raw passages, an
+inner model's carry the prompts. All of these handlers are found through the config
+that inner calls inherit and through context variables, so both are set for the block:
 
-`tracing: {inner: shown}` in the policy leaves the gate open.
+- context variables that hold a handler or a callback manager hold `None`;
+- the inherited config names two handlers that hear nothing. LangChain adds its own
+  console handlers only where none of their class is;
+- LangSmith and OpenTelemetry are switched off by their own means;
+- the runtime of LangGraph keeps its context and loses its stream writer.
+
+The application's other context variables stay, and so does the task. `SECURITY.md`
+says what this does not reach. `tracing: {inner: shown}` in the policy hides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import wraps
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from contextvars import ContextVar, copy_context
 from typing import Any
 
-from langchain_core.callbacks import BaseCallbackManager, manager
+from langchain_core.callbacks import (
+    BaseCallbackHandler,
+    BaseCallbackManager,
+    StdOutCallbackHandler,
+)
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.runnables.config import var_child_runnable_config
-from langchain_core.tracers.context import tracing_v2_callback_var
+from langchain_core.tracers import ConsoleCallbackHandler
 from langsmith import tracing_context
 
 from sdrag.policy import Policy
 from sdrag.privacy.log_privacy import suppress_logs
 
-__all__ = ["hide_from_tracers"]
+try:
+    from opentelemetry.instrumentation.utils import suppress_instrumentation
+except ImportError:  # nothing is instrumented
+    suppress_instrumentation = nullcontext  # type: ignore[assignment]
 
-_closed: ContextVar[bool] = ContextVar("sdrag_langchain_gate", default=False)
+__all__ = ["SILENT", "hide_from_tracers", "inherit_config"]
+
+
+class _Deaf:
+    """A handler that is called for nothing."""
+
+    ignore_llm = ignore_retry = ignore_chain = ignore_agent = True
+    ignore_retriever = ignore_chat_model = ignore_custom_event = True
+
+    def on_text(self, *args: Any, **kwargs: Any) -> None:
+        """Ignore a text; no flag says so."""
+
+
+class _NoConsole(_Deaf, ConsoleCallbackHandler):
+    """Stands where `set_debug` would add a handler."""
+
+
+class _NoStdOut(_Deaf, StdOutCallbackHandler):
+    """Stands where `set_verbose` would add a handler."""
+
+
+SILENT: tuple[BaseCallbackHandler, ...] = (_NoConsole(), _NoStdOut())
+"""The handlers of inner calls that are hidden."""
 
 
 @contextmanager
@@ -48,48 +80,44 @@ def hide_from_tracers(
         child: The callbacks of the surrounding run, for inner calls that are shown.
     """
     if policy.tracing.inner == "shown":
-        with configured({"callbacks": child}):
+        with inherit_config({"callbacks": child}):
             yield
         return
-    closed = _closed.set(True)
-    tracer = tracing_v2_callback_var.set(None)
-    try:
-        with (
-            configured({"callbacks": []}),
-            tracing_context(enabled=False),
-            suppress_logs(),
-        ):
-            yield
-    finally:
-        tracing_v2_callback_var.reset(tracer)
-        _closed.reset(closed)
+    with ExitStack() as stack:
+        for variable, value in copy_context().items():
+            if isinstance(value, BaseCallbackHandler | BaseCallbackManager):
+                stack.enter_context(_hold(variable, None))
+        configurable = _without_stream(ensure_config().get("configurable", {}))
+        hidden = RunnableConfig(callbacks=[*SILENT], configurable=configurable)
+        stack.enter_context(inherit_config(hidden))
+        stack.enter_context(tracing_context(enabled=False))
+        stack.enter_context(suppress_instrumentation())
+        stack.enter_context(suppress_logs())
+        yield
 
 
 @contextmanager
-def configured(config: RunnableConfig) -> Iterator[None]:
+def inherit_config(config: RunnableConfig) -> Iterator[None]:
     """Make a config the one that inner calls inherit, on top of what they would."""
-    token = var_child_runnable_config.set({**ensure_config(), **config})
+    with _hold(var_child_runnable_config, {**ensure_config(), **config}):
+        yield
+
+
+def _without_stream(configurable: dict[str, Any]) -> dict[str, Any]:
+    """Keep what the caller configured; of LangGraph, its runtime without a stream."""
+    graph, kept = sys.modules.get("langgraph.runtime"), {}
+    for key, value in configurable.items():
+        if graph is not None and isinstance(value, graph.Runtime):
+            kept[key] = value.override(stream_writer=lambda _: None)
+        elif not key.startswith("__"):
+            kept[key] = value
+    return kept
+
+
+@contextmanager
+def _hold(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        var_child_runnable_config.reset(token)
-
-
-def _gated(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    def handle(*args: Any, **kwargs: Any) -> Any:
-        return None if _closed.get() else function(*args, **kwargs)
-
-    return handle
-
-
-def _agated(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
-    async def handle(*args: Any, **kwargs: Any) -> Any:
-        return None if _closed.get() else await function(*args, **kwargs)
-
-    return handle
-
-
-manager.handle_event = _gated(manager.handle_event)
-manager.ahandle_event = _agated(manager.ahandle_event)
+        variable.reset(token)

@@ -35,6 +35,7 @@ from llama_index.core.program.function_program import get_function_tool
 from llama_index.core.tools import FunctionTool
 from pydantic import BaseModel
 
+from llamaindex_sdrag.tracing import mute
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.retrying import cannot
 from sdrag.effects.runner import Port
@@ -73,11 +74,13 @@ def completing(llm: LLM | None) -> Port[Prompt, Completion | str] | None:
         raise UsageError(f"A {type(llm).__name__} is no LlamaIndex model.")
 
     def call(prompt: Prompt) -> Completion:
+        mute(llm.callback_manager)
         history, tool = _messages(prompt), _tool(llm, prompt.reply_format)
         filled = None if tool is None else _tool_filled(llm, tool, history)
         return _said(llm.chat(history)) if filled is None else filled
 
     async def acall(prompt: Prompt) -> Completion:
+        mute(llm.callback_manager)
         history, tool = _messages(prompt), _tool(llm, prompt.reply_format)
         filled = None if tool is None else await _atool_filled(llm, tool, history)
         return _said(await llm.achat(history)) if filled is None else filled
@@ -98,11 +101,13 @@ def embedding(
     model = embeddings.model_copy(update={"embeddings_cache": None})
 
     def call(effect: Embed) -> Sequence[Sequence[float]]:
+        mute(model.callback_manager)
         if effect.query:
             return [model.get_query_embedding(text) for text in effect.items]
         return model.get_text_embedding_batch(list(effect.items))
 
     async def acall(effect: Embed) -> Sequence[Sequence[float]]:
+        mute(model.callback_manager)
         if effect.query:
             return [await model.aget_query_embedding(text) for text in effect.items]
         return await model.aget_text_embedding_batch(list(effect.items))

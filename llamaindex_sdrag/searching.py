@@ -33,6 +33,7 @@ from llama_index.core.vector_stores import (
 )
 
 from llamaindex_sdrag.convert import passages_of
+from llamaindex_sdrag.tracing import mute
 from llamaindex_sdrag.vector_search import VectorSearch
 from sdrag.effects.runner import Port
 from sdrag.effects.steps import Search
@@ -127,12 +128,14 @@ def searching(
         question, narrowed = asked(effect), host(effect)
         if by_vector is not None:
             question.embedding = by_vector.embedding(narrowed, question)
+        mute(narrowed.callback_manager)
         return _read(narrowed.retrieve(question), seen)
 
     async def acall(effect: Search) -> Sequence[Passage]:
         question, narrowed = asked(effect), host(effect)
         if by_vector is not None:
             question.embedding = await by_vector.aembedding(narrowed, question)
+        mute(narrowed.callback_manager)
         return _read(await narrowed.aretrieve(question), seen)
 
     return HostSearch(_unrefused(call, acall), by_vector.vector if by_vector else None)

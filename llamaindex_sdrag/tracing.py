@@ -1,34 +1,52 @@
 """
 Keep what happens inside a wrapper out of events, spans, callbacks and logs.
 
-LlamaIndex hands nodes, prompts and replies to every handler that is attached to a
-dispatcher of its instrumentation, and to the handlers of its older callback managers;
-the events of an inner retriever carry raw nodes. There is no public switch. All of
-them are called through nine methods of `Dispatcher` and `CallbackManager`, which are
-put behind a gate once, when this module is imported. The gate is closed by a context
-variable, so only inside a wrapper, and for the threads and tasks that it starts.
+LlamaIndex tells nodes, prompts and replies to every handler in the lists of its
+dispatchers, and to the handlers of its older callback managers. Those lists live in
+modules, so no context can leave them out. At a request they are replaced by lists that
+are empty inside a wrapper, and only there: a context variable says so, for the threads
+and tasks that the wrapper starts. The application goes on adding and removing handlers
+as before, and `uninstall` puts plain lists back. Older handlers get a list of ignored
+events that holds every event inside a wrapper. No code of LlamaIndex is replaced.
 
-`tracing: {inner: shown}` in the policy leaves the gate open.
+`SECURITY.md` says what this does not reach. `tracing: {inner: shown}` in the policy
+hides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
 from typing import Any
-from uuid import uuid4
 
 from llama_index.core.callbacks import CallbackManager
-from llama_index_instrumentation.dispatcher import Dispatcher
+from llama_index.core.callbacks.base_handler import BaseCallbackHandler
+from llama_index.core.settings import Settings
+from llama_index_instrumentation import root_manager
 
 from sdrag.policy import Policy
 from sdrag.privacy.log_privacy import suppress_logs
 
-__all__ = ["hide_from_tracers"]
+__all__ = ["hide_from_tracers", "install", "mute", "uninstall"]
 
-_closed: ContextVar[bool] = ContextVar("sdrag_llamaindex_gate", default=False)
+_is_hidden: ContextVar[bool] = ContextVar("sdrag_llamaindex_hidden", default=False)
+_DISPATCHED = ("event_handlers", "span_handlers")
+_IGNORED = ("event_starts_to_ignore", "event_ends_to_ignore")
+
+
+class _Handlers(list[Any]):
+    """The handlers of a dispatcher: none, inside a wrapper."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(()) if _is_hidden.get() else super().__iter__()
+
+
+class _IgnoredEvents(tuple[Any, ...]):  # noqa: SLOT001 -- a tuple has no room for slots
+    """The events that an older handler ignores: all, inside a wrapper."""
+
+    def __contains__(self, kind: object) -> bool:
+        return _is_hidden.get() or super().__contains__(kind)
 
 
 @contextmanager
@@ -37,51 +55,40 @@ def hide_from_tracers(policy: Policy) -> Iterator[None]:
     if policy.tracing.inner == "shown":
         yield
         return
-    closed = _closed.set(True)
+    install()
+    token = _is_hidden.set(True)
     try:
         with suppress_logs():
             yield
     finally:
-        _closed.reset(closed)
+        _is_hidden.reset(token)
 
 
-def _gated(method: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(method)
-    def handle(*args: Any, **kwargs: Any) -> Any:
-        return None if _closed.get() else method(*args, **kwargs)
-
-    return handle
-
-
-def _agated(method: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(method)
-    async def handle(*args: Any, **kwargs: Any) -> Any:
-        return None if _closed.get() else await method(*args, **kwargs)
-
-    return handle
+def install() -> None:
+    """Make the handlers that are attached now hear nothing inside a wrapper."""
+    for dispatcher in list(root_manager.dispatchers.values()):
+        for name in _DISPATCHED:
+            if type(handlers := getattr(dispatcher, name)) is not _Handlers:
+                setattr(dispatcher, name, _Handlers(handlers))
+    # The public property would make a manager, and `Settings.llm` would then take it.
+    mute(Settings._callback_manager)  # noqa: SLF001
+    _mute_handler(Settings.global_handler)
 
 
-def _named(method: Callable[..., str]) -> Callable[..., str]:
-    """Gate a method that answers with the id of the event."""
-
-    @wraps(method)
-    def handle(*args: Any, **kwargs: Any) -> str:
-        if _closed.get():
-            return str(kwargs.get("event_id") or uuid4())
-        return method(*args, **kwargs)
-
-    return handle
+def mute(manager: CallbackManager | None) -> None:
+    """Make the handlers of an older callback manager hear nothing inside a wrapper."""
+    for handler in () if manager is None else manager.handlers:
+        _mute_handler(handler)
 
 
-def _install() -> None:
-    for name in ("event", "span_enter", "span_exit", "span_drop"):
-        setattr(Dispatcher, name, _gated(getattr(Dispatcher, name)))
-    Dispatcher.aevent = _agated(Dispatcher.aevent)  # type: ignore[method-assign]
-    for name in ("on_event_end", "start_trace", "end_trace"):
-        setattr(CallbackManager, name, _gated(getattr(CallbackManager, name)))
-    CallbackManager.on_event_start = _named(  # type: ignore[method-assign]
-        CallbackManager.on_event_start
-    )
+def uninstall() -> None:
+    """Put plain lists back; the next request of a wrapper installs again."""
+    for dispatcher in list(root_manager.dispatchers.values()):
+        for name in _DISPATCHED:
+            setattr(dispatcher, name, list(getattr(dispatcher, name)))
 
 
-_install()
+def _mute_handler(handler: BaseCallbackHandler | None) -> None:
+    for name in () if handler is None else _IGNORED:
+        if type(ignored := getattr(handler, name)) is not _IgnoredEvents:
+            setattr(handler, name, _IgnoredEvents(ignored))

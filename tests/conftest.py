@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import socket
 from uuid import uuid4
 
 import pytest
 from hypothesis import settings
+
+from sdrag import RawTextFilter
 
 from .support.postgres_server import missing, postgres_server
 from .support.waiting import let_go
@@ -78,6 +81,14 @@ def _no_names_are_resolved():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket, "getaddrinfo", getaddrinfo)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _logs_are_filtered():
+    """The suite is an application that has the filter, and is not warned."""
+    handler = logging.NullHandler()
+    handler.addFilter(RawTextFilter())
+    logging.getLogger().addHandler(handler)
 
 
 @pytest.fixture(scope="session")

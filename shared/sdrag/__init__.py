@@ -30,6 +30,7 @@ from sdrag.policy import Policy
 from sdrag.principals import acting_as, current_principal, stream_as
 from sdrag.privacy.audit import AuditEvent, log_event
 from sdrag.privacy.audit_log import AuditLog
+from sdrag.privacy.log_privacy import RawTextFilter
 from sdrag.privacy.open_telemetry import OpenTelemetrySink
 from sdrag.state import State, open_state
 from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Span
@@ -58,6 +59,7 @@ __all__ = [
     "PolicyError",
     "Principal",
     "PromptSanitizationError",
+    "RawTextFilter",
     "SdragError",
     "Span",
     "State",

@@ -37,7 +37,7 @@ from sdrag.judges import Judges, check_judges, scoring
 from sdrag.local_extra import check_local_extra, embeds
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
-from sdrag.privacy.log_privacy import install
+from sdrag.privacy.log_privacy import warn_without_filter
 from sdrag.state import State, StateSource
 from sdrag.vocabulary import Passage, Principal
 
@@ -182,7 +182,7 @@ class WrapperSetup:
     engine: Engine = field(init=False)
 
     def __post_init__(self) -> None:
-        install()  # before any model or store of the host can log what it was given
+        warn_without_filter()
         judges, guarded = self.judges or {}, _GUARDED.get(self.stage, ())
         has_model, has_embeddings = self.llm is not None, embeds(self.embeddings)
         ports = Ports(

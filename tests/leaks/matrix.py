@@ -28,17 +28,21 @@ CHANNEL_TABLES = {
     "What principals who share a thread see": THREAD_ROWS,
 }
 SEALED, HOST_FIRST, ABSENT = "sealed", "host emits before us", "–"
+LOGGED = "logs and warnings"
+"""Sealed by the filter that an application puts on its log handlers."""
 
 
-def observe(subject: Subject, mode: str, folder: Path) -> dict[str, list[Any]]:
+def observe(
+    subject: Subject, mode: str, folder: Path, *, filtered: bool = True
+) -> dict[str, list[Any]]:
     """Use a class in a mode with every surface open; return what was seen where."""
     if subject.framework == "langchain":
-        with watching_langchain(folder) as (handler, seen):
+        with watching_langchain(folder, filtered=filtered) as (handler, seen):
             built = subject.build(folder)
             config = {"callbacks": [handler]}
             released = settled(subject.modes[mode](built, config))
     else:
-        with watching_llamaindex(folder) as seen:
+        with watching_llamaindex(folder, filtered=filtered) as seen:
             built = subject.build(folder)
             released = settled(subject.modes[mode](built, {}))
     if subject.releases:
@@ -58,9 +62,11 @@ def settled(value: Any) -> Any:
     return value
 
 
-def found(subject: Subject, mode: str, folder: Path) -> dict[str, set[str]]:
+def found(
+    subject: Subject, mode: str, folder: Path, *, filtered: bool = True
+) -> dict[str, set[str]]:
     """Return the canaries that were seen, by surface."""
-    seen = observe(subject, mode, folder)
+    seen = observe(subject, mode, folder, filtered=filtered)
     names = {surface: leaked(values) for surface, values in seen.items()}
     names["files"] -= {IDENTITY}  # the state finds bindings by the host's own ids
     for surface in subject.carries_policy:
@@ -84,7 +90,7 @@ def surfaces_of(subject: Subject) -> list[str]:
         "llamaindex": ("events", "spans", "callback handlers", "output"),
     }[subject.framework]
     looked_at = ("files", "`repr` and `str`", "dumps", "pickles")
-    shared = ("logs at DEBUG", "warnings", *looked_at)
+    shared = (LOGGED, *looked_at)
     return ["what is released", *common, *shared]
 
 

@@ -3,7 +3,7 @@ Every place that data can leave by, and what was seen there.
 
 `watching_langchain` and `watching_llamaindex` open all surfaces of a framework at once,
 the way a host might: handlers, tracers from the environment, debug output, a global
-cache, logs at DEBUG. What was seen is read after the block.
+cache, logs at DEBUG and warnings. What was seen is read after the block.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ from llama_index_instrumentation.event_handlers import BaseEventHandler
 from llama_index_instrumentation.span_handlers import SimpleSpanHandler
 from pydantic import PrivateAttr
 
+from sdrag import RawTextFilter
+
 Seen = dict[str, list[Any]]
 
 
@@ -61,25 +63,34 @@ for _name in dir(BaseCallbackHandler):
 
 
 class _Logs(logging.Handler):
-    def __init__(self) -> None:
+    """The log of an application that filters raw text, or does not."""
+
+    def __init__(self, *, filtered: bool) -> None:
         super().__init__(logging.DEBUG)
         self.seen: list[Any] = []
+        if filtered:
+            self.addFilter(RawTextFilter())
 
     def emit(self, record: logging.LogRecord) -> None:
         self.seen.append((record.getMessage(), vars(record), record.exc_info))
 
 
 @contextlib.contextmanager
-def _logging() -> Iterator[_Logs]:
-    handler, root = _Logs(), logging.getLogger()
+def _logging(*, filtered: bool) -> Iterator[_Logs]:
+    """Log everything at DEBUG, and warnings too."""
+    handler, root = _Logs(filtered=filtered), logging.getLogger()
     level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    try:
-        yield handler
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(level)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        logging.captureWarnings(capture=True)
+        root.addHandler(handler)
+        root.setLevel(logging.DEBUG)
+        try:
+            yield handler
+        finally:
+            root.removeHandler(handler)
+            root.setLevel(level)
+            logging.captureWarnings(capture=False)
 
 
 class _Collector(BaseHTTPRequestHandler):
@@ -124,15 +135,25 @@ def _langsmith() -> Iterator[list[bytes]]:
 
 
 @contextlib.contextmanager
-def watching_langchain(folder: Path) -> Iterator[tuple[Handler, Seen]]:
-    """Open every surface of LangChain; yields a handler to pass, and what was seen."""
+def watching_langchain(
+    folder: Path, *, filtered: bool = True
+) -> Iterator[tuple[Handler, Seen]]:
+    """
+    Open every surface of LangChain.
+
+    Args:
+        folder: Takes all files.
+        filtered: The application's log handler has the filter of raw text.
+
+    Yields:
+        A handler to pass, and what was seen, to be read after the block.
+    """
     seen: Seen = {}
     handler, cache, output = Handler(), InMemoryCache(), io.StringIO()
     with contextlib.ExitStack() as stack:
         stack.enter_context(_temporary_files_in(folder))
         bodies = stack.enter_context(_langsmith())
-        logs = stack.enter_context(_logging())
-        warned = stack.enter_context(_warnings())
+        logs = stack.enter_context(_logging(filtered=filtered))
         runs = stack.enter_context(collect_runs())
         stack.enter_context(contextlib.redirect_stdout(output))
         stack.enter_context(contextlib.redirect_stderr(output))
@@ -147,8 +168,7 @@ def watching_langchain(folder: Path) -> Iterator[tuple[Handler, Seen]]:
             "`collect_runs`": [run.model_dump() for run in runs.traced_runs],
             "`set_debug` output": [output.getvalue()],
             "global LLM cache": list(cache._cache.items()),
-            "logs at DEBUG": logs.seen,
-            "warnings": list(warned),
+            "logs and warnings": logs.seen,
         }
     seen["files"] = _files(folder)
 
@@ -201,15 +221,14 @@ class _Old(OldHandler):
 
 
 @contextlib.contextmanager
-def watching_llamaindex(folder: Path) -> Iterator[Seen]:
-    """Open every surface of LlamaIndex; yields what was seen."""
+def watching_llamaindex(folder: Path, *, filtered: bool = True) -> Iterator[Seen]:
+    """Open every surface of LlamaIndex; as `watching_langchain`."""
     seen: Seen = {}
     events, spans, old, output = _Events(), _Spans(), _Old(), io.StringIO()
     root, before = get_dispatcher(), Settings._callback_manager
     with contextlib.ExitStack() as stack:
         stack.enter_context(_temporary_files_in(folder))
-        logs = stack.enter_context(_logging())
-        warned = stack.enter_context(_warnings())
+        logs = stack.enter_context(_logging(filtered=filtered))
         stack.enter_context(contextlib.redirect_stdout(output))
         stack.enter_context(contextlib.redirect_stderr(output))
         root.add_event_handler(events)
@@ -224,17 +243,9 @@ def watching_llamaindex(folder: Path) -> Iterator[Seen]:
             "spans": spans._seen,
             "callback handlers": old.seen,
             "output": [output.getvalue()],
-            "logs at DEBUG": logs.seen,
-            "warnings": list(warned),
+            "logs and warnings": logs.seen,
         }
     seen["files"] = _files(folder)
-
-
-@contextlib.contextmanager
-def _warnings() -> Iterator[list[Any]]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield caught
 
 
 @contextlib.contextmanager

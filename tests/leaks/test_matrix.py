@@ -12,7 +12,7 @@ from sdrag.errors import HostError
 
 from ..support.faces import RETRIEVERS, Scenario
 from .canaries import QUERY, RAW, SETTINGS, leaked
-from .matrix import found, written
+from .matrix import LOGGED, found, written
 from .subjects import SUBJECTS
 from .surfaces import told
 
@@ -35,6 +35,15 @@ def test_no_canary_is_seen_anywhere(subject, mode, tmp_path):
 
     expected = {surface for surface in names if surface in subject.host_first}
     assert {surface for surface, held in names.items() if held} == expected
+
+
+@pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+def test_without_the_filter_only_logs_and_warnings_are_open(framework, tmp_path):
+    """What an application has that does not put `RawTextFilter` on its handlers."""
+    subject = next(s for s in SUBJECTS if s.framework == framework)
+    names = found(subject, "sync", tmp_path, filtered=False)
+
+    assert {surface for surface, held in names.items() if held} == {LOGGED}
 
 
 def test_the_documentation_shows_this_matrix():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 from pathlib import Path
 from traceback import walk_tb
 
 from sdrag.errors import SdragError
+from sdrag.privacy.log_privacy import RawTextFilter
 
 __all__ = ["main"]
 
@@ -19,6 +21,7 @@ def main() -> None:
             stream, io.TextIOWrapper
         ):  # a name or text may have any character
             stream.reconfigure(errors="backslashreplace")
+    _filter_logs()
     try:
         from sdrag.errors import require_extra
 
@@ -32,6 +35,14 @@ def main() -> None:
         kind, where = type(error).__name__, _place(error)
         sys.stderr.write(f"sdrag: The command failed with {kind} in {where}.\n")
         raise SystemExit(2) from None
+
+
+def _filter_logs() -> None:
+    """Keep raw text out of what other packages log and warn of."""
+    handler = logging.StreamHandler()
+    handler.addFilter(RawTextFilter())
+    logging.basicConfig(format="%(message)s", handlers=[handler])
+    logging.captureWarnings(capture=True)
 
 
 def _place(error: Exception) -> str:
