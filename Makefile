@@ -42,6 +42,7 @@ check: $(VENV)/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python benchmarks/tools/reference.py --check
 
 slow: $(VENV)/ready
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m slow

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.json_files import load_articles
 
 ROOT = Path(__file__).parents[1]
 Row = dict[str, str | float]

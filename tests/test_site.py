@@ -15,9 +15,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 
-from benchmarks.tools.reference_of_api import PACKAGES
-from benchmarks.tools.site_links import relinked
-from benchmarks.tools.site_notebooks import as_markdown
+from benchmarks.tools.reference import PACKAGES
+from benchmarks.tools.site_hooks import as_markdown, relinked
 
 ROOT = Path(__file__).parents[1]
 LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("link", "href")}

@@ -66,22 +66,6 @@ def answers(
 
 
 @app.command()
-def build(
-    folder: Annotated[Path, typer.Argument(help="Where the articles are written.")],
-    llm: Annotated[str, typer.Option(help="PROVIDER:MODEL, as LangChain names it.")],
-    count: Annotated[int, typer.Option(min=1, help="How many articles.")] = 20,
-) -> None:
-    """Build test articles in the paper's six steps; run again to go on."""
-    from benchmarks.suites.builder import build_articles
-    from sdrag.cli.common import chat_model
-
-    model = chat_model(llm)
-    refused = build_articles(lambda p: str(model.invoke(p).text), folder, count=count)
-    for title, problems in refused.items():
-        typer.echo(f"refused: {title}: {'; '.join(problems)}", err=True)
-
-
-@app.command()
 def contradiction(
     data: Annotated[
         Path, typer.Option(help="JSON lines of claim, evidence, gold_label.")
@@ -314,8 +298,8 @@ def ranking(
     as_json: AsJson = False,
 ) -> None:
     """Rank the constraints of every question, all articles being one corpus."""
-    from benchmarks.suites.articles_check import load_articles
     from benchmarks.suites.constraint_ranking import evaluate_ranking
+    from benchmarks.suites.json_files import load_articles
 
     result = evaluate_ranking(load_articles(data), top_k=top_k, bind_top_n=bind_top_n)
     show(result, as_json=as_json)

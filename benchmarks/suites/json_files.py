@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from sdrag.errors import UsageError
 
-__all__ = ["DATA", "read_json", "read_rows"]
+__all__ = ["DATA", "load_articles", "read_json", "read_rows"]
 
 DATA = Path(__file__).parent / "data"
 """What the suites measure on when no other data is named."""
@@ -72,3 +72,25 @@ def read_rows(path: Path, build: Callable[[dict[str, Any]], T], form: str) -> li
             message = f"Line {number} of {path.name!r} is not {form}."
             raise UsageError(message) from None
     return built
+
+
+def load_articles(path: Path | None = None) -> list[dict[str, Any]]:
+    """
+    Read articles in the form of the SD-RAG paper, in the order of their file names.
+
+    Args:
+        path: A folder of JSON files, a JSON file with one article or a list of them, or
+            None for the twenty of this folder.
+
+    Raises:
+        UsageError: A file cannot be read as articles, or there is none.
+    """
+    source = path or DATA / "articles"
+    files = sorted(source.glob("*.json")) if source.is_dir() else [source]
+    articles: list[dict[str, Any]] = []
+    for file in files:
+        content = read_json(file, "articles")
+        articles += content if isinstance(content, list) else [content]
+    if not articles or not all(isinstance(article, dict) for article in articles):
+        raise UsageError(f"{source.name!r} holds something that is not an article.")
+    return articles

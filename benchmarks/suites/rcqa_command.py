@@ -110,7 +110,7 @@ def rcqa(
     Examples: python -m benchmarks.suites rcqa --llm scripted:exact --limit 2;
     python -m benchmarks.suites rcqa --llm langchain:openai:gpt-4o-mini --plant same
     """
-    from benchmarks.suites.articles_check import load_articles
+    from benchmarks.suites.json_files import load_articles
     from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
     from benchmarks.suites.rcqa_models import evaluate_rcqa_with_model
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.json_files import load_articles
 from sdrag.evaluation.index import sentence_chunks
 from sdrag.policy import Policy
 from sdrag.vocabulary import Confidential, Passage

@@ -13,7 +13,7 @@ import pytest
 
 import langchain_sdrag
 import llamaindex_sdrag
-from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.json_files import load_articles
 from benchmarks.suites.rcqa import policy_of
 from sdrag.evaluation.index import sentence_chunks
 from sdrag.vocabulary import EVIDENCE_KEY, Passage

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.json_files import load_articles
 from sdrag.disclosure import forget_document, ingest
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.runner import PortRunner, Ports

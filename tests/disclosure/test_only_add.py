@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.json_files import load_articles
 from sdrag.disclosure import locate
 from sdrag.disclosure.local import by_meaning, locator
 from sdrag.disclosure.local.joined_text import JoinedText

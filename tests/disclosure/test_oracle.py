@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.json_files import load_articles
 from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
 from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose

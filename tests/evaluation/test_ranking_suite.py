@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.suites.articles_check import load_articles
 from benchmarks.suites.constraint_ranking import evaluate_ranking
+from benchmarks.suites.json_files import load_articles
 from sdrag.disclosure.binding import STRATEGIES
 
 pytest.importorskip("tokenizers")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typer.testing import CliRunner
 
 from benchmarks.suites.__main__ import app
-from benchmarks.suites.articles_check import load_articles
-from benchmarks.suites.json_files import DATA
+from benchmarks.suites.json_files import DATA, load_articles
 from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa, given_away
 
 ARTICLES = load_articles()[:1]

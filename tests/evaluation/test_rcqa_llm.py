@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.suites.__main__ import app
-from benchmarks.suites.articles_check import load_articles
+from benchmarks.suites.json_files import load_articles
 from benchmarks.suites.planting import OWN_ORDERS, Planting, read_orders
 from benchmarks.suites.rcqa import FIGURES
 from benchmarks.suites.rcqa_models import SCRIPTED, scripted_model

@@ -46,7 +46,7 @@ def typed(*arguments: str) -> str:
 
 def test_every_suite_is_listed() -> None:
     """`--help` names every suite."""
-    suites = """answers build contradiction control entities grounding highlight
+    suites = """answers contradiction control entities grounding highlight
     injection linkage ranking rcqa wordings"""
 
     assert set(suites.split()) <= set(typed("--help").split())
