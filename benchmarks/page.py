@@ -282,20 +282,16 @@ def _prepare(path: str, size: int) -> Callable[[], object]:
 
 
 def _prepare_locating(text: str) -> Callable[[], object]:
-    from sdrag.effects.runner import PortRunner, Ports  # noqa: PLC0415
-    from sdrag.effects.steps import run  # noqa: PLC0415 -- one path each
-    from sdrag.pipeline import Engine, bind  # noqa: PLC0415 -- as above
+    from sdrag.pipeline import Engine, bind  # noqa: PLC0415 -- one path each
     from sdrag.vocabulary import Passage  # noqa: PLC0415 -- as above
-    from sdrag.wrapper_setup import local_embeddings  # noqa: PLC0415 -- as above
 
     passages = [
         Passage(str(at), text[at : at + 1000], document_id=str(at // 5000))
         for at in range(0, len(text), 1000)
     ]
-    engine = Engine.build(write_policy(20))
-    runner = PortRunner(Ports(embed=local_embeddings()))
-    run(bind([Passage("first", text[:1000])], engine), runner)
-    return lambda: run(bind(passages, engine), runner)
+    engine = Engine(write_policy(20))
+    engine.run(bind([Passage("first", text[:1000])], engine))
+    return lambda: engine.run(bind(passages, engine))
 
 
 def _slope(sizes: Iterable[float], times: Iterable[float]) -> float:

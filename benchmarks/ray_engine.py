@@ -24,15 +24,12 @@ from typing import Any
 from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, bind_corpus, mask_corpus, ray_session
 from sdrag.effects.batches import batched
-from sdrag.effects.runner import PortRunner, Ports
-from sdrag.effects.steps import Outcome, Steps, run, try_each
-from sdrag.embeddings import installed
+from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.linkage import mask_corpus as mask_here
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy
 from sdrag.state import open_state
 from sdrag.vocabulary import Mention, Passage, Span
-from sdrag.wrapper_setup import local_embeddings
 
 KEY = b"a key for the benchmark only"
 FORMS_ONLY = {
@@ -141,14 +138,9 @@ def bound(documents: list[Passage], policy: Policy, options: RayOptions) -> bool
 
 def bind_here(documents: list[Passage], policy: Policy, folder: Path) -> None:
     """Bind as `sdrag bind` does."""
-    engine = Engine.build(
-        policy,
-        state=folder / "state.sqlite",
-        releasing=False,
-        has_embeddings=installed(),
-    )
+    engine = Engine(policy, state=folder / "state.sqlite", stage="bind")
     for some in batched(documents, _AT_ONCE):
-        run(bind(some, engine), PortRunner(Ports(embed=local_embeddings())))
+        engine.run(bind(some, engine))
 
 
 def rows(path: Path) -> Iterator[tuple[Any, ...]]:

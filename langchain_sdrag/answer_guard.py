@@ -24,11 +24,11 @@ from langchain_sdrag.principals import OnBehalf, PrincipalResolver, on_behalf
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import AnswerArguments, Wrapper
 from sdrag.effects.steps import Steps
+from sdrag.engine import Stage
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import Draft, Guarded, draft_of, report_of
 from sdrag.pipeline import check_answer
 from sdrag.principals import current_principal
-from sdrag.wrapper_setup import Stage
 
 __all__ = ["AnswerGuard"]
 
@@ -95,7 +95,7 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             hidden = hide_from_tracers(self.policy, child)
-            found, event = self.setup.engine.run(self._steps(draft), hidden)
+            found, event = self.engine.run(self._steps(draft), hidden)
             announce(event, child)
             return self._output(found)
 
@@ -114,7 +114,7 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
         async def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             hidden = hide_from_tracers(self.policy, child)
-            found, event = await self.setup.engine.arun(self._steps(draft), hidden)
+            found, event = await self.engine.arun(self._steps(draft), hidden)
             await aannounce(event, child)
             return self._output(found)
 
@@ -139,7 +139,7 @@ class AnswerGuard(OnBehalf, Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
     def _steps(self, draft: Draft) -> Steps[Guarded]:
         principal, now = current_principal(), datetime.now(UTC)
-        state = self.setup.remembered
+        state = self.engine.state
         return check_answer(draft, self.policy, principal, now=now, state=state)
 
     def _output(self, found: Guarded) -> Output:

@@ -24,11 +24,12 @@ from langchain_sdrag.wrapping import LANGCHAIN
 from sdrag.corpus_binder import CorpusBinder
 from sdrag.detectors import Detector
 from sdrag.effects.runner import Limits
-from sdrag.engine import Audit, HostSearch
+from sdrag.engine import HostSearch
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import Unpickled, WrapperSetup
+from sdrag.wrapper import Unpickled, build_engine
 
 __all__ = ["ConstraintBinder"]
 
@@ -72,7 +73,7 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
         limits: Limits | None = None,
     ) -> None:
         self._shows_progress = show_progress
-        self._setup = WrapperSetup.build(
+        self._engine = build_engine(
             LANGCHAIN,
             "bind",
             policy=policy,
@@ -115,4 +116,4 @@ class ConstraintBinder(Unpickled, CorpusBinder[Document], BaseDocumentTransforme
         return searching(retriever, {})
 
     def __repr__(self) -> str:
-        return f"ConstraintBinder(policy_hash={self._setup.policy_hash!r})"
+        return f"ConstraintBinder(policy_hash={self._engine.policy_hash!r})"

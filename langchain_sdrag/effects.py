@@ -38,7 +38,7 @@ from sdrag.effects.runner import Port
 from sdrag.effects.steps import Embed
 from sdrag.effects.tokens import Completion
 from sdrag.errors import UsageError
-from sdrag.wrapper_setup import local_embeddings
+from sdrag.framework import local_embeddings
 
 __all__ = ["completing", "detach", "embedding", "model_name"]
 

@@ -26,10 +26,10 @@ from sdrag.disclosure.hierarchy import (
 )
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource, open_state
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["HierarchySummarizer"]
 
@@ -83,7 +83,7 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
         self._settings = settings or HierarchySettings()
         self._shows_progress = show_progress
         super().__init__(
-            WrapperSetup.build(
+            build_engine(
                 LANGCHAIN,
                 "summarize",
                 policy=policy,
@@ -99,7 +99,7 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
         return (
             yield from add_summaries(
                 passages_of(documents),
-                self._setup.policy,
+                self._engine.policy,
                 self._state,
                 self._settings,
                 show_progress=self._shows_progress,

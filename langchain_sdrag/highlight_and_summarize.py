@@ -29,7 +29,7 @@ from langchain_sdrag.wrapping import HighlightArguments, Wrapper
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import Steps
-from sdrag.engine import asealed_stream, sealed_stream
+from sdrag.engine import Stage, asealed_stream, sealed_stream
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import (
@@ -43,7 +43,6 @@ from sdrag.highlight.exchange import (
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight_setup import asked_of, settings_of
 from sdrag.vocabulary import Highlight
-from sdrag.wrapper_setup import Stage
 
 __all__ = ["HighlightAndSummarize"]
 
@@ -118,8 +117,8 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         )
 
     def _derive(self) -> None:
-        has_model = self.setup.llm is not None
-        limits = self.setup.engine.limits
+        has_model = self.engine.llm is not None
+        limits = self.engine.limits
         self._settings = settings_of(
             self.policy, self.highlighter, has_model=has_model, limits=limits
         )
@@ -136,9 +135,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             steps = answer(asked, self._settings)
-            found, event = self.setup.engine.run(
-                steps, hide_from_tracers(self.policy, child)
-            )
+            found, event = self.engine.run(steps, hide_from_tracers(self.policy, child))
             announce(event, child)
             return self._output(found, asked)
 
@@ -156,7 +153,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
         async def work(_: object, run_manager: Any) -> Output:
             child = run_manager.get_child()
             steps = answer(asked, self._settings)
-            found, event = await self.setup.engine.arun(
+            found, event = await self.engine.arun(
                 steps, hide_from_tracers(self.policy, child)
             )
             await aannounce(event, child)
@@ -178,7 +175,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             hidden = partial(hide_from_tracers, self.policy, child)
 
             def conclude(steps: Steps[Answer]) -> Answer:
-                found, event = self.setup.engine.run(steps, hidden())
+                found, event = self.engine.run(steps, hidden())
                 announce(event, child)
                 return found
 
@@ -205,7 +202,7 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
             hidden = partial(hide_from_tracers, self.policy, child)
 
             async def conclude(steps: Steps[Answer]) -> Answer:
-                found, event = await self.setup.engine.arun(steps, hidden())
+                found, event = await self.engine.arun(steps, hidden())
                 await aannounce(event, child)
                 return found
 
@@ -225,14 +222,14 @@ class HighlightAndSummarize(Wrapper, RunnableSerializable[Mapping[str, Any], Out
 
     @property
     def _runner(self) -> PortRunner:
-        return PortRunner(self.setup.engine.ports, self.setup.engine.limits)
+        return PortRunner(self.engine.ports, self.engine.limits)
 
     def _chunks(self, prompt: Prompt) -> Iterator[str]:
-        for chunk in detach(self.setup.llm).stream(_messages(prompt)):
+        for chunk in detach(self.engine.llm).stream(_messages(prompt)):
             yield _said(chunk)
 
     async def _achunks(self, prompt: Prompt) -> AsyncIterator[str]:
-        async for chunk in detach(self.setup.llm).astream(_messages(prompt)):
+        async for chunk in detach(self.engine.llm).astream(_messages(prompt)):
             yield _said(chunk)
 
     def _asked(self, given: Mapping[str, Any]) -> Asked:

@@ -15,12 +15,12 @@ from langchain_sdrag.convert import passages_of
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
 from sdrag.judges import Judges
+from sdrag.options import Audit
 from sdrag.policy import InjectionSection, PolicySource
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["InjectionScanner"]
 
@@ -56,7 +56,7 @@ class InjectionScanner(IngestWrapper[Screened]):
     ) -> None:
         self._has_judge = (judges or {}).get("injection") is not None
         super().__init__(
-            WrapperSetup.build(
+            build_engine(
                 LANGCHAIN,
                 "scan",
                 policy=policy,
@@ -67,7 +67,7 @@ class InjectionScanner(IngestWrapper[Screened]):
         )
 
     def _steps(self, documents: Sequence[Document]) -> Steps[Screened]:
-        section = self._setup.policy.injection or InjectionSection()
+        section = self._engine.policy.injection or InjectionSection()
         passages = passages_of(documents)
         return (yield from screen(passages, section, classifier=self._has_judge))
 

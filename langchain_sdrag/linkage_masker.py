@@ -22,7 +22,6 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
 from sdrag.errors import UsageError
 from sdrag.linkage.fitting import Fitted, Update, fit_steps
 from sdrag.linkage.masker_checks import (
@@ -31,9 +30,10 @@ from sdrag.linkage.masker_checks import (
     planned,
 )
 from sdrag.linkage.model_extractor import Extractor
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage, is_unnamed
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["LinkageMasker"]
 
@@ -83,7 +83,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         self._fitted, self._key = fitted, key
         self._detector = detector or LocalDetector()
         super().__init__(
-            WrapperSetup.build(
+            build_engine(
                 LANGCHAIN,
                 "mask",
                 policy=policy,
@@ -93,12 +93,12 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
                 limits=limits,
             )
         )
-        section, model = self._setup.policy.linkage, llm is not None
+        section, model = self._engine.policy.linkage, llm is not None
         check_replaceable(fitted, section, key, has_model=model)
 
     def fit(self, documents: Sequence[Document]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""
-        return self._setup.engine.run(self._fitting(documents))[0]
+        return self._engine.run(self._fitting(documents))[0]
 
     def update(
         self, documents: Sequence[Document], removed: Collection[str] = ()
@@ -119,14 +119,14 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         Raises:
             UsageError: The masker has no plan, or a document no id.
         """
-        update, _ = self._setup.engine.run(self._updating(documents, removed))
+        update, _ = self._engine.run(self._updating(documents, removed))
         return update, documents_of(update.documents)
 
     async def aupdate(
         self, documents: Sequence[Document], removed: Collection[str] = ()
     ) -> tuple[Update, list[Document]]:
         """Follow a change without blocking the event loop; as `update`."""
-        update, _ = await self._setup.engine.arun(self._updating(documents, removed))
+        update, _ = await self._engine.arun(self._updating(documents, removed))
         return update, documents_of(update.documents)
 
     def _updating(
@@ -155,7 +155,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
             else replace(passage, id=f"{passage.id}-{index}")
             for index, passage in enumerate(passages)
         ]
-        linkage = self._setup.policy.linkage
+        linkage = self._engine.policy.linkage
         return (yield from fit_steps(unique, linkage, self._detector, key=self._key))
 
     def _documents(

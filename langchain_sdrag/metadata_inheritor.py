@@ -14,7 +14,6 @@ from langchain_core.documents import Document
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.wrapping import LANGCHAIN, IngestWrapper
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
 from sdrag.guardrails.inheritance import (
     Chunk,
     DocumentSection,
@@ -22,9 +21,10 @@ from sdrag.guardrails.inheritance import (
     inherit,
 )
 from sdrag.guardrails.screened import Screened
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage, is_unnamed
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["MetadataInheritor"]
 
@@ -64,9 +64,9 @@ class MetadataInheritor(IngestWrapper[Screened]):
         sections: Mapping[str, Sequence[DocumentSection]] | None = None,
         audit: Audit = None,
     ) -> None:
-        setup = WrapperSetup.build(LANGCHAIN, "inherit", policy=policy, audit=audit)
-        super().__init__(setup)
-        keys = setup.policy.disclosure.document_keys
+        engine = build_engine(LANGCHAIN, "inherit", policy=policy, audit=audit)
+        super().__init__(engine)
+        keys = engine.policy.disclosure.document_keys
         known = {
             name: passage
             for passage in passages_of(documents)
@@ -79,7 +79,7 @@ class MetadataInheritor(IngestWrapper[Screened]):
             Chunk(passage, _start(document))
             for document, passage in zip(documents, passages_of(documents), strict=True)
         ]
-        return (yield from inherit(chunks, self._parents, self._setup.policy))
+        return (yield from inherit(chunks, self._parents, self._engine.policy))
 
     def _documents(
         self, documents: Sequence[Document], found: Screened

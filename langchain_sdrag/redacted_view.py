@@ -20,11 +20,11 @@ from sdrag.detectors import Detector
 from sdrag.disclosure.disclose import AudienceView, redacted_view
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Principal
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["RedactedView"]
 
@@ -68,7 +68,7 @@ class RedactedView(IngestWrapper[AudienceView]):
         limits: Limits | None = None,
     ) -> None:
         self._audience = audience
-        setup = WrapperSetup.build(
+        engine = build_engine(
             LANGCHAIN,
             "view",
             policy=policy,
@@ -79,11 +79,11 @@ class RedactedView(IngestWrapper[AudienceView]):
             audit=audit,
             limits=limits,
         )
-        super().__init__(setup)
+        super().__init__(engine)
 
     def _steps(self, documents: Sequence[Document]) -> Steps[AudienceView]:
         passages = passages_of(map(with_id, documents))
-        disclosure = self._setup.engine.disclosure
+        disclosure = self._engine.disclosure
         return (yield from redacted_view(passages, self._audience, disclosure))
 
     def _documents(

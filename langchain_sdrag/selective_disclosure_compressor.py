@@ -21,9 +21,9 @@ from langchain_sdrag.principals import OnBehalf, on_behalf, principal_of
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.wrapping import DisclosingWrapper, DisclosureArguments
 from sdrag.effects.steps import Steps
+from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
 from sdrag.pipeline import Disclosure, Request, disclose
-from sdrag.wrapper_setup import Stage, WrapperSetup
 
 __all__ = ["SelectiveDisclosureCompressor"]
 
@@ -68,10 +68,10 @@ class SelectiveDisclosureCompressor(
     ) -> list[Document]:
         """Redact documents that were retrieved for a query."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
-        setup = self.in_force()
-        disclosure, event = setup.engine.run(
-            self._steps(documents, self._request(query), setup),
-            hide_from_tracers(setup.policy, child),
+        engine = self.in_force()
+        disclosure, event = engine.run(
+            self._steps(documents, self._request(query), engine),
+            hide_from_tracers(engine.policy, child),
         )
         announce(event, child)
         return documents_of(disclosure.passages)
@@ -84,10 +84,10 @@ class SelectiveDisclosureCompressor(
     ) -> list[Document]:
         """Redact documents without blocking the event loop."""
         child = callbacks if isinstance(callbacks, BaseCallbackManager) else None
-        setup = self.in_force()
-        disclosure, event = await setup.engine.arun(
-            self._steps(documents, self._request(query), setup),
-            hide_from_tracers(setup.policy, child),
+        engine = self.in_force()
+        disclosure, event = await engine.arun(
+            self._steps(documents, self._request(query), engine),
+            hide_from_tracers(engine.policy, child),
         )
         await aannounce(event, child)
         return documents_of(disclosure.passages)
@@ -120,10 +120,10 @@ class SelectiveDisclosureCompressor(
             )
 
     def _steps(
-        self, documents: Sequence[Document], request: Request, setup: WrapperSetup
+        self, documents: Sequence[Document], request: Request, engine: Engine
     ) -> Steps[Disclosure]:
         """Read the documents as a step, so that an error of it leaves without them."""
-        return (yield from disclose(passages_of(documents), request, setup.engine))
+        return (yield from disclose(passages_of(documents), request, engine))
 
     def _request(self, query: str) -> Request:
         return Request(query, principal_of(None, self.principal_resolver))

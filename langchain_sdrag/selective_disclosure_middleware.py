@@ -32,12 +32,12 @@ from langchain_sdrag.tool_answers import checked, named, tool_messages
 from langchain_sdrag.tool_channels import ToolChannels
 from langchain_sdrag.tool_messages import put_together, retrieved_in
 from langchain_sdrag.wrapping import SetupArguments
+from sdrag.engine import Engine
 from sdrag.errors import UsageError, check_call, require_extra
 from sdrag.principals import current_principal
 from sdrag.state import open_state
 from sdrag.value_redactor import ValueRedactor
 from sdrag.vocabulary import Principal
-from sdrag.wrapper_setup import WrapperSetup
 
 with require_extra("agents", "SelectiveDisclosureMiddleware"):
     from langchain.agents.middleware import (
@@ -202,8 +202,8 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Mark it without blocking the event loop."""
-        setup = self._redactor.in_force()
-        mark = self._mark(self._values_of(setup, request.runtime))
+        engine = self._redactor.in_force()
+        mark = self._mark(self._values_of(engine, request.runtime))
         return _marked(await handler(request), mark)
 
     def _guards(self, name: str | None) -> bool:
@@ -224,27 +224,27 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         ]
 
     def _message(self, message: ToolMessage, values: ValueRedactor) -> ToolMessage:
-        documents = retrieved_in(message, values.setup.policy)
+        documents = retrieved_in(message, values.engine.policy)
         released = documents_of(values.disclose(passages_of(documents)))
         return self._mark(values).put_on(put_together(message, released))
 
     async def _amessage(
         self, message: ToolMessage, values: ValueRedactor
     ) -> ToolMessage:
-        documents = retrieved_in(message, values.setup.policy)
+        documents = retrieved_in(message, values.engine.policy)
         released = documents_of(await values.adisclose(passages_of(documents)))
         return self._mark(values).put_on(put_together(message, released))
 
     def _mark(self, values: ValueRedactor) -> ReleaseMark:
-        return ReleaseMark(self._state, values.setup.policy, values.principal)
+        return ReleaseMark(self._state, values.engine.policy, values.principal)
 
-    def _values(self, setup: WrapperSetup, request: ToolCallRequest) -> ValueRedactor:
+    def _values(self, engine: Engine, request: ToolCallRequest) -> ValueRedactor:
         principal = self._principal(request.runtime)
         tool = request.tool_call["name"]
-        return ValueRedactor(setup, rebuild, principal, _question(request), tool=tool)
+        return ValueRedactor(engine, rebuild, principal, _question(request), tool=tool)
 
-    def _values_of(self, setup: WrapperSetup, runtime: Any) -> ValueRedactor:
-        return ValueRedactor(setup, rebuild, self._principal(runtime))
+    def _values_of(self, engine: Engine, runtime: Any) -> ValueRedactor:
+        return ValueRedactor(engine, rebuild, self._principal(runtime))
 
     def _principal(self, runtime: Any) -> Principal | None:
         found: object = self._resolver(getattr(runtime, "context", None))
@@ -259,7 +259,7 @@ class SelectiveDisclosureMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
 def _quiet(
     tool: BaseTool, request: ToolCallRequest, values: ValueRedactor, **hooks: Any
 ) -> RedactingTool:
-    policy = values.setup.policy
+    policy = values.engine.policy
     return RedactingTool(
         name=tool.name,
         description=tool.description,

@@ -28,12 +28,11 @@ from langchain_sdrag.searching import FilteredRetriever, HostRetriever, searchin
 from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.vector_search import VectorSearch
 from langchain_sdrag.wrapping import DisclosingWrapper, DisclosureArguments
-from sdrag.engine import HostSearch
+from sdrag.engine import Engine, HostSearch, Stage
 from sdrag.errors import UsageError
 from sdrag.host_attributes import passed_on
 from sdrag.pipeline import Request, asks_again, retrieve
 from sdrag.principals import current_principal
-from sdrag.wrapper_setup import Stage, WrapperSetup
 
 __all__ = ["SelectiveDisclosureRetriever"]
 
@@ -119,11 +118,11 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         **options: Any,
     ) -> list[Document]:
         child = run_manager.get_child()
-        setup = self.in_force()
-        disclosure, event = setup.engine.run(
-            retrieve(self._request(query, k), setup.engine),
-            hide_from_tracers(setup.policy, child),
-            self._searching(options, setup),
+        engine = self.in_force()
+        disclosure, event = engine.run(
+            retrieve(self._request(query, k), engine),
+            hide_from_tracers(engine.policy, child),
+            self._searching(options, engine),
         )
         announce(event, child)
         return documents_of(disclosure.passages)
@@ -137,20 +136,20 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         **options: Any,
     ) -> list[Document]:
         child = run_manager.get_child()
-        setup = self.in_force()
-        disclosure, event = await setup.engine.arun(
-            retrieve(self._request(query, k), setup.engine),
-            hide_from_tracers(setup.policy, child),
-            self._searching(options, setup),
+        engine = self.in_force()
+        disclosure, event = await engine.arun(
+            retrieve(self._request(query, k), engine),
+            hide_from_tracers(engine.policy, child),
+            self._searching(options, engine),
         )
         await aannounce(event, child)
         return documents_of(disclosure.passages)
 
-    def _searching(self, options: Mapping[str, Any], setup: WrapperSetup) -> HostSearch:
-        again = asks_again(setup.engine) and setup.policy.tracing.inner == "hidden"
+    def _searching(self, options: Mapping[str, Any], engine: Engine) -> HostSearch:
+        again = asks_again(engine) and engine.policy.tracing.inner == "hidden"
         base = self.base_retriever
         asked = base.retriever if isinstance(base, FilteredRetriever) else base
-        by_vector = VectorSearch.of(asked, setup.embeddings) if again else None
+        by_vector = VectorSearch.of(asked, engine.embeddings) if again else None
         return searching(base, options, by_vector)
 
     def _request(self, query: str, k: int | None) -> Request:

@@ -1,7 +1,7 @@
 """
 What LangChain wrappers share: the arguments they take, and how they are built.
 
-The setup of a wrapper is a field that is never dumped and is in no repr. A wrapper
+The engine of a wrapper is a field that is never dumped and is in no repr. A wrapper
 refuses to be pickled, since its policy is confidential. A copy with another policy
 obeys that policy.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Required, Self, TypedDict, TypeVar
@@ -27,19 +26,20 @@ from langchain_sdrag.tracing import hide_from_tracers
 from langchain_sdrag.windows import context_window
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
+from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
+from sdrag.framework import Framework
 from sdrag.judges import Judges
+from sdrag.options import Audit
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
-from sdrag.wrapper_setup import (
+from sdrag.wrapper import (
     Arguments,
-    Framework,
     ReloadableWrapper,
-    Stage,
     Unpickled,
-    WrapperSetup,
+    build_engine,
     refuse_unknown,
+    replace_arguments,
 )
 
 __all__ = [
@@ -123,11 +123,11 @@ class HighlightArguments(RunnableArguments, total=False):
 
 
 class Wrapper(Unpickled, BaseModel):
-    """A runnable that is built with a setup."""
+    """A runnable that is built with an engine."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
-    setup: WrapperSetup = Field(exclude=True, repr=False, frozen=True)
+    engine: Engine = Field(exclude=True, repr=False, frozen=True)
 
     _stage: ClassVar[Stage]
     _takes: ClassVar[tuple[str, ...]] = (*SetupArguments.__annotations__,)
@@ -135,26 +135,26 @@ class Wrapper(Unpickled, BaseModel):
     def __init__(self, **given: Any) -> None:
         own = type(self)
         fields = {name: given.pop(name) for name in own.model_fields if name in given}
-        if "setup" not in fields:
+        if "engine" not in fields:
             refuse_unknown(own.__name__, given, self._takes)
-            fields["setup"] = WrapperSetup.build(LANGCHAIN, self._stage, **given)
-        elif given:  # a setup is whole: nobody would read them
+            fields["engine"] = build_engine(LANGCHAIN, self._stage, **given)
+        elif given:  # an engine is whole: nobody would read them
             refuse_unknown(own.__name__, given, fields)
         super().__init__(**fields)
         self._derive()
 
     def _derive(self) -> None:
-        """Make of the setup what the calls need."""
+        """Make of the engine what the calls need."""
 
     @property
     def policy(self) -> Policy:
         """The policy in force."""
-        return self.setup.policy
+        return self.engine.policy
 
     @property
     def policy_hash(self) -> str:
         """Sixteen digits that change with anything the policy says, under a key."""
-        return self.setup.policy_hash
+        return self.engine.policy_hash
 
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
@@ -167,7 +167,7 @@ class Wrapper(Unpickled, BaseModel):
         if "policy" in changed:
             changed["policy"] = Policy.read(changed["policy"])
         if changed:
-            fields["setup"] = replace(self._setup_now(), **changed)
+            fields["engine"] = replace_arguments(self._engine_now(), changed)
         made = super().model_copy(update=fields, deep=deep)
         made._derive()  # noqa: SLF001 -- an object of this very class
         return made
@@ -191,8 +191,8 @@ class Wrapper(Unpickled, BaseModel):
         inherited: Any = super()
         return inherited.configurable_fields(**fields)
 
-    def _setup_now(self) -> WrapperSetup:
-        return self.setup
+    def _engine_now(self) -> Engine:
+        return self.engine
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
         return [("policy_hash", self.policy_hash)]
@@ -208,13 +208,13 @@ class DisclosingWrapper(ReloadableWrapper, Wrapper):
 
     principal_resolver: Any = Field(default=None, exclude=True, repr=False, frozen=True)
 
-    _made: WrapperSetup = PrivateAttr()
+    _made: Engine = PrivateAttr()
     _path: Path | None = PrivateAttr(default=None)
 
     def __init__(self, **given: Any) -> None:
         source = given.get("policy")
         super().__init__(**given)
-        self._follow(self.setup, source)
+        self._follow(self.engine, source)
 
     def model_copy(
         self, *, update: Mapping[str, Any] | None = None, deep: bool = False
@@ -223,7 +223,7 @@ class DisclosingWrapper(ReloadableWrapper, Wrapper):
         made, changed = super().model_copy(update=update, deep=deep), {*(update or {})}
         if changed & {*self._takes}:
             file = None if "policy" in changed else self._path
-            made._follow(made.setup, file)  # noqa: SLF001 -- an object of this very class
+            made._follow(made.engine, file)  # noqa: SLF001 -- an object of this very class
         return made
 
     def configurable_fields(self, **fields: Any) -> Any:
@@ -236,7 +236,7 @@ class DisclosingWrapper(ReloadableWrapper, Wrapper):
         made = super().configurable_fields(**fields)
         return _Configurable(default=made.default, fields=made.fields)
 
-    def _setup_now(self) -> WrapperSetup:
+    def _engine_now(self) -> Engine:
         return self._made
 
 
@@ -247,26 +247,26 @@ class _Configurable(RunnableConfigurableFields):  # type: ignore[type-arg]
         self, config: RunnableConfig | None = None
     ) -> tuple[Runnable[Any, Any], RunnableConfig]:
         default: Any = copy(self.default)
-        default.__dict__["setup"] = default.in_force()
+        default.__dict__["engine"] = default.in_force()
         held = self.model_copy(update={"default": default})
         return RunnableConfigurableFields._prepare(held, config)  # noqa: SLF001 -- of the class that this one overrides
 
 
 class IngestWrapper(Unpickled, BaseDocumentTransformer, Generic[R]):
     """
-    A transformer of documents that is built with a setup.
+    A transformer of documents that is built with an engine.
 
     Args:
-        setup: What it is built with.
+        engine: What it is built with.
     """
 
-    def __init__(self, setup: WrapperSetup) -> None:
-        self._setup = setup
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
 
     @property
     def policy_hash(self) -> str:
         """Sixteen digits that change with anything the policy says, under a key."""
-        return self._setup.policy_hash
+        return self._engine.policy_hash
 
     def transform_documents(
         self, documents: Sequence[Document], **kwargs: Any
@@ -277,14 +277,14 @@ class IngestWrapper(Unpickled, BaseDocumentTransformer, Generic[R]):
         Raises:
             SdragError: Nothing was transformed; the error holds no text.
         """
-        found, _ = self._setup.engine.run(self._steps(documents))
+        found, _ = self._engine.run(self._steps(documents))
         return self._documents(documents, found)
 
     async def atransform_documents(
         self, documents: Sequence[Document], **kwargs: Any
     ) -> Sequence[Document]:
         """Transform documents without blocking the event loop."""
-        found, _ = await self._setup.engine.arun(self._steps(documents))
+        found, _ = await self._engine.arun(self._steps(documents))
         return self._documents(documents, found)
 
     def _steps(self, documents: Sequence[Document]) -> Steps[R]:

@@ -37,7 +37,7 @@ from sdrag.guardrails.answer_work import DECLINED, Guarded, draft_of, report_of
 from sdrag.guardrails.separation import cites_ids
 from sdrag.pipeline import check_answer
 from sdrag.vocabulary import EVIDENCE_KEY
-from sdrag.wrapper_setup import Unpickled, WrapperSetup, refuse_unknown
+from sdrag.wrapper import Unpickled, build_engine, refuse_unknown
 
 __all__ = ["AnswerGuard"]
 
@@ -83,7 +83,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         super().__init__(llm=MockLLM(), empty_response=DECLINED)
         self._synthesizer = synthesizer
         self._principal_resolver = principal_resolver
-        self._setup = WrapperSetup.build(LLAMAINDEX, "answer", **given)
+        self._engine = build_engine(LLAMAINDEX, "answer", **given)
 
     def synthesize(
         self,
@@ -99,7 +99,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
             query, self._cited(nodes), additional_source_nodes, **response_kwargs
         )
         steps = self._steps(query, _gathered(given), nodes)
-        found, event = self._setup.engine.run(steps)
+        found, event = self._engine.run(steps)
         announce(event)
         return self._response(found, given)
 
@@ -121,7 +121,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         else:
             text = _gathered(given)
         steps = self._steps(query, text, nodes)
-        found, event = await self._setup.engine.arun(steps)
+        found, event = await self._engine.arun(steps)
         announce(event)
         return self._response(found, given)
 
@@ -145,7 +145,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
 
     def _cited(self, nodes: Nodes) -> list[NodeWithScore]:
         """Number the nodes anew where they are cited, or have numbers already."""
-        policy = self._setup.policy
+        policy = self._engine.policy
         if policy.citations or any(isinstance(one.node, NumberedNode) for one in nodes):
             return numbered(nodes, by_id=cites_ids(policy))
         return list(nodes)
@@ -154,10 +154,10 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         self, query: str | QueryBundle, answer: str, nodes: Nodes
     ) -> Steps[Guarded]:
         bundle = QueryBundle(query) if isinstance(query, str) else query
-        policy, now = self._setup.policy, datetime.now(UTC)
+        policy, now = self._engine.policy, datetime.now(UTC)
         principal = principal_of(bundle, self._principal_resolver)
         draft = draft_of(bundle.query_str, answer, passages_of(nodes), policy)
-        state = self._setup.remembered
+        state = self._engine.state
         return check_answer(draft, policy, principal, now=now, state=state)
 
     def _response(self, found: Guarded, given: Given) -> Response:
@@ -174,7 +174,7 @@ class AnswerGuard(Unpickled, BaseSynthesizer):
         )
 
     def __repr__(self) -> str:
-        return f"AnswerGuard(policy_hash={self._setup.policy_hash!r})"
+        return f"AnswerGuard(policy_hash={self._engine.policy_hash!r})"
 
 
 def _gathered(given: Given) -> str:

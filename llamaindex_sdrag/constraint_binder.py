@@ -33,12 +33,13 @@ from sdrag.corpus_binder import CorpusBinder
 from sdrag.detectors import Detector
 from sdrag.disclosure import Ingested
 from sdrag.effects.runner import Limits
-from sdrag.engine import Audit, HostSearch
+from sdrag.engine import HostSearch
 from sdrag.errors import UsageError
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["ConstraintBinder"]
 
@@ -91,11 +92,9 @@ class ConstraintBinder(CorpusBinder[BaseNode], IngestWrapper[Ingested]):
             "audit": audit,
             "limits": limits,
         }
-        setup = WrapperSetup.build(
-            LLAMAINDEX, "bind", policy=policy, state=state, **given
-        )
-        name = setup.engine.disclosure.state.name
-        super().__init__(setup, f"{setup.engine_id}/{name}")
+        engine = build_engine(LLAMAINDEX, "bind", policy=policy, state=state, **given)
+        name = engine.disclosure.state.name
+        super().__init__(engine, f"{engine.identity}/{name}")
         self._shows_progress = show_progress
         if isinstance(state, (str, Path)) and isinstance(policy, (str, Path)):
             self._rebuilt = partial(

@@ -19,11 +19,12 @@ from pydantic import PrivateAttr
 
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.redacted_values import value_redactor
-from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
+from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
+from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
 from sdrag.release_marks import release_mark
-from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup
+from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["GuardedMemory", "guard_memory"]
 
@@ -56,9 +57,9 @@ def guard_memory(
             f"`memory` must be a LlamaIndex memory, got {type(memory).__name__}.",
             hint="Make one, by `ChatMemoryBuffer.from_defaults` say.",
         )
-    setup, resolver = disclosing_setup("guard_memory", "disclose", given)
+    engine, resolver = disclosing_engine("guard_memory", "disclose", given)
     guarded = GuardedMemory(memory, resolver)
-    guarded._follow(setup, given["policy"])  # noqa: SLF001 -- of this very module
+    guarded._follow(engine, given["policy"])  # noqa: SLF001 -- of this very module
     return guarded
 
 
@@ -67,7 +68,7 @@ class GuardedMemory(ReloadableWrapper, BaseMemory):
 
     _inner: BaseMemory = PrivateAttr()
     _resolver: PrincipalResolver | None = PrivateAttr()
-    _made: WrapperSetup = PrivateAttr()
+    _made: Engine = PrivateAttr()
     _path: Path | None = PrivateAttr(default=None)
 
     def __init__(self, inner: BaseMemory, resolver: PrincipalResolver | None) -> None:
@@ -138,19 +139,19 @@ class GuardedMemory(ReloadableWrapper, BaseMemory):
         )
 
     def _released(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        setup = self.in_force()
-        values = value_redactor(setup, "", self._resolver)
+        engine = self.in_force()
+        values = value_redactor(engine, "", self._resolver)
         return [
-            _unmarked(one) if self._stands(one, setup.policy) else values.redact(one)
+            _unmarked(one) if self._stands(one, engine.policy) else values.redact(one)
             for one in messages
         ]
 
     async def _areleased(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-        setup = self.in_force()
-        values = value_redactor(setup, "", self._resolver)
+        engine = self.in_force()
+        values = value_redactor(engine, "", self._resolver)
         return [
             _unmarked(one)
-            if self._stands(one, setup.policy)
+            if self._stands(one, engine.policy)
             else await values.aredact(one)
             for one in messages
         ]
@@ -172,7 +173,7 @@ class GuardedMemory(ReloadableWrapper, BaseMemory):
     def _mark(self, message: ChatMessage, policy: Policy) -> str:
         principal = principal_of(None, self._resolver)
         texts = (message.role.value, message.content or "")
-        state = self._made.engine.disclosure.state
+        state = self._made.disclosure.state
         return release_mark(state, policy, principal, texts)
 
 

@@ -41,11 +41,12 @@ from llamaindex_sdrag.guarded_context import (
 from llamaindex_sdrag.principals import PrincipalResolver
 from llamaindex_sdrag.redacted_values import value_redactor
 from llamaindex_sdrag.tracing import hide_from_tracers
-from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
+from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
+from sdrag.engine import Engine
 from sdrag.errors import HostError, SdragError, UsageError, check_call
 from sdrag.policy import Policy, metadata_of_any
 from sdrag.value_redactor import NOTHING, ValueRedactor
-from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup
+from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["NOTHING", "GuardedTool", "guard_tool"]
 
@@ -78,13 +79,13 @@ def guard_tool(tool: BaseTool, **given: Unpack[DisclosureArguments]) -> GuardedT
         PolicyError: The policy cannot be read.
         UsageError: What was given is no tool.
     """
-    setup, resolver = disclosing_setup("guard_tool", "disclose", given)
+    engine, resolver = disclosing_engine("guard_tool", "disclose", given)
     inner = _async_tool(tool)
     if isinstance(inner, FunctionTool) and inner.requires_context:
         guarded: GuardedTool = GuardedContextTool(inner, resolver)
     else:
         guarded = GuardedTool(inner, resolver)
-    guarded._follow(setup, given["policy"])  # noqa: SLF001 -- of this very module
+    guarded._follow(engine, given["policy"])  # noqa: SLF001 -- of this very module
     return guarded
 
 
@@ -132,8 +133,8 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
     def _attempted(self, args: Args, kwargs: Kwargs) -> Attempted:
         """Run the tool in a frame that is gone before an error of it is raised."""
         try:
-            setup = self.in_force()
-            values = self._values(setup, _question(args, kwargs))
+            engine = self.in_force()
+            values = self._values(engine, _question(args, kwargs))
             output: ToolOutput | WaitingForEvent[Any]
             try:
                 with _guarded(values, args, kwargs) as call:
@@ -143,9 +144,9 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             call.flush()
             if isinstance(output, WaitingForEvent):
                 return waiting_again(output, values.redact(asked(output)))
-            nodes = _nodes_of_output(output, setup.policy)
+            nodes = _nodes_of_output(output, engine.policy)
             left = values.disclose(passages_of(nodes))
-            released = nodes_of(left, setup.policy.metadata.evidence, nodes)
+            released = nodes_of(left, engine.policy.metadata.evidence, nodes)
             return self._output(output, released, _raw_input(args, kwargs))
         except Exception as error:  # noqa: BLE001 -- whatever a tool raises
             return _without_text(error)
@@ -153,8 +154,8 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
     async def _aattempted(self, args: Args, kwargs: Kwargs) -> Attempted:
         """Run the tool without blocking the event loop; as `_attempted`."""
         try:
-            setup = self.in_force()
-            values = self._values(setup, _question(args, kwargs))
+            engine = self.in_force()
+            values = self._values(engine, _question(args, kwargs))
             output: ToolOutput | WaitingForEvent[Any]
             try:
                 with _guarded(values, args, kwargs) as call:
@@ -164,15 +165,15 @@ class GuardedTool(ReloadableWrapper, AsyncBaseTool):
             await call.aflush()
             if isinstance(output, WaitingForEvent):
                 return waiting_again(output, await values.aredact(asked(output)))
-            nodes = _nodes_of_output(output, setup.policy)
+            nodes = _nodes_of_output(output, engine.policy)
             left = await values.adisclose(passages_of(nodes))
-            released = nodes_of(left, setup.policy.metadata.evidence, nodes)
+            released = nodes_of(left, engine.policy.metadata.evidence, nodes)
             return self._output(output, released, _raw_input(args, kwargs))
         except Exception as error:  # noqa: BLE001 -- whatever a tool raises
             return _without_text(error)
 
-    def _values(self, setup: WrapperSetup, question: str) -> ValueRedactor:
-        values = value_redactor(setup, question, self._resolver)
+    def _values(self, engine: Engine, question: str) -> ValueRedactor:
+        values = value_redactor(engine, question, self._resolver)
         return replace(values, tool=self.metadata.name or "")
 
     def _output(
@@ -239,7 +240,7 @@ class _Call:
 def _guarded(values: ValueRedactor, args: Args, kwargs: Kwargs) -> Iterator[_Call]:
     """Surround the call of a tool: out of sight, and with guarded contexts only."""
     with (
-        hide_from_tracers(values.setup.policy),
+        hide_from_tracers(values.engine.policy),
         guarded_steps(values) as current,
     ):
         yield _Call(values, current, (args, kwargs))

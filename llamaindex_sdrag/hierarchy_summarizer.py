@@ -34,10 +34,10 @@ from sdrag.disclosure.hierarchy import (
 )
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import State, StateSource, open_state
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["HierarchySummarizer"]
 
@@ -92,7 +92,7 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
         limits: Limits | None = None,
     ) -> None:
         opened, settings = open_state(state), settings or HierarchySettings()
-        setup = WrapperSetup.build(
+        engine = build_engine(
             LLAMAINDEX,
             "summarize",
             policy=policy,
@@ -103,7 +103,7 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
             limits=limits,
         )
         # The ingestion cache goes by the fields.
-        super().__init__(setup, f"{setup.engine_id}/{opened.name}/{settings}")
+        super().__init__(engine, f"{engine.identity}/{opened.name}/{settings}")
         self._state, self._settings = opened, settings
         self._shows_progress = show_progress
 
@@ -111,7 +111,7 @@ class HierarchySummarizer(IngestWrapper[Hierarchy]):
         return (
             yield from add_summaries(
                 tuple(map(passage_of, nodes)),
-                self._setup.policy,
+                self._engine.policy,
                 self._state,
                 self._settings,
                 show_progress=self._shows_progress,

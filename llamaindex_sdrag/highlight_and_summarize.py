@@ -57,7 +57,7 @@ from sdrag.highlight.exchange import (
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight_setup import asked_of, settings_of
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight, Passage
-from sdrag.wrapper_setup import Unpickled, WrapperSetup, refuse_unknown
+from sdrag.wrapper import Unpickled, build_engine, refuse_unknown
 
 __all__ = ["HighlightAndSummarize"]
 
@@ -100,10 +100,10 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
     ) -> None:
         refuse_unknown(type(self).__name__, given, HighlightArguments.__annotations__)
         given.setdefault("policy", {})
-        self._setup = WrapperSetup.build(LLAMAINDEX, "highlight", **given)
-        rules, self._model = self._setup.policy, self._setup.llm
+        self._engine = build_engine(LLAMAINDEX, "highlight", **given)
+        rules, self._model = self._engine.policy, self._engine.llm
         has_model = self._model is not None
-        limits = self._setup.engine.limits
+        limits = self._engine.limits
         self._answering = settings_of(
             rules, highlighter, has_model=has_model, limits=limits
         )
@@ -116,7 +116,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         )
 
     def __repr__(self) -> str:
-        return f"HighlightAndSummarize(policy_hash={self._setup.policy_hash!r})"
+        return f"HighlightAndSummarize(policy_hash={self._engine.policy_hash!r})"
 
     def synthesize(
         self,
@@ -148,7 +148,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         if self._streaming:
             response = await self._astreamed(asked)
         else:
-            found, _ = await self._setup.engine.arun(self._steps(asked), self._cover())
+            found, _ = await self._engine.arun(self._steps(asked), self._cover())
             response = _response(found, asked, self._evidence)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
@@ -159,7 +159,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         """Answer from texts, which are numbered in place of ids."""
         del response_kwargs
         asked = self._asked_of(query_str, _numbered(text_chunks))
-        found, _ = self._setup.engine.run(self._steps(asked), self._cover())
+        found, _ = self._engine.run(self._steps(asked), self._cover())
         return found.text
 
     async def aget_response(
@@ -168,7 +168,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         """Answer from texts without blocking the event loop."""
         del response_kwargs
         asked = self._asked_of(query_str, _numbered(text_chunks))
-        found, _ = await self._setup.engine.arun(self._steps(asked), self._cover())
+        found, _ = await self._engine.arun(self._steps(asked), self._cover())
         return found.text
 
     def _get_prompts(self) -> PromptDictType:
@@ -183,30 +183,30 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
         return self._asked_of(text, passages_of(nodes))
 
     def _asked_of(self, question: str, passages: tuple[Passage, ...]) -> Asked:
-        rules = self._setup.policy
+        rules = self._engine.policy
         return asked_of(question, passages, rules, redacted=self._redacted)
 
     def _steps(self, asked: Asked) -> Steps[Answer]:
         return answer(asked, self._answering)
 
     def _cover(self) -> Any:
-        return hide_from_tracers(self._setup.policy)
+        return hide_from_tracers(self._engine.policy)
 
     def _answered(self, asked: Asked) -> Response:
-        found, _ = self._setup.engine.run(self._steps(asked), self._cover())
+        found, _ = self._engine.run(self._steps(asked), self._cover())
         return _response(found, asked, self._evidence)
 
     @property
     def _evidence(self) -> str | None:
-        return self._setup.policy.metadata.evidence
+        return self._engine.policy.metadata.evidence
 
     @property
     def _runner(self) -> PortRunner:
-        return PortRunner(self._setup.engine.ports, self._setup.engine.limits)
+        return PortRunner(self._engine.ports, self._engine.limits)
 
     def _streamed(self, asked: Asked) -> StreamingResponse:
         def conclude(steps: Steps[Answer]) -> Answer:
-            return self._setup.engine.run(steps, self._cover())[0]
+            return self._engine.run(steps, self._cover())[0]
 
         host = StreamHost(self._runner, self._cover, self._chunks, conclude)
         pieces = sealed_stream(stream(asked, self._answering, host))
@@ -217,7 +217,7 @@ class HighlightAndSummarize(Unpickled, BaseSynthesizer):
 
     async def _astreamed(self, asked: Asked) -> AsyncStreamingResponse:
         async def conclude(steps: Steps[Answer]) -> Answer:
-            return (await self._setup.engine.arun(steps, self._cover()))[0]
+            return (await self._engine.arun(steps, self._cover()))[0]
 
         host = StreamHost(self._runner, self._cover, self._achunks, conclude)
         pieces = asealed_stream(astream(asked, self._answering, host))

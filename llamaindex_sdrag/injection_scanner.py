@@ -18,13 +18,13 @@ from llamaindex_sdrag.node_templates import DEFAULT_TEMPLATES
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
 from sdrag.judges import Judges
+from sdrag.options import Audit
 from sdrag.policy import InjectionSection, PolicySource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["InjectionScanner"]
 
@@ -62,7 +62,7 @@ class InjectionScanner(IngestWrapper[Screened]):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        setup = WrapperSetup.build(
+        engine = build_engine(
             LLAMAINDEX,
             "scan",
             policy=policy,
@@ -70,11 +70,11 @@ class InjectionScanner(IngestWrapper[Screened]):
             audit=audit,
             limits=limits,
         )
-        super().__init__(setup, setup.engine_id)
+        super().__init__(engine, engine.identity)
         self._has_judge = (judges or {}).get("injection") is not None
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Screened]:
-        section = self._setup.policy.injection or InjectionSection()
+        section = self._engine.policy.injection or InjectionSection()
         passages = tuple(map(passage_of, nodes))
         return (yield from screen(passages, section, classifier=self._has_judge))
 

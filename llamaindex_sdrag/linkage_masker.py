@@ -21,7 +21,6 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
 from sdrag.linkage.fitting import Fitted, Update, fit_steps
 from sdrag.linkage.masker_checks import (
     check_replaceable,
@@ -29,9 +28,10 @@ from sdrag.linkage.masker_checks import (
     planned,
 )
 from sdrag.linkage.model_extractor import Extractor
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["LinkageMasker"]
 
@@ -82,7 +82,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         limits: Limits | None = None,
     ) -> None:
         check_whole(fitted, whole_corpus=whole_corpus)
-        setup = WrapperSetup.build(
+        engine = build_engine(
             LLAMAINDEX,
             "mask",
             policy=policy,
@@ -92,17 +92,17 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
             audit=audit,
             limits=limits,
         )
-        section, model = setup.policy.linkage, llm is not None
+        section, model = engine.policy.linkage, llm is not None
         check_replaceable(fitted, section, key, has_model=model)
         # The ingestion cache goes by the fields: a plan is one of its own.
         plan = "whole" if fitted is None else f"plan-{fitted.name}"
-        super().__init__(setup, f"{setup.engine_id}/{plan}")
+        super().__init__(engine, f"{engine.identity}/{plan}")
         self._fitted, self._key = fitted, key
         self._detector = detector or LocalDetector()
 
     def fit(self, nodes: Sequence[BaseNode]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""
-        return self._setup.engine.run(self._fitting(nodes))[0]
+        return self._engine.run(self._fitting(nodes))[0]
 
     def update(
         self, nodes: Sequence[BaseNode], removed: Collection[str] = ()
@@ -123,14 +123,14 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         Raises:
             UsageError: The masker has no plan.
         """
-        update, _ = self._setup.engine.run(self._updating(nodes, removed))
+        update, _ = self._engine.run(self._updating(nodes, removed))
         return update, _made(update.documents)
 
     async def aupdate(
         self, nodes: Sequence[BaseNode], removed: Collection[str] = ()
     ) -> tuple[Update, list[BaseNode]]:
         """Follow a change without blocking the event loop; as `update`."""
-        update, _ = await self._setup.engine.arun(self._updating(nodes, removed))
+        update, _ = await self._engine.arun(self._updating(nodes, removed))
         return update, _made(update.documents)
 
     def _updating(
@@ -146,7 +146,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         return fitted.masked.documents
 
     def _fitting(self, nodes: Sequence[BaseNode]) -> Steps[Fitted]:
-        passages, linkage = [*map(passage_of, nodes)], self._setup.policy.linkage
+        passages, linkage = [*map(passage_of, nodes)], self._engine.policy.linkage
         return (yield from fit_steps(passages, linkage, self._detector, key=self._key))
 
     def _nodes(

@@ -15,7 +15,7 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.convert import passage_of
 from llamaindex_sdrag.wrapping import LLAMAINDEX, IngestWrapper
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit, keyed_hash
+from sdrag.engine import keyed_hash
 from sdrag.guardrails.inheritance import (
     Chunk,
     DocumentSection,
@@ -23,9 +23,10 @@ from sdrag.guardrails.inheritance import (
     inherit,
 )
 from sdrag.guardrails.screened import Screened
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["MetadataInheritor"]
 
@@ -67,11 +68,11 @@ class MetadataInheritor(IngestWrapper[Screened]):
         sections: Mapping[str, Sequence[DocumentSection]] | None = None,
         audit: Audit = None,
     ) -> None:
-        setup = WrapperSetup.build(LLAMAINDEX, "inherit", policy=policy, audit=audit)
+        engine = build_engine(LLAMAINDEX, "inherit", policy=policy, audit=audit)
         known = {document.node_id: passage_of(document) for document in documents}
         parents = ParentDocuments(known, dict(sections or {}))
         # The ingestion cache goes by the fields: other documents are another result.
-        super().__init__(setup, keyed_hash("documents", parents.digest))
+        super().__init__(engine, keyed_hash("documents", parents.digest))
         self._parents = parents
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Screened]:
@@ -79,7 +80,7 @@ class MetadataInheritor(IngestWrapper[Screened]):
             Chunk(passage_of(node), getattr(node, "start_char_idx", None))
             for node in nodes
         ]
-        return (yield from inherit(chunks, self._parents, self._setup.policy))
+        return (yield from inherit(chunks, self._parents, self._engine.policy))
 
     def _nodes(self, nodes: Sequence[BaseNode], found: Screened) -> Sequence[BaseNode]:
         """Return new nodes; the host's are not changed."""

@@ -23,27 +23,27 @@ from pydantic import ValidationError
 
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
+from sdrag.engine import Engine
 from sdrag.errors import UsageError
 from sdrag.text.values import Recurse
 from sdrag.value_redactor import ValueRedactor
-from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["value_redactor"]
 
 
 def value_redactor(
-    setup: WrapperSetup, question: str, resolver: PrincipalResolver | None
+    engine: Engine, question: str, resolver: PrincipalResolver | None
 ) -> ValueRedactor:
     """
     Return what redacts values for the principal of a call.
 
     Args:
-        setup: What enforces the policy.
+        engine: What enforces the policy.
         question: Ranks constraints, and goes nowhere else.
         resolver: Finds the principal.
     """
     principal = principal_of(QueryBundle(question), resolver)
-    return ValueRedactor(setup, _rebuild, principal, question, announce)
+    return ValueRedactor(engine, _rebuild, principal, question, announce)
 
 
 def _rebuild(value: Any, recurse: Recurse) -> Any:

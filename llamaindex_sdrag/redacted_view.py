@@ -33,11 +33,11 @@ from sdrag.disclosure.disclose import (
 )
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
+from sdrag.options import Audit
 from sdrag.policy import PolicySource, binds
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
-from sdrag.wrapper_setup import WrapperSetup
+from sdrag.wrapper import build_engine
 
 __all__ = ["RedactedView"]
 
@@ -82,7 +82,7 @@ class RedactedView(IngestWrapper[AudienceView]):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        setup = WrapperSetup.build(
+        engine = build_engine(
             LLAMAINDEX,
             "view",
             policy=policy,
@@ -94,13 +94,13 @@ class RedactedView(IngestWrapper[AudienceView]):
             limits=limits,
         )
         # For the ingestion cache, an audience is what binds it.
-        binding = [rule.id for rule in setup.policy.rules if binds(rule, audience)]
-        super().__init__(setup, "/".join((setup.engine_id, *binding)))
+        binding = [rule.id for rule in engine.policy.rules if binds(rule, audience)]
+        super().__init__(engine, "/".join((engine.identity, *binding)))
         self._audience = audience
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[AudienceView]:
         passages = tuple(map(passage_of, nodes))
-        disclosure = self._setup.engine.disclosure
+        disclosure = self._engine.disclosure
         return (yield from redacted_view(passages, self._audience, disclosure))
 
     def _nodes(
@@ -115,7 +115,7 @@ class RedactedView(IngestWrapper[AudienceView]):
         ]
 
     def _node(self, node: BaseNode, passage: Passage) -> BaseNode:
-        kept_out = [*control_keys(self._setup.policy), DOCUMENT_KEY]
+        kept_out = [*control_keys(self._engine.policy), DOCUMENT_KEY]
         node.excluded_llm_metadata_keys += kept_out
         node.excluded_embed_metadata_keys += kept_out
         if passage.document_id is not None:

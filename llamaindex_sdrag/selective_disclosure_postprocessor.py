@@ -22,10 +22,11 @@ from pydantic import PrivateAttr, computed_field
 from llamaindex_sdrag.auditing import announce
 from llamaindex_sdrag.convert import nodes_of, passages_of
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
-from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
+from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
 from sdrag.effects.steps import Steps
+from sdrag.engine import Engine
 from sdrag.pipeline import Disclosure, Request, disclose
-from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup
+from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["SelectiveDisclosurePostprocessor"]
 
@@ -54,7 +55,7 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
 
     engine_id: str
 
-    _made: WrapperSetup = PrivateAttr()
+    _made: Engine = PrivateAttr()
     _path: Path | None = PrivateAttr(default=None)
     _principal_resolver: PrincipalResolver | None = PrivateAttr(default=None)
 
@@ -64,13 +65,13 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
         callback_manager: CallbackManager | None = None,
         **given: Unpack[DisclosureArguments],
     ) -> None:
-        setup, resolver = disclosing_setup(type(self).__name__, "disclose", given)
-        fields: dict[str, Any] = {"engine_id": setup.engine_id}
+        engine, resolver = disclosing_engine(type(self).__name__, "disclose", given)
+        fields: dict[str, Any] = {"engine_id": engine.identity}
         if callback_manager is not None:
             fields["callback_manager"] = callback_manager
         super().__init__(**fields)
         self._principal_resolver = resolver
-        self._follow(setup, given["policy"])
+        self._follow(engine, given["policy"])
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -86,11 +87,11 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        setup = self.in_force()
-        steps = self._steps(nodes, self._request(query_bundle), setup)
-        disclosure, event = setup.engine.run(steps)
+        engine = self.in_force()
+        steps = self._steps(nodes, self._request(query_bundle), engine)
+        disclosure, event = engine.run(steps)
         announce(event)
-        key = setup.policy.metadata.evidence
+        key = engine.policy.metadata.evidence
         return nodes_of(disclosure.passages, key, nodes)
 
     # A span would hold the nodes as they came.
@@ -99,18 +100,18 @@ class SelectiveDisclosurePostprocessor(ReloadableWrapper, BaseNodePostprocessor)
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        setup = self.in_force()
-        steps = self._steps(nodes, self._request(query_bundle), setup)
-        disclosure, event = await setup.engine.arun(steps)
+        engine = self.in_force()
+        steps = self._steps(nodes, self._request(query_bundle), engine)
+        disclosure, event = await engine.arun(steps)
         announce(event)
-        key = setup.policy.metadata.evidence
+        key = engine.policy.metadata.evidence
         return nodes_of(disclosure.passages, key, nodes)
 
     def _steps(
-        self, nodes: list[NodeWithScore], request: Request, setup: WrapperSetup
+        self, nodes: list[NodeWithScore], request: Request, engine: Engine
     ) -> Steps[Disclosure]:
         """Read the nodes as a step, so that an error of it leaves without them."""
-        return (yield from disclose(passages_of(nodes), request, setup.engine))
+        return (yield from disclose(passages_of(nodes), request, engine))
 
     def _request(self, bundle: QueryBundle | None) -> Request:
         principal = principal_of(bundle, self._principal_resolver)

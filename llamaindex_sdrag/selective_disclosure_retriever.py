@@ -25,12 +25,12 @@ from llamaindex_sdrag.searching import (
     searching,
 )
 from llamaindex_sdrag.vector_search import VectorSearch
-from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_setup
-from sdrag.engine import HostSearch
+from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
+from sdrag.engine import Engine, HostSearch
 from sdrag.errors import UsageError
 from sdrag.host_attributes import passed_on
 from sdrag.pipeline import Request, asks_again, retrieve
-from sdrag.wrapper_setup import ReloadableWrapper, WrapperSetup
+from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["SelectiveDisclosureRetriever"]
 
@@ -84,8 +84,8 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         self._base_retriever = base_retriever
         self._k = k
         name = type(self).__name__
-        setup, self._principal_resolver = disclosing_setup(name, "retrieve", given)
-        self._follow(setup, given["policy"])
+        engine, self._principal_resolver = disclosing_engine(name, "retrieve", given)
+        self._follow(engine, given["policy"])
 
     def __getattr__(self, name: str) -> Any:
         """Pass on what a host calls to write, and its plain settings."""
@@ -94,31 +94,31 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         return passed_on(self, host, name)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        setup, seen = self.in_force(), list[NodeWithScore]()
+        engine, seen = self.in_force(), list[NodeWithScore]()
         with forgotten_on_error(seen):
-            disclosure, event = setup.engine.run(
-                retrieve(self._request(query_bundle), setup.engine),
-                search=self._searching(query_bundle, setup, seen),
+            disclosure, event = engine.run(
+                retrieve(self._request(query_bundle), engine),
+                search=self._searching(query_bundle, engine, seen),
             )
         announce(event)
-        key = setup.policy.metadata.evidence
+        key = engine.policy.metadata.evidence
         return nodes_of(disclosure.passages, key, seen)
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        setup, seen = self.in_force(), list[NodeWithScore]()
+        engine, seen = self.in_force(), list[NodeWithScore]()
         with forgotten_on_error(seen):
-            disclosure, event = await setup.engine.arun(
-                retrieve(self._request(query_bundle), setup.engine),
-                search=self._searching(query_bundle, setup, seen),
+            disclosure, event = await engine.arun(
+                retrieve(self._request(query_bundle), engine),
+                search=self._searching(query_bundle, engine, seen),
             )
         announce(event)
-        key = setup.policy.metadata.evidence
+        key = engine.policy.metadata.evidence
         return nodes_of(disclosure.passages, key, seen)
 
     def _searching(
-        self, bundle: QueryBundle, setup: WrapperSetup, seen: list[NodeWithScore]
+        self, bundle: QueryBundle, engine: Engine, seen: list[NodeWithScore]
     ) -> HostSearch:
-        by_vector = VectorSearch(setup.embeddings) if asks_again(setup.engine) else None
+        by_vector = VectorSearch(engine.embeddings) if asks_again(engine) else None
         return searching(self._base_retriever, bundle, by_vector, seen)
 
     def _request(self, bundle: QueryBundle) -> Request:

@@ -2,7 +2,7 @@
 What LlamaIndex wrappers share: the arguments they take, and how they are built.
 
 LlamaIndex dumps the fields of its components, with the keys of the models in them, to
-name what its caches hold. So a wrapper keeps its setup out of its fields, and its
+name what its caches hold. So a wrapper keeps its engine out of its fields, and its
 fields name the policy and the models: a changed policy never finds an old result. A
 wrapper refuses to be pickled, since its policy is confidential.
 """
@@ -24,18 +24,13 @@ from llamaindex_sdrag.tracing import hide_from_tracers
 from llamaindex_sdrag.windows import context_window
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.engine import Audit
+from sdrag.engine import Engine, Stage
+from sdrag.framework import Framework
 from sdrag.judges import Judges
+from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
-from sdrag.wrapper_setup import (
-    Arguments,
-    Framework,
-    Stage,
-    Unpickled,
-    WrapperSetup,
-    refuse_unknown,
-)
+from sdrag.wrapper import Arguments, Unpickled, build_engine, refuse_unknown
 
 __all__ = [
     "LLAMAINDEX",
@@ -44,7 +39,7 @@ __all__ = [
     "HighlightArguments",
     "IngestWrapper",
     "SetupArguments",
-    "disclosing_setup",
+    "disclosing_engine",
 ]
 
 R = TypeVar("R")
@@ -104,11 +99,11 @@ class HighlightArguments(TypedDict, total=False):
     """As `Arguments` says."""
 
 
-def disclosing_setup(
+def disclosing_engine(
     wrapper: str, stage: Stage, given: DisclosureArguments
-) -> tuple[WrapperSetup, PrincipalResolver | None]:
+) -> tuple[Engine, PrincipalResolver | None]:
     """
-    Make the setup of a wrapper that acts on behalf of a principal.
+    Make the engine of a wrapper that acts on behalf of a principal.
 
     Args:
         wrapper: The name of the class or function.
@@ -116,32 +111,32 @@ def disclosing_setup(
         given: Its arguments.
 
     Returns:
-        The setup, and the principal resolver that was given with it.
+        The engine, and the principal resolver that was given with it.
     """
     refuse_unknown(wrapper, given, DisclosureArguments.__annotations__)
     taken: dict[str, Any] = {**given}
     resolver = taken.pop("principal_resolver", None)
-    return WrapperSetup.build(LLAMAINDEX, stage, **taken), resolver
+    return build_engine(LLAMAINDEX, stage, **taken), resolver
 
 
 class IngestWrapper(Unpickled, TransformComponent, Generic[R]):
     """
-    A transformer of nodes that is built with a setup.
+    A transformer of nodes that is built with an engine.
 
     Args:
-        setup: What it is built with.
+        engine: What it is built with.
         engine_id: Names all but the policy that decides what it returns.
     """
 
     policy_hash: str
     engine_id: str
 
-    _setup: WrapperSetup = PrivateAttr()
+    _engine: Engine = PrivateAttr()
 
-    def __init__(self, setup: WrapperSetup, engine_id: str, **fields: Any) -> None:
-        fields |= {"policy_hash": setup.policy_hash, "engine_id": engine_id}
+    def __init__(self, engine: Engine, engine_id: str, **fields: Any) -> None:
+        fields |= {"policy_hash": engine.policy_hash, "engine_id": engine_id}
         super().__init__(**fields)
-        self._setup = setup
+        self._engine = engine
 
     @classmethod
     def class_name(cls) -> str:
@@ -155,7 +150,7 @@ class IngestWrapper(Unpickled, TransformComponent, Generic[R]):
         Raises:
             SdragError: Nothing was transformed; the error holds no text.
         """
-        found, _ = self._setup.engine.run(self._steps(nodes))
+        found, _ = self._engine.run(self._steps(nodes))
         return self._nodes(nodes, found)
 
     # A span would hold the nodes.
@@ -165,7 +160,7 @@ class IngestWrapper(Unpickled, TransformComponent, Generic[R]):
         self, nodes: Sequence[BaseNode], **kwargs: Any
     ) -> Sequence[BaseNode]:
         """Transform nodes without blocking the event loop."""
-        found, _ = await self._setup.engine.arun(self._steps(nodes))
+        found, _ = await self._engine.arun(self._steps(nodes))
         return self._nodes(nodes, found)
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[R]:

@@ -19,7 +19,7 @@ from benchmarks.suites.costs import Costs, Overheard
 from benchmarks.suites.planting import Planting
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import Port, PortRunner, Ports
+from sdrag.effects.runner import PortRunner
 from sdrag.effects.tokens import Completion
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.measures import (
@@ -31,10 +31,10 @@ from sdrag.evaluation.measures import (
     share_kept,
     witness_spans,
 )
+from sdrag.framework import Model
 from sdrag.pipeline import Disclosure, Engine, Request, attach, bind, disclose
 from sdrag.testing import verbatim
 from sdrag.vocabulary import Confidential, Constraint, Passage
-from sdrag.wrapper_setup import local_embeddings
 
 __all__ = [
     "ATTACKS",
@@ -229,18 +229,11 @@ class _Corpus:
             settings.sensitivity,
         )
         complete = settings.complete
-        self._runner = PortRunner(
-            Ports(
-                complete=Port(complete) if complete else None,
-                embed=local_embeddings(),
-            )
-        )
-        self._engine = Engine.build(
-            self.policy,
-            has_model=complete is not None,
-            model_id=settings.model_id,
-            window=settings.window,
-        )
+        llm = None
+        if complete is not None:
+            llm = Model(complete, settings.model_id, settings.window)
+        self._engine = Engine(self.policy, llm=llm)
+        self._runner = PortRunner(self._engine.ports)
         object.__setattr__(self._engine.disclosure, "key", _KEY)
         if settings.defense in {"redact", "rephrase", "withhold"}:
             ingest = bind if settings.locate == "ingest" else attach

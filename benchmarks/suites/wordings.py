@@ -15,11 +15,8 @@ from typing import Any, Literal, NamedTuple
 
 from benchmarks.suites.json_files import DATA, read_rows
 from sdrag.disclosure.constraint_parser import parse
-from sdrag.effects.runner import PortRunner, Ports
-from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.vocabulary import Constraint, Passage
-from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["TriedWording", "evaluate_wordings", "read_wordings"]
 
@@ -114,11 +111,10 @@ def _try(wording: Mapping[str, Any]) -> TriedWording:
 
 def _released(constraint: str, text: str) -> str:
     """Return what the pipeline releases of a text under one constraint."""
-    engine = Engine.build({"constraints": [{"text": constraint}]})
-    runner = PortRunner(Ports(embed=local_embeddings()))
+    engine = Engine({"constraints": [{"text": constraint}]})
     passages = (Passage("wording", text, document_id="wording"),)
-    run(bind(passages, engine), runner)
-    disclosure = run(disclose(passages, Request(_QUESTION), engine), runner)
+    engine.run(bind(passages, engine))
+    disclosure, _ = engine.run(disclose(passages, Request(_QUESTION), engine))
     return "\n".join(passage.text for passage in disclosure.passages)
 
 

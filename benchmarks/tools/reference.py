@@ -47,7 +47,7 @@ PACKAGES = {
         "The wrappers for LlamaIndex. Install them with the extra `llamaindex`.",
     ),
 }
-SHARED = "sdrag.wrapper_setup.Arguments"
+SHARED = "sdrag.wrapper.Arguments"
 """What every wrapper of both frameworks takes; it is on the page of the core."""
 
 

@@ -8,6 +8,7 @@ state, the nouns, and the errors.
 
 from sdrag.detectors import Detector
 from sdrag.effects.runner import Limits
+from sdrag.engine import Engine
 from sdrag.errors import (
     ConstraintNotUnderstoodError,
     HostError,
@@ -26,6 +27,7 @@ from sdrag.errors import (
 )
 from sdrag.explanation import Explanation, explain
 from sdrag.guardrails.contradictions import on_contradiction
+from sdrag.options import Options
 from sdrag.policy import Policy
 from sdrag.principals import acting_as, current_principal, stream_as
 from sdrag.privacy.audit import AuditEvent, log_event
@@ -43,6 +45,7 @@ __all__ = [
     "ConstraintNotUnderstoodError",
     "Decision",
     "Detector",
+    "Engine",
     "Explanation",
     "HostError",
     "InputTooLargeError",
@@ -54,6 +57,7 @@ __all__ = [
     "ModelReplyError",
     "ModelTimeoutError",
     "OpenTelemetrySink",
+    "Options",
     "Passage",
     "Policy",
     "PolicyError",

@@ -15,10 +15,9 @@ from sdrag.disclosure.ingest import bind_constraint, forget_constraint, named
 from sdrag.effects.batches import batched
 from sdrag.effects.progress import progress_bar
 from sdrag.effects.steps import Steps
-from sdrag.engine import HostSearch
+from sdrag.engine import Engine, HostSearch
 from sdrag.pipeline import bind
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["CorpusBinder"]
 
@@ -29,7 +28,7 @@ _AT_ONCE = 1000
 class CorpusBinder(Generic[D]):
     """What a `ConstraintBinder` can do, whatever a framework calls a document."""
 
-    _setup: WrapperSetup
+    _engine: Engine
     _shows_progress: bool
 
     # Not abstract: LlamaIndex puts what abstract methods are given into its spans.
@@ -83,17 +82,17 @@ class CorpusBinder(Generic[D]):
             UsageError: The policy has no such constraint.
             HostError: The store or the state failed; nothing was bound.
         """
-        constraint = named(self._setup.policy, constraint_id)
-        steps = bind_constraint(constraint, self._setup.engine.disclosure)
+        constraint = named(self._engine.policy, constraint_id)
+        steps = bind_constraint(constraint, self._engine.disclosure)
         search = self._searching(retriever, constraint.text)
-        return self._setup.engine.run(steps, search=search)[0]
+        return self._engine.run(steps, search=search)[0]
 
     async def abind_constraint(self, constraint_id: str, retriever: Any) -> int:
         """Bind one constraint without blocking the event loop."""
-        constraint = named(self._setup.policy, constraint_id)
-        steps = bind_constraint(constraint, self._setup.engine.disclosure)
+        constraint = named(self._engine.policy, constraint_id)
+        steps = bind_constraint(constraint, self._engine.disclosure)
         search = self._searching(retriever, constraint.text)
-        return (await self._setup.engine.arun(steps, search=search))[0]
+        return (await self._engine.arun(steps, search=search))[0]
 
     def forget_constraint(self, constraint_id: str) -> None:
         """
@@ -103,11 +102,11 @@ class CorpusBinder(Generic[D]):
             UsageError: The policy has no such constraint.
             HostError: The state failed.
         """
-        self._setup.engine.run(self._forgetting(constraint_id))
+        self._engine.run(self._forgetting(constraint_id))
 
     async def aforget_constraint(self, constraint_id: str) -> None:
         """Forget one constraint without blocking the event loop."""
-        await self._setup.engine.arun(self._forgetting(constraint_id))
+        await self._engine.arun(self._forgetting(constraint_id))
 
     def forget_document(self, chunks: Sequence[D]) -> None:
         """
@@ -119,32 +118,30 @@ class CorpusBinder(Generic[D]):
         Raises:
             HostError: The state failed.
         """
-        disclosure = self._setup.engine.disclosure
-        self._setup.engine.run(forget_document(self._passages(chunks), disclosure))
+        disclosure = self._engine.disclosure
+        self._engine.run(forget_document(self._passages(chunks), disclosure))
 
     async def aforget_document(self, chunks: Sequence[D]) -> None:
         """Forget a document without blocking the event loop."""
-        disclosure = self._setup.engine.disclosure
-        await self._setup.engine.arun(
-            forget_document(self._passages(chunks), disclosure)
-        )
+        disclosure = self._engine.disclosure
+        await self._engine.arun(forget_document(self._passages(chunks), disclosure))
 
     def _bind(self, documents: Iterable[D]) -> Ingested:
         passages = self._passages(documents)
-        done, _ = self._setup.engine.run(self._binding(passages))
-        self._setup.engine.warn_of_corpus(passages)
+        done, _ = self._engine.run(self._binding(passages))
+        self._engine.warn_of_corpus(passages)
         return done
 
     async def _abind(self, documents: Iterable[D]) -> Ingested:
         passages = self._passages(documents)
-        done, _ = await self._setup.engine.arun(self._binding(passages))
-        self._setup.engine.warn_of_corpus(passages)
+        done, _ = await self._engine.arun(self._binding(passages))
+        self._engine.warn_of_corpus(passages)
         return done
 
     def _binding(self, passages: Sequence[Passage]) -> Steps[Ingested]:
         with progress_bar("Binding", shown=self._shows_progress) as progress:
-            return (yield from bind(passages, self._setup.engine, progress))
+            return (yield from bind(passages, self._engine, progress))
 
     def _forgetting(self, constraint_id: str) -> Steps[None]:
-        constraint = named(self._setup.policy, constraint_id)
-        return forget_constraint(constraint, self._setup.engine.disclosure.state)
+        constraint = named(self._engine.policy, constraint_id)
+        return forget_constraint(constraint, self._engine.disclosure.state)

@@ -1,8 +1,8 @@
 """
-An engine, and running the steps of a request on it: timed, counted and audited.
+An engine: what a wrapper is set up with, and how the steps of a request run on it.
 
-An `Engine` is what a wrapper was set up with; it never changes. Whatever belongs to one
-question is a `Request`.
+An `Engine` never changes; whatever belongs to one question is a `Request`. Of a changed
+policy another engine is made, in which everything that was located stays located.
 
 An error of this package names types and ids only, but Python attaches the original
 exception and its frames to it. Tools that collect errors read both, so both are cut
@@ -12,15 +12,16 @@ whoever sees it cannot test a guess of the constraints against it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
-from typing import Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
-from sdrag.detectors import Detector
+from sdrag.detectors import Detector, detector_identity
 from sdrag.detectors.local import LocalDetector
 from sdrag.detectors.models import UnionDetector
 from sdrag.disclosure.local import LocalLocator
@@ -29,32 +30,55 @@ from sdrag.disclosure.texts import with_documents
 from sdrag.effects import steps as drivers
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports
 from sdrag.effects.steps import Embed, Failure, Search, Steps
-from sdrag.errors import InternalError, SdragError, UsageError, cut_off
+from sdrag.errors import InternalError, SdragError, check_type, cut_off
+from sdrag.framework import NO_FRAMEWORK, EmbedPort, Framework
 from sdrag.guardrails.injection.passage_scan import scanned
+from sdrag.options import Options
 from sdrag.policy import InjectionSection, Policy, PolicySource
-from sdrag.privacy.audit import AuditEvent, AuditSink, emit, log_event
+from sdrag.privacy.audit import AuditEvent, emit
+from sdrag.privacy.log_privacy import warn_without_filter
 from sdrag.privacy.operator_warnings import OperatorWarnings
+from sdrag.requirements import check_requirements, embeds
 from sdrag.state import State, StateSource, open_state
 from sdrag.state.keys import PROCESS_KEYS
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 
 __all__ = [
-    "Audit",
     "Disclosure",
     "Engine",
     "HostSearch",
     "Request",
+    "Stage",
     "asealed_stream",
-    "audit_sinks",
     "keyed_hash",
     "policy_hash",
     "sealed_stream",
 ]
 
 T = TypeVar("T")
-EmbedPort = Port[Embed, Sequence[Sequence[float]]]
-Audit = AuditSink | Iterable[AuditSink] | None
-"""Where events go: a sink, several, or by default the logger `sdrag.audit`."""
+Stage = Literal[
+    "retrieve",
+    "disclose",
+    "view",
+    "bind",
+    "summarize",
+    "mask",
+    "scan",
+    "inherit",
+    "highlight",
+    "answer",
+]
+"""What a wrapper does, by the name that audit events have for it."""
+_RELEASING = frozenset({"retrieve", "disclose", "view"})
+"""The stages at which passages leave, with the constraints enforced."""
+_REMEMBERING = _RELEASING | {"bind"}
+"""The stages that locate, and remember what they have located."""
+_GUARDED: Mapping[Stage, tuple[str, ...]] = {
+    "retrieve": ("retrieval", "release"),
+    "disclose": ("retrieval", "release"),
+    "answer": ("answer",),
+}
+"""The stages of the guards that run in a wrapper."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -106,118 +130,124 @@ class HostSearch:
     vector: Callable[[str], Sequence[float] | None] | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class Engine:
     """
-    What a wrapper is set up with; build one with `Engine.build`.
+    A policy, and what enforces it.
+
+    Example:
+        ```python
+        engine = Engine("policy.yaml", state="sdrag.sqlite")
+        released, event = engine.run(disclose(passages, Request(question), engine))
+        ```
 
     Args:
-        disclosure: Constraints, their bindings and how they are enforced.
-        authorize: Whether the runner can ask the host's authorizer.
-        classifier: Whether the runner can score injections with a model.
-        stage: The wrapper's name in audit events, such as `retrieve`.
-        ports: How the framework does things.
-        limits: The bounds of model calls, and of the texts that are read.
-        sinks: Called with every audit event.
-        hide: Surrounds a request, and hides its inner calls from tracers.
-        warnings: What was warned of, once for all requests.
+        policy: A path, a mapping, a list of sentences or a `Policy`.
+        llm: The language model; without one, the local engine works alone.
+        embeddings: The embedding model; the packaged MiniLM by default.
+        state: What is remembered, or its path; in memory by default.
+        options: What else the engine takes.
+        stage: What the wrapper does that the engine is for.
+        framework: How the models are asked; by default they are functions.
+
+    Raises:
+        PolicyError: The policy cannot be read, or a constraint is not understood.
+        UsageError: An argument is not what it must be, or the policy asks for a model
+            that was not passed.
+        MissingExtraError: The policy asks for what the extra `local` brings.
     """
 
-    disclosure: DisclosureSetup
-    authorize: bool = False
-    classifier: bool = False
-    stage: str = "disclose"
-    ports: Ports = field(default_factory=Ports)
-    limits: Limits = field(default_factory=Limits)
-    sinks: tuple[AuditSink, ...] = (log_event,)
-    hide: Callable[[], AbstractContextManager[object]] = nullcontext
-    warnings: OperatorWarnings = field(default_factory=OperatorWarnings, compare=False)
+    def __init__(
+        self,
+        policy: PolicySource,
+        llm: Any = None,
+        embeddings: Any = None,
+        state: StateSource = None,
+        options: Options | None = None,
+        *,
+        stage: Stage = "disclose",
+        framework: Framework = NO_FRAMEWORK,
+    ) -> None:
+        if framework is not NO_FRAMEWORK:
+            warn_without_filter()
+        self.policy = Policy.read(policy)
+        self.llm, self.embeddings = llm, embeddings
+        self.options = options or Options()
+        check_type(self.options, Options, "options")
+        self.stage, self.framework = stage, framework
+        self.ports = Ports(
+            complete=framework.complete(llm),
+            embed=framework.embed(embeddings),
+            score=self.options.score,
+            authorize=self.options.authorization,
+        )
+        check_requirements(
+            self.policy,
+            stage,
+            _GUARDED.get(stage, ()),
+            self.options.judges,
+            has_model=llm is not None,
+            has_embeddings=embeds(embeddings),
+        )
+        if stage in _RELEASING:
+            check_understood(self.policy, has_model=llm is not None)
+        default = Limits(seconds=self.policy.disclosure.timeout_seconds)
+        self.limits = self.options.limits or default
+        self.disclosure = self._set_up_disclosure(state)
+        remembers = stage in _REMEMBERING or state is not None
+        self.state = self.disclosure.state if remembers else None
+        self.warnings = OperatorWarnings()
+
+    def _set_up_disclosure(self, state: StateSource) -> DisclosureSetup:
+        policy, window = self.policy, self.framework.context_window(self.llm)
+        if window is not None:  # the rest is for instructions, constraints, the reply
+            policy = policy.fitted(window // 2)
+        return DisclosureSetup(
+            policy=policy,
+            state=open_state(state),
+            locator=_local(policy, self.options.detector),
+            has_model=self.llm is not None,
+            has_embeddings=embeds(self.embeddings),
+            model_id=self.framework.model_name(self.llm),
+            suspects=partial(_suspects, policy=policy),
+            limits=self.limits,
+        )
 
     def __repr__(self) -> str:
         return f"Engine({self.stage!r}, {self.policy_hash})"
 
-    @classmethod
-    def build(  # noqa: PLR0913 -- what a wrapper was handed, by keyword
-        cls,
-        policy: PolicySource,
-        *,
-        has_model: bool = False,
-        has_embeddings: bool = True,
-        model_id: str = "",
-        state: StateSource = None,
-        locator: Locator | None = None,
-        detector: Detector | None = None,
-        authorize: bool = False,
-        classifier: bool = False,
-        releasing: bool = True,
-        window: int | None = None,
-        stage: str = "disclose",
-        ports: Ports | None = None,
-        limits: Limits | None = None,
-        sinks: tuple[AuditSink, ...] = (log_event,),
-        hide: Callable[[], AbstractContextManager[object]] = nullcontext,
-    ) -> Self:
-        """
-        Put an engine together.
+    def replace(self, **arguments: Any) -> Engine:
+        """Make an engine of other arguments; those that are not named stay."""
+        names = ("policy", "llm", "embeddings", "state", "options")
+        given = {name: getattr(self, name) for name in names} | arguments
+        return Engine(**given, stage=self.stage, framework=self.framework)
 
-        Args:
-            policy: A path, a mapping, a list of sentences or a `Policy`.
-            has_model: Whether the runner can complete prompts.
-            has_embeddings: Whether it can embed texts. If not, nothing is bound.
-            model_id: Names the model in cache keys.
-            state: What is remembered, or its path; in memory when missing.
-            locator: In place of the local engine.
-            detector: Finds mentions in addition to the local detector.
-            authorize: As the class says, like all that is not named here.
-            classifier: As the class says.
-            releasing: Whether passages leave through it; a binder releases none.
-            window: How many tokens the model takes in, where that is known; half of
-                them are left to instructions, constraints and the reply.
-            stage: As the class says.
-            ports: As the class says.
-            limits: By default with the policy's time limit for a call.
-            sinks: As the class says.
-            hide: As the class says.
-
-        Raises:
-            PolicyError: The policy cannot be read.
-            ConstraintNotUnderstoodError: A constraint needs a model, and there is none.
-            UsageError: The state is none.
-        """
-        read = Policy.read(policy)
-        if releasing and locator is None:
-            check_understood(read, has_model=has_model)
-        bounds = limits or Limits(seconds=read.disclosure.timeout_seconds)
-        setup = DisclosureSetup(
-            policy=read if window is None else read.fitted(window // 2),
-            state=open_state(state),
-            locator=locator or _local(read, detector),
-            has_model=has_model,
-            has_embeddings=has_embeddings,
-            model_id=model_id,
-            suspects=partial(_suspects, policy=read),
-            limits=bounds,
-        )
-        return cls(
-            setup,
-            authorize,
-            classifier,
-            stage,
-            ports or Ports(),
-            bounds,
-            sinks,
-            hide,
-        )
+    def with_locator(self, locator: Locator) -> Self:
+        """Return the same engine with a locator in place of the local one."""
+        engine = copy(self)
+        engine.disclosure = replace(self.disclosure, locator=locator)
+        return engine
 
     @property
-    def policy(self) -> Policy:
-        """What must not be disclosed."""
-        return self.disclosure.policy
+    def authorizes(self) -> bool:
+        """Whether the host is asked who may see what."""
+        return self.ports.authorize is not None
 
     @property
     def policy_hash(self) -> str:
-        """The name of the policy in audits, warnings and caches."""
+        """Sixteen digits that change with anything the policy says, under a key."""
         return policy_hash(self.policy, self.disclosure.state)
+
+    @property
+    def identity(self) -> str:
+        """The names of what was passed, without keys; a detector is hashed."""
+        name, options = self.framework.model_name, self.options
+        names = [name(self.llm) or "local", name(self.embeddings) or "minilm"]
+        if options.detector is not None:
+            detector = detector_identity(options.detector)  # its fields may be secret
+            names.append(keyed_hash("detector", detector, state=self.state))
+        for judge, model in options.judges.items():
+            names.append(f"{judge}:{type(model).__qualname__}")
+        return "/".join(names)
 
     def run(
         self,
@@ -230,15 +260,18 @@ class Engine:
 
         Args:
             steps: What the wrapper does.
-            hidden: Entered meanwhile, in place of `hide`.
+            hidden: Entered meanwhile, in place of the framework's `hide`.
             search: The host's retriever, as this one request may use it.
+
+        Returns:
+            What the steps return, and the audit event of the request.
 
         Raises:
             SdragError: They failed; the error holds no text, nor does its traceback.
         """
         runner, start = self._runner(search), perf_counter()
         fault: SdragError | None = None
-        with hidden or self.hide():
+        with hidden or self.framework.hide(self.policy):
             try:
                 result = drivers.run(steps, runner)
             except Exception as error:  # noqa: BLE001 -- none leaves with text
@@ -256,7 +289,7 @@ class Engine:
         """Drive the steps without blocking the event loop; as `run`."""
         runner, start = self._runner(search), perf_counter()
         fault: SdragError | None = None
-        with hidden or self.hide():
+        with hidden or self.framework.hide(self.policy):
             try:
                 result = await drivers.arun(steps, runner)
             except Exception as error:  # noqa: BLE001 -- none leaves with text
@@ -293,7 +326,7 @@ class Engine:
             round_trips=meter.round_trips,
             model_failures=tuple(sorted(meter.failures)),
         )
-        emit(event, self.sinks)
+        emit(event, self.options.sinks)
         nothing_left, tool = False, None
         if isinstance(result, Disclosure):
             nothing_left, tool = not result.passages, result.tool
@@ -338,10 +371,10 @@ def _embedding_once(
 
 def _local(policy: Policy, detector: Detector | None) -> Locator:
     """Unite the host's detector with the local one: it only adds."""
-    found_by: Detector = LocalDetector()
+    detectors: Detector = LocalDetector()
     if detector is not None:
-        found_by = UnionDetector((found_by, detector))
-    return LocalLocator(found_by, policy.disclosure.sensitivity)
+        detectors = UnionDetector((detectors, detector))
+    return LocalLocator(detectors, policy.disclosure.sensitivity)
 
 
 def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]:
@@ -412,26 +445,6 @@ async def asealed_stream(pieces: AsyncIterator[T]) -> AsyncIterator[T]:
         if fault is not None:
             raise cut_off(fault)
         yield piece
-
-
-def audit_sinks(audit: Audit) -> tuple[AuditSink, ...]:
-    """
-    Return the sinks that a wrapper's `audit` argument means.
-
-    Raises:
-        UsageError: One of them cannot be called.
-    """
-    if audit is None:
-        return (log_event,)
-    sinks = (audit,) if callable(audit) or not isinstance(audit, Iterable) else audit
-    listed = tuple(sinks)
-    for sink in listed:
-        if not callable(sink):
-            raise UsageError(
-                f"`audit` must be callable, got {type(sink).__name__}.",
-                hint="A sink is a callable that takes an `AuditEvent`.",
-            )
-    return listed
 
 
 def _without_text(error: Exception) -> SdragError:

@@ -49,7 +49,7 @@ _OF_THE_MODEL = frozenset(
 def fetch_allowed(request: Request, engine: Engine) -> Steps[Fetched]:
     """Search for what the principal may see; for more where too little was."""
     section, candidates = engine.policy.access, _candidates(engine.policy)
-    if section is None and not engine.authorize:
+    if section is None and not engine.authorizes:
         limit = request.limit and request.limit * candidates
         passages = yield from search(request.query, limit=limit)
         return Fetched(tuple(passages), wanted=request.limit)
@@ -88,7 +88,7 @@ def check_access(
             passages,
             request.principal,
             engine.policy.access,
-            authorize=engine.authorize,
+            authorize=engine.authorizes,
         )
     )
 
@@ -118,7 +118,7 @@ def guard_retrieved(
     retrieval = Retrieval(
         request.query,
         request.now,
-        engine.classifier,
+        "injection" in engine.options.judges,
         policy.metadata.keys,
         engine.limits,
     )
@@ -161,7 +161,7 @@ def _audience(request: Request, engine: Engine) -> dict[str, str]:
     """Say for whom passages are released, where others would not get the same."""
     policy = engine.policy
     differs = policy.access is not None or any(rule.unless for rule in policy.rules)
-    if not (differs or engine.authorize):
+    if not (differs or engine.authorizes):
         return {}
     keys = engine.disclosure.state.shared_keys
     return {"audience": keys.audience(request.principal)}

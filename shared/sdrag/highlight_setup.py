@@ -14,8 +14,8 @@ from sdrag.errors import UsageError
 from sdrag.guardrails.notices import sources
 from sdrag.highlight.exchange import Asked, Highlighter, Settings
 from sdrag.highlight.highlighters import highlighter_named
-from sdrag.local_extra import check_local_highlighter
 from sdrag.policy import Policy
+from sdrag.requirements import check_local_highlighter
 from sdrag.vocabulary import Passage
 
 __all__ = ["asked_of", "settings_of"]

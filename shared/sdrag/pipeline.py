@@ -131,7 +131,7 @@ def asks_again(engine: Engine) -> bool:
     policy = engine.policy
     return (
         policy.access is not None
-        or engine.authorize
+        or engine.authorizes
         or policy.relevance is not None
         or policy.disclosure.top_k is not None
     )

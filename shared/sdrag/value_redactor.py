@@ -16,12 +16,12 @@ from types import MappingProxyType
 from typing import Any
 
 from sdrag.effects.steps import Steps
+from sdrag.engine import Engine
 from sdrag.pipeline import Disclosure, Request, disclose
 from sdrag.policy import metadata_of_any
 from sdrag.privacy.audit import AuditEvent
 from sdrag.text.values import Rebuild, Recurse, rewrite_value, texts_in
 from sdrag.vocabulary import Confidential, Passage, Principal
-from sdrag.wrapper_setup import WrapperSetup
 
 __all__ = ["NOTHING", "ValueRedactor"]
 
@@ -43,7 +43,7 @@ class ValueRedactor(Confidential):
     Redacts values for one principal under one policy.
 
     Args:
-        setup: What enforces the policy.
+        engine: What enforces the policy.
         rebuild: Rebuilds the objects of the framework.
         principal: On whose behalf.
         question: Ranks constraints, and goes nowhere else.
@@ -51,7 +51,7 @@ class ValueRedactor(Confidential):
         tool: The name of the tool that wrote the values, for warnings.
     """
 
-    setup: WrapperSetup
+    engine: Engine
     rebuild: Rebuild
     principal: Principal | None
     question: str = ""
@@ -81,19 +81,19 @@ class ValueRedactor(Confidential):
 
     def disclose(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """Return what may be disclosed of passages that a tool retrieved."""
-        disclosure, event = self.setup.engine.run(self._steps(passages))
+        disclosure, event = self.engine.run(self._steps(passages))
         self.announce(event)
         return disclosure.passages
 
     async def adisclose(self, passages: Sequence[Passage]) -> tuple[Passage, ...]:
         """Return it without blocking the event loop."""
-        disclosure, event = await self.setup.engine.arun(self._steps(passages))
+        disclosure, event = await self.engine.arun(self._steps(passages))
         self.announce(event)
         return disclosure.passages
 
     def _steps(self, passages: Sequence[Passage]) -> Steps[Disclosure]:
         request = Request(self.question, self.principal)
-        found = yield from disclose(passages, request, self.setup.engine)
+        found = yield from disclose(passages, request, self.engine)
         return replace(found, tool=self.tool)
 
     def _passages(self, value: Any, rebuild: Rebuild) -> list[Passage]:
@@ -103,7 +103,7 @@ class ValueRedactor(Confidential):
             return []
         whole = "\n".join(texts)
         digest = blake2b(whole.encode("utf-8", "surrogatepass"), key=_KEY)
-        metadata = metadata_of_any(self.setup.policy)
+        metadata = metadata_of_any(self.engine.policy)
         ids = [_WHOLE, *(f"{_WHOLE}-{index}" for index in range(len(texts)))]
         return [
             Passage(name, text, metadata, document_id=digest.hexdigest())

@@ -217,18 +217,18 @@ def test_an_error_of_validation_quotes_nothing():
     retriever = langchain_retriever(SCENARIO)
 
     with pytest.raises(ValueError, match="frozen") as caught:
-        retriever.setup = SCENARIO.policy
+        retriever.engine = SCENARIO.policy
 
     assert NAME not in str(caught.value)
 
 
-def test_arguments_next_to_a_whole_setup_are_refused():
+def test_arguments_next_to_a_whole_engine_are_refused():
     """They would be read by nobody."""
-    setup = langchain_compressor(SCENARIO).setup
+    engine = langchain_compressor(SCENARIO).engine
 
     with pytest.raises(UsageError, match="takes no argument `policy`"):
         langchain_sdrag.SelectiveDisclosureCompressor(
-            setup=setup, policy={"constraints": ["Remove all names"]}
+            engine=engine, policy={"constraints": ["Remove all names"]}
         )
 
 

@@ -107,7 +107,7 @@ def test_corpora_that_differ_in_what_is_withheld_answer_alike(face, names):
 
 
 def told(passages, policy=POLICY, audience=None, **options):
-    engine = Engine.build(policy, **options)
+    engine = Engine(policy, **options)
     steps = redacted_view(passages, audience, engine.disclosure)
     return run(steps, Scripted())
 
@@ -184,7 +184,7 @@ def test_a_view_locates_for_every_question():
     ]
     told(chunks, state=state)
 
-    engine = Engine.build(POLICY, state=state)
+    engine = Engine(POLICY, state=state)
     (late,) = run(disclose(chunks[1:], Request("?"), engine), asking).passages
 
     assert "Karlsson" not in late.text

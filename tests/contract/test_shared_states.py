@@ -65,7 +65,7 @@ RUNNER = PortRunner(Ports(embed=Port(embed)))
 
 def worker(path, part, key=None):
     """Bind a part of the corpus, as a process of its own does."""
-    engine = Engine.build(POLICY, state=open_state(path, key=key))
+    engine = Engine(POLICY, state=open_state(path, key=key))
     run(bind(CORPUS[part], engine), RUNNER)
 
 
@@ -96,7 +96,7 @@ def by_command(path, part):
 def told(path, key=None):
     """Return all bindings, and what is released of every chunk."""
     state = open_state(path, key=key)
-    engine = Engine.build(POLICY, state=state)
+    engine = Engine(POLICY, state=state)
     released = [
         run(disclose([one], Request("Who?"), engine), RUNNER).passages for one in CORPUS
     ]

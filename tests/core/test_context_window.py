@@ -6,6 +6,7 @@ import pytest
 
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
+from sdrag.framework import Model
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy
 from sdrag.testing import Scripted
@@ -28,7 +29,7 @@ def asked(window):
         prompts.append(prompt)
         return verdicts(c1=[])(text)
 
-    engine = Engine.build(POLICY, has_model=True, window=window, releasing=False)
+    engine = Engine(POLICY, llm=Model(str, window=window), stage="bind")
     text = "The ship was late again. " * 156
     run(bind([Passage("p", text, document_id="d")], engine), Scripted(complete=reply))
     return [prompt for prompt in prompts if prompt.name == "disclosure.extract"]
@@ -59,7 +60,7 @@ def test_a_fitted_policy_says_the_same(tokens, budget):
 
 def test_an_engine_of_a_small_model_is_under_the_same_policy():
     """Whatever is remembered under its hash is found again."""
-    engine = Engine.build(POLICY, window=500)
+    engine = Engine(POLICY, llm=Model(str, window=500))
 
     assert engine.policy.hash == Policy.read(POLICY).hash
     run(bind([], engine), PortRunner(Ports()))

@@ -14,6 +14,7 @@ from sdrag.effects.runner import Limits, Port, PortRunner, Ports
 from sdrag.effects.steps import Complete, Failure, arun, complete, gather, run
 from sdrag.effects.tokens import Completion, estimated, text_of
 from sdrag.errors import UsageError
+from sdrag.options import Options
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
 from sdrag.testing import canary
@@ -213,12 +214,7 @@ def test_an_event_tells_what_its_request_cost():
         prompts.append(text)
         return Completion(reply(text), 70, 7)
 
-    engine = Engine.build(
-        policy,
-        has_model=True,
-        ports=Ports(complete=Port(call)),
-        sinks=(events.append,),
-    )
+    engine = Engine(policy, llm=call, options=Options(audit=events.append))
     for name in ("one", "two"):
         passages = [Passage(name, f"The ship {secret} {name} was late.")]
         engine.run(disclose(passages, Request("q"), engine))

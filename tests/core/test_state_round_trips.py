@@ -55,7 +55,7 @@ def sent(policy, many):
     """Count what is sent at the first question, at binding, and at the next two."""
     state = open_state()
     database = Counter(state)
-    engine, counts = Engine.build(policy, state=state), []
+    engine, counts = Engine(policy, state=state), []
     question = Request("Who?")
     for steps in (
         disclose(chunks(many), question, engine),

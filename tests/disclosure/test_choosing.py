@@ -9,6 +9,7 @@ import pytest
 
 from sdrag.disclosure import Ingested
 from sdrag.effects.steps import Complete, Embed, run
+from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.testing import Scripted
@@ -58,7 +59,7 @@ def asked(built, passages=PASSAGES, who=None, question="q", complete=nothing_fou
 @pytest.mark.parametrize("has_model", [False, True])
 def test_a_chunk_is_read_once(state, has_model):
     """Whoever asks what, and whatever is retrieved beside it."""
-    built = Engine.build(POLICY, state=state, has_model=has_model)
+    built = Engine(POLICY, state=state, llm=Model(str) if has_model else None)
     _, prompts, _ = asked(built)
     assert bool(prompts) is has_model
 
@@ -70,7 +71,7 @@ def test_a_chunk_is_read_once(state, has_model):
 
 def test_only_what_is_new_is_read(state):
     """A chunk that nobody has looked at is read by itself."""
-    built = Engine.build(POLICY, state=state, has_model=True)
+    built = Engine(POLICY, state=state, llm=Model(str))
     asked(built, PASSAGES[:2])
 
     _, prompts, _ = asked(built)
@@ -82,7 +83,7 @@ def test_only_what_is_new_is_read(state):
 
 def test_an_edited_chunk_is_read_anew(state):
     """What was found in its older text says nothing of it."""
-    built = Engine.build(POLICY, state=state, has_model=True)
+    built = Engine(POLICY, state=state, llm=Model(str))
     asked(built)
     edited = Passage("r", "Otto Brandt was there.", document_id="e")
 
@@ -94,7 +95,7 @@ def test_an_edited_chunk_is_read_anew(state):
 
 def test_what_binds_nobody_who_asks_is_looked_for_all_the_same(state):
     """What is found holds for everybody: the next one's question reads nothing."""
-    built = Engine.build(POLICY, state=state, has_model=True)
+    built = Engine(POLICY, state=state, llm=Model(str))
 
     open_, prompts, _ = asked(built, who=JUDGE)
     closed, more, embedded = asked(built)
@@ -108,7 +109,7 @@ def test_what_binds_nobody_who_asks_is_looked_for_all_the_same(state):
 @pytest.mark.parametrize("order", [1, -1])
 def test_what_was_chosen_for_one_principal_is_not_for_another(order, state):
     """In whatever order they ask."""
-    built = Engine.build(POLICY, state=state)
+    built = Engine(POLICY, state=state)
 
     for who in (JUDGE, None, JUDGE)[::order]:
         texts, _, _ = asked(built, who=who, complete=None)
@@ -119,7 +120,7 @@ def test_what_was_chosen_for_one_principal_is_not_for_another(order, state):
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_name_is_known_in_all_of_its_document(order, state):
     """Once any chunk that tells it was read, before or after the others."""
-    built = Engine.build(POLICY, state=state)
+    built = Engine(POLICY, state=state)
     for passage in PASSAGES[:2][::order]:
         asked(built, (passage,), complete=None)
 
@@ -130,7 +131,7 @@ def test_a_name_is_known_in_all_of_its_document(order, state):
 
 def test_binding_knows_a_document_whole(state):
     """So the first question already shows no name that another chunk tells."""
-    built = Engine.build(POLICY, state=state)
+    built = Engine(POLICY, state=state)
     told = []
 
     done = run(bind(PASSAGES, built, lambda *one: told.append(one)), Scripted())
@@ -144,7 +145,7 @@ def test_binding_knows_a_document_whole(state):
 
 def test_chunks_that_come_in_batches_complete_their_document(state):
     """What a later batch tells of a name goes from the chunks of an earlier one too."""
-    built = Engine.build(POLICY, state=state)
+    built = Engine(POLICY, state=state)
     for passage in PASSAGES[1::-1]:
         run(bind([passage], built), Scripted())
 
@@ -155,7 +156,7 @@ def test_chunks_that_come_in_batches_complete_their_document(state):
 
 def test_an_interrupted_run_goes_on_where_it_stopped(state):
     """What was bound before is known; only the rest is read."""
-    built = Engine.build(POLICY, state=state)
+    built = Engine(POLICY, state=state)
     run(bind(PASSAGES[:2], built), Scripted())
 
     assert run(bind(PASSAGES, built), Scripted()).read == 1
@@ -163,7 +164,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(state):
 
 def test_what_could_not_be_judged_at_binding_is_judged_when_it_is_retrieved(state):
     """It is counted; what the local engine finds is hidden until somebody can."""
-    built = Engine.build(POLICY, state=state, has_model=True)
+    built = Engine(POLICY, state=state, llm=Model(str))
 
     done = run(bind(PASSAGES, built), Scripted(complete=lambda _: "I would rather not"))
     in_doubt, _, _ = asked(built, complete=lambda _: "I would rather not")
@@ -182,7 +183,7 @@ def shown(texts):
 @pytest.mark.parametrize("question", ["Remove the names of witnesses", "Hide dates"])
 def test_a_top_k_chooses_by_the_question(question, state):
     """And says what it left out; the others' findings are kept all the same."""
-    built = Engine.build({**POLICY, "disclosure": LIMITS}, state=state)
+    built = Engine({**POLICY, "disclosure": LIMITS}, state=state)
     world = Scripted()
 
     done = run(disclose(PASSAGES[:1], Request(question), built), world)
@@ -196,10 +197,10 @@ def test_a_top_k_chooses_by_the_question(question, state):
 
 def test_a_limited_policy_leaves_nothing_unlocated_for_another(state):
     """What a question left out for one policy is enforced by the next one's."""
-    limited = Engine.build({**POLICY, "disclosure": LIMITS}, state=state)
+    limited = Engine({**POLICY, "disclosure": LIMITS}, state=state)
     asked(limited, question="Hide exact dates", complete=None)
 
-    texts, _, _ = asked(Engine.build(POLICY, state=state), complete=None)
+    texts, _, _ = asked(Engine(POLICY, state=state), complete=None)
 
     assert not re.search("arlsson|2020", str(texts))
 
@@ -207,11 +208,9 @@ def test_a_limited_policy_leaves_nothing_unlocated_for_another(state):
 def test_a_model_is_asked_what_a_limit_left_out(state):
     """What was not asked about counts as not looked for."""
     limited = {**POLICY, "disclosure": LIMITS}
-    asked(
-        Engine.build(limited, state=state, has_model=True), question="Hide exact dates"
-    )
+    asked(Engine(limited, state=state, llm=Model(str)), question="Hide exact dates")
 
-    _, prompts, _ = asked(Engine.build(POLICY, state=state, has_model=True))
+    _, prompts, _ = asked(Engine(POLICY, state=state, llm=Model(str)))
 
     assert any("[names]" in prompt for prompt in prompts)
     assert not any("[dates]" in prompt for prompt in prompts)

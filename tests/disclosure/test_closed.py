@@ -7,6 +7,7 @@ import json
 import pytest
 
 from sdrag.effects.steps import run
+from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
@@ -21,7 +22,7 @@ LIMITS = [{}, {"top_k": 1, "rank_by": "query"}]
 
 
 def _asked(policy, **options):
-    engine = Engine.build(policy, has_model=bool(options))
+    engine = Engine(policy, llm=Model(str) if options else None)
     runner = Scripted(**options)
     return run(disclose(PASSAGES, Request("guest 1"), engine), runner), runner
 

@@ -304,7 +304,7 @@ def test_ids_and_values_in_disguise(identity, hides, tmp_path):
     }
 
     def released(state):
-        engine = Engine.build(policy, locator=Calder(), state=state)
+        engine = Engine(policy, state=state).with_locator(Calder())
         (one,) = run(disclose([passage], Request("?"), engine), Scripted()).passages
         return one
 

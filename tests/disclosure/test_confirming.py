@@ -8,6 +8,7 @@ import re
 import pytest
 
 from benchmarks.suites.scripted.asked import is_control, is_harmless
+from sdrag import framework
 from sdrag.effects.steps import Complete, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
@@ -36,7 +37,7 @@ def chunks(*texts, document="d"):
 
 def engine(*rules, state=None, **disclosure):
     policy = {"constraints": list(rules), "disclosure": disclosure}
-    return Engine.build(policy, state=state, has_model=True, model_id="m")
+    return Engine(policy, state=state, llm=framework.Model(str, "m"))
 
 
 def last(prompt):

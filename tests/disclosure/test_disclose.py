@@ -228,7 +228,7 @@ def test_what_less_was_installed_for_is_located_anew(tmp_path):
     passage = Passage("p", "The applicant ran a mushroom farm with his two brothers.")
 
     def released():
-        engine = Engine.build(
+        engine = Engine(
             {"constraints": ["Mask personal data"]}, state=tmp_path / "state.db"
         )
         return run(disclose_all([passage], Request("?"), engine), Scripted()).passages

@@ -9,9 +9,9 @@ import pytest
 
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
+from sdrag.framework import local_embeddings
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import local_embeddings
 from tests.support.spellings import (
     ADDRESSES_ONLY,
     DISGUISES,
@@ -78,7 +78,7 @@ def _released(constraint: str, plain: str, texts: list[str]) -> list[str]:
         for number, text in enumerate([plain, *texts])
     ]
     policy = {"constraints": [constraint]}
-    seen = run(disclose(tuple(passages), Request(""), Engine.build(policy)), PERFORMER)
+    seen = run(disclose(tuple(passages), Request(""), Engine(policy)), PERFORMER)
     assert len(seen.passages) == len(passages)
     return [passage.text for passage in seen.passages[1:]]
 

@@ -103,7 +103,7 @@ def test_what_is_not_applied_stands_in_the_audit():
         {"id": rule.id, "text": f"Conceal what is told of group {number}"}
         for number, rule in enumerate(RULES[:10])
     ]
-    engine = Engine.build({"constraints": rules, "disclosure": {"top_k": 3}})
+    engine = Engine({"constraints": rules, "disclosure": {"top_k": 3}})
     run(bind_all(CHUNKS, engine), Scripted())
 
     done = run(disclose(CHUNKS[:2], Request("?"), engine), Scripted())

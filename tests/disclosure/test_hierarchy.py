@@ -224,7 +224,7 @@ def test_a_summary_is_unbound():
     chunks, state, policy = leaves(3), open_state(), Policy.read(ONE_RULE)
     runner = Scripted(complete=lambda _: "Nothing.")
     found = run(add_summaries(chunks, policy, state), runner)
-    setup = Engine.build(policy, state=state).disclosure
+    setup = Engine(policy, state=state).disclosure
 
     run(ingest([*chunks, *found.passages], setup), runner)
 

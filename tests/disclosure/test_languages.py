@@ -12,6 +12,7 @@ import pytest
 from benchmarks.suites.scripted.exact import ExactModel
 from sdrag.detectors.language import find_language
 from sdrag.effects.steps import run
+from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
@@ -54,7 +55,7 @@ MAILS = {"constraints": ["Hide e-mail addresses"]}
 
 
 def release(text, policy, reply=None, metadata=None):
-    engine = Engine.build(policy, has_model=reply is not None, model_id="m")
+    engine = Engine(policy, llm=Model(str, "m") if reply else None)
     runner = Scripted(complete=reply) if reply else Scripted()
     passages = [Passage("p", text, metadata or {}, document_id="d")]
     return run(disclose(passages, Request("q"), engine), runner)

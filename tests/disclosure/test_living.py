@@ -9,6 +9,7 @@ import pytest
 
 from sdrag.disclosure import bind, bind_constraint, forget_constraint, forget_document
 from sdrag.effects.steps import Complete, Embed, Search, run
+from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as ingest
 from sdrag.policy import DisclosureSection
@@ -39,7 +40,7 @@ def policy(*rules):
 
 
 def engine(state, *rules, **options):
-    return Engine.build(policy(*rules), state=state, **options)
+    return Engine(policy(*rules), state=state, **options)
 
 
 def added(state, constraint=NEW, found=PASSAGES[:1], **options):
@@ -181,7 +182,7 @@ def test_one_index_serves_two_audiences(order, state):
         "text": "Hide exact doses of medicine",
         "unless": {"roles": ["physician"]},
     }
-    built = Engine.build({"constraints": [rule]}, state=state)
+    built = Engine({"constraints": [rule]}, state=state)
     passage = Passage("p", "She takes 40 mg of atorvastatin at night.")
     physician = Principal("ann", roles=frozenset({"physician"}))
     visitor = Principal("bob", roles=frozenset({"visitor"}))
@@ -203,7 +204,7 @@ def nothing_found(prompt):
 
 def test_second_identical_question_asks_no_model_and_reads_nothing(state):
     """What was located is looked up; it is only cut."""
-    built = engine(state, OLD, has_model=True)
+    built = engine(state, OLD, llm=Model(str))
     first, second = (Scripted(complete=nothing_found) for _ in range(2))
 
     one, two = shown(built, runner=first), shown(built, runner=second)
@@ -216,11 +217,13 @@ def test_second_identical_question_asks_no_model_and_reads_nothing(state):
 @pytest.mark.parametrize("has_model", [False, True])
 def test_no_question_reads_what_was_bound(state, has_model):
     """Neither the first one, nor in another process: binding has done it."""
-    built = engine(state, OLD, has_model=has_model)
+    built = engine(state, OLD, llm=Model(str) if has_model else None)
     binding, asking = (Scripted(complete=nothing_found) for _ in range(2))
 
     done = run(ingest(PASSAGES, built), binding)
-    texts = shown(engine(state, OLD, has_model=has_model), runner=asking)
+    texts = shown(
+        engine(state, OLD, llm=Model(str) if has_model else None), runner=asking
+    )
 
     assert (done.passages, done.located, done.read) == (3, 3, 3)
     assert run(ingest(PASSAGES, built), Scripted()).read == 0
@@ -233,7 +236,7 @@ def test_a_model_that_comes_later_is_asked(state):
     shown(engine(state, OLD))
     runner = Scripted(complete=nothing_found)
 
-    texts = shown(engine(state, OLD, has_model=True), runner=runner)
+    texts = shown(engine(state, OLD, llm=Model(str)), runner=runner)
 
     assert any(isinstance(effect, Complete) for effect in runner.effects)
     assert "Meyers" not in str(texts)
@@ -246,8 +249,8 @@ def test_another_model_is_asked_for_itself(state):
         spans = ["white"] if "white" in prompt.messages[-1].content.text else []
         return json.dumps({"verdicts": [{"constraint": "names", "spans": spans}]})
 
-    one = engine(state, OLD, has_model=True, model_id="one")
-    other = engine(state, OLD, has_model=True, model_id="other")
+    one = engine(state, OLD, llm=Model(str, "one"))
+    other = engine(state, OLD, llm=Model(str, "other"))
     assert "white" not in str(shown(one, runner=Scripted(complete=finding)))
 
     runner = Scripted(complete=nothing_found)

@@ -17,11 +17,11 @@ from sdrag.disclosure import forget_document, ingest
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
+from sdrag.framework import local_embeddings
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import local_embeddings
 
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 NAMES = {"constraints": ["Remove names of witnesses"]}
@@ -39,7 +39,7 @@ _MARK = re.compile(r"\[[a-z-]+\]")
 
 
 def engine(policy=NAMES, state=None, **options):
-    return Engine.build(policy, state=state, **options)
+    return Engine(policy, state=state, **options)
 
 
 def bound(passages, built):
@@ -330,7 +330,7 @@ def documents_of(passages):
 
 def _bind_at(path, given):
     passages = [Passage(i, text, document_id=d) for i, text, d in given]
-    bound(passages, Engine.build(NAMES, state=open_state(path)))
+    bound(passages, Engine(NAMES, state=open_state(path)))
 
 
 def _hidden(texts, built):

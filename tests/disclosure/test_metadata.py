@@ -102,7 +102,7 @@ class Changing(Mapping[str, str]):
 
 def released(metadata: dict[str, Any], policy: Any = POLICY) -> dict[str, Any]:
     passage = Passage("p", "The harbour opens at six.", metadata)
-    engine = Engine.build(policy)
+    engine = Engine(policy)
     (one,) = run(disclose([passage], Request("?"), engine), Scripted()).passages
     return dict(one.metadata)
 
@@ -286,7 +286,7 @@ def found(word: str, reason: str, value: str, text: str = "It rained.") -> Any:
         "constraints": [{"id": "c", "text": "Hide how the safe was opened"}],
         "metadata": {"allow": ["key"]},
     }
-    engine = Engine.build(policy, locator=Finds(word, reason))
+    engine = Engine(policy).with_locator(Finds(word, reason))
     (one,) = run(disclose([passage], Request("?"), engine), Scripted()).passages
     return one.metadata.get("key")
 
@@ -475,7 +475,7 @@ def under(constraints: Sequence[str], values: Sequence[Any]) -> list[Any]:
         Passage(f"p{at}", "It rained.", {"key": value})
         for at, value in enumerate(values)
     ]
-    released = run(disclose(passages, Request("?"), Engine.build(policy)), Scripted())
+    released = run(disclose(passages, Request("?"), Engine(policy)), Scripted())
     by_id = {passage.id: passage.metadata for passage in released.passages}
     return [by_id[f"p{at}"].get("key") for at in range(len(values))]
 

@@ -6,10 +6,10 @@ import pytest
 
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
+from sdrag.framework import local_embeddings
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import local_embeddings
 
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 
@@ -17,7 +17,7 @@ PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 def _released(constraint: str, *passages: Passage) -> str:
     """Return all that leaves of some passages: texts, ids and metadata."""
     policy = {"constraints": [constraint], "metadata": {"allow": ["author"]}}
-    seen = run(disclose(passages, Request(""), Engine.build(policy)), PERFORMER)
+    seen = run(disclose(passages, Request(""), Engine(policy)), PERFORMER)
     return "\n".join(
         f"{passage.id} {passage.text} {passage.metadata.get('author', '')}"
         for passage in seen.passages

@@ -25,10 +25,10 @@ from sdrag.disclosure.local import by_meaning, locator
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
+from sdrag.framework import local_embeddings
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage, Span
-from sdrag.wrapper_setup import local_embeddings
 
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 _WORD = re.compile(r"\w+")
@@ -100,7 +100,7 @@ def _shown(
     bound: bool = True,
 ) -> Counter[str]:
     """Return the words a passage shows between others, bound with them or met."""
-    engine = Engine.build({"constraints": [*constraints]})
+    engine = Engine({"constraints": [*constraints]})
     passages = [*others[::2], Passage("p", own, document_id="d"), *others[1::2]]
     if bound:
         run(locate(passages, engine.disclosure), PERFORMER)

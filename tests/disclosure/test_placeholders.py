@@ -17,9 +17,7 @@ from sdrag.vocabulary import Constraint, Finding, Passage, Span
 
 
 def released(text, section=None, constraints=("Remove names of witnesses",)):
-    engine = Engine.build(
-        {"constraints": list(constraints), "disclosure": section or {}}
-    )
+    engine = Engine({"constraints": list(constraints), "disclosure": section or {}})
     passages = (Passage("p", text, document_id="d"),)
     runner = Scripted()
     run(bind(passages, engine), runner)
@@ -136,7 +134,7 @@ def test_a_mark_depends_on_no_other_chunk(order, others):
         ]
     }
     chunks = [Passage(f"p{n}", text, document_id="d") for n, text in enumerate(texts)]
-    engine, again = Engine.build(policy), Engine.build(policy)
+    engine, again = Engine(policy), Engine(policy)
     run(bind(chunks, engine), Scripted())
     run(bind([chunks[n] for n in order], again), Scripted())
 
@@ -179,7 +177,7 @@ def test_what_a_placeholder_spells_is_withheld_all_the_same(name, section):
         Passage("p", f"The witness {name} came.", document_id="d"),
         Passage("q", f"Then {name} left.", document_id="d"),
     )
-    engine = Engine.build(policy, locator=Witnesses())
+    engine = Engine(policy).with_locator(Witnesses())
 
     seen = run(disclose(passages, Request("?"), engine), Scripted()).passages
 
@@ -196,6 +194,6 @@ def test_one_state_serves_two_styles():
     rule = {"id": "Karlsson", "text": "Remove names of witnesses"}
     for style in ("plain", "type", "plain"):
         policy = {"constraints": [rule], "disclosure": {"placeholders": style}}
-        engine = Engine.build(policy, locator=Witnesses(), state=state)
+        engine = Engine(policy, state=state).with_locator(Witnesses())
         seen = run(disclose(passages, Request("?"), engine), Scripted()).passages
         assert "Then Karlsson left." not in [one.text for one in seen]

@@ -136,8 +136,8 @@ def test_strategies_without_the_question_never_embed_it():
 def test_a_wrapper_remembers_from_question_to_question(tmp_path):
     """Through the whole pipeline, over a state that another wrapper has bound."""
     path, chunks = tmp_path / "state.sqlite", [Passage("p", "The mill was sold.")]
-    run(bind(chunks, Engine.build(POLICY, state=path)), Scripted())
-    engine, counts = Engine.build(POLICY, state=path), []
+    run(bind(chunks, Engine(POLICY, state=path)), Scripted())
+    engine, counts = Engine(POLICY, state=path), []
     for _ in range(2):
         world = Scripted()
         run(disclose(chunks, Request("Who?"), engine), world)

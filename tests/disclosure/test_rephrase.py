@@ -7,6 +7,7 @@ import pytest
 
 from sdrag.effects.steps import run
 from sdrag.errors import ModelError, ModelTimeoutError
+from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
@@ -42,7 +43,7 @@ def model(rephrase, spans=("Jonathan Meyers", "Meyers")):
 
 def disclosed(rephrase, constraints=(NAMES,), passages=PASSAGES, **section):
     policy = {"constraints": list(constraints), "disclosure": section}
-    engine = Engine.build(policy, has_model=True)
+    engine = Engine(policy, llm=Model(str))
     runner = Scripted(complete=model(rephrase))
     run(bind(passages, engine), runner)
     result = run(disclose(passages, Request("Who saw it?"), engine), runner)

@@ -39,7 +39,7 @@ FALSE = ("Rupert Quint", "Zelda Zorblatt", "Anna Hale", "Rose Lake", "Bo Li")
 def world(sentence, text):
     """Return a policy, its state, and a text as it is released."""
     policy, state = Policy.read({"constraints": [sentence]}), open_state()
-    engine = Engine.build(policy, state=state)
+    engine = Engine(policy, state=state)
     passage = Passage("log", text, document_id="log")
     held = run(disclose([passage], Request("Who?"), engine), Scripted())
     return policy, state, held.passages
@@ -263,7 +263,7 @@ def test_a_context_of_one_principal_is_refused_for_another(given, kept, tmp_path
     answer = "A grey van was seen on 4 May 2021."
     for asker in (JUDGE, OTHERS[1]):
         request = Request("When?", asker)
-        steps = disclose([passage], request, Engine.build(policy, state=state))
+        steps = disclose([passage], request, Engine(policy, state=state))
         context = run(steps, Scripted()).passages
         assert len(context[0].metadata["sdrag"]["audience"]) == 16
         for principal in (JUDGE, again, *OTHERS):
@@ -278,7 +278,7 @@ def test_nobody_is_told_apart_where_all_are_released_the_same():
     """Without `unless` and `access` a context says nothing of its principal."""
     policy, state, _ = world(NAMES["constraints"][0], TEXT)
     request = Request("Who?", JUDGE)
-    steps = disclose([Passage("p", TEXT)], request, Engine.build(policy, state=state))
+    steps = disclose([Passage("p", TEXT)], request, Engine(policy, state=state))
     context = run(steps, Scripted()).passages
 
     assert "audience" not in context[0].metadata["sdrag"]
@@ -289,7 +289,7 @@ def test_an_audience_of_another_state_is_unchecked(tmp_path):
     """Whose it is cannot be said without its key."""
     policy = Policy.read(UNLESS)
     request = Request("When?", JUDGE)
-    engine = Engine.build(policy, state=tmp_path / "one.sqlite")
+    engine = Engine(policy, state=tmp_path / "one.sqlite")
     context = run(disclose([Passage("p", TEXT)], request, engine), Scripted()).passages
 
     done = checked("It was seen.", given=(policy, None, context), principal=JUDGE)

@@ -202,7 +202,7 @@ def test_the_scale_of_scores_is_read_before_age_reorders_them():
         Passage("new", "two", {"updated": days_ago(1)}, 0.3),
         Passage("far", "six", {"updated": days_ago(1)}, 0.1),
     )
-    engine = Engine.build({**RECENT, "relevance": {"min_score": 0.2}})
+    engine = Engine({**RECENT, "relevance": {"min_score": 0.2}})
     runner = Scripted(search=lambda _: held)
 
     released = run(retrieve(Request("the fee"), engine), runner)

@@ -58,7 +58,7 @@ class Looking:
 
 def released(state, *passages, hidden, reason="local", policy=CODES, principal=None):
     """Return what a retriever over this state hands on."""
-    engine = Engine.build(policy, state=state, locator=Looking((*hidden,), reason))
+    engine = Engine(policy, state=state).with_locator(Looking((*hidden,), reason))
     steps = disclose(passages, Request("Who was it?", principal), engine)
     return run(steps, Scripted()).passages
 
@@ -216,7 +216,7 @@ def test_what_somebody_may_read_they_may_be_told(roles, said):
     request = Request("Who saw it?", Principal("u", roles=frozenset(roles)))
     state = open_state()
     passages = [Passage("log", text, document_id="log")]
-    steps = disclose(passages, request, Engine.build(policy, state=state))
+    steps = disclose(passages, request, Engine(policy, state=state))
     context = run(steps, Scripted()).passages
 
     answer = "Anna Karlsson saw it on 4 May 2021."

@@ -118,4 +118,4 @@ def test_wrappers_fit_their_prompts_to_it(wrapper):
 
     built = wrapper(policy=policy, llm=sized(1000), state=open_state(None))
 
-    assert built._setup.engine.policy.disclosure.token_budget == 500
+    assert built._engine.disclosure.policy.disclosure.token_budget == 500

@@ -150,7 +150,7 @@ class TestRunnable:
     def test_settings_are_fixed_once_built(self, host):
         """Assigning a policy would change the field and not what is enforced."""
         with pytest.raises(ValueError, match="frozen"):
-            wrapped(host).setup = POLICY
+            wrapped(host).engine = POLICY
 
 
 class TestAccess:

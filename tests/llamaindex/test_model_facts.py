@@ -23,8 +23,8 @@ from llamaindex_sdrag.windows import context_window
 from llamaindex_sdrag.wrapping import LLAMAINDEX
 from sdrag.effects.prompts import Message, Prompt, constant
 from sdrag.effects.tokens import Completion
+from sdrag.engine import Engine
 from sdrag.policy import Policy
-from sdrag.wrapper_setup import WrapperSetup
 
 from ..support.doubles import LlamaIndexModel
 
@@ -150,10 +150,9 @@ def test_wrappers_fit_their_prompts_to_it():
     """Also under another policy; what audits tell of it is as it was."""
     policy = Policy.read({"constraints": ["Remove names"]})
 
-    setup = WrapperSetup.build(LLAMAINDEX, "bind", policy=policy, llm=Counting())
-    again = setup.under(policy)
+    engine = Engine(policy, Counting(), stage="bind", framework=LLAMAINDEX)
 
-    for one in (setup, again):
-        assert one.engine.policy.disclosure.token_budget == 500
-        assert one.policy.hash == one.engine.policy.hash == policy.hash
-        assert one.policy.disclosure.token_budget == 4000
+    for made in (engine, engine.replace(policy=policy)):
+        assert made.disclosure.policy.disclosure.token_budget == 500
+        assert made.policy.hash == made.disclosure.policy.hash == policy.hash
+        assert made.policy.disclosure.token_budget == 4000

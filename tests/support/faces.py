@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.documents import Document
@@ -26,13 +26,13 @@ from llama_index.core.schema import (
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.effects.runner import Limits, Port, PortRunner, Ports
+from sdrag.effects.runner import Limits, Port, PortRunner
 from sdrag.effects.steps import arun, run
+from sdrag.options import Options
 from sdrag.pipeline import Engine, Request, disclose, retrieve
 from sdrag.principals import acting_as, current_principal
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage, Principal
-from sdrag.wrapper_setup import local_embeddings
 
 from .doubles import LangChainModel, LlamaIndexModel, Reply
 
@@ -188,17 +188,13 @@ def llamaindex_postprocessor(
 
 def _core(scenario: Scenario) -> tuple[Engine, Request, PortRunner]:
     reply = scenario.reply
-    engine = Engine.build(
+    engine = Engine(
         scenario.policy,
-        has_model=reply is not None,
+        llm=(lambda prompt: reply(_words(prompt))) if reply else None,
         state=scenario.state,
-        limits=scenario.limits,
+        options=Options(limits=scenario.limits),
     )
-    ports = Ports(
-        complete=Port(lambda prompt: reply(_words(prompt))) if reply else None,
-        embed=local_embeddings(),
-        search=Port(lambda effect: scenario.found()),
-    )
+    ports = replace(engine.ports, search=Port(lambda effect: scenario.found()))
     request = Request(scenario.query, current_principal())
     return engine, request, PortRunner(ports, scenario.limits)
 

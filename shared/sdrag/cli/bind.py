@@ -132,41 +132,38 @@ def _bound(
     update: Callable[[int, int], None],
 ) -> dict[str, Any]:
     from sdrag.disclosure import Ingested
-    from sdrag.effects.runner import Port, PortRunner, Ports
-    from sdrag.effects.steps import run
-    from sdrag.embeddings import installed
+    from sdrag.framework import Model
+    from sdrag.options import Options
     from sdrag.pipeline import Engine
     from sdrag.pipeline import bind as bind_passages
-    from sdrag.wrapper_setup import local_embeddings
+    from sdrag.privacy.audit import AuditEvent
 
-    complete = model.pop("complete", None)
-    engine = Engine.build(
+    events: list[AuditEvent] = []
+    engine = Engine(
         rules,
+        llm=Model(model["complete"], model["model_id"], model["window"])
+        if model
+        else None,
         state=state,
-        releasing=False,
-        has_model=complete is not None,
-        has_embeddings=installed(),
-        **model,
+        options=Options(audit=events.append),
+        stage="bind",
     )
-    ports = Ports(
-        complete=Port(complete) if complete else None, embed=local_embeddings()
-    )
-    runner, done = PortRunner(ports), Ingested()
-    for some in batched(source.passages(), _AT_ONCE):
+    done = Ingested()
+    for batch in batched(source.passages(), _AT_ONCE):
         before = done.passages
 
         def progress(now: int, _all: int, before: int = before) -> None:
             update(before + now, source.count)
 
-        done += run(bind_passages(some, engine, progress), runner)
+        done += engine.run(bind_passages(batch, engine, progress))[0]
         update(done.passages, source.count)
     return {
         "chunks": done.passages,
         "located": done.located,
         "read": done.read,
-        "calls": runner.meter.calls,
-        "tokens_in": runner.meter.tokens_in,
-        "tokens_out": runner.meter.tokens_out,
+        "calls": sum(event.model_calls for event in events),
+        "tokens_in": sum(event.tokens_in for event in events),
+        "tokens_out": sum(event.tokens_out for event in events),
     }
 
 

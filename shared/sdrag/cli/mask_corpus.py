@@ -23,6 +23,7 @@ from sdrag.documents import ReadFile, Skipped, read_files
 from sdrag.effects.runner import Port, PortRunner, Ports
 from sdrag.effects.steps import EffectRunner, run
 from sdrag.errors import UsageError, require_extra
+from sdrag.framework import local_embeddings
 from sdrag.linkage.carried import Carried
 from sdrag.linkage.checkpoint import detect_all
 from sdrag.linkage.document_files import read_documents
@@ -37,7 +38,6 @@ from sdrag.linkage.second_look import found_elsewhere
 from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection, Policy
 from sdrag.vocabulary import Confidential, Mention, Passage
-from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["Corpus", "Engine", "Findings", "find", "fit_plan", "read_corpus", "stamp"]
 

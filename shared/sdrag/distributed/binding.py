@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sdrag.disclosure import Ingested
@@ -27,12 +27,11 @@ from sdrag.effects.batches import batched
 from sdrag.effects.progress import Progress
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import EffectRunner, run
-from sdrag.embeddings import installed
+from sdrag.framework import local_embeddings
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["bind_corpus"]
 
@@ -107,9 +106,8 @@ class _Replaying:
     @classmethod
     def of(cls, engine: Engine, key: bytes) -> _Replaying:
         locator = ReplayingLocator(engine.disclosure.locator, key)
-        setup = replace(engine.disclosure, locator=locator)
         runner = ReplayingRunner(_local(), key)
-        return cls(replace(engine, disclosure=setup), locator, runner)
+        return cls(engine.with_locator(locator), locator, runner)
 
     def bound(
         self,
@@ -127,10 +125,8 @@ class _Replaying:
         return self.done
 
 
-def _engine(rules: Policy, state: StateSource, **given: Any) -> Engine:
-    return Engine.build(
-        rules, state=state, releasing=False, has_embeddings=installed(), **given
-    )
+def _engine(rules: Policy, state: StateSource) -> Engine:
+    return Engine(rules, state=state, stage="bind")
 
 
 def _local() -> EffectRunner:
@@ -143,7 +139,10 @@ def _binding(rules: Policy, key: bytes) -> Work:
 
     def bound(rows: Sequence[Any]) -> Recording:
         recorder = Recorder(_local(), locator, key)
-        run(bind(as_passages(rows), _engine(rules, None, locator=recorder)), recorder)
+        run(
+            bind(as_passages(rows), _engine(rules, None).with_locator(recorder)),
+            recorder,
+        )
         return recorder.recording
 
     return bound

@@ -17,16 +17,14 @@ from statistics import fmean
 from typing import Any
 
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import Port, PortRunner, Ports
-from sdrag.effects.steps import run
 from sdrag.effects.tokens import Completion
 from sdrag.evaluation.articles import Article, Question
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.evaluation.measures import broken, completeness, lost_words, share_kept
+from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy
 from sdrag.vocabulary import Confidential
-from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["evaluate"]
 
@@ -74,26 +72,21 @@ def evaluate(
         PolicyError: A constraint is refused without a model.
     """
     bare = policy.model_copy(update=dict.fromkeys(policy.guards))
-    engine = Engine.build(
-        bare, has_model=complete is not None, model_id=model_id, window=window
-    )
-    port = Port(complete) if complete else None
-    runner = PortRunner(Ports(complete=port, embed=local_embeddings()))
+    llm = Model(complete, model_id, window) if complete else None
+    engine = Engine(bare, llm=llm)
     answers: list[_Answer] = []
     for article in articles:
-        answers += _ask(article, engine, runner, top_k)
+        answers += _ask(article, engine, top_k)
         advance(1)
     return _measure(articles, answers)
 
 
-def _ask(
-    article: Article, engine: Engine, runner: PortRunner, top_k: int
-) -> Iterator[_Answer]:
+def _ask(article: Article, engine: Engine, top_k: int) -> Iterator[_Answer]:
     index = SentenceIndex(article.chunks())
-    run(bind(index.passages, engine), runner)
+    engine.run(bind(index.passages, engine))
     for question in article.questions:
         retrieved = index.search(question.text, top_k)
-        released = run(disclose(retrieved, Request(question.text), engine), runner)
+        released, _ = engine.run(disclose(retrieved, Request(question.text), engine))
         yield _Answer(
             article,
             question,

@@ -16,13 +16,10 @@ from typing import Literal
 
 from sdrag.disclosure.setup import not_understood
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import Port, PortRunner, Ports
-from sdrag.effects.steps import run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import ConstraintSection, ExampleSection, Policy
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
-from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["ExampleFailure", "ExampleResults", "run_examples"]
 
@@ -113,16 +110,12 @@ def _releasing(
     policy: Policy, refused: Collection[str], complete: Complete | None
 ) -> Release:
     """Return what releases the text of an example of a constraint."""
-    engine = Engine.build(_bare(policy, refused), has_model=complete is not None)
-    ports = Ports(
-        complete=Port(complete) if complete else None, embed=local_embeddings()
-    )
-    runner = PortRunner(ports)
+    engine = Engine(_bare(policy, refused), llm=complete)
 
     def release(entry: ConstraintSection, name: str, example: ExampleSection) -> str:
         metadata = {key: list(values) for key, values in entry.where.items()}
         passage = Passage(name, example.text, metadata)
-        shown = run(disclose([passage], Request(""), engine), runner)
+        shown, _ = engine.run(disclose([passage], Request(""), engine))
         return "\n".join(one.text for one in shown.passages)
 
     return release

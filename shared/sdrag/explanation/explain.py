@@ -23,16 +23,15 @@ from sdrag.disclosure.release import Enforcement
 from sdrag.disclosure.setup import DisclosureSetup, not_understood
 from sdrag.disclosure.texts import Texts, with_documents
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.runner import Port, PortRunner, Ports
-from sdrag.effects.steps import Reply, Steps, run
+from sdrag.effects.steps import Reply, Steps
 from sdrag.errors import ConstraintNotUnderstoodError
 from sdrag.explanation.causes import Cause
 from sdrag.explanation.explanations import ExplainedSpan, Explanation
+from sdrag.options import Options
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource
 from sdrag.text.spans import SpanUnion, merge
 from sdrag.vocabulary import Finding, Passage, Principal, Redaction, Span
-from sdrag.wrapper_setup import local_embeddings
 
 __all__ = ["Explainer", "explain"]
 
@@ -108,11 +107,7 @@ class Explainer:
         kept = tuple(c for c in read.constraints if c.id not in self.refused)
         self.policy = read.model_copy(update={"constraints": kept})
         self._detector = detector
-        self._has_model = complete is not None
-        ports = Ports(
-            complete=Port(complete) if complete else None, embed=local_embeddings()
-        )
-        self._runner = PortRunner(ports)
+        self._complete = complete
 
     def explain(
         self, passages: Sequence[Passage], principal: Principal | None = None
@@ -123,15 +118,12 @@ class Explainer:
         Raises:
             SdragError: A text could not be read.
         """
-        setup = self._engine().disclosure
+        # An empty state: what is looked up has no cause.
+        options = Options(detector=self._detector)
+        engine = Engine(self.policy, llm=self._complete, options=options)
         named = with_documents(passages, self.policy.disclosure.document_keys)
-        return run(_explained(tuple(named), principal, setup), self._runner)
-
-    def _engine(self) -> Engine:
-        """Build an engine with an empty state: what is looked up has no cause."""
-        return Engine.build(
-            self.policy, has_model=self._has_model, detector=self._detector
-        )
+        steps = _explained(tuple(named), principal, engine.disclosure)
+        return engine.run(steps)[0]
 
 
 def _explained(

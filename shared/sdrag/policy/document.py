@@ -281,7 +281,7 @@ class Policy(GuardSections):
 
         They are for comparisons and for keys that are hashed again. They have no key
         of their own, so whoever sees them can test a guess of a constraint: what leaves
-        is `sdrag.wrapper_setup.policy_hash`. The examples of constraints are no part
+        is `sdrag.engine.policy_hash`. The examples of constraints are no part
         of it: they change nothing that leaves.
         """
         examples = {"constraints": {"__all__": {"examples"}}}

@@ -14,9 +14,6 @@ from threading import Lock
 from typing import Any
 
 from sdrag.documents import chunks_of
-from sdrag.effects.runner import Port, PortRunner, Ports
-from sdrag.effects.steps import Embed, run
-from sdrag.embeddings import embed_texts
 from sdrag.evaluation.index import SentenceIndex
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy
@@ -56,14 +53,13 @@ class Questions(Confidential):
         """
         if not documents:
             raise RefusedError(422, "There is no document to ask. Load one first.")
-        engine = Engine.build(policy)
+        engine = Engine(policy)
         index = self._indexed(documents)
         found = index.search(question, _RETRIEVED)
-        runner = PortRunner(Ports(embed=Port(_embed, local=True)))
         ids = {passage.document_id for passage in found}
-        run(bind([p for p in index.passages if p.document_id in ids], engine), runner)
+        engine.run(bind([p for p in index.passages if p.document_id in ids], engine))
         request = Request(question, audience(roles), _RETRIEVED)
-        shown = run(disclose(found, request, engine), runner)
+        shown, _ = engine.run(disclose(found, request, engine))
         return {
             "plain": [_said(passage) for passage in found],
             "wrapped": [_said(passage) for passage in shown.passages],
@@ -88,10 +84,6 @@ class Questions(Confidential):
         with self._lock:
             self._index = (numbers, index)
         return index
-
-
-def _embed(effect: Embed) -> list[Any]:
-    return list(embed_texts(effect.items))
 
 
 def _said(passage: Passage) -> dict[str, str]:

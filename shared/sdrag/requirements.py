@@ -1,9 +1,10 @@
 """
-What a wrapper needs of the extra `local`: refused when it is built, not later.
+What a policy needs that was not passed or is not installed: refused at the start.
 
-Without the extra there are no packaged embeddings and no trained networks. The host's
-`embeddings=` replace the former. Constraints are checked apart, with what else a policy
-says that nobody understands: `sdrag.disclosure.setup`.
+A model that a policy asks for and nobody passed is an error when an engine is made; at
+the first question it would be silence. Without the extra `local` there are no packaged
+embeddings and no trained networks. The host's `embeddings=` replace the former.
+Constraints are checked apart: `sdrag.disclosure.setup`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from sdrag.embeddings import installed
-from sdrag.errors import MissingExtraError
-from sdrag.policy import GroundingSection, InjectionSection, LinkageSection, Policy
+from sdrag.errors import MissingExtraError, UsageError
+from sdrag.judges import JudgeName, Judges
+from sdrag.policy import (
+    GUARDS,
+    GroundingSection,
+    InjectionSection,
+    LinkageSection,
+    Policy,
+)
 
-__all__ = ["check_local_extra", "check_local_highlighter", "embeds"]
+__all__ = ["check_local_highlighter", "check_requirements", "embeds"]
 
 _COMPARED = ("retrieve", "disclose", "view", "bind")
 """The stages at which constraints are compared with passages."""
@@ -25,28 +33,57 @@ def embeds(embeddings: object) -> bool:
     return embeddings is not None or installed()
 
 
-def check_local_extra(
-    policy: Policy, stage: str, guarded: Collection[str], *, has_embeddings: bool
+def check_requirements(
+    policy: Policy,
+    stage: str,
+    guarded: Collection[str],
+    judges: Judges,
+    *,
+    has_model: bool,
+    has_embeddings: bool,
 ) -> None:
     """
-    Refuse a wrapper that could not do its work without the extra `local`.
+    Refuse a policy that could not be enforced.
 
     Args:
         policy: The policy in force.
         stage: What the wrapper does.
         guarded: The stages of the guards that run in it.
+        judges: Models that judge pairs of texts, by name.
+        has_model: Whether a language model was passed.
         has_embeddings: Whether texts can be embedded.
 
     Raises:
-        MissingExtraError: The extra is not installed, and something needs it.
+        UsageError: A model is missing.
+        MissingExtraError: The extra `local` is not installed, and something needs it.
     """
+    for guard in GUARDS:
+        section = guard.settings(policy)
+        if section is not None and guard.judge and guard.stage in guarded:
+            _check_judge(section.asks, guard.judge, judges, has_model=has_model)
     if installed():
         return
-    features = [*_of_networks(policy, stage, guarded)]
+    features = [*_need_networks(policy, stage, guarded)]
     if not has_embeddings:
-        features += _of_embeddings(policy, stage, guarded)
+        features += _need_embeddings(policy, stage, guarded)
     for feature in features:
         raise MissingExtraError(feature, "local")
+
+
+def _check_judge(
+    method: str, name: JudgeName, judges: Judges, *, has_model: bool
+) -> None:
+    """Check the model of a method: the judge of pairs, the language model, or none."""
+    missing = ""
+    if method == "nli" and name not in judges:
+        missing = f'judges={{"{name}": ...}}'
+    if method == "llm" and not has_model:
+        missing = "llm=..."
+    if missing:
+        raise UsageError(
+            f"The policy asks for a model that judges {name}, and there is none.",
+            hint=f"Pass `{missing}`, or change the method in the policy.",
+        )
 
 
 def check_local_highlighter() -> None:
@@ -60,7 +97,9 @@ def check_local_highlighter() -> None:
         raise MissingExtraError("The highlighter `local`", "local")
 
 
-def _of_networks(policy: Policy, stage: str, guarded: Collection[str]) -> Iterator[str]:
+def _need_networks(
+    policy: Policy, stage: str, guarded: Collection[str]
+) -> Iterator[str]:
     """Yield what runs on the packaged networks, whatever the host's embeddings are."""
     scanned = policy.injection if "retrieval" in guarded else None
     if stage == "scan":
@@ -76,7 +115,7 @@ def _of_networks(policy: Policy, stage: str, guarded: Collection[str]) -> Iterat
         yield "`citations.require: [accuracy]` with `grounding.method: local`"
 
 
-def _of_embeddings(
+def _need_embeddings(
     policy: Policy, stage: str, guarded: Collection[str]
 ) -> Iterator[str]:
     """Yield what embeds texts, and works with the host's embeddings too."""

@@ -1,0 +1,112 @@
+"""
+How a framework does what an engine needs; without one, functions do.
+
+An adapter says in one `Framework` how its models are asked, what they are called and
+how its tracers are kept out. `NO_FRAMEWORK` takes a function or a `Model` as the
+language model, and a function from texts to vectors as the embedding model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sdrag.effects.prompts import Prompt
+from sdrag.effects.runner import Port
+from sdrag.effects.steps import Embed
+from sdrag.effects.tokens import Completion
+from sdrag.errors import UsageError
+from sdrag.policy import Policy
+from sdrag.privacy.log_privacy import suppress_logs
+
+__all__ = ["NO_FRAMEWORK", "EmbedPort", "Framework", "Model", "local_embeddings"]
+
+CompletePort = Port[Prompt, Completion | str]
+EmbedPort = Port[Embed, Sequence[Sequence[float]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """
+    How a framework does what an engine needs.
+
+    Args:
+        complete: Makes of a language model, or None, how a prompt is answered.
+        embed: Makes of an embedding model, or None, how texts are embedded.
+        model_name: Names a model for caches and audits, without its keys.
+        context_window: Returns how many tokens a model takes in, where that is known.
+        hide: Surrounds inner calls, and keeps them out of tracers, callbacks and logs.
+    """
+
+    complete: Callable[[Any], CompletePort | None]
+    embed: Callable[[Any], EmbedPort]
+    model_name: Callable[[Any], str]
+    context_window: Callable[[Any], int | None]
+    hide: Callable[[Policy], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """
+    A language model of no framework.
+
+    Args:
+        complete: Answers a prompt: a function, or a `Port` with an async one too.
+        name: Names the model in caches and audits.
+        window: How many tokens it takes in, where that is known.
+    """
+
+    complete: Callable[[Prompt], Completion | str] | CompletePort
+    name: str = ""
+    window: int | None = None
+
+
+def local_embeddings() -> EmbedPort:
+    """Embed with the packaged MiniLM, loaded at the first call."""
+
+    def call(effect: Embed) -> Sequence[Sequence[float]]:
+        from sdrag.embeddings import embed_texts  # noqa: PLC0415 -- it loads numpy
+
+        return cast("Sequence[Sequence[float]]", embed_texts(effect.items))
+
+    return Port(call, local=True)
+
+
+def _complete(llm: Any) -> CompletePort | None:
+    complete = llm.complete if isinstance(llm, Model) else llm
+    if complete is None or isinstance(complete, Port):
+        return complete
+    if callable(complete):
+        return Port(complete)
+    raise UsageError(
+        f"`llm` must be callable, got {type(complete).__name__}.",
+        hint="It takes a `Prompt` and returns the reply.",
+    )
+
+
+def _embed(embeddings: Any) -> EmbedPort:
+    if embeddings is None:
+        return local_embeddings()
+    if isinstance(embeddings, Port):
+        return embeddings
+    if callable(embeddings):
+        return Port(lambda effect: embeddings(list(effect.items)))
+    raise UsageError(
+        f"`embeddings` must be callable, got {type(embeddings).__name__}.",
+        hint="It takes texts and returns a vector for each.",
+    )
+
+
+def _hide(policy: Policy) -> AbstractContextManager[None]:
+    return nullcontext() if policy.tracing.inner == "shown" else suppress_logs()
+
+
+NO_FRAMEWORK = Framework(
+    complete=_complete,
+    embed=_embed,
+    model_name=lambda model: model.name if isinstance(model, Model) else "",
+    context_window=lambda model: model.window if isinstance(model, Model) else None,
+    hide=_hide,
+)

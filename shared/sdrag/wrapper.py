@@ -1,0 +1,176 @@
+"""
+What every wrapper of either framework shares: its arguments, its reload, no pickles.
+
+Wrappers take the arguments of `Arguments` by keyword and make an `Engine` of them. A
+request takes one engine at its start, so a policy that is read again holds for the
+requests that begin afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Required, TypedDict
+
+from sdrag.detectors import Detector
+from sdrag.effects.runner import Limits
+from sdrag.engine import Engine, Stage
+from sdrag.errors import UsageError, check_call, unknown_argument
+from sdrag.framework import Framework
+from sdrag.judges import Judges
+from sdrag.options import Audit, Authorizer, Options
+from sdrag.policy import Policy, PolicySource
+from sdrag.state import StateSource
+
+__all__ = [
+    "Arguments",
+    "ReloadableWrapper",
+    "Unpickled",
+    "build_engine",
+    "refuse_unknown",
+    "replace_arguments",
+]
+
+_OPTIONS = frozenset(item.name for item in fields(Options))
+
+
+class Arguments(TypedDict, total=False):
+    """What every wrapper takes that keeps of passages what may be disclosed."""
+
+    policy: Required[PolicySource]
+    """A path, a mapping, a list of sentences or a `Policy`."""
+    detector: Detector | None
+    """Finds mentions in addition to the local detector, such as Presidio or GLiNER."""
+    state: StateSource
+    """What a `ConstraintBinder` wrote, or its path; in memory by default. A passage
+    that was not located before is located when it is retrieved."""
+    judges: Judges | None
+    """Models that judge pairs of texts, by the name of what they judge: `relevance`,
+    `injection`, `entailment` and `contradiction`. The policy says which are needed."""
+    authorize: Authorizer | None
+    """Takes a principal and passages, and returns for each whether it may be seen."""
+    audit: Audit
+    """Called with every audit event: one sink or several; by default the logger
+    `sdrag.audit`."""
+    limits: Limits | None
+    """The bounds of model calls and of local work; by default the policy's."""
+
+
+def refuse_unknown(
+    wrapper: str, given: Collection[str], known: Collection[str]
+) -> None:
+    """
+    Refuse arguments that nobody reads: one that is misspelt would protect nothing.
+
+    Args:
+        wrapper: The name of the class.
+        given: The names of the arguments.
+        known: The names that the class takes.
+
+    Raises:
+        UsageError: One of them is not known.
+    """
+    for name in sorted(set(given) - set(known)):
+        raise unknown_argument(wrapper, name, known)
+
+
+def build_engine(
+    framework: Framework,
+    stage: Stage,
+    *,
+    policy: PolicySource | None = None,
+    **given: Any,
+) -> Engine:
+    """
+    Make an engine of the arguments of a wrapper.
+
+    Args:
+        framework: How its models are asked.
+        stage: What the wrapper does.
+        policy: A path, a mapping, a list or a `Policy`.
+        given: The other arguments of an engine, and those of `Options`.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+        UsageError: There is none.
+    """
+    if policy is None:
+        raise UsageError(
+            "A wrapper needs a `policy`.",
+            hint="Pass a path, a mapping or a list of sentences.",
+        )
+    options = {name: given.pop(name) for name in _OPTIONS & {*given}}
+    made = Options(**{name: v for name, v in options.items() if v is not None})
+    return Engine(policy, **given, options=made, stage=stage, framework=framework)
+
+
+def replace_arguments(engine: Engine, given: dict[str, Any]) -> Engine:
+    """Make an engine of other arguments of a wrapper; those not named stay."""
+    options = {name: value for name, value in given.items() if name in _OPTIONS}
+    others = {name: value for name, value in given.items() if name not in _OPTIONS}
+    return engine.replace(options=replace(engine.options, **options), **others)
+
+
+class Unpickled:
+    """A wrapper that refuses to be pickled: its policy is confidential."""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if "__init__" in vars(cls):
+            setattr(cls, "__init__", check_call(vars(cls)["__init__"]))  # noqa: B010 -- mypy
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise UsageError(
+            f"A {type(self).__name__} holds a confidential policy, and is not pickled.",
+            hint="Build it where it is used.",
+        )
+
+
+class ReloadableWrapper(Unpickled):
+    """A wrapper that reads the file of its policy again."""
+
+    _made: Engine
+    _path: Path | None
+
+    def _follow(self, engine: Engine, source: PolicySource | None) -> None:
+        """Obey an engine, and know the file that the policy comes from, if any."""
+        self._made = engine
+        self._path = None
+        if isinstance(source, (str, Path)):
+            self._path = Path(source).absolute()
+
+    @property
+    def policy(self) -> Policy:
+        """The policy in force."""
+        return self._made.policy
+
+    @property
+    def policy_hash(self) -> str:
+        """Sixteen digits that change with anything the policy in force says."""
+        return self._made.policy_hash
+
+    def reload(self) -> None:
+        """
+        Read the policy's file again; requests that begin from now on are under it.
+
+        Raises:
+            PolicyError: The file cannot be read; the last policy stays in force.
+            UsageError: The policy comes from no file, or asks for a model that was not
+                passed; the last policy stays in force.
+        """
+        if self._path is None:
+            raise UsageError(
+                "This policy was not read from a file.",
+                hint="Give the wrapper the path of one.",
+            )
+        self._made = self._made.replace(policy=Policy.read(self._path))
+
+    def in_force(self) -> Engine:
+        """Return the engine of a request that begins now, from its start to its end."""
+        return self._made
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(policy_hash={self.policy_hash!r})"
+
+    __str__ = __repr__
