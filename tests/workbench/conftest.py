@@ -7,9 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sdrag.workbench.app import build_app
-from sdrag.workbench.bench import Workbench
-from sdrag.workbench.folder import Folder
+from sdrag.workbench.app import Workbench, build_app
+from sdrag.workbench.documents import Folder
 
 PORT = 8765
 TOKEN = "token-of-the-test"

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from sdrag.documents import chunks_of, documents_in
+from sdrag.documents import chunks_of, read_bytes
 from sdrag.explanation import Explainer
 from sdrag.policy import Policy
-from sdrag.workbench import colouring
+from sdrag.workbench import looking
 
 POLICY = """\
 constraints:
@@ -38,7 +38,9 @@ async def test_the_pieces_are_the_text_and_the_spans_those_of_an_explanation(
 
     pieces = [piece for chunk in found["chunks"] for piece in chunk["pieces"]]
     assert "".join(piece["text"] for piece in pieces) == TEXT
-    chunks = [c for d in documents_in("a.txt", TEXT.encode()) for c in chunks_of(d)]
+    chunks = [
+        c for d in read_bytes("a.txt", TEXT.encode()).documents for c in chunks_of(d)
+    ]
     (expected,) = Explainer(Policy.parse(POLICY)).explain(chunks)
     told = [
         (span["start"], span["text"], span["constraint"])
@@ -123,14 +125,14 @@ async def test_a_second_look_costs_no_second_reading(ask, opened, monkeypatch):
         def explain(self, passages, principal=None):
             raise AssertionError("It was read again.")
 
-    monkeypatch.setattr(colouring, "Explainer", NoExplainer)
+    monkeypatch.setattr(looking, "Explainer", NoExplainer)
     again = await ask("explain", policy=POLICY, document=opened, roles=["guest"])
 
     assert again["counts"]["names"]["spans"] == 3
 
 
 async def test_what_is_remembered_is_bounded(ask, drop, monkeypatch, bench):
-    monkeypatch.setattr(colouring, "_REMEMBERED", 2)
+    monkeypatch.setattr(looking, "_REMEMBERED", 2)
     for number in range(4):
         (made,) = (await drop(f"{number}.txt", b"Mara left.")).json()["documents"]
         await ask("explain", policy=POLICY, document=made["number"])
@@ -140,7 +142,7 @@ async def test_what_is_remembered_is_bounded(ask, drop, monkeypatch, bench):
 
 async def test_a_document_is_shown_whole_or_not_at_all(client, opened, monkeypatch):
     """A part would show less than what the other parts tell of a name."""
-    monkeypatch.setattr(colouring, "MAX_SHOWN_CHARACTERS", 20)
+    monkeypatch.setattr(looking, "MAX_SHOWN_CHARACTERS", 20)
 
     answer = await client.post(
         "/api/explain", json={"policy": POLICY, "document": opened}

@@ -18,7 +18,7 @@ import pytest
 from sdrag.cli import main
 from sdrag.testing import canary
 from sdrag.workbench import serving
-from sdrag.workbench.bench import SAMPLE, Workbench
+from sdrag.workbench.app import SAMPLE, Workbench
 
 COMMAND = "from sdrag.cli import main; main()"
 

@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 
 from sdrag.testing import canary
-from sdrag.workbench import folder as folder_module
-from sdrag.workbench import loaded
-from sdrag.workbench.app import build_app
-from sdrag.workbench.bench import Workbench
-from sdrag.workbench.folder import Folder
-from sdrag.workbench.limits import MAX_UPLOAD_BYTES
-from sdrag.workbench.refusals import RefusedError
+from sdrag.workbench import documents
+from sdrag.workbench.app import Opening, Workbench, build_app
+from sdrag.workbench.bodies import MAX_UPLOAD_BYTES
+from sdrag.workbench.documents import Folder
+from sdrag.workbench.gate import RefusedError
 
 
 async def test_the_folders_files_are_listed_by_name(client):
@@ -89,13 +87,13 @@ def test_a_single_file_is_all_there_is(folder: Path):
 
 def test_a_large_folder_is_listed_in_part(folder: Path, monkeypatch):
     """And the page is told that there is more."""
-    monkeypatch.setattr(folder_module, "MAX_FILES", 1)
+    monkeypatch.setattr(documents, "MAX_FILES", 1)
 
     assert Folder(folder / "documents").names() == (["a.txt"], True)
 
 
 def test_a_large_file_of_the_folder_is_refused(folder: Path, monkeypatch):
-    monkeypatch.setattr(folder_module, "MAX_UPLOAD_BYTES", 10)
+    monkeypatch.setattr(documents, "MAX_UPLOAD_BYTES", 10)
 
     with pytest.raises(RefusedError, match="More than 10 bytes"):
         Folder(folder / "documents").read("a.txt")
@@ -106,13 +104,7 @@ async def test_without_a_folder_nothing_is_opened(folder):
     assert build_app(bench, token="t", port=1)
     assert bench.start()["files"] == []
     with pytest.raises(RefusedError, match="--documents"):
-        bench.open(folder_module_request("a.txt"))
-
-
-def folder_module_request(path: str):
-    from sdrag.workbench.requests import Opening  # noqa: PLC0415 -- used here alone
-
-    return Opening(path=path)
+        bench.open(Opening(path="a.txt"))
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.md", "a.csv", "a.json", "a.html"])
@@ -144,7 +136,7 @@ async def test_what_is_no_text_is_refused_with_a_clear_message(drop, name, data,
         ("a.json", b"{", "no valid JSON"),
         ("a.pdf", b"text", "no valid PDF"),
         ("a.docx", b"text", "no valid Word"),
-        ("a.parquet", b"text", "no valid Parquet"),
+        ("a.parquet", b"text", "another suffix"),
         ("a.json", b'{"text": "\\ud800"}', "halves of characters"),
     ],
 )
@@ -177,6 +169,12 @@ async def test_text_with_its_byte_order_mark_is_read(drop):
     assert (await drop("a.txt", "quay".encode("utf-16"))).status_code == 200
 
 
+async def test_what_is_not_read_of_a_file_is_said(drop):
+    answer = await drop("a.html", b"<p>The quay opens.<!-- at six -->")
+
+    assert answer.json()["remarks"] == ["not read: comments (1)"]
+
+
 async def test_a_file_that_is_dropped_again_replaces_the_earlier_one(drop, client):
     """Under a new number, so nothing that was found in the old one is shown."""
     first = (await drop("a.txt", b"One.")).json()["documents"]
@@ -201,7 +199,7 @@ async def test_a_forgotten_document_is_gone(drop, ask, client):
 async def test_memory_is_bounded(drop, monkeypatch, limit):
     """What is over a limit is refused, and what was held stays."""
     await drop("a.txt", b"One.")
-    monkeypatch.setattr(loaded, limit, 1)
+    monkeypatch.setattr(documents, limit, 1)
 
     assert (await drop("b.txt", b"Two.")).status_code == 413
     assert MAX_UPLOAD_BYTES < 50_000_000

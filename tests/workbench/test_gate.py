@@ -10,11 +10,11 @@ import pytest
 from starlette.routing import Route, Router
 
 from sdrag.testing import canary
+from sdrag.workbench.bodies import MAX_JSON_BYTES, MAX_UPLOAD_BYTES
 from sdrag.workbench.gate import HEADERS, Gate
-from sdrag.workbench.limits import MAX_JSON_BYTES, MAX_UPLOAD_BYTES
 
 TOKEN = "token-of-the-test"
-POSTS = "ask documents explain forget link open policy report sensitivity"
+POSTS = "ask documents explain forget link open policy report"
 PATHS = [
     ("GET", "/api/start"),
     *[("POST", f"/api/{name}") for name in POSTS.split(" ")],

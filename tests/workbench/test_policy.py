@@ -1,13 +1,11 @@
-"""A policy as it is typed: problems, what is understood, and the slider's number."""
+"""A policy as it is typed: problems and what is understood."""
 
 from __future__ import annotations
 
 import pytest
 
-from sdrag.policy import Policy
-from sdrag.workbench import typed_policy
-from sdrag.workbench.requests import Viewing
-from sdrag.workbench.typed_policy import described, with_sensitivity
+from sdrag.workbench import policy as policy_module
+from sdrag.workbench.policy import describe
 
 POLICY = """\
 constraints:
@@ -66,11 +64,11 @@ async def test_a_wrong_policy_is_shown_and_not_refused(ask, policy, problems):
 
 def test_what_is_told_of_a_large_policy_is_bounded(monkeypatch):
     """A policy of thousands of entries is described in part, and counted."""
-    monkeypatch.setattr(typed_policy, "MAX_CONSTRAINTS", 3)
-    monkeypatch.setattr(typed_policy, "MAX_PROBLEMS", 2)
+    monkeypatch.setattr(policy_module, "MAX_CONSTRAINTS", 3)
+    monkeypatch.setattr(policy_module, "MAX_PROBLEMS", 2)
 
-    whole = described("constraints:\n" + "- Remove names\n" * 10)
-    wrong = described("constraints:\n" + "- {}\n" * 10)
+    whole = describe("constraints:\n" + "- Remove names\n" * 10)
+    wrong = describe("constraints:\n" + "- {}\n" * 10)
 
     assert (len(whole["constraints"]), whole["constraint_count"]) == (3, 10)
     assert (len(wrong["problems"]), wrong["problem_count"]) == (2, 10)
@@ -87,51 +85,3 @@ async def test_nothing_is_done_under_a_wrong_policy(client, request_name):
 
     assert answer.status_code == 422
     assert "line 1, key 'disclosur'" in answer.json()["error"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "constraints: [a]\n",
-        "constraints: [a]",
-        "constraints: [a]\ndisclosure:\n  sensitivity: high  # as measured\n",
-        "disclosure:\n    # more\n    bind_top_n: 5\nconstraints: [a]\n",
-        "disclosure:  # more\n  bind_top_n: 5\n  sensitivity: high\nmetadata: {}\n",
-        "constraints: [a]\ndisclosure:\n  sensitivity: low\n",
-    ],
-)
-@pytest.mark.parametrize("name", ["low", "balanced", "high"])
-def test_the_sliders_sensitivity_is_written_where_it_belongs(text, name):
-    """What else the file says stays, with its comments."""
-    changed = with_sensitivity(Viewing(policy=text, sensitivity=name))
-
-    before, after = Policy.parse(text), Policy.parse(changed)
-    assert after.disclosure.sensitivity == name
-    section = after.disclosure.model_copy(
-        update={"sensitivity": before.disclosure.sensitivity}
-    )
-    assert after.model_copy(update={"disclosure": section}).hash == before.hash
-    for line in text.splitlines():
-        if "sensitivity" not in line:
-            assert line in changed
-    assert ("# as measured" in text) == ("# as measured" in changed)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["disclosure: {sensitivity: high}\n", "{}\n", "disclosure: &d\n  bind_top_n: 5\n"],
-)
-async def test_where_it_cannot_be_placed_the_author_is_told(client, text):
-    """No text is written that means something else than the page shows."""
-    answer = await client.post(
-        "/api/sensitivity", json={"policy": text, "sensitivity": "low"}
-    )
-
-    assert answer.status_code == 422
-    assert "yourself" in answer.json()["error"]
-
-
-async def test_a_sensitivity_is_needed_to_write_one(client):
-    answer = await client.post("/api/sensitivity", json={"policy": "{}"})
-
-    assert answer.status_code == 422

@@ -9,8 +9,8 @@ import threading
 import pytest
 
 from sdrag.testing import canary
-from sdrag.workbench.refusals import RefusedError
-from sdrag.workbench.workers import Workers
+from sdrag.workbench.bodies import Workers
+from sdrag.workbench.gate import RefusedError
 
 
 async def settled():

@@ -37,8 +37,8 @@ def workbench(
     if documents is not None and not documents.exists():
         raise UsageError(f"There is no {documents}.", hint="Check --documents.")
     with require_extra("workbench", "The workbench"):
-        from sdrag.workbench.bench import SAMPLE, Workbench
-        from sdrag.workbench.folder import Folder
+        from sdrag.workbench.app import SAMPLE, Workbench
+        from sdrag.workbench.documents import Folder
         from sdrag.workbench.serving import serve
 
     bench = Workbench(

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from sdrag.explanation.causes import Cause
-from sdrag.html.marked import Mark, marked, style
+from sdrag.explanation.marked import Mark, marked, style
 from sdrag.vocabulary import Confidential, Span
 
 __all__ = ["ExplainedSpan", "Explanation"]

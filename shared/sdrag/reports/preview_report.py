@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from sdrag.explanation import Explanation
-from sdrag.html.marked import COLOURS, marked, style
+from sdrag.explanation.marked import COLOURS, marked, style
 from sdrag.reports.page import Markup, card, page, table
 from sdrag.vocabulary import Confidential
 

@@ -1,24 +1,46 @@
 """
-The bodies of requests, within limits.
+What one request may bring, take and cost: its body, its time, its thread.
 
 A body that says it is too large is refused before a byte of it is read; one that does
-not say so, when it becomes too large. What is no UTF-8 is refused with a sentence.
+not say so, when it becomes too large. Work is done on a few threads, some more waits,
+and what comes then is refused. Nobody waits for work that is over its time. It keeps
+its slot until it ends, so a page that asks again and again starts no more than there
+are slots.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Callable
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
-from sdrag.workbench.limits import MAX_JSON_BYTES
-from sdrag.workbench.refusals import RefusedError
-
-__all__ = ["body_of", "read_json"]
+from sdrag.privacy.log_privacy import suppress_logs
+from sdrag.workbench.gate import RefusedError
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+MAX_JSON_BYTES = 4_000_000
+"""Of a request that holds a policy."""
+
+MAX_UPLOAD_BYTES = 20_000_000
+"""Of one file that is dropped on the page."""
+
+SLOTS = 2
+"""So many requests are worked on at the same time."""
+
+WAITING = 16
+"""So many more wait for a slot; what comes then is refused."""
+
+SECONDS = 60.0
+"""What one request may take."""
+
+SECONDS_FOR_ALL = 300.0
+"""What a request over all documents may take: the report, and the linkage."""
 
 
 async def body_of(request: Request, most: int) -> bytes:
@@ -79,3 +101,60 @@ async def read_json(request: Request, model: type[M]) -> M:
         known = field if field in model.model_fields else "the request"
         said = f"{known}{f' (entry {place})' if place else ''} is not as it must be."
         raise RefusedError(422, said) from None
+
+
+class Workers:
+    """
+    Runs functions on threads.
+
+    Args:
+        slots: So many at once.
+        waiting: So many more wait.
+    """
+
+    def __init__(self, slots: int = SLOTS, waiting: int = WAITING) -> None:
+        self._slots = asyncio.Semaphore(slots)
+        self._space = slots + waiting
+
+    async def run(self, work: Callable[[], T], seconds: float = SECONDS) -> T:
+        """
+        Run a function on a thread, and wait for it.
+
+        Args:
+            work: Called without arguments; it logs nothing.
+            seconds: How long it is waited for, from when it is started.
+
+        Raises:
+            RefusedError: There is too much to do already, or it took too long.
+        """
+        if not self._space:
+            raise RefusedError(503, "There is too much to do. Try again in a moment.")
+        self._space -= 1
+        try:
+            await self._slots.acquire()
+        except BaseException:
+            self._space += 1
+            raise
+        task = asyncio.ensure_future(asyncio.to_thread(_without_logs, work))
+        task.add_done_callback(self._ended)
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+        if not done:
+            raise _late(seconds)
+        return task.result()
+
+    def _ended(self, task: asyncio.Task[T]) -> None:
+        self._slots.release()
+        self._space += 1
+        if not task.cancelled():
+            task.exception()  # read, or asyncio logs it with all that it quotes
+
+
+def _without_logs(work: Callable[[], T]) -> T:
+    with suppress_logs():
+        return work()
+
+
+def _late(seconds: float) -> RefusedError:
+    return RefusedError(
+        503, f"This took longer than {seconds:.0f} seconds. Try a shorter text."
+    )

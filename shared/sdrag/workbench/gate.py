@@ -28,10 +28,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sdrag.workbench.refusals import RefusedError
-
-__all__ = ["HEADERS", "Gate"]
-
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -51,6 +47,21 @@ HEADERS: Mapping[str, str] = {
 
 _OWN_PAGE = {"same-origin", "none"}
 """Values of `Sec-Fetch-Site`: from the page itself, or typed into the address bar."""
+
+
+class RefusedError(Exception):
+    """
+    A request is refused.
+
+    Args:
+        status: Of HTTP.
+        message: What is wrong and what to do, without any text of the request.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
 
 
 class Gate:

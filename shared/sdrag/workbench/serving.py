@@ -18,8 +18,7 @@ import uvicorn
 
 from sdrag.errors import UsageError
 from sdrag.privacy.log_privacy import suppress_logs
-from sdrag.workbench.app import build_app
-from sdrag.workbench.bench import Workbench
+from sdrag.workbench.app import Workbench, build_app
 
 __all__ = ["HOST", "serve"]
 

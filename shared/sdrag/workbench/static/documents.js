@@ -22,7 +22,7 @@ export async function begin(start) {
 async function openFiles(names) {
   for (const name of names) {
     try {
-      added((await ask("/api/open", { path: name })).documents);
+      added(name, await ask("/api/open", { path: name }));
     } catch (error) {
       say(`${name}: ${error.message}`);
     }
@@ -32,14 +32,15 @@ async function openFiles(names) {
 async function sendFiles(chosen) {
   for (const file of chosen) {
     try {
-      added((await send(file.name, file)).documents, true);
+      added(file.name, await send(file.name, file), true);
     } catch (error) {
       say(`${file.name}: ${error.message}`);
     }
   }
 }
 
-function added(documents, select = false) {
+function added(file, { documents, remarks }, select = false) {
+  if (remarks.length) say(`${file}: ${remarks.join("; ")}`);
   const names = new Set(documents.map((one) => one.name));
   state.documents = state.documents.filter((one) => !names.has(one.name)).concat(documents);
   const gone = !state.documents.some((one) => one.number === state.shown);

@@ -2,7 +2,7 @@
 
 import { ask } from "/api.js";
 import { byId, debounced, el, newest, say } from "/dom.js";
-import { colourOf, on, state, tell, viewed } from "/state.js";
+import { colourOf, on, state, tell } from "/state.js";
 
 const editor = byId("editor");
 const slider = byId("sensitivity");
@@ -89,9 +89,8 @@ function showSensitivity() {
   if (!moved && own) slider.value = String(SENSITIVITIES.indexOf(own));
   byId("sensitivity-value").textContent = SENSITIVITIES[slider.value];
   byId("sensitivity-note").textContent = moved
-    ? `The policy says ${own ?? "nothing that can be read"}. Dotted stretches are shown now, and would be hidden at high.`
+    ? `The policy says ${own ?? "nothing that can be read"}. To keep this one, write under disclosure: sensitivity: ${SENSITIVITIES[slider.value]}. Dotted stretches are shown now, and would be hidden at high.`
     : "A higher one hides more; a lower one leaves more to read.";
-  byId("write-sensitivity").hidden = !moved;
 }
 
 const moved = debounced(() => tell("sensitivity"), 250);
@@ -108,15 +107,5 @@ slider.addEventListener("input", () => {
   state.sensitivity = SENSITIVITIES[slider.value];
   showSensitivity();
   moved();
-});
-byId("write-sensitivity").addEventListener("click", async () => {
-  try {
-    const { policy } = await ask("/api/sensitivity", viewed());
-    state.sensitivity = null;
-    await setText(policy);
-    editor.focus();
-  } catch (error) {
-    say(error.message);
-  }
 });
 on("policy", () => say(""));

@@ -1,1 +1,0 @@
-"""HTML without a template engine: every value is escaped, nothing is loaded."""

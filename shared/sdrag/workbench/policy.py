@@ -1,0 +1,122 @@
+"""The policy as it is in the editor: what it means, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.errors import PolicyError
+from sdrag.explanation.understood_as import (
+    limits_of,
+    settings_of,
+    understood_as,
+    without_model,
+)
+from sdrag.policy import MAX_POLICY_BYTES, Policy
+from sdrag.policy.reading import parsed
+from sdrag.vocabulary import Sensitivity
+from sdrag.workbench.gate import RefusedError
+
+MAX_CONSTRAINTS = 300
+"""Described while a policy is being typed."""
+
+MAX_PROBLEMS = 50
+"""Listed while a policy is being typed."""
+
+Role = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class Shape(BaseModel):
+    """A request: frozen, closed to unknown keys, and quoted in no error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Viewing(Shape):
+    """
+    A policy as it is in the editor, and how it is looked at.
+
+    Args:
+        policy: Its text, right or wrong.
+        sensitivity: Of the slider; the policy's own when missing.
+        roles: Of who looks; nobody in particular when empty.
+    """
+
+    policy: Annotated[str, Field(max_length=MAX_POLICY_BYTES, repr=False)]
+    sensitivity: Sensitivity | None = None
+    roles: Annotated[tuple[Role, ...], Field(max_length=20)] = ()
+
+
+def describe(text: str) -> dict[str, Any]:
+    """
+    Describe a policy that is being typed; it may be wrong, and is bounded.
+
+    Returns:
+        Its problems with line and key, and where there are none each constraint with
+        what it is understood as, and what the rest does.
+    """
+    try:
+        policy, problems = Policy.parse(text), ()
+    except PolicyError as error:
+        policy, problems = Policy(), error.problems
+    read = parsed(text)
+    lines = {} if problems or isinstance(read, PolicyError) else read[1]
+    rules = () if problems else policy.rules
+    return {
+        "problems": [
+            {"line": problem.line, "key": problem.key, "message": str(problem)}
+            for problem in problems[:MAX_PROBLEMS]
+        ],
+        "problem_count": len(problems),
+        "constraints": [
+            _constraint(parse(rule), policy, lines.get(("constraints", number)))
+            for number, rule in enumerate(rules[:MAX_CONSTRAINTS])
+        ],
+        "constraint_count": len(rules),
+        "settings": [] if problems else list(settings_of(policy)),
+        "roles": list(dict.fromkeys(_roles(policy)))[:MAX_CONSTRAINTS],
+        "sensitivity": None if problems else policy.disclosure.sensitivity,
+    }
+
+
+def policy_of(viewing: Viewing) -> Policy:
+    """
+    Return the policy that is looked at, with the slider's sensitivity.
+
+    Raises:
+        RefusedError: It is wrong.
+    """
+    try:
+        policy = Policy.parse(viewing.policy)
+    except PolicyError as error:
+        raise RefusedError(422, f"The policy cannot be read: {error}") from None
+    if viewing.sensitivity is None:
+        return policy
+    section = policy.disclosure.model_copy(update={"sensitivity": viewing.sensitivity})
+    return policy.model_copy(update={"disclosure": section})
+
+
+def _constraint(
+    read: ParsedConstraint, policy: Policy, line: int | None
+) -> dict[str, Any]:
+    rule = read.constraint
+    return {
+        "id": rule.id,
+        "line": line,
+        "text": rule.text,
+        "kind": read.kind,
+        "understood": understood_as(read),
+        "limits": list(limits_of(rule)),
+        "status": read.status,
+        "warning": without_model(read, policy, has_model=False) or read.reason,
+    }
+
+
+def _roles(policy: Policy) -> Iterator[str]:
+    """Yield the roles that a constraint does not bind."""
+    for rule in policy.rules:
+        for attributes in rule.unless:
+            yield from map(str, attributes.get("roles", ()))
