@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from sdrag.privacy.log_privacy import RawTextFilter
 from sdrag.testing import canary
 from sdrag.workbench.bodies import Workers
 from sdrag.workbench.gate import RefusedError
@@ -121,7 +122,8 @@ async def test_a_fault_that_nobody_waits_for_is_not_logged(caplog):
 
 
 async def test_other_code_logs_no_text_while_it_works(caplog):
-    """Readers of PDF log what they stumble over."""
+    """Readers of PDF log what they stumble over; the command has this filter."""
+    caplog.handler.addFilter(RawTextFilter())
     secret = canary("document")
 
     def work():

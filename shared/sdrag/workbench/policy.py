@@ -58,8 +58,9 @@ def describe(text: str) -> dict[str, Any]:
         Its problems with line and key, and where there are none each constraint with
         what it is understood as, and what the rest does.
     """
+    problems: tuple[PolicyError, ...] = ()
     try:
-        policy, problems = Policy.parse(text), ()
+        policy = Policy.parse(text)
     except PolicyError as error:
         policy, problems = Policy(), error.problems
     read = parsed(text)
