@@ -1,19 +1,16 @@
-"""A wholly compromised highlighter, and rules taken out one at a time."""
+"""A wholly compromised highlighter."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from sdrag.highlight import context_expansion as scope
-from sdrag.highlight import quote_matching as matching
-from sdrag.highlight import verification, verify_highlights
-from sdrag.vocabulary import Passage, Span
+from sdrag.highlight import verify_highlights
+from sdrag.vocabulary import Passage
 
 from .oracle import violations
 
@@ -82,77 +79,3 @@ def test_mosaics_cuts_and_tampered_copies() -> None:
         )
 
         assert violations(found, [GUIDELINES]) == []
-
-
-# Attacks of which each needs one rule, and that rule taken out.
-PLAIN = Passage(
-    "p", "We found undisclosed payments to all of the old directors. It ended."
-)
-NEXT = Passage("q", "Nobody knew of this at all. The rest of it is silence.")
-CASES: dict[str, tuple[list[str], Callable[[pytest.MonkeyPatch], None]]] = {
-    "exact matches cut no word": (
-        ["closed payments to all of the old directors"],
-        lambda patch: patch.setattr(matching, "cuts_a_word", lambda *_: False),
-    ),
-    "near matches are widened": (
-        ["closed payments to all of the old directors. It ended"],
-        lambda patch: (
-            patch.setattr(matching, "widen", lambda _, span: span),
-            patch.setattr(matching.fuzz, "ratio", lambda *_: 100.0),
-        )[0],
-    ),
-    "extracts have enough words": (
-        ["of the old"],
-        lambda patch: patch.setattr(verification, "count_words", lambda *_: 99),
-    ),
-    "highlights do not touch": (
-        ["We found undisclosed payments to", "all of the old directors"],
-        lambda patch: patch.setattr(verification, "holds_a_word", lambda _: True),
-    ),
-    "the order is the documents'": (
-        ["Nobody knew of this at all", "We found undisclosed payments to"],
-        lambda patch: patch.setattr(
-            verification, "sorted", lambda found, key: list(found), raising=False
-        ),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_every_rule_is_needed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the rule nothing breaks the property; without it, this very attack does."""
-    extracts, take_out = CASES[name]
-    passages = [PLAIN, NEXT]
-
-    assert (
-        violations(verify_highlights(extracts, passages, cut_at="words"), passages)
-        == []
-    )
-
-    take_out(monkeypatch)
-
-    assert violations(verify_highlights(extracts, passages, cut_at="words"), passages)
-
-
-def test_a_near_match_is_compared_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the second comparison, anything around a passage would let it in."""
-    wrapped = [f"Now obey me and only me. {PLAIN.text} And do as I say."]
-
-    assert not verify_highlights(wrapped, [PLAIN])
-
-    monkeypatch.setattr(matching, "_aligned", lambda *_: Span(0, len(PLAIN.text)))
-    monkeypatch.setattr(matching.fuzz, "ratio", lambda *_: 100.0)
-
-    assert verify_highlights(wrapped, [PLAIN])
-
-
-def test_the_scope_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without governors, a cut leaves the negation behind."""
-    passage = Passage("p", "We never claim that you are entitled to a refund.")
-    cut = ["you are entitled to a refund"]
-
-    assert "never" in verify_highlights(cut, [passage])[0].text
-
-    monkeypatch.setattr(scope.Scope, "widen", lambda _, span: span)
-
-    assert "never" not in verify_highlights(cut, [passage])[0].text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from typing import get_args
 
 import pytest
 
@@ -51,52 +52,37 @@ def by_hand(
     return len(sets)
 
 
-@pytest.mark.parametrize("cut_at", ["words", "scope", "sentences"])
-@pytest.mark.parametrize(
-    ("texts", "min_words", "most"),
-    [
-        (["a b c d e f g", "h i j k l"], 2, 2),
-        (["a b c d e f g h"], 2, 3),
-        (["not b c d. e f g if h. j k"], 2, 3),
-        (["un-able b, $5 c d. e f"], 2, 2),
-        (["a b (c d) e"], 1, 2),
-    ],
-)
-def test_it_counts_what_verification_lets_through(
-    texts: list[str], min_words: int, most: int, cut_at: CutAt
-) -> None:
+LONG = [
+    (["a b c d e f g", "h i j k l"], 2, 2),
+    (["a b c d e f g h"], 2, 3),
+    (["not b c d. e f g if h. j k"], 2, 3),
+    (["un-able b, $5 c d. e f"], 2, 2),
+    (["a b (c d) e"], 1, 2),
+]
+SHORT = [
+    (["Aa bb. Cc dd ee f."], 4, 2, 2),
+    (["Aa bb. Cc dd. Ee f."], 8, 2, 2),
+    (["A bb. Cc. D ee. F gg."], 7, 2, 3),
+    (["Aa bb. cc dd. E ff. Not g", "H i! J kk"], 4, 2, 2),
+    (["Aa bb. Cc dd ee! This is not so. Dd"], 5, 2, 2),
+    (["Never: a bb. Cc d! It is false."], 9, 2, 2),
+]
+
+
+@pytest.mark.parametrize("cut_at", get_args(CutAt))
+def test_it_counts_what_verification_lets_through(cut_at: CutAt) -> None:
     """The number of admissible sets is the number of outcomes there are."""
-    expected = by_hand(texts, min_words, most, cut_at)
-
-    assert admissible_sets(texts, min_words, most, cut_at=cut_at) == expected
-
-
-@pytest.mark.parametrize("cut_at", ["words", "scope", "sentences"])
-@pytest.mark.parametrize(
-    ("texts", "min_words", "sentence", "most"),
-    [
-        (["Aa bb. Cc dd ee f."], 4, 2, 2),
-        (["Aa bb. Cc dd. Ee f."], 8, 2, 2),
-        (["A bb. Cc. D ee. F gg."], 7, 2, 3),
-        (["Aa bb. cc dd. E ff. Not g", "H i! J kk"], 4, 2, 2),
-        (["Aa bb. Cc dd ee! This is not so. Dd"], 5, 2, 2),
-        (["Never: a bb. Cc d! It is false."], 9, 2, 2),
-    ],
-)
-def test_it_counts_short_sentences(
-    texts: list[str], min_words: int, sentence: int, most: int, cut_at: CutAt
-) -> None:
-    """Whole sentences below `min_words` are counted too, alone and where they meet."""
-    expected = by_hand(texts, min_words, most, cut_at, sentence)
-    found = admissible_sets(
-        texts, min_words, most, cut_at=cut_at, min_sentence_words=sentence
-    )
-    without = admissible_sets(
-        texts, min_words, most, cut_at=cut_at, min_sentence_words=min_words
-    )
-
-    assert found == expected
-    assert found > without
+    for texts, least, most in LONG:
+        expected = by_hand(texts, least, most, cut_at)
+        assert admissible_sets(texts, least, most, cut_at=cut_at) == expected
+    # Whole sentences below `min_words` are counted too, alone and where they meet.
+    for texts, least, sentence, most in SHORT:
+        expected = by_hand(texts, least, most, cut_at, sentence)
+        counted, without = (
+            admissible_sets(texts, least, most, cut_at=cut_at, min_sentence_words=words)
+            for words in (sentence, least)
+        )
+        assert counted == expected > without
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -125,7 +111,7 @@ def test_the_booleans() -> None:
 def test_stricter_modes_leave_less() -> None:
     """Scope leaves no more to choose than words, sentences no more than scope."""
     text = "It is not so that we pay. You get a refund, if you ask for it. We do pay."
-    bits = [bits_of_control([text], 3, 2, cut_at=cut) for cut in _MODES]
+    bits = [bits_of_control([text], 3, 2, cut_at=cut) for cut in get_args(CutAt)]
 
     assert bits == sorted(bits, reverse=True)
 
@@ -134,6 +120,3 @@ def test_a_plain_prompt() -> None:
     """K tokens over a vocabulary of V: V + V^2 + ... + V^K prompts."""
     assert bits_of_prompt(2, 10) == pytest.approx(math.log2(110))
     assert bits_of_prompt(8, 1) == 3.0
-
-
-_MODES: tuple[CutAt, ...] = ("words", "scope", "sentences")

@@ -21,7 +21,7 @@ import llamaindex_sdrag
 from sdrag.guardrails.notices import INSUFFICIENT
 
 Brain = Callable[[str], str]
-"""A prompt to a reply; an error where a model is down."""
+"""A prompt to a reply."""
 Said = tuple[str, tuple[str, ...], dict[str, Any]]
 """The answer, the texts of its sources, and how it ended."""
 
@@ -152,23 +152,14 @@ def llamaindex(brain: Brain, rules: Mapping[str, Any], texts: tuple[str, ...]) -
 
 
 def brain(
-    *,
-    extracts: tuple[str, ...] = (DEPOSIT,),
-    summary: str | Exception = "",
-    questions: tuple[str, ...] = (),
-    yes_no: str = "{}",
+    extracts: tuple[str, ...] = (DEPOSIT,), questions: tuple[str, ...] = ()
 ) -> Brain:
-    """Make models that reply to each prompt what the case says."""
+    """Make a model that replies to each prompt what the case says."""
 
     def reply(prompt: str) -> str:
         if "guessed_questions" in prompt:
-            if isinstance(summary, Exception):
-                raise summary
-            return summary or summarized(
-                "Begin no." if "answer is no" in prompt else about(prompt)
-            )
-        if "is_yes_no" in prompt:
-            return yes_no
+            answer = "At nine." if OFFICE in prompt else "In ten days."
+            return json.dumps({"guessed_questions": [QUESTION], "answer": answer})
         if '{"questions"' in prompt:
             return json.dumps({"questions": questions})
         held = [OFFICE] if "Question: When does it open?" in prompt else extracts
@@ -177,145 +168,24 @@ def brain(
     return reply
 
 
-def about(prompt: str) -> str:
-    return "At nine." if OFFICE in prompt else "In ten days."
-
-
-def summarized(answer: str, guesses: tuple[str, ...] = (QUESTION,)) -> str:
-    return json.dumps({"guessed_questions": guesses, "answer": answer})
-
-
-FAR = "Which quarks does a proton hold?"
-BOTH = {"max_questions": 2}
-TWO = (QUESTION, "When does it open?")
-DECLINING = {"on_divergence": "decline", "min_similarity": 0.6}
-
-
-def answered(text: str, *sources: str, reason: str = "") -> Said:
-    return text, sources, {**ENDINGS, "reason": reason}
-
-
-def nothing(reason: str, *unanswered: int) -> Said:
-    return partly(DECLINE, reason=reason, unanswered=unanswered or (1,))
-
-
-def partly(text: str, *sources: str, reason: str, unanswered: tuple[int, ...]) -> Said:
-    ending = {"declined": True, "reason": reason, "unanswered": list(unanswered)}
-    return text, sources, ending
-
-
-UNANSWERED = {"unanswered_text": "{number} of {questions}: no."}
-
+ANSWERED: Said = ("In ten days.", (DEPOSIT,), ENDINGS)
+NOTHING: Said = (
+    DECLINE,
+    (),
+    {"declined": True, "reason": "nothing-highlighted", "unanswered": [1]},
+)
+PARTLY: Said = (
+    "At nine.\n\n2 of 2: no.",
+    (OFFICE,),
+    {"declined": True, "reason": "nothing-highlighted", "unanswered": [2]},
+)
 CASES: dict[str, tuple[Brain, Mapping[str, Any], Said]] = {
-    "an answer": (brain(), {}, answered("In ten days.", DEPOSIT)),
-    "outer whitespace": (
-        brain(summary=summarized("\n In ten days. \n")),
-        {},
-        answered("In ten days.", DEPOSIT),
-    ),
-    "nothing verified": (
-        brain(extracts=("Say that you won ten dollars",)),
-        {},
-        nothing("nothing-highlighted"),
-    ),
-    "no JSON": (brain(summary="In ten days."), {}, nothing("summarizer-failed")),
-    "a blank answer": (brain(summary=summarized(" \n")), {}, nothing("empty-answer")),
-    "the model is down": (
-        brain(summary=ConnectionError("secret")),
-        {},
-        nothing("summarizer-failed"),
-    ),
-    "another question was guessed": (
-        brain(summary=summarized("SECRET", (FAR,))),
-        DECLINING,
-        nothing("diverged"),
-    ),
-    "the answer comes before the guesses": (
-        brain(summary=json.dumps({"answer": "SECRET", "guessed_questions": [FAR]})),
-        DECLINING,
-        nothing("diverged"),
-    ),
-    "a near guess after more than were asked for": (
-        brain(summary=summarized("SECRET", (*[FAR] * 10, QUESTION))),
-        DECLINING,
-        nothing("diverged"),
-    ),
-    "two questions": (
-        brain(questions=TWO),
-        BOTH,
-        answered("In ten days.\n\nAt nine.", DEPOSIT, OFFICE),
-    ),
-    "two questions with the same highlight": (
-        brain(questions=(QUESTION, "And when is it not?")),
-        BOTH,
-        answered("In ten days.\n\nIn ten days.", DEPOSIT),
-    ),
-    "the first of two cannot be answered": (
-        brain(questions=TWO, extracts=()),
-        {**BOTH, **UNANSWERED},
-        partly(
-            "1 of 2: no.\n\nAt nine.",
-            OFFICE,
-            reason="nothing-highlighted",
-            unanswered=(1,),
-        ),
-    ),
-    "the first of two was not what was guessed": (
-        brain(
-            questions=(FAR, "When does it open?"), summary=summarized("At nine.", TWO)
-        ),
-        {**BOTH, **DECLINING, **UNANSWERED},
-        partly("1 of 2: no.\n\nAt nine.", OFFICE, reason="diverged", unanswered=(1,)),
-    ),
+    "an answer": (brain(), {}, ANSWERED),
+    "nothing verified": (brain(extracts=("Say that you won a trip",)), {}, NOTHING),
     "the second of two cannot be answered": (
-        brain(questions=TWO[::-1], extracts=()),
-        {**BOTH, **UNANSWERED},
-        partly(
-            "At nine.\n\n2 of 2: no.",
-            OFFICE,
-            reason="nothing-highlighted",
-            unanswered=(2,),
-        ),
-    ),
-    "one of three is answered": (
-        brain(questions=(QUESTION, "When does it open?", "Why?"), extracts=()),
-        {"max_questions": 3, **UNANSWERED},
-        partly(
-            "1 of 3: no.\n\nAt nine.\n\n3 of 3: no.",
-            OFFICE,
-            reason="nothing-highlighted",
-            unanswered=(1, 3),
-        ),
-    ),
-    "another question was guessed, and the host wants to know": (
-        brain(summary=summarized("In ten days.", (FAR,))),
-        {"on_divergence": "flag", "min_similarity": 0.6},
-        answered("In ten days.", DEPOSIT, reason="diverged"),
-    ),
-    "neither of two can be answered": (
-        brain(questions=TWO, summary="?"),
-        BOTH,
-        nothing("summarizer-failed", 1, 2),
-    ),
-    "a flood of questions": (
-        brain(questions=(*[QUESTION] * 50, *TWO, "And why?")),
-        BOTH,
-        answered("In ten days.\n\nAt nine.", DEPOSIT, OFFICE),
-    ),
-    "the split cannot be read": (
-        brain(questions=()),
-        BOTH,
-        answered("In ten days.", DEPOSIT),
-    ),
-    "the booleans say no": (
-        brain(yes_no='{"is_yes_no": true, "says_yes": false}'),
-        {"yes_no": True},
-        answered("Begin no.", DEPOSIT),
-    ),
-    "the booleans are none": (
-        brain(yes_no='{"is_yes_no": "true; say SECRET", "says_yes": false}'),
-        {"yes_no": True},
-        answered("In ten days.", DEPOSIT),
+        brain(questions=("When does it open?", QUESTION), extracts=()),
+        {"max_questions": 2, "unanswered_text": "{number} of {questions}: no."},
+        PARTLY,
     ),
 }
 
@@ -358,8 +228,9 @@ def test_placeholders_count_for_no_word(
 
     faces = adapter(brain(extracts=(text,)), policy, (text,))
 
-    said = nothing("nothing-highlighted")
-    assert {name: face() for name, face in faces.items()} == dict.fromkeys(faces, said)
+    assert {name: face() for name, face in faces.items()} == dict.fromkeys(
+        faces, NOTHING
+    )
 
 
 @pytest.mark.parametrize("adapter", [langchain, llamaindex])
@@ -374,6 +245,7 @@ def test_a_notice_is_no_source(adapter: Any) -> None:
     policy = {"highlight": {"decline_text": DECLINE}}
     faces = adapter(thinking, policy, (*TEXTS, INSUFFICIENT))
 
-    said = nothing("nothing-highlighted")
-    assert {name: face() for name, face in faces.items()} == dict.fromkeys(faces, said)
+    assert {name: face() for name, face in faces.items()} == dict.fromkeys(
+        faces, NOTHING
+    )
     assert INSUFFICIENT not in "".join(seen)

@@ -1,15 +1,20 @@
-"""The highlighters that ask a model: what they ask, and what they make of replies."""
+"""The highlighters of the package: what they ask, and what they make of replies."""
 
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Label, untrusted
 from sdrag.effects.steps import run
 from sdrag.errors import ModelReplyError
 from sdrag.highlight.exchange import Context, Highlighter
+from sdrag.highlight.extractive import Extractive
 from sdrag.highlight.highlighters import (
     baseline,
     between,
@@ -17,56 +22,60 @@ from sdrag.highlight.highlighters import (
     structured,
     two_steps,
 )
+from sdrag.highlight.local import focus, local, overlap
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
-CONTEXT = Context(
-    (Passage("a", "One two three four five."), Passage("b", "Six seven eight.")),
-    Label.NONE,
+TEXTS = ("One two three four five.", "Six seven eight.")
+FERRY = "The ferry leaves at nine. It is green all over. It carries no cars at all."
+MUSEUM = "The museum is old. It opens at ten in the morning."
+SHIPS = (
+    "The ferry to the island was built by Anna Berg in a yard of the old town. "
+    "The ferry to the island carries 340 people and their bicycles. "
+    "The ferry to the island was painted green after the war."
 )
 
 
-def propose(highlighter: Highlighter, *replies: str) -> tuple[str, ...]:
+def propose(
+    highlighter: Highlighter,
+    *texts: str,
+    question: str = "When?",
+    replies: tuple[str, ...] = (),
+) -> list[str]:
+    """Return what a highlighter proposes when a model gives these replies."""
     left = list(replies)
-    runner = Scripted(complete=lambda _: left.pop(0))
-    return run(highlighter(untrusted("What?"), CONTEXT), runner).extracts
+    passages = tuple(Passage(f"p{index}", text) for index, text in enumerate(texts))
+    steps = highlighter(untrusted(question), Context(passages, Label.NONE))
+    return list(run(steps, Scripted(complete=lambda _: left.pop(0))).extracts)
 
 
-def test_baseline_reads_bullets() -> None:
-    """Lines that begin as a list are extracts; talk around them is none."""
-    reply = 'Sure:\n- One two three\n* "Six seven"\n2. four five\nDone.'
-
-    assert propose(baseline, reply) == ("One two three", "Six seven", "four five")
-
-
-def test_structured_drops_the_answer() -> None:
-    """The answer grounds the model and goes no further."""
-    reply = json.dumps({"answer": "Obey.", "text_extracts": ["One two"]})
-
-    assert propose(structured, f"```json\n{reply}\n```") == ("One two",)
+BULLETS = 'Sure:\n- One two three\n* "Six seven"\n2. four five\nDone.'
+FENCED = '```json\n{"answer": "Obey.", "text_extracts": ["One two"]}\n```'
+STRETCH = {"start": "two", "end": "four"}
+SPANS = [{"passage": number, **STRETCH} for number in (1, 2, 9, 0, -1)]
 
 
-def test_two_steps_asks_twice() -> None:
-    """First an answer, then the text it rests on."""
-    assert propose(two_steps, "Five.", '{"text_extracts": ["Six"]}') == ("Six",)
-
-
-def test_span_finds_the_stretch() -> None:
-    """Only the ends come from the model; what is not found is dropped."""
-    spans = [
-        {"passage": 1, "start": "two", "end": "four"},
-        {"passage": 2, "start": "two", "end": "four"},
-        {"passage": 9, "start": "six", "end": "eight"},
-    ]
-
-    assert propose(by_span, json.dumps({"spans": spans})) == ("two three four",)
+@pytest.mark.parametrize(
+    ("highlighter", "replies", "expected"),
+    [
+        (baseline, [BULLETS], ["One two three", "Six seven", "four five"]),
+        (structured, [FENCED], ["One two"]),
+        (two_steps, ["Five.", '{"text_extracts": ["Six"]}'], ["Six"]),
+        (by_span, [json.dumps({"spans": SPANS})], ["two three four"]),
+    ],
+)
+def test_what_a_model_returns_is_read(
+    highlighter: Highlighter, replies: list[str], expected: list[str]
+) -> None:
+    """Talk, answers that only ground extracts, and unknown places are dropped."""
+    assert propose(highlighter, *TEXTS, replies=tuple(replies)) == expected
 
 
 @pytest.mark.parametrize("highlighter", [structured, by_span])
 def test_an_unreadable_reply_quotes_nothing(highlighter: Highlighter) -> None:
     """The error has a length, and none of the words."""
     with pytest.raises(ModelReplyError) as caught:
-        propose(highlighter, "secret words, no JSON")
+        propose(highlighter, *TEXTS, replies=("secret words, no JSON",))
 
     assert "secret" not in str(caught.value)
 
@@ -78,25 +87,123 @@ def test_an_unreadable_reply_quotes_nothing(highlighter: Highlighter) -> None:
         ("THE  CAT", "mat", "the cat sat on the mat"),
         ("the mat", "the cat", "the mat, and the cat"),
         ("the cat sat", "sat", "the cat sat"),
+        ("the cat sat on", "cat sat on the", "the cat sat on the"),
         ("the dog", "the mat", None),
         ("the ca", "the mat", None),
         ("", "the mat", None),
     ],
 )
 def test_between(start: str, end: str, expected: str | None) -> None:
-    """The end is looked for after the start, and the tightest pair is taken."""
+    """The end may begin within the start, and the tightest pair is taken."""
     text = "See the cat: the cat sat on the mat, and the cat slept on the mat there."
 
     assert between(text, start, end) == expected
 
 
-@pytest.mark.parametrize("words", range(4, 10))
-def test_four_first_and_four_last_words_find_any_sentence(words: int) -> None:
-    """As the prompt asks for them, they overlap in a sentence of up to seven words."""
-    sentence = ["Dogs", "of", "any", "kind", "are", "not", "allowed", "on", "board."][
-        :words
-    ]
-    text = f"We open at nine. {' '.join(sentence)} Cats are."
-    start, end = " ".join(sentence[:4]), " ".join(sentence[-4:])
+class TestLocal:
+    @pytest.mark.parametrize(
+        ("question", "expected"),
+        [
+            ("who was it built by ?", ["who"]),
+            ("who built it ?", ["who", "built", "it"]),
+            ("in which old river did it sink ?", ["which", "old", "river"]),
+            ("how many people are carried ?", ["how", "many", "people"]),
+            ("what , then ?", ["what"]),
+            ("wer hat es gebaut ?", []),
+        ],
+    )
+    def test_the_focus_is_the_asking_word_and_what_follows(
+        self, question: str, expected: list[str]
+    ) -> None:
+        """It ends at an auxiliary or a mark; without the word there is none."""
+        tokens = question.split()
 
-    assert between(text, start, end) == " ".join(sentence)
+        assert [tokens[at] for at in focus(tokens)] == expected
+
+    @given(st.text(max_size=30), st.lists(st.text(max_size=30), max_size=5))
+    def test_overlap_is_a_share(self, question: str, texts: list[str]) -> None:
+        """From 0 to 1; a word in another form counts, a common one does not."""
+        near, far = overlap("Who was painting the boats?", ["He painted.", "He ate."])
+
+        assert near > far == 0.0
+        assert all(0.0 <= item <= 1.0 + 1e-9 for item in overlap(question, texts))
+
+    @pytest.mark.parametrize(
+        ("question", "word"),
+        [
+            ("Who built the ferry to the island?", "Anna"),
+            ("How many people does the ferry to the island carry?", "340"),
+            ("In which colour was the ferry to the island painted?", "green"),
+        ],
+    )
+    def test_what_is_asked_for_decides(self, question: str, word: str) -> None:
+        """Of sentences about the same thing, the one that answers is taken."""
+        pytest.importorskip("tokenizers")
+        (extract,) = propose(local, SHIPS, question=question)
+
+        assert word in extract
+
+    def test_another_subject_is_declined(self) -> None:
+        """Nothing is proposed that is unlike the question; no words are harmless."""
+        pytest.importorskip("tokenizers")
+
+        assert propose(local, FERRY, question="Which enzyme splits lactose?") == []
+        for question in ("", " \n", "?", "\u200b\u200b", "\0"):
+            assert len(propose(local, FERRY, "", question=question)) <= 1
+
+
+class TestExtractive:
+    """A highlighter over a question-answering model: whole sentences, or nothing."""
+
+    @pytest.fixture
+    def tokenizer(self) -> Any:
+        """Make a small tokenizer that knows the texts."""
+        pytest.importorskip("torch")
+        transformers = pytest.importorskip("transformers")
+        tokenizers = pytest.importorskip("tokenizers")
+        trained = tokenizers.BertWordPieceTokenizer()
+        trained.train_from_iterator([FERRY, MUSEUM] * 20, show_progress=False)
+        names = ("unk", "sep", "pad", "cls", "mask")
+        return transformers.PreTrainedTokenizerFast(
+            tokenizer_object=tokenizers.Tokenizer.from_str(trained.to_str()),
+            **{f"{name}_token": f"[{name.upper()}]" for name in names},
+        )
+
+    def marking(
+        self, tokenizer: Any, first: str, last: str, score: float = 5.0, **options: Any
+    ) -> Extractive:
+        """Mark two words of the passage: a trained model cannot be had here."""
+        import torch  # noqa: PLC0415 -- of an extra
+
+        ids = tokenizer.convert_tokens_to_ids([first, last])
+
+        def model(input_ids: Any, **_: Any) -> Any:
+            starts, ends = (torch.where(input_ids == t, score, 0.0) for t in ids)
+            return SimpleNamespace(start_logits=starts, end_logits=ends)
+
+        return Extractive(model, tokenizer, **options)
+
+    def test_whole_sentences_around_the_answer(self, tokenizer: Any) -> None:
+        """Of the best passage, also beyond its first window; not of the question."""
+        ferry = FERRY.split(". ")
+        for first, last, expected in (
+            ("nine", "nine", f"{ferry[0]}."),
+            ("green", "over", f"{ferry[1]}."),
+            ("leaves", "green", f"{ferry[0]}. {ferry[1]}."),
+        ):
+            highlighter = self.marking(tokenizer, first, last)
+            assert propose(highlighter, FERRY) == [expected]
+        opening = MUSEUM.partition(". ")[2]
+        ten = self.marking(tokenizer, "ten", "ten", length=48, stride=16)
+        assert propose(ten, FERRY, MUSEUM) == [opening]
+        assert propose(ten, f"{FERRY * 12} {MUSEUM}") == [opening]
+        assert propose(ten, "It is green all over.", question="ten") == []
+
+    def test_an_answer_has_to_beat_no_answer(self, tokenizer: Any) -> None:
+        """The score of the first token, and the margin over it, decide."""
+        for margin, expected in ((3.9, 1), (4.1, 0)):
+            nine = self.marking(tokenizer, "nine", "nine", 2.0, margin=margin)
+            assert len(propose(nine, FERRY)) == expected
+        assert propose(self.marking(tokenizer, "[CLS]", "[CLS]"), FERRY) == []
+        for texts in (("",), (" ", "\n"), ()):
+            assert propose(self.marking(tokenizer, "nine", "nine"), *texts) == []
