@@ -29,7 +29,7 @@ from langchain_sdrag.wrapping import HighlightArguments, Wrapper
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import Steps
-from sdrag.engine import Stage, asealed_stream, sealed_stream
+from sdrag.engine import Stage
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import (
@@ -41,8 +41,8 @@ from sdrag.highlight.exchange import (
     Settings,
 )
 from sdrag.highlight.streaming import StreamHost, astream, stream
-from sdrag.highlight_setup import asked_of, settings_of
 from sdrag.vocabulary import Highlight
+from sdrag.wrapper import asealed_stream, asked_of, sealed_stream, settings_of
 
 __all__ = ["HighlightAndSummarize"]
 

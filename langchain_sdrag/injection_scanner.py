@@ -17,8 +17,7 @@ from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.injection import screen
 from sdrag.guardrails.screened import Screened
-from sdrag.judges import Judges
-from sdrag.options import Audit
+from sdrag.options import Audit, Judges
 from sdrag.policy import InjectionSection, PolicySource
 from sdrag.wrapper import build_engine
 

@@ -1,7 +1,7 @@
 """
 Messages of a thread, marked with whom they were released to.
 
-`sdrag.release_marks` says what a mark is and who can make one. It is kept in the
+`sdrag.engine.release_mark` says what a mark is and who can make one. It is kept in the
 response metadata of a message, which is sent to no provider.
 """
 
@@ -19,8 +19,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from sdrag.engine import release_mark
 from sdrag.policy import Policy
-from sdrag.release_marks import release_mark
 from sdrag.state import State
 from sdrag.vocabulary import Confidential, Principal
 

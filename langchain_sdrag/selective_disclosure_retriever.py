@@ -30,7 +30,6 @@ from langchain_sdrag.vector_search import VectorSearch
 from langchain_sdrag.wrapping import DisclosingWrapper, DisclosureArguments
 from sdrag.engine import Engine, HostSearch, Stage
 from sdrag.errors import UsageError
-from sdrag.host_attributes import passed_on
 from sdrag.pipeline import Request, asks_again, retrieve
 from sdrag.principals import current_principal
 
@@ -85,15 +84,6 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
                 hint="Pass a retriever, such as `store.as_retriever()`.",
             )
         super().__init__(base_retriever=base_retriever, k=k, **given)
-
-    def __getattr__(self, name: str) -> Any:
-        """Pass on what a host calls to write, such as `aadd_documents`."""
-        try:
-            return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
-        except AttributeError:
-            base = self.__dict__.get("base_retriever")
-        host = base.retriever if isinstance(base, FilteredRetriever) else base
-        return passed_on(self, host, name)
 
     def invoke(
         self, input: str, config: RunnableConfig | None = None, **kwargs: Any

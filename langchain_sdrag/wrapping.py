@@ -29,8 +29,7 @@ from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, Stage
 from sdrag.errors import UsageError
 from sdrag.framework import Framework
-from sdrag.judges import Judges
-from sdrag.options import Audit
+from sdrag.options import Audit, Judges
 from sdrag.policy import Policy, PolicySource
 from sdrag.state import StateSource
 from sdrag.wrapper import (

@@ -20,10 +20,9 @@ from pydantic import PrivateAttr
 from llamaindex_sdrag.principals import PrincipalResolver, principal_of
 from llamaindex_sdrag.redacted_values import value_redactor
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
-from sdrag.engine import Engine
+from sdrag.engine import Engine, release_mark
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
-from sdrag.release_marks import release_mark
 from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["GuardedMemory", "guard_memory"]

@@ -44,7 +44,6 @@ from llamaindex_sdrag.wrapping import LLAMAINDEX, HighlightArguments
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.runner import PortRunner
 from sdrag.effects.steps import Steps
-from sdrag.engine import asealed_stream, sealed_stream
 from sdrag.errors import UsageError
 from sdrag.highlight.answering import answer
 from sdrag.highlight.exchange import (
@@ -55,9 +54,16 @@ from sdrag.highlight.exchange import (
     Plan,
 )
 from sdrag.highlight.streaming import StreamHost, astream, stream
-from sdrag.highlight_setup import asked_of, settings_of
 from sdrag.vocabulary import EVIDENCE_KEY, Confidential, Highlight, Passage
-from sdrag.wrapper import Unpickled, build_engine, refuse_unknown
+from sdrag.wrapper import (
+    Unpickled,
+    asealed_stream,
+    asked_of,
+    build_engine,
+    refuse_unknown,
+    sealed_stream,
+    settings_of,
+)
 
 __all__ = ["HighlightAndSummarize"]
 

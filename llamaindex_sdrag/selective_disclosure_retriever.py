@@ -9,7 +9,7 @@ which no postprocessor can promise.
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -28,7 +28,6 @@ from llamaindex_sdrag.vector_search import VectorSearch
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
 from sdrag.engine import Engine, HostSearch
 from sdrag.errors import UsageError
-from sdrag.host_attributes import passed_on
 from sdrag.pipeline import Request, asks_again, retrieve
 from sdrag.wrapper import ReloadableWrapper
 
@@ -86,12 +85,6 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         name = type(self).__name__
         engine, self._principal_resolver = disclosing_engine(name, "retrieve", given)
         self._follow(engine, given["policy"])
-
-    def __getattr__(self, name: str) -> Any:
-        """Pass on what a host calls to write, and its plain settings."""
-        base = self.__dict__.get("_base_retriever")
-        host = base.retriever if isinstance(base, FilteredRetriever) else base
-        return passed_on(self, host, name)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         engine, seen = self.in_force(), list[NodeWithScore]()

@@ -26,8 +26,7 @@ from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, Stage
 from sdrag.framework import Framework
-from sdrag.judges import Judges
-from sdrag.options import Audit
+from sdrag.options import Audit, Judges
 from sdrag.policy import PolicySource
 from sdrag.state import StateSource
 from sdrag.wrapper import Arguments, Unpickled, build_engine, refuse_unknown

@@ -29,7 +29,7 @@ from sdrag.cli.app import app
 from sdrag.policy import GUARDS, Policy, Section, policy_schema
 from sdrag.policy.reading import sections_in
 from sdrag.privacy.audit_log import event_schema
-from sdrag.reasons import GROUPS, WARNED
+from sdrag.privacy.reasons import GROUPS, WARNED
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS / "reference" / "every-key.yaml"
@@ -72,17 +72,17 @@ def reasons_page() -> str:
         "# Reasons",
         "",
         "Every decision carries a short code and no text. This page is made from",
-        "`sdrag.reasons`: what each code says, and what to do about it. A code of the",
-        "injection scan may have before it where the order was hidden, as in",
+        "`sdrag.privacy.reasons`: what each code says, and what to do about it. A code",
+        "of the injection scan may have before it where the order was hidden, as in",
         "`metadata:base64:override`. Wrappers warn of the codes in bold, once each, on",
         "the logger `sdrag`.",
     ]
     for title, reasons in GROUPS.items():
         lines += ["", f"## {title}", "", "| code | what happened | what to do |"]
         lines += ["|---|---|---|"]
-        for code, (happened, mend) in reasons.items():
+        for code, reason in reasons.items():
             name = f"**`{code}`**" if code in WARNED else f"`{code}`"
-            lines.append(f"| {name} | {happened} | {mend} |")
+            lines.append(f"| {name} | {reason.happened} | {reason.mend} |")
     return "\n".join(lines) + "\n"
 
 

@@ -34,9 +34,9 @@ from sdrag.privacy.audit import AuditEvent, log_event
 from sdrag.privacy.audit_log import AuditLog
 from sdrag.privacy.log_privacy import RawTextFilter
 from sdrag.privacy.open_telemetry import OpenTelemetrySink
+from sdrag.requirements import warm_up
 from sdrag.state import State, open_state
 from sdrag.vocabulary import Constraint, Decision, Passage, Principal, Span
-from sdrag.warming import warm_up
 
 __all__ = [
     "AuditEvent",

@@ -12,7 +12,7 @@ whoever sees it cannot test a guess of the constraints against it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -49,10 +49,10 @@ __all__ = [
     "HostSearch",
     "Request",
     "Stage",
-    "asealed_stream",
     "keyed_hash",
     "policy_hash",
-    "sealed_stream",
+    "release_mark",
+    "without_text",
 ]
 
 T = TypeVar("T")
@@ -275,7 +275,7 @@ class Engine:
             try:
                 result = drivers.run(steps, runner)
             except Exception as error:  # noqa: BLE001 -- none leaves with text
-                fault = _without_text(error)
+                fault = without_text(error)
         if fault is not None:
             raise cut_off(fault)
         return result, self._audit(result, runner, perf_counter() - start)
@@ -293,7 +293,7 @@ class Engine:
             try:
                 result = await drivers.arun(steps, runner)
             except Exception as error:  # noqa: BLE001 -- none leaves with text
-                fault = _without_text(error)
+                fault = without_text(error)
         if fault is not None:
             raise cut_off(fault)
         return result, self._audit(result, runner, perf_counter() - start)
@@ -412,42 +412,26 @@ def keyed_hash(*parts: str, state: State | None = None) -> str:
     return keys.of(*parts, size=8).hex()
 
 
-def sealed_stream(pieces: Iterator[T]) -> Iterator[T]:
+def release_mark(
+    state: State, policy: Policy, principal: Principal | None, texts: Iterable[str]
+) -> str:
     """
-    Yield what is streamed.
+    Return the mark of texts that were released to a principal, None being nobody.
 
-    Raises:
-        SdragError: It failed; the error holds no text.
+    A thread or a memory can be shared, so a message carries a mark and is read again
+    under the policy before another principal's model sees it. The key is the secret of
+    the state: nobody without it can make a mark, or test a guess of a principal.
     """
-    while True:
-        fault: SdragError | None = None
-        try:
-            piece = next(pieces)
-        except StopIteration:
-            return
-        except Exception as error:  # noqa: BLE001 -- none leaves with text
-            fault = _without_text(error)
-        if fault is not None:
-            raise cut_off(fault)
-        yield piece
+    identity = ["nobody"]
+    if principal is not None:
+        attributes = sorted(principal.attributes.items(), key=repr)
+        roles, level = sorted(principal.roles), principal.level
+        named = (principal.id, principal.tenant, roles, level, attributes)
+        identity = ["principal", *map(repr, named)]
+    return state.keys.of("released to", policy.hash, *identity, *texts).hex()
 
 
-async def asealed_stream(pieces: AsyncIterator[T]) -> AsyncIterator[T]:
-    """Yield what is streamed without blocking the event loop; as `sealed_stream`."""
-    while True:
-        fault: SdragError | None = None
-        try:
-            piece = await anext(pieces)
-        except StopAsyncIteration:
-            return
-        except Exception as error:  # noqa: BLE001 -- none leaves with text
-            fault = _without_text(error)
-        if fault is not None:
-            raise cut_off(fault)
-        yield piece
-
-
-def _without_text(error: Exception) -> SdragError:
+def without_text(error: Exception) -> SdragError:
     """Keep an error of the tree; any other may quote text."""
     if isinstance(error, SdragError):
         return error.sealed()

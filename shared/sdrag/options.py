@@ -8,20 +8,47 @@ the first question.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import isawaitable, iscoroutinefunction
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from sdrag.detectors import Detector
 from sdrag.effects.runner import Limits, Port
 from sdrag.effects.steps import Authorize, Score
 from sdrag.errors import UsageError, check_type
-from sdrag.judges import Judges, score_with
 from sdrag.privacy.audit import AuditSink, log_event
 from sdrag.vocabulary import Passage, Principal
 
-__all__ = ["Audit", "Authorizer", "Options"]
+__all__ = ["Audit", "Authorizer", "JudgeName", "Judges", "Options"]
 
+JudgeName = Literal["relevance", "injection", "entailment", "contradiction"]
+_NAMES = get_args(JudgeName)
+
+
+@runtime_checkable
+class ScoresPairs(Protocol):
+    """Such as LangChain's `BaseCrossEncoder`."""
+
+    def score(self, text_pairs: Any) -> Sequence[float]:
+        """Return a number for each pair."""
+        ...
+
+
+@runtime_checkable
+class PredictsPairs(Protocol):
+    """Such as `CrossEncoder` of sentence-transformers."""
+
+    def predict(self, sentences: Any) -> Sequence[float]:
+        """Return a number for each pair."""
+        ...
+
+
+Scorer = (
+    Callable[[list[tuple[str, str]]], Sequence[float]] | ScoresPairs | PredictsPairs
+)
+Judges = Mapping[JudgeName, Scorer | None]
+"""Models by the name of what they judge; None for one that is not there."""
 Audit = AuditSink | Iterable[AuditSink] | None
 """Where events go: a sink, several, or by default the logger `sdrag.audit`."""
 Authorizer = Callable[
@@ -63,7 +90,7 @@ class Options:
         object.__setattr__(self, "audit", _sinks(self.audit))
         judges = {name: m for name, m in self.judges.items() if m is not None}
         object.__setattr__(self, "judges", judges)
-        score_with(judges)
+        _score_with(judges)
         if self.limits is not None:
             check_type(self.limits, Limits, "limits")
         if self.authorize is not None and not callable(self.authorize):
@@ -84,7 +111,7 @@ class Options:
     @property
     def score(self) -> Port[Score, Sequence[float]] | None:
         """How pairs of texts are judged."""
-        return score_with(self.judges)
+        return _score_with(self.judges)
 
     @property
     def authorization(self) -> Port[Authorize, Sequence[bool]] | None:
@@ -126,3 +153,47 @@ def _authorize_with(authorizer: Authorizer) -> Port[Authorize, Sequence[bool]]:
         return list(await answers if isawaitable(answers) else answers)
 
     return Port(call, acall if iscoroutinefunction(authorizer) else None)
+
+
+def _score_with(judges: Judges) -> Port[Score, Sequence[float]] | None:
+    """
+    Judge pairs with the host's model of the name that is asked for.
+
+    Args:
+        judges: Models by name.
+
+    Raises:
+        UsageError: A name is not known, or a model cannot be asked.
+    """
+    models = {
+        name: _callable(name, model)
+        for name, model in judges.items()
+        if model is not None
+    }
+    if not models:
+        return None
+
+    def call(effect: Score) -> Sequence[float]:
+        model = models.get(effect.model)  # type: ignore[call-overload]
+        if model is None:
+            raise UsageError(f"No model was passed that judges {effect.model}.")
+        return [float(value) for value in model(list(effect.items))]
+
+    return Port(call)
+
+
+def _callable(name: str, model: Scorer) -> Callable[[Any], Sequence[float]]:
+    if name not in _NAMES:
+        raise UsageError(
+            f"`judges` has no place for {name!r}.", hint=f"It has {', '.join(_NAMES)}."
+        )
+    if isinstance(model, ScoresPairs):
+        return model.score
+    if isinstance(model, PredictsPairs):
+        return model.predict
+    if callable(model):
+        return model
+    raise UsageError(
+        f"A judge must be callable, got {type(model).__name__}.",
+        hint="It is a callable on pairs of texts, or has `score` or `predict`.",
+    )

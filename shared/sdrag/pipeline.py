@@ -8,33 +8,29 @@ this module says only what comes after what.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from sdrag.disclosure.binding import bind as attached
+from sdrag.disclosure.disclose import Disclosed, model_fails
 from sdrag.disclosure.disclose import disclose as enforce
 from sdrag.disclosure.guesses import find_guesses
 from sdrag.disclosure.ingest import Ingested, ingest
 from sdrag.disclosure.texts import with_documents
 from sdrag.effects.progress import Progress
-from sdrag.effects.steps import Steps
+from sdrag.effects.steps import Steps, search
 from sdrag.engine import Disclosure, Engine, Request
-from sdrag.guarding import (
-    check_access,
-    failure_notices,
-    fetch_allowed,
-    guard_released,
-    guard_retrieved,
-    reported_ids,
-)
-from sdrag.guardrails import access
+from sdrag.guardrails import access, staleness
 from sdrag.guardrails import answer as answers
+from sdrag.guardrails.access import Fetched, fetch
 from sdrag.guardrails.answer_work import Draft, Guarded
-from sdrag.guardrails.screened import Screened, export_evidence
-from sdrag.policy import Policy
+from sdrag.guardrails.notices import MODEL_FAILED, notice
+from sdrag.guardrails.screened import Retrieval, Screened, export_evidence, stamped
+from sdrag.policy import GUARDS, AccessSection, Policy
 from sdrag.privacy.identities import pseudonymized
 from sdrag.state import State
-from sdrag.vocabulary import Passage, Principal, Span
+from sdrag.vocabulary import Decision, Passage, Principal, Redaction, Span
 
 __all__ = [
     "Disclosure",
@@ -48,6 +44,22 @@ __all__ = [
     "retrieve",
 ]
 
+_RANKED = 4
+_OF_THE_MODEL = frozenset(
+    {
+        "failed-model",
+        "failed-modelreply",
+        "failed-modeltimeout",
+        "model-failed",
+        "model-timeout",
+        "no-verdict",
+        "not-rephrased",
+        "span-not-in-text",
+        "unreadable",
+    }
+)
+"""Reasons that are the failure of a model, and of nothing that was found."""
+
 
 def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
     """
@@ -59,7 +71,7 @@ def retrieve(request: Request, engine: Engine) -> Steps[Disclosure]:
     section = engine.policy.access
     if section is not None and (refused := access.refusal(request.principal, section)):
         return Disclosure((), (refused,))
-    allowed = yield from fetch_allowed(request, engine)
+    allowed = yield from _fetch_allowed(request, engine)
     return (yield from _release(allowed, allowed.wanted, request, engine))
 
 
@@ -67,7 +79,7 @@ def disclose(
     passages: Sequence[Passage], request: Request, engine: Engine
 ) -> Steps[Disclosure]:
     """Run what comes after retrieval, on passages that the host has retrieved."""
-    allowed = yield from check_access(passages, request, engine)
+    allowed = yield from _check_access(passages, request, engine)
     return (yield from _release(allowed, request.limit, request, engine))
 
 
@@ -77,15 +89,15 @@ def _release(
     """Guard, locate, cut and guard again what the principal may see."""
     policy, setup = engine.policy, engine.disclosure
     passages = with_documents(allowed.passages, policy.disclosure.document_keys)
-    screened = yield from guard_retrieved(passages, request, engine)
+    screened = yield from _guard_retrieved(passages, request, engine)
     chosen = screened.passages[:wanted]
     disclosed = yield from enforce(chosen, request.query, request.principal, setup)
-    released = yield from guard_released(chosen, disclosed, screened, request, engine)
-    failed = yield from failure_notices(disclosed, released, engine)
+    released = yield from _guard_released(chosen, disclosed, screened, request, engine)
+    failed = yield from _failure_notices(disclosed, released, engine)
 
     leaving = (*released.passages, *screened.notices, *released.notices, *failed)
     before = (*allowed.decisions, *screened.decisions)
-    hidden = pseudonymized(before, reported_ids(chosen, disclosed), setup.key)
+    hidden = pseudonymized(before, _reported_ids(chosen, disclosed), setup.key)
     return Disclosure(
         tuple(
             export_evidence(passage, policy.metadata.evidence) for passage in leaving
@@ -161,3 +173,156 @@ def attach(passages: Sequence[Passage], engine: Engine) -> Steps[None]:
     yield from attached(
         passages, setup.policy.rules, setup.state, setup.policy.disclosure
     )
+
+
+def _fetch_allowed(request: Request, engine: Engine) -> Steps[Fetched]:
+    """Search for what the principal may see; for more where too little was."""
+    section, candidates = engine.policy.access, _candidates(engine.policy)
+    if section is None and not engine.authorizes:
+        limit = request.limit and request.limit * candidates
+        passages = yield from search(request.query, limit=limit)
+        return Fetched(tuple(passages), wanted=request.limit)
+
+    def check(passages: Sequence[Passage]) -> Steps[Screened]:
+        return (yield from _check_access(passages, request, engine))
+
+    filters = None
+    if section is not None:
+        filters = access.filters(request.principal, section)
+    return (
+        yield from fetch(
+            request.query,
+            wanted=request.limit,
+            budget=(section or AccessSection()).budget,
+            screen=check,
+            filters=filters,
+            candidates=candidates,
+        )
+    )
+
+
+def _candidates(policy: Policy) -> int:
+    """Say how many times as many passages as are wanted the guards rank anew."""
+    by_age = policy.staleness and policy.staleness.recency_half_life_days
+    anew = by_age or (policy.relevance and policy.relevance.rerank)
+    return _RANKED if anew else 1
+
+
+def _check_access(
+    passages: Sequence[Passage], request: Request, engine: Engine
+) -> Steps[Screened]:
+    """Check what the principal may see, by the policy and the host's authorizer."""
+    return (
+        yield from access.check(
+            passages,
+            request.principal,
+            engine.policy.access,
+            authorize=engine.authorizes,
+        )
+    )
+
+
+def _failure_notices(
+    disclosed: Disclosed, released: Screened, engine: Engine
+) -> Steps[tuple[Passage, ...]]:
+    """
+    Return one notice, always the same, if the model failed and the policy wants it.
+
+    Where nothing leaves, the model is tried: else the notice would say that something
+    was found.
+    """
+    if not engine.policy.withheld.notice:
+        return ()
+    failed = any(each.reason in _OF_THE_MODEL for each in disclosed.redactions)
+    if not failed and not released.passages:
+        failed = yield from model_fails(engine.disclosure)
+    return (notice("model-failed", MODEL_FAILED),) if failed else ()
+
+
+def _guard_retrieved(
+    passages: Sequence[Passage], request: Request, engine: Engine
+) -> Steps[Screened]:
+    """Run the guards at retrieval, each on what the one before it let through."""
+    policy = engine.policy
+    retrieval = Retrieval(
+        request.query,
+        request.now,
+        "injection" in engine.options.judges,
+        policy.metadata.keys,
+        engine.limits,
+    )
+    screened = Screened(tuple(passages))
+    for guard in GUARDS:
+        section = guard.settings(policy)
+        if guard.stage == "retrieval" and section is not None:
+            result = yield from guard.load()(screened.passages, section, retrieval)
+            screened = screened.then(result)
+    return screened
+
+
+def _guard_released(
+    retrieved: Sequence[Passage],
+    disclosed: Disclosed,
+    screened: Screened,
+    request: Request,
+    engine: Engine,
+) -> Steps[Screened]:
+    """Run the guards on what is released; they decide by what the host stored."""
+    policy, released, facts = engine.policy, [], []
+    flags, audience = _flags(screened.decisions), _audience(request, engine)
+    names = _reported_ids(retrieved, disclosed)
+    for passage, redaction in zip(retrieved, disclosed.redactions, strict=True):
+        if redaction.passage is not None:
+            age = staleness.facts(passage, policy.staleness, now=request.now)
+            raised = _raised(redaction, flags, names)
+            released.append(stamped(redaction.passage, age | raised | audience))
+            facts.append(passage.metadata)
+    guarded = Screened(tuple(released))
+    for guard in GUARDS:
+        section = guard.settings(policy)
+        if guard.stage == "release" and section is not None:
+            result = yield from guard.load()(guarded.passages, section, facts)
+            guarded = guarded.then(result)
+    return guarded
+
+
+def _audience(request: Request, engine: Engine) -> dict[str, str]:
+    """Say for whom passages are released, where others would not get the same."""
+    policy = engine.policy
+    differs = policy.access is not None or any(rule.unless for rule in policy.rules)
+    if not (differs or engine.authorizes):
+        return {}
+    keys = engine.disclosure.state.shared_keys
+    return {"audience": keys.audience(request.principal)}
+
+
+def _flags(decisions: Sequence[Decision]) -> dict[str, list[str]]:
+    """Return the codes of what guards flagged and let through, by passage id."""
+    flags: dict[str, list[str]] = {}
+    for each in decisions:
+        if each.action == "flagged":
+            flags.setdefault(each.subject, []).append(f"{each.rule}:{each.reason}")
+    return flags
+
+
+def _raised(
+    redaction: Redaction, flags: Mapping[str, Sequence[str]], names: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the flags of a released passage, which may have an alias."""
+    codes = [
+        code
+        for identity, raised in flags.items()
+        if redaction.passage_id in {identity, names.get(identity)}
+        for code in raised
+    ]
+    return {"flagged": list(dict.fromkeys(codes))} if codes else {}
+
+
+def _reported_ids(passages: Sequence[Passage], disclosed: Disclosed) -> dict[str, str]:
+    """Return what each id is reported as; an alias wins where an id occurs twice."""
+    names: dict[str, str] = {}
+    for passage, redaction in zip(passages, disclosed.redactions, strict=True):
+        name = redaction.passage_id
+        if name != passage.id or passage.id not in names:
+            names[passage.id] = name
+    return names

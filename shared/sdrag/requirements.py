@@ -1,5 +1,5 @@
 """
-What a policy needs that was not passed or is not installed: refused at the start.
+What a policy needs of models and of the extra `local`: refused or loaded at the start.
 
 A model that a policy asks for and nobody passed is an error when an engine is made; at
 the first question it would be silence. Without the extra `local` there are no packaged
@@ -11,9 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from sdrag.embeddings import installed
+from sdrag.detectors.tagger import TaggerDetector
+from sdrag.disclosure.local import LocalLocator
+from sdrag.effects.runner import PortRunner, Ports
+from sdrag.effects.steps import replied, run
+from sdrag.embeddings import embed_texts, installed
 from sdrag.errors import MissingExtraError, UsageError
-from sdrag.judges import JudgeName, Judges
+from sdrag.options import JudgeName, Judges
 from sdrag.policy import (
     GUARDS,
     GroundingSection,
@@ -21,9 +25,12 @@ from sdrag.policy import (
     LinkageSection,
     Policy,
 )
+from sdrag.vocabulary import Constraint, Passage
 
-__all__ = ["check_local_highlighter", "check_requirements", "embeds"]
+__all__ = ["check_local_highlighter", "check_requirements", "embeds", "warm_up"]
 
+_TEXT = "The witness left at noon. The door was open."
+_CONSTRAINT = Constraint("warm-up", "Conceal how the door was opened")
 _COMPARED = ("retrieve", "disclose", "view", "bind")
 """The stages at which constraints are compared with passages."""
 
@@ -135,3 +142,23 @@ def _need_embeddings(
 def _by_meaning(section: LinkageSection) -> bool:
     resolution = section.resolution
     return not (resolution.meaning is False and resolution.terms is False)
+
+
+def warm_up() -> None:
+    """
+    Load MiniLM, the scorer and the tagger, which all wrappers of the process share.
+
+    An application calls it where it starts, so that its first question does not wait.
+    It takes seconds; call it on a thread to start at once.
+
+    Raises:
+        MissingExtraError: The extra `local` is not installed.
+        SdragError: A network cannot be loaded.
+    """
+    if not installed():
+        raise MissingExtraError("`warm_up`", "local")
+    embed_texts([_TEXT])
+    locator = LocalLocator(TaggerDetector())
+    passages = [Passage("warm-up", _TEXT, document_id="warm-up")]
+    for outcome in run(locator.locate(passages, [_CONSTRAINT]), PortRunner(Ports())):
+        replied(outcome)

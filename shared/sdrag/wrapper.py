@@ -8,30 +8,46 @@ requests that begin afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection, Iterator
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Required, TypedDict
+from typing import Any, Required, TypedDict, TypeVar
 
 from sdrag.detectors import Detector
+from sdrag.effects.prompts import Label
 from sdrag.effects.runner import Limits
-from sdrag.engine import Engine, Stage
-from sdrag.errors import UsageError, check_call, unknown_argument
+from sdrag.engine import Engine, Stage, without_text
+from sdrag.errors import (
+    SdragError,
+    UsageError,
+    check_call,
+    cut_off,
+    unknown_argument,
+)
 from sdrag.framework import Framework
-from sdrag.judges import Judges
-from sdrag.options import Audit, Authorizer, Options
+from sdrag.guardrails.notices import sources
+from sdrag.highlight.exchange import Asked, Highlighter, Settings
+from sdrag.highlight.highlighters import highlighter_named
+from sdrag.options import Audit, Authorizer, Judges, Options
 from sdrag.policy import Policy, PolicySource
+from sdrag.requirements import check_local_highlighter
 from sdrag.state import StateSource
+from sdrag.vocabulary import Passage
 
 __all__ = [
     "Arguments",
     "ReloadableWrapper",
     "Unpickled",
+    "asealed_stream",
+    "asked_of",
     "build_engine",
     "refuse_unknown",
     "replace_arguments",
+    "sealed_stream",
+    "settings_of",
 ]
 
+T = TypeVar("T")
 _OPTIONS = frozenset(item.name for item in fields(Options))
 
 
@@ -174,3 +190,93 @@ class ReloadableWrapper(Unpickled):
         return f"{type(self).__name__}(policy_hash={self.policy_hash!r})"
 
     __str__ = __repr__
+
+
+def sealed_stream(pieces: Iterator[T]) -> Iterator[T]:
+    """
+    Yield what is streamed.
+
+    Raises:
+        SdragError: It failed; the error holds no text.
+    """
+    while True:
+        fault: SdragError | None = None
+        try:
+            piece = next(pieces)
+        except StopIteration:
+            return
+        except Exception as error:  # noqa: BLE001 -- none leaves with text
+            fault = without_text(error)
+        if fault is not None:
+            raise cut_off(fault)
+        yield piece
+
+
+async def asealed_stream(pieces: AsyncIterator[T]) -> AsyncIterator[T]:
+    """Yield what is streamed without blocking the event loop; as `sealed_stream`."""
+    while True:
+        fault: SdragError | None = None
+        try:
+            piece = await anext(pieces)
+        except StopAsyncIteration:
+            return
+        except Exception as error:  # noqa: BLE001 -- none leaves with text
+            fault = without_text(error)
+        if fault is not None:
+            raise cut_off(fault)
+        yield piece
+
+
+def settings_of(
+    policy: Policy,
+    highlighter: Highlighter | str | None,
+    *,
+    has_model: bool,
+    limits: Limits | None = None,
+) -> Settings:
+    """
+    Read the arguments of an adapter.
+
+    Args:
+        policy: Its `highlight` section and its placeholders are used.
+        highlighter: A highlighter, the name of one of the package's, or nothing:
+            `structured` with a model, `local` without.
+        has_model: Whether a model was passed.
+        limits: The bounds of the texts that are read.
+
+    Raises:
+        UsageError: The highlighter needs a model and there is none.
+        MissingExtraError: The local one needs the extra `local`.
+    """
+    chosen = highlighter or ("structured" if has_model else "local")
+    if chosen == "local":
+        check_local_highlighter()
+    if isinstance(chosen, str):
+        if chosen != "local" and not has_model:
+            raise UsageError(f"The highlighter {chosen!r} needs `llm=`.")
+        chosen = highlighter_named(chosen)
+    return Settings(
+        chosen,
+        policy.highlight,
+        has_model=has_model,
+        withheld=policy.disclosure.marks,
+        limits=limits or Limits(),
+    )
+
+
+def asked_of(
+    question: str, passages: tuple[Passage, ...], policy: Policy, *, redacted: bool
+) -> Asked:
+    """
+    Label what is asked.
+
+    Args:
+        question: The asker's words.
+        passages: The host's ranking, best first; notices among them are left out.
+        policy: Where it has constraints, passages are sensitive until redacted.
+        redacted: The host says that the passages went through disclosure control.
+    """
+    is_clean = redacted or not policy.constraints
+    return Asked(
+        question, sources(passages), Label.NONE if is_clean else Label.SENSITIVE
+    )

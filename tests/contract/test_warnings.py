@@ -19,7 +19,7 @@ import sdrag.embeddings
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.runner import Limits
 from sdrag.errors import MissingExtraError
-from sdrag.reasons import REASONS
+from sdrag.privacy.reasons import REASONS
 from sdrag.vocabulary import Passage
 
 from ..support.doubles import (

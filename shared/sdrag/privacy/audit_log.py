@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from sdrag.errors import UsageError
 from sdrag.privacy.audit import AuditEvent
-from sdrag.reasons import REASONS
+from sdrag.privacy.reasons import REASONS
 
 __all__ = ["AuditLog", "event_schema", "read_log"]
 

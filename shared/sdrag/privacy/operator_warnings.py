@@ -15,7 +15,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from sdrag.privacy.audit import AuditEvent
-from sdrag.reasons import WARNED, explain
+from sdrag.privacy.reasons import WARNED, explain
 from sdrag.vocabulary import Constraint, Passage
 
 _logger = logging.getLogger("sdrag")

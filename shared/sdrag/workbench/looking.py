@@ -27,7 +27,7 @@ from sdrag.linkage.graph import LEVELS, documents_of
 from sdrag.linkage.plan import Plan
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy, binds
-from sdrag.reasons import explain as explain_reason
+from sdrag.privacy.reasons import explain as explain_reason
 from sdrag.reports.linkage_graph import Drawing, laid_out
 from sdrag.reports.preview_report import Preview, render_preview
 from sdrag.testing import verbatim

@@ -13,30 +13,20 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-__all__ = ["GROUPS", "REASONS", "WARNED", "Reason", "explain"]
-
 
 class Reason(NamedTuple):
-    """
-    What a code says.
-
-    Args:
-        happened: What happened, in one sentence.
-        mend: What to do about it, in one or two.
-    """
+    """What happened, and what to do about it, in a sentence or two each."""
 
     happened: str
     mend: str
+    warn: bool = False
 
 
 _TABLES: dict[str, Any] = tomllib.loads(
-    files("sdrag").joinpath("reasons.toml").read_text(encoding="utf-8")
+    files("sdrag.privacy").joinpath("reasons.toml").read_text(encoding="utf-8")
 )
 GROUPS: Mapping[str, Mapping[str, Reason]] = {
-    title: {
-        code: Reason(entry["happened"], entry["mend"])
-        for code, entry in _TABLES[name].items()
-    }
+    title: {code: Reason(**entry) for code, entry in _TABLES[name].items()}
     for name, title in _TABLES["titles"].items()
 }
 """The codes, by what they are about."""
@@ -46,12 +36,7 @@ REASONS: Mapping[str, Reason] = {
 }
 """Every code that a `Decision` can carry."""
 
-WARNED = frozenset(
-    code
-    for name in _TABLES["titles"]
-    for code, entry in _TABLES[name].items()
-    if entry.get("warn", False)
-)
+WARNED = frozenset(code for code, reason in REASONS.items() if reason.warn)
 """Codes for which somebody has to change something: wrappers warn of them."""
 
 
@@ -59,7 +44,7 @@ def explain(code: str) -> Reason | None:
     """
     Return what a code says.
 
-    An order that was found in metadata or in disguise has that before its code, as in
-    `metadata:base64:override`.
+    Instructions that were read in metadata or in disguise have that before their code,
+    as in `metadata:base64:override`.
     """
     return REASONS.get(code) or REASONS.get(code.rpartition(":")[2])
