@@ -9,14 +9,6 @@ from time import process_time
 import pytest
 
 from sdrag.detectors.local import mentions
-from sdrag.detectors.local.check_digits import (
-    base58_holds,
-    finnish_holds,
-    holds,
-    iban_holds,
-    permit_holds,
-    spanish_holds,
-)
 
 # Cases with the expected span in double brackets, and the types that it may have.
 KINDS = {
@@ -286,59 +278,6 @@ def test_a_person_named_once_is_found_again(word: str) -> None:
 
     assert text.index(word, 18) in found
     assert text.rindex(word) not in found
-
-
-@pytest.mark.parametrize(
-    ("scheme", "right"),
-    [
-        ("aadhaar", "2345 6789 0124"),
-        ("abn", "51 824 753 556"),
-        ("acn", "004 085 616"),
-        ("bsn", "111222333"),
-        ("cpf", "529.982.247-25"),
-        ("kimlik", "10000000146"),
-        ("medicare", "2123 45670 1"),
-        ("nhs", "943 476 5919"),
-        ("npi", "1234567893"),
-        ("oib", "12345678903"),
-        ("personnummer", "19811218-9876"),
-        ("pesel", "44051401359"),
-        ("routing", "021000021"),
-        ("sin", "046 454 286"),
-        ("steuer", "47 036 892 816"),
-        ("tfn", "123 456 782"),
-    ],
-)
-def test_check_digits_of_schemes(scheme: str, right: str) -> None:
-    """A published example holds, and one with another figure does not."""
-    place = [i for i, c in enumerate(right) if c.isdecimal()][4]
-    wrong = right[:place] + str((int(right[place]) + 1) % 10) + right[place + 1 :]
-
-    assert holds(scheme, right)
-    assert not holds(scheme, wrong)
-    assert not holds("unheard-of", right)
-
-
-@pytest.mark.parametrize(
-    ("check", "right", "wrong"),
-    [
-        (spanish_holds, "12345678Z", "12345678A"),
-        (spanish_holds, "x-1234567-l", "y-1234567-l"),
-        (finnish_holds, "131052-308T", "131052-308U"),
-        (permit_holds, "S1234567D", "S1234567E"),
-        (iban_holds, "de89 3704 0044 0532 0130 00", "de88 3704 0044 0532 0130 00"),
-        (
-            base58_holds,
-            "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
-            "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb",
-        ),
-        (base58_holds, "1BoatSLRHtKNngkdXEeobR76b53LETtpyT", "T" * 34),
-    ],
-)
-def test_check_characters(check, right: str, wrong: str) -> None:
-    """Letters that complete a number are checked in any case."""
-    assert check(right)
-    assert not check(wrong)
 
 
 @pytest.mark.parametrize(

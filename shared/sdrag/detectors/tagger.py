@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
-from sdrag.detectors.local.lexicon import ACRONYMS
-from sdrag.detectors.local.tables import common_words
+from sdrag.detectors.local.tables import ACRONYMS, common_words
 from sdrag.effects.steps import Outcome, Steps, replied, try_each
 from sdrag.embeddings import has_network
 from sdrag.embeddings.windows import Window, check_finite, read_words

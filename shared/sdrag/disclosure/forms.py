@@ -21,8 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from sdrag.detectors.local.lexicon import listed
-from sdrag.detectors.local.tables import common_words
+from sdrag.detectors.local.tables import common_words, listed
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.cut import any_of
 from sdrag.state.keys import DocumentKeys

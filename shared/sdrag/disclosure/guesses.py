@@ -20,11 +20,11 @@ from itertools import pairwise
 
 from sdrag.detectors.language import find_language
 from sdrag.detectors.local import LocalDetector
-from sdrag.detectors.local.lexicon import listed
 from sdrag.detectors.local.tables import (
     common_words,
     countries,
     first_names,
+    listed,
     peoples,
     surnames,
 )

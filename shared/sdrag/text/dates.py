@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sdrag.text.folding import fold_text
 
-__all__ = ["MONTHS", "Date", "month_first", "read_date"]
+__all__ = ["CARDINALS", "MONTHS", "ORDINALS", "Date", "month_first", "read_date"]
 
 _NAMES_OF_MONTHS = """january jan|february feb|march mar|april apr|may|june jun|july jul
 |august aug|september sept sep|october oct|november nov|december dec"""
@@ -36,19 +36,24 @@ _MOST_DAYS = 31
 
 _UNITS = "one two three four five six seven eight nine ten eleven twelve thirteen"
 _UNITS += " fourteen fifteen sixteen seventeen eighteen nineteen"
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh"
-_ORDINALS += " twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_VALUES = {
+_FIRST = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+)
+_FIRST += " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth"
+_FIRST += " nineteenth"
+CARDINALS = {
     **{word: n for n, word in enumerate(_UNITS.split(), start=1)},
-    **{word: n for n, word in enumerate(f"{_ORDINALS} nineteenth".split(), start=1)},
-    **{word: n for n, word in enumerate(_TENS.split(), start=2) for n in (n * 10,)},
+    **dict(zip(_TENS.split(), range(20, 100, 10), strict=True)),
+}
+"""The number of each word from one to nineteen, and of the tens."""
+ORDINALS = {
+    **{word: n for n, word in enumerate(_FIRST.split(), start=1)},
     "twentieth": 20,
     "thirtieth": 30,
-    "oh": 0,
-    "hundred": 100,
-    "thousand": 1000,
 }
+"""The number of each word from first to twentieth, and of thirtieth."""
+_VALUES = CARDINALS | ORDINALS | {"oh": 0, "hundred": 100, "thousand": 1000}
 _SPELLED = "|".join(sorted(_VALUES, key=len, reverse=True))
 _NUMBER = re.compile(rf"\b(?:{_SPELLED})(?:(?:[ -]| and )(?:{_SPELLED}))*\b")
 

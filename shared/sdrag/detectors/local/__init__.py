@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sdrag.detectors.local.shorter_forms import later_forms
+from sdrag.detectors.local.shorter_forms import later_forms as later_forms
 from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.vocabulary import Mention
-
-__all__ = ["LocalDetector", "later_forms", "mentions"]
 
 
 def mentions(text: str) -> tuple[Mention, ...]:

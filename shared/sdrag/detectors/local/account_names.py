@@ -15,12 +15,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.lexicon import cased, listed
 from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tables import word_set
+from sdrag.detectors.local.tables import cased, listed, word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens
-
-__all__ = ["account_names", "embedded_names"]
 
 # Behind a mark, with a mark between its letters, or in humps.
 _PART = re.compile(
@@ -66,7 +63,7 @@ def embedded_names(text: str) -> Iterator[Candidate]:
 
 def names_somebody(value: str, *, alone: bool) -> bool:
     """
-    Say whether the words of a value are somebody's name.
+    Return True if the words of a value are somebody's name.
 
     Args:
         value: A local part, a handle, a slug, a file.
@@ -77,7 +74,7 @@ def names_somebody(value: str, *, alone: bool) -> bool:
 
 
 def _names(words: list[str]) -> bool:
-    """Say whether a given name and a surname are side by side, in any order."""
+    """Return True if a given name and a surname are side by side, in any order."""
     for word, other in pairwise(words):
         if is_common(word) and is_common(other):
             continue
@@ -88,7 +85,7 @@ def _names(words: list[str]) -> bool:
 
 
 def _run_together(word: str, *, everyday: bool) -> bool:
-    """Say whether a word is a given name and a surname: jonathanmeyers."""
+    """Return True if a word is a given name and a surname: jonathanmeyers."""
     if not 2 * _LEAST < len(word) < _LONGEST or is_common(word):
         return False
     return any(
@@ -99,7 +96,7 @@ def _run_together(word: str, *, everyday: bool) -> bool:
 
 
 def _is_owner(words: list[str]) -> bool:
-    """Say whether words name somebody where an account's owner is named."""
+    """Return True if words name somebody where an account's owner is named."""
     letters = [word for word in words if len(word) > 1]
     if all(word.lower() in _ROLES for word in letters):
         return False

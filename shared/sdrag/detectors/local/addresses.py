@@ -15,20 +15,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.lexicon import (
+from sdrag.detectors.local.runs import is_common
+from sdrag.detectors.local.tables import (
     ACRONYMS,
     FUNCTION_WORDS,
     MONTHS,
     STREET_HEADS,
     WEEKDAYS,
     listed,
+    places,
+    surnames,
+    word_set,
 )
-from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tables import places, surnames, word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens
-
-__all__ = ["addresses", "laid_out"]
-
 
 _UNITS = listed("apt apartment suite unit flat room box floor psc apo fpo dpo hse blk")
 _ROOMS = listed("""
@@ -91,7 +90,7 @@ def addresses(tokens: Tokens) -> Iterator[Candidate]:
 
 
 def _places(words: list[str]) -> bool:
-    """Say whether words tell a place, and not only a room of it."""
+    """Return True if words tell a place, and not only a room of it."""
     if not any(word[0].isdigit() for word in words):
         return False
     return any(word[0].isalpha() and word.lower() not in _ROOMS for word in words)
@@ -170,7 +169,7 @@ def _candidates(tokens: Tokens) -> list[int]:
 
 
 def _kernel(tokens: Tokens, index: int) -> bool:
-    """Say whether the token is one that only an address has there."""
+    """Return True if the token is one that only an address has there."""
     words = tokens.words
     word = words[index]
     lower = word.lower()
@@ -193,7 +192,7 @@ def _numbered_before(words: list[str], index: int) -> bool:
 
 
 def _house_number(tokens: Tokens, index: int) -> bool:
-    """Say whether capitalised words and a number lead to the token: 12 Canal Street."""
+    """Return True if capitals and a number lead to the token: 12 Canal Street."""
     words = tokens.words
     for position in range(index - 1, max(-1, index - 6), -1):
         word = words[position]
@@ -240,7 +239,7 @@ def _grown(tokens: Tokens, index: int, step: int, done: int) -> int:
 
 def _is_heading(tokens: Tokens, index: int, edge: int) -> bool:
     """
-    Say whether a token is of a line that is a label and of no address.
+    Return True if a token is of a line that is a label and of no address.
 
     Above, this needs a line that begins with its own number: streets are wrapped too.
     """
@@ -259,7 +258,7 @@ def _is_heading(tokens: Tokens, index: int, edge: int) -> bool:
 
 
 def _tells_place(word: str) -> bool:
-    """Say whether a word may be of an address; towns are surnames too."""
+    """Return True if a word may be of an address; towns are surnames too."""
     listed_name = word in places() or word in surnames()
     named = word[0].isupper() and (listed_name or not is_common(word))
     named = named and word.lower() not in _ROOMS
@@ -267,7 +266,7 @@ def _tells_place(word: str) -> bool:
 
 
 def _goes_on(tokens: Tokens, index: int, step: int) -> bool:
-    """Say whether an address may go on over a word that begins small."""
+    """Return True if an address may go on over a word that begins small."""
     word = tokens.words[index]
     if word.lower() in _SMALL or (step > 0 and len(word) == 1):
         return True
@@ -283,7 +282,7 @@ def _street_left(tokens: Tokens, index: int) -> bool:
 
 
 def _ends(tokens: Tokens, index: int, gap: str) -> bool:
-    """Say whether a sentence ends in the gap behind the token."""
+    """Return True if a sentence ends in the gap behind the token."""
     word = tokens.words[index]
     if gap.count("\n") > 1 and not _CODED_LINE.match(
         tokens.text, tokens.starts[index + 1]

@@ -23,8 +23,6 @@ from sdrag.detectors.local.fields import (
 )
 from sdrag.detectors.local.tokens import Candidate
 
-__all__ = ["column_labels", "column_values"]
-
 _MAY_HEAD = re.compile(
     r"^[ \t|>]*\"?[^\W\d][\w ./'()-]{0,40}?\"?[ ]?(?:[\t;|,]|[ ]{2})[^\n.!?]{0,400}$",
     re.MULTILINE,

@@ -4,25 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sdrag.detectors.local import lexicon, tables
+from sdrag.detectors.local import tables
 from sdrag.detectors.local.name_features import TypeGuess
 from sdrag.detectors.local.runs import Run, is_common
-
-__all__ = [
-    "acting",
-    "against",
-    "alias",
-    "firm",
-    "gloss",
-    "introduced",
-    "known_place",
-    "paired",
-    "placed",
-    "several",
-    "speaking",
-    "titled",
-]
-
 
 _NAME_CUE = re.compile(
     r"\b(?:name(?: is|:)|named|called|I am|I'm|this is|signed|regards,?|sincerely,?"
@@ -58,7 +42,7 @@ _FIRM_CUE = re.compile(
     re.IGNORECASE,
 )
 # The words that the cue ends in: looked up before the pattern is asked.
-_FIRM_ENDS = lexicon.listed(
+_FIRM_ENDS = tables.listed(
     "for at with by of joined founded employer became support the called"
 )
 _FIRM_AFTER = re.compile(
@@ -92,11 +76,11 @@ _PERSON_AFTER = re.compile(
 )
 
 
-_ALIAS_ENDS = lexicon.listed(
+_ALIAS_ENDS = tables.listed(
     "name names nickname nicknames nick alias as dubbed himself herself him her called"
     " calls call is was the"
 )
-_PLACE_ENDS = lexicon.listed(
+_PLACE_ENDS = tables.listed(
     "in at near into toward towards outside around via leaving visiting reached left"
     " location city of the northern southern eastern western central from to"
 )
@@ -114,10 +98,7 @@ def gloss(run: Run) -> TypeGuess:
     if not (run.before(1) == "(" and run.after(1) == ")" and run.start):
         return None
     before = run.tokens.words[max(0, run.start - 4) : run.start]
-    if (
-        before[-1] not in lexicon.GENERIC
-        and before[-1] not in lexicon.ORGANISATION_HEADS
-    ):
+    if before[-1] not in tables.GENERIC and before[-1] not in tables.ORGANISATION_HEADS:
         return ("TERM", 0.45) if before[-1].islower() else None
     named = any(word[0].isupper() and not is_common(word) for word in before)
     return "ORGANIZATION", 0.6 if named or len(before) > 2 else 0.45
@@ -138,7 +119,7 @@ def known_place(run: Run) -> TypeGuess:
         return "LOCATION", 0.5 if common else 0.75
     words = run.words
     if len(words) > 1 and (
-        words[-1] in lexicon.PLACE_HEADS or words[0] in lexicon.PLACE_HEADS
+        words[-1] in tables.PLACE_HEADS or words[0] in tables.PLACE_HEADS
     ):
         return "LOCATION", 0.65 if run.unusual else 0.5
     return None
@@ -147,7 +128,7 @@ def known_place(run: Run) -> TypeGuess:
 def introduced(run: Run) -> TypeGuess:
     """A word in front that introduces a person."""
     named = run.unusual or run.words[0] in tables.first_names()
-    named = named and not lexicon.TITLES.issuperset(run.words)
+    named = named and not tables.TITLES.issuperset(run.words)
     return ("PERSON", 0.8) if named and _NAME_CUE.search(run.before(24)) else None
 
 
@@ -175,9 +156,9 @@ def paired(run: Run) -> TypeGuess:
     word = run.surface
     before, after = run.before(24), run.after(24)
     joined = _GIVEN_BEFORE.search(before) or _GIVEN_AFTER.match(after)
-    if joined and joined[1] in tables.first_names() and joined[1] not in lexicon.MONTHS:
+    if joined and joined[1] in tables.first_names() and joined[1] not in tables.MONTHS:
         return "PERSON", 0.5
-    if word not in tables.surnames() or word in lexicon.GENERIC:
+    if word not in tables.surnames() or word in tables.GENERIC:
         return None
     if _OTHER_BEFORE.search(run.before(24)) or _OTHER_AFTER.match(run.after(12)):
         return "PERSON", 0.5
@@ -218,12 +199,12 @@ def several(run: Run) -> TypeGuess:
     """Several capitalised words within a sentence name something."""
     words = run.words
     if len(words) > 1 and not run.tokens.opens_sentence(run.start):
-        telling = [w for w in words if w not in lexicon.GENERIC and w[0].isupper()]
+        telling = [w for w in words if w not in tables.GENERIC and w[0].isupper()]
         if len(telling) > 1 and _WORK_CUE.search(run.before(24)):
             return "ORGANIZATION", 0.5
         if words[-1] in tables.surnames() and len(telling) == len(words):
             return "PERSON", 0.5
-        headline = any(w.lower() in lexicon.FUNCTION_WORDS for w in telling)
+        headline = any(w.lower() in tables.FUNCTION_WORDS for w in telling)
         if len(telling) > _FEW and not headline:
             return "ORGANIZATION", 0.5
     return None

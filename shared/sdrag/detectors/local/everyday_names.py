@@ -15,12 +15,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.lexicon import FUNCTION_WORDS, GENERIC, MONTHS, TITLES, cased
 from sdrag.detectors.local.runs import is_common
+from sdrag.detectors.local.tables import FUNCTION_WORDS, GENERIC, MONTHS, TITLES, cased
 from sdrag.detectors.local.tokens import Candidate, Tokens
-
-__all__ = ["everyday_names", "names_on_lines"]
-
 
 _TOLD = re.compile(
     r"\b(?:names?(?: is|:|'s| was)|named|call(?:s|ed)? (?:me|her|him|herself|himself)"
@@ -87,7 +84,7 @@ def _ambiguous() -> frozenset[str]:
 
 
 def _everyday(name: str) -> bool:
-    """Say whether the given name is a month or a word of everyday, not of grammar."""
+    """Return True if the given name is a month or an everyday word."""
     if name in MONTHS or name in _MODALS:
         return True
     rank = tables.common_words().get(name.lower(), 0)
@@ -128,7 +125,7 @@ def _surname(tokens: Tokens, index: int, *, sure: bool) -> int | None:
 
 
 def _paired(text: str, end: int) -> bool:
-    """Say whether another given name follows: May and John."""
+    """Return True if another given name follows: May and John."""
     match = _PAIR.match(text, end)
     other = (match[1] or match[2]) if match else ""
     return other in tables.first_names() and other not in MONTHS
@@ -185,7 +182,7 @@ def names_on_lines(text: str) -> Iterator[Candidate]:
 
 
 def _is_full(names: str) -> bool:
-    """Say whether words are a given name and a surname, or the other way round."""
+    """Return True if words are a given name and a surname, or the other way round."""
     if not all(word[0].isupper() for word in names.split()):
         return False
     words = [word.strip(".,").capitalize() for word in names.split()]

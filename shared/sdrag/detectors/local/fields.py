@@ -17,31 +17,19 @@ from typing import NamedTuple
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.internet import is_code
-from sdrag.detectors.local.lexicon import (
+from sdrag.detectors.local.runs import is_common
+from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     MONTHS,
     NATIONALITIES,
     PARTICLES,
     TITLES,
     WEEKDAYS,
+    word_set,
+    word_types,
 )
-from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tables import word_set, word_types
 from sdrag.detectors.local.tokens import Candidate, Tokens
 from sdrag.text.sentences import line_after, line_before
-
-__all__ = [
-    "AS_SPELLED",
-    "GUESSED",
-    "LABEL",
-    "Field",
-    "field_values",
-    "fields",
-    "type_of_label",
-    "typed_value",
-    "unlabelled",
-    "words_of_label",
-]
 
 
 class Field(NamedTuple):
@@ -143,7 +131,7 @@ def fields(tokens: Tokens) -> list[Field]:
 
 
 def _is_parted(text: str, start: int, after: re.Match[str]) -> bool:
-    """Say whether a mark that is no colon parts a label from a value here."""
+    """Return True if a mark that is no colon parts a label from a value here."""
     mark = after.group().strip(" *_`\"')]")
     if mark == ">":
         return text[start - 1 : start] == "<"
@@ -307,7 +295,7 @@ _NO_NAME = word_set("empty_values") | FUNCTION_WORDS - {"will", "may"}
 
 
 def _spelled(words: Sequence[str], value: str) -> bool:
-    """Say whether each word has a capital, and one of them is a name."""
+    """Return True if each word has a capital, and one of them is a name."""
     known = [w for w in words if _is_name(w.rstrip("."))]
     if value.islower():
         return len(known) == len(words)

@@ -9,41 +9,19 @@ asked: it would find only valid ones.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.check_digits import (
-    iban_holds,
-    is_network_address,
-    luhn_holds,
-)
-from sdrag.detectors.local.lexicon import ACRONYMS, UNITS, cased
-from sdrag.detectors.local.tables import word_set
-from sdrag.detectors.local.tokens import Candidate, Tokens, cued
+from sdrag.detectors.local.tables import ACRONYMS, UNITS, cased, word_set
+from sdrag.detectors.local.tokens import Candidate, Tokens, matches
 
-__all__ = ["identifiers", "phones"]
-
-
-_IBAN = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
 _CARD = re.compile(
     r"(?<![\w.])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}(?![\w])"
     r"|(?<![\w.])3\d{3}[ -]?\d{6}[ -]?\d{5}(?!\w)"
 )
 # Any grouping, where the check digit holds.
 _GROUPED_CARD = re.compile(r"(?<![\w.])\d(?:[ -]?\d){15,18}(?!\w)")
-_COORDINATES = re.compile(
-    r"(?<![\w.])-?\d{1,3}\.\d{3,8}(?:\s?[NS])?,\s?-?\d{1,3}\.\d{3,8}(?:\s?[EW])?"
-    r"|\d{1,3}[\u00b0-]\s?\d{1,2}(?:\.\d{1,4})?['\u2032]?(?:\s?\d{1,2}(?:\.\d{1,3})?"
-    r"[\"\u2033])?\s?[NSEW]\b"
-)
-_DEGREES = r"-?\d{1,3}(?:\.\d{1,8}\u00b0?|\u00b0)"
-_PLACED = re.compile(
-    rf"(?<![\w.-]){_DEGREES}\s?[NS],?\s{{1,2}}{_DEGREES}\s?[EW]\b"
-    rf"|\b[NS]\s?{_DEGREES},?\s{{1,2}}[EW]\s?{_DEGREES}(?!\w)"
-    rf"|(?:(?<=\b[Ll]at[ :=])|(?<=\b[Ll]on[ :=])|(?<=\b[Ll]ng[ :=])|(?<=itude[ :=]))"
-    rf"\s?{_DEGREES}(?!\w)"
-)
-"""Degrees with their directions; what is shorter may be a size or a room."""
 _SEVERAL = re.compile(r"\d(?:[ ().-]{0,3}\d){6}")
 _PHONE = re.compile(
     r"(?<![\w.,/:$\u20ac\u00a3-])(?:\+|\(\+?|00)?\d(?:[ ().-]{0,2}\d){6,14}"
@@ -58,17 +36,12 @@ def identifiers(tokens: Tokens) -> Iterator[Candidate]:
     """Yield identifiers; the same characters may be found as several types."""
     text = tokens.text
     spoken = done = 0
-    for match in _PLACED.finditer(text):
-        yield Candidate(*match.span(), "COORDINATES", 1.0, "pattern")
     for index in tokens.numbers:
         position = tokens.starts[index]
-        if text[position - 2 : position].isupper():
-            yield from _iban(text, position - 2)
         if position >= spoken and _SEVERAL.match(text, position):
             for found in _long(text, position):
                 spoken = max(spoken, found.end)
                 yield found
-        yield from _placed(text, position)
         if position >= done:
             done, code = _chunk(text, position, done)
             if code:
@@ -78,13 +51,11 @@ def identifiers(tokens: Tokens) -> Iterator[Candidate]:
 def _long(text: str, position: int) -> Iterator[Candidate]:
     """Yield what has many digits: cards, telephones."""
     card = _CARD.match(text, position)
-    if card:
-        sure = luhn_holds(card.group())
-        yield Candidate(*card.span(), "CREDIT_CARD", 1.0 if sure else 0.85, "digits")
-    else:
+    if card is None:
         card = _GROUPED_CARD.match(text, position)
-        if card and luhn_holds(card.group()):
-            yield Candidate(*card.span(), "CREDIT_CARD", 0.9, "check-digits")
+        card = card if card and _luhn_holds(card.group()) else None
+    if card:
+        yield Candidate(*card.span(), "CREDIT_CARD", 0.9, "digits")
     start = position
     while start and position - start < 2 and text[start - 1] in "+(":
         start -= 1
@@ -100,6 +71,13 @@ def _long(text: str, position: int) -> Iterator[Candidate]:
             yield Candidate(*phone.span(), "PHONE_NUMBER", least, "digits")
 
 
+def _luhn_holds(number: str) -> bool:
+    """Return True if the last digit is right (ISO/IEC 7812-1)."""
+    digits = [int(digit) for digit in reversed(number) if digit.isdecimal()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]
+    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+
+
 _COUNTED = word_set("counted_things")
 _KEY = re.compile(
     r"(?:[^\W\d_]|_(?=[^\W_])){1,40}(?=(?: (?i:at|is|was|no|nr|number))?"
@@ -111,27 +89,13 @@ _REACH = 48
 
 
 def _counted(text: str, start: int, end: int) -> bool:
-    """Say whether the word in front or the unit behind tells that it is no phone."""
+    """Return True if the word in front or the unit behind tells that it is no phone."""
     unit = _UNIT.match(text, end)
     if unit and (unit[1] in UNITS or unit[1] in _COUNTED):
         return True
     key = _KEY.search(text, max(0, start - _REACH), start)
     words = _KEY_WORD.findall(key.group()) if key else []
     return any(word.lower() in _COUNTED for word in words[-2:])
-
-
-def _iban(text: str, position: int) -> Iterator[Candidate]:
-    match = _IBAN.match(text, position)
-    if match and iban_holds(match.group()):
-        yield Candidate(*match.span(), "IBAN_CODE", 1.0, "check-digits")
-
-
-def _placed(text: str, position: int) -> Iterator[Candidate]:
-    """Yield coordinates, with their sign."""
-    start = position - 1 if position and text[position - 1] == "-" else position
-    match = _COORDINATES.match(text, start) or _COORDINATES.match(text, position)
-    if match:
-        yield Candidate(*match.span(), "COORDINATES", 1.0, "pattern")
 
 
 _DATED = re.compile(
@@ -198,7 +162,7 @@ def _code(value: str) -> tuple[str, float, str] | None:
 
 
 def _is_file(value: str) -> bool:
-    """Say whether it is a file or a URL of plain words, with a page or a year."""
+    """Return True if it is a file or a URL of plain words, with a page or a year."""
     match = _FILE.fullmatch(value)
     if match is None:
         return False
@@ -207,29 +171,99 @@ def _is_file(value: str) -> bool:
     return len(small) <= 2 and all(int(figure) < 100 for figure in small)
 
 
-_PHONE_CUES = cased(word_set("phone_cues"))
-_CUED_PHONE = re.compile(
-    r"(?: (?i:numbers?|no|nr|me|us|him|her|at|on|is)){0,4}[.:]{0,2} ?"
-    r"(?P<value>\(?\+?\(?\d(?:[ ()./-]{0,3}\d){5,14}"
-    r"(?:,? ?(?i:x|ext\.?|extension) ?\d{1,6})?)(?![\w/]|[.,]\d)"
+_HEX = "[0-9A-Fa-f]"
+_IPV6 = re.compile(
+    rf"(?<![\w:.])(?:{_HEX}{{1,4}})?(?::{_HEX}{{0,4}}){{2,8}}(?:(?:\.\d{{1,3}}){{3}})?"
+    rf"(?:%[A-Za-z0-9]{{1,16}})?(?:/\d{{1,3}})?(?!\w)"
 )
-_DATE_LIKE = re.compile(
-    r"(?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./-]\d{1,2}[./-]\d{1,2}).*", re.DOTALL
+_ADDRESS_CUE = re.compile(
+    r"(?i)\b(?:ip|ipv6|address|host|listen\w*|bind|bound|on|to)\b.{0,6}$"
 )
-_WORDED = re.compile(
-    r"(?<![\w.-])\+?1?[ .-]?\(?8(?:00|33|44|55|66|77|88)\)?[ .-]"
-    r"(?:\d{1,3}[ -])?[A-Z]{3,9}(?:-(?:[A-Z]{2,5}|\d{1,4}))?(?!\w)"
-)
-_FREE_CALL = ("800", "833", "844", "855", "866", "877", "888")
+_ZEROS = re.compile(r"(?<=[.:])0+(?=\d{1,2}(?:\.|$))")
 
 
-def phones(tokens: Tokens) -> Iterator[Candidate]:
-    """Yield telephone numbers."""
-    for match in cued(_CUED_PHONE, tokens, _PHONE_CUES):
-        if not _DATE_LIKE.fullmatch(match["value"]):
-            yield Candidate(*match.span("value"), "PHONE_NUMBER", 0.85, "cue")
-    for index in tokens.indices(_FREE_CALL):
-        start = max(0, tokens.starts[index] - 4)
-        worded = _WORDED.search(tokens.text, start, tokens.ends[index] + 24)
-        if worded:
-            yield Candidate(*worded.span(), "PHONE_NUMBER", 0.85, "worded")
+def find_ipv6(text: str, anchors: list[int]) -> Iterator[Candidate]:
+    """Yield IPv6 addresses, with their zone and the length of their network."""
+    for match in matches(_IPV6, text, anchors):
+        start, end = match.span()
+        value = match.group()
+        if value.endswith(":") and not value.endswith("::"):
+            value, end = value[:-1], end - 1
+        if not is_network_address(_ZEROS.sub("", value)):
+            continue
+        # Names in programs have colons too: a::b.
+        cue = any(c.isdigit() for c in value) or _ADDRESS_CUE.search(
+            text, max(0, start - 24), start
+        )
+        yield Candidate(start, end, "IP_ADDRESS", 1.0 if cue else 0.4, "address")
+
+
+def is_network_address(value: str) -> bool:
+    """Return True for an address of a machine or a network, with or without a port."""
+    if "." not in value and value.count(":") < 2:
+        return False
+    bare = value.partition("/")[0]
+    if "." in bare and ":" not in bare.partition(".")[0]:
+        bare = bare.partition(":")[0]
+    try:
+        ipaddress.ip_address(bare)
+    except ValueError:
+        return False
+    return True
+
+
+_CUES = cased(word_set("number_cues"))
+_CUE = re.compile(
+    r"(?: (?:number|no|code|was|is|of|are))?[.:#,]? ?#?(?=[A-Z]{0,3}[-/]?\d)"
+)
+_VALUE = re.compile(r"[\w][\w./:-]{0,40}")
+_DIGITED = re.compile(r"(?<![\w./:-])[A-Z]{0,4}\d[\w./:-]{3,40}")
+_TELLING = 4
+_JOIN = re.compile(r"(?:, and | and |, |/| or )(?=\d)")
+_LEGAL = re.compile(
+    r"\b(?:Protocol|Laws?|Articles?|Acts?|Rules?|Decree|Regulation|Section|Directive|Recital"
+    r"|Paragraph|Order|Resolution) (?:\()?$"
+)
+_ZIP_CUE = re.compile(r"(?i:zip|postcode)|(?<=ostal )code")
+
+
+def numbered(tokens: Tokens) -> Iterator[Candidate]:
+    """Yield numbers identified by the word before them, and their look-alikes."""
+    text = tokens.text
+    cued = list(_cued(tokens))
+    yield from cued
+    shapes = {
+        _shape(text[candidate.start : candidate.end])
+        for candidate in cued
+        if candidate.type == "CODE"
+    }
+    shapes = {shape for shape in shapes if shape.count("9") > _TELLING}
+    if shapes:
+        for match in _DIGITED.finditer(text):
+            value = match.group().rstrip(".:-/")
+            if _shape(value) in shapes:
+                end = match.start() + len(value)
+                yield Candidate(match.start(), end, "CODE", 0.9, "shape")
+
+
+def _shape(value: str) -> str:
+    return re.sub(r"\d", "9", value)
+
+
+def _cued(tokens: Tokens) -> Iterator[Candidate]:
+    text = tokens.text
+    for index in tokens.indices(_CUES):
+        start = tokens.starts[index]
+        cue = _CUE.match(text, tokens.ends[index])
+        if cue is None or _LEGAL.search(text, max(0, start - 16), start):
+            continue
+        type_ = "ZIP_CODE" if _ZIP_CUE.match(text, start) else "CODE"
+        position: int | None = cue.end()
+        while position is not None:
+            value = _VALUE.match(text, position)
+            if value is None:
+                break
+            end = value.start() + len(value.group().rstrip(".:-/"))
+            yield Candidate(value.start(), end, type_, 0.9, "cue")
+            join = _JOIN.match(text, end)
+            position = join.end() if join else None

@@ -8,16 +8,11 @@ colons are left alone.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.lexicon import FUNCTION_WORDS, cased
-from sdrag.detectors.local.tables import word_set
-from sdrag.detectors.local.tokens import Candidate, Tokens, begun, cued, matches
-
-__all__ = ["is_code", "links", "machine_addresses", "secrets"]
-
+from sdrag.detectors.local.tables import FUNCTION_WORDS, word_set
+from sdrag.detectors.local.tokens import Candidate, Tokens
 
 _MAIL_HOST = re.compile(r"@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")
 _BARE_HOST = re.compile(
@@ -52,17 +47,6 @@ _SECRET = re.compile(
     r"([^\s\"',;]{3,200})"
 )
 _API = re.compile(r"\b(?:api|secret|access)[ _-]?$", re.IGNORECASE)
-_KEY_PREFIXES = word_set("key_prefixes")
-_KEY = re.compile(r"[a-z]+[-_][A-Za-z0-9_-]{16,200}\b")
-_MARKED_KEYS = {
-    "AKIA": re.compile(r"\bAKIA[A-Z0-9]{12,124}\b"),
-    "ASIA": re.compile(r"\bASIA[A-Z0-9]{12,124}\b"),
-    "AIza": re.compile(r"\bAIza[\w-]{16,200}\b"),
-    "eyJ": re.compile(r"\beyJ[\w-]{8,2000}\.[\w-]{8,2000}\.[\w-]{8,2000}"),
-    "-----BEGIN": re.compile(
-        r"-----BEGIN [A-Z ]{3,40}-----[^-]{20,8000}-----END [A-Z ]{3,40}-----"
-    ),
-}
 
 
 def links(text: str) -> Iterator[Candidate]:
@@ -133,7 +117,7 @@ def _mails_over_lines(text: str) -> Iterator[Candidate]:
 
 
 def _goes_on(host: str, top: str) -> bool:
-    """Say whether a host goes on behind the point that ends its line."""
+    """Return True if a host goes on behind the point that ends its line."""
     last = host.rpartition(".")[2].lower()
     return top in _TOP_LEVELS and (last not in _TOP_LEVELS or top in _COUNTRIES)
 
@@ -163,12 +147,6 @@ def secrets(tokens: Tokens) -> Iterator[Candidate]:
     for word in filter(_SECRET_CUES.fullmatch, tokens.where):
         for index in tokens.where[word]:
             yield from _introduced(text, tokens.starts[index], tokens.ends[index])
-    for match in begun(_KEY, tokens, _KEY_PREFIXES):
-        yield Candidate(*match.span(), "CREDENTIAL", 1.0, "pattern")
-    for mark, pattern in _MARKED_KEYS.items():
-        if mark in text:
-            for match in pattern.finditer(text):
-                yield _unpunctuated(text, *match.span(), "CREDENTIAL", 1.0)
 
 
 def _introduced(text: str, start: int, end: int) -> Iterator[Candidate]:
@@ -189,7 +167,7 @@ def _introduced(text: str, start: int, end: int) -> Iterator[Candidate]:
 
 
 def is_code(value: str) -> bool:
-    """Say whether a program or a form says this of a secret, and it is none itself."""
+    """Return True if a program or a form says this of a secret."""
     word = value.strip("()[]{}:,.;?!")
     return (
         word.lower() in _NO_SECRETS
@@ -211,97 +189,3 @@ def _unpunctuated(
     while text[end - 1] in ".,;:!?":
         end -= 1
     return Candidate(start, end, type_, confidence, "pattern")
-
-
-_HEX = "[0-9A-Fa-f]"
-_MAC = re.compile(
-    rf"(?<![\w:.-]){_HEX}{{1,2}}(?:(?::{_HEX}{{1,2}}){{5}}|(?:-{_HEX}{{1,2}}){{5}})"
-    rf"(?![\w:-])"
-    rf"|(?<![\w:.-]){_HEX}{{4}}(?:(?:\.{_HEX}{{4}}){{2}}|(?:-{_HEX}{{4}}){{2}}"
-    rf"|(?::{_HEX}{{4}}){{2}})(?![\w:-]|\.\w)"
-    rf"|(?<![\w:.-]){_HEX}{{2}}(?: {_HEX}{{2}}){{5}}(?! ?{_HEX}{{2}}\b)(?!\w)"
-)
-_BARE_MAC = re.compile(
-    rf"(?i:(?: address)?(?: is| was|[:=#])? ?)"
-    rf"({_HEX}{{12}}|{_HEX}{{6}}[:-]{_HEX}{{6}})\b"
-)
-_IPV4 = re.compile(
-    r"(?<![\w.])(?:\d{1,3}\.){3}(?:\d{1,3}|[*x])"
-    r"(?:/(?:\d{1,3}\.){3}\d{1,3}|/\d{1,2}|:\d{1,5})?(?!\w|\.\d)"
-)
-_IPV6 = re.compile(
-    rf"(?<![\w:.])(?:{_HEX}{{1,4}})?(?::{_HEX}{{0,4}}){{2,8}}(?:(?:\.\d{{1,3}}){{3}})?"
-    rf"(?:%[A-Za-z0-9]{{1,16}})?(?:/\d{{1,3}})?(?!\w)"
-)
-_MAC_WORDS = cased(("mac", "hardware", "physical", "ethernet"))
-# Two marks of one kind with figures between them.
-_SEPARATED = (
-    re.compile(rf":{_HEX}{{0,4}}:"),
-    re.compile(rf"-{_HEX}{{1,4}}-{_HEX}"),
-    re.compile(rf"\.{_HEX}{{4}}\.{_HEX}"),
-)
-_FIGURES = frozenset("0123456789abcdefABCDEF")
-_HEX_GROUP = 4
-_ADDRESS_CUE = re.compile(
-    r"(?i)\b(?:ip|ipv6|address|host|listen\w*|bind|bound|on|to)\b.{0,6}$"
-)
-_ZEROS = re.compile(r"(?<=[.:])0+(?=\d{1,2}(?:\.|$))")
-_HIGHEST = 255
-
-
-def machine_addresses(tokens: Tokens, positions: list[int]) -> Iterator[Candidate]:
-    """Yield MAC and IP addresses."""
-    text = tokens.text
-    marked = _separated(text)
-    for match in matches(_MAC, text, sorted({*marked, *positions})):
-        # Six pairs of figures may also be a number with hyphens.
-        plain = not re.search("[A-Fa-f:]", match.group())
-        if not (plain and re.search("[ .]", match.group())):
-            yield Candidate(*match.span(), "CODE", 0.5 if plain else 1.0, "mac")
-    for match in cued(_BARE_MAC, tokens, _MAC_WORDS):
-        yield Candidate(*match.span(1), "CODE", 0.95, "mac")
-    for match in matches(_IPV4, text, positions):
-        octets = re.findall(r"\d+", match.group().partition(":")[0].partition("/")[0])
-        if all(int(octet) <= _HIGHEST for octet in octets):
-            yield Candidate(*match.span(), "IP_ADDRESS", 0.95, "address")
-    yield from _version_six(text, marked)
-
-
-def _separated(text: str) -> list[int]:
-    """Return where what has colons, hyphens or points between its figures begins."""
-    positions: set[int] = set()
-    for mark in _SEPARATED:
-        for match in mark.finditer(text):
-            position = match.start()
-            while (
-                position
-                and match.start() - position < _HEX_GROUP
-                and text[position - 1] in _FIGURES
-            ):
-                position -= 1
-            positions.add(position)
-    return sorted(positions)
-
-
-def _version_six(text: str, positions: list[int]) -> Iterator[Candidate]:
-    """Yield IPv6 addresses, with their zone and the length of their network."""
-    for match in matches(_IPV6, text, positions):
-        start, end = match.span()
-        value = match.group()
-        if value.endswith(":") and not value.endswith("::"):
-            value, end = value[:-1], end - 1
-        if not _parses(value):
-            continue
-        # Names in programs have colons too: a::b.
-        cue = any(c.isdigit() for c in value) or _ADDRESS_CUE.search(
-            text, max(0, start - 24), start
-        )
-        yield Candidate(start, end, "IP_ADDRESS", 1.0 if cue else 0.4, "address")
-
-
-def _parses(value: str) -> bool:
-    try:
-        ipaddress.IPv6Address(_ZEROS.sub("", value.partition("/")[0]))
-    except ValueError:
-        return False
-    return True

@@ -4,41 +4,21 @@ from __future__ import annotations
 
 import re
 
-from sdrag.detectors.local import lexicon, tables
+from sdrag.detectors.local import tables
 from sdrag.detectors.local.runs import Run, is_common
 from sdrag.detectors.local.tables import word_set
-
-__all__ = [
-    "TypeGuess",
-    "acronym",
-    "coined",
-    "company",
-    "event",
-    "generic",
-    "given_name",
-    "initialled",
-    "initials",
-    "institution",
-    "listed_given_name",
-    "listed_surname",
-    "region",
-    "shouting",
-    "state",
-    "strange",
-    "street",
-]
-
 
 TypeGuess = tuple[str, float] | None
 """A type and a confidence, or nothing where the rule cannot tell."""
 
-_WORKS = lexicon.listed(
+_WORKS = tables.listed(
     "Act Acts Code Law War Treaty Convention Agreement Plan Award Prize"
 )
+_PLACE_OF = tables.word_set("place_of")
 _FEASTS = frozenset(("Day", "Eve"))
-_DIRECTIONS = lexicon.listed("North South East West Northern Southern Eastern Western")
+_DIRECTIONS = tables.listed("North South East West Northern Southern Eastern Western")
 _STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
-_HIGHEST = lexicon.listed("Court Cassation Supreme Constitutional Chamber Division")
+_HIGHEST = tables.listed("Court Cassation Supreme Constitutional Chamber Division")
 _NAMED_STATE = 2
 _SHOUTED = 6
 _INNER = re.compile("[a-z][A-Z][a-z]")
@@ -47,7 +27,7 @@ _EVERYDAY = 3000
 """Up to this rank, a word with a capital is no surname by itself."""
 _PART = 4
 _LETTERED = word_set("lettered")
-_CALLED = lexicon.TITLES - tables.surnames() | word_set("feasts")
+_CALLED = tables.TITLES - tables.surnames() | word_set("feasts")
 """What a text calls somebody or a day; alone it is no name."""
 _LONGEST = 40
 
@@ -55,9 +35,9 @@ _LONGEST = 40
 def generic(run: Run) -> TypeGuess:
     """One word that every text of its kind uses: the Court, Article."""
     word = run.words[0]
-    if len(run.words) > 1 or run.titles or word not in lexicon.GENERIC:
+    if len(run.words) > 1 or run.titles or word not in tables.GENERIC:
         return None
-    return "TERM", 0.4 if word in lexicon.ORGANISATION_HEADS else 0.3
+    return "TERM", 0.4 if word in tables.ORGANISATION_HEADS else 0.3
 
 
 def initials(run: Run) -> TypeGuess:
@@ -94,7 +74,7 @@ def state(run: Run) -> TypeGuess:
 def company(run: Run) -> TypeGuess:
     """A suffix of companies."""
     words = run.words
-    if len(words) > 1 and words[-1] in lexicon.ORGANISATION_SUFFIXES:
+    if len(words) > 1 and words[-1] in tables.ORGANISATION_SUFFIXES:
         return "ORGANIZATION", 0.9
     return None
 
@@ -110,12 +90,12 @@ def shouting(run: Run) -> TypeGuess:
 def institution(run: Run) -> TypeGuess:
     """A head of organisations, told apart by a name or a telling word."""
     words = run.words
-    if not any(word in lexicon.ORGANISATION_HEADS for word in words):
+    if not any(word in tables.ORGANISATION_HEADS for word in words):
         return None
     if run.unusual or any(word in tables.places() for word in words):
         return "ORGANIZATION", 0.8
     telling = [
-        w for w in words if w not in lexicon.GENERIC and len(w) > 2 and w[0].isupper()
+        w for w in words if w not in tables.GENERIC and len(w) > 2 and w[0].isupper()
     ]
     if len(words) > 1 and telling:
         return "ORGANIZATION", 0.5
@@ -133,20 +113,20 @@ def region(run: Run) -> TypeGuess:
         return "LOCATION", 0.5 if words[0] in _DIRECTIONS else 0.45
     if words[0] in _DIRECTIONS and " ".join(words[1:]) in tables.countries():
         return "LOCATION", 0.5
-    if words[0] in lexicon.PLACE_OF and "of" in words and len(words) > _NAMED_STATE:
+    if words[0] in _PLACE_OF and "of" in words and len(words) > _NAMED_STATE:
         return "LOCATION", 0.7 if words[0] not in _STATES else 0.45
     return None
 
 
 def _rare(word: str) -> bool:
-    """Say whether few texts speak of it: reindeer, husbandry."""
+    """Return True if few texts speak of it: reindeer, husbandry."""
     return tables.common_words().get(word.lower(), 0) > _RARE
 
 
 def street(run: Run) -> TypeGuess:
     """A head of streets."""
     words = run.words
-    if len(words) > 1 and words[-1] in lexicon.STREET_HEADS:
+    if len(words) > 1 and words[-1] in tables.STREET_HEADS:
         return "ADDRESS", 0.8
     return None
 
@@ -164,7 +144,7 @@ def acronym(run: Run) -> TypeGuess:
     """Capitals alone."""
     surface = run.surface
     if surface.isupper() and 1 < len(surface) < _SHOUTED:
-        known = is_common(surface) or len(surface) == 2 or surface in lexicon.ACRONYMS
+        known = is_common(surface) or len(surface) == 2 or surface in tables.ACRONYMS
         return "ORGANIZATION", 0.35 if known else 0.5
     return None
 
@@ -184,9 +164,9 @@ def listed_given_name(run: Run) -> TypeGuess:
 def listed_surname(run: Run) -> TypeGuess:
     """A surname that is an everyday word elsewhere: to Hale."""
     word = run.surface
-    if len(run.words) > 1 or word not in tables.surnames() or word in lexicon.TITLES:
+    if len(run.words) > 1 or word not in tables.surnames() or word in tables.TITLES:
         return None
-    if word in lexicon.GENERIC or run.before(1) not in {"", " "}:
+    if word in tables.GENERIC or run.before(1) not in {"", " "}:
         return None
     rank = tables.common_words().get(word.lower(), 0)
     return ("PERSON", 0.5) if rank > _EVERYDAY else None
@@ -202,7 +182,7 @@ def coined(run: Run) -> TypeGuess:
 
 
 def _compound(word: str) -> bool:
-    """Say whether the word is two English words run together."""
+    """Return True if the word is two English words run together."""
     common = tables.common_words()
     return (
         len(word) < _LONGEST

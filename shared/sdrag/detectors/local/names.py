@@ -14,17 +14,15 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from sdrag.detectors.local import context_features, name_features
-from sdrag.detectors.local.lexicon import (
+from sdrag.detectors.local.name_features import TypeGuess
+from sdrag.detectors.local.runs import Run, is_common, runs
+from sdrag.detectors.local.tables import (
     GENERIC,
     NATIONALITIES,
     ORGANISATION_HEADS,
     listed,
 )
-from sdrag.detectors.local.name_features import TypeGuess
-from sdrag.detectors.local.runs import Run, is_common, runs
 from sdrag.detectors.local.tokens import Candidate, Tokens
-
-__all__ = ["names"]
 
 
 def names(tokens: Tokens) -> Iterator[Candidate]:
@@ -129,7 +127,7 @@ def _end_of(run: Run) -> int:
 
 
 def _seated(run: Run) -> bool:
-    """Say whether what is no name by itself is recognized by its place."""
+    """Return True if what is no name by itself is recognized by its place."""
     if run.words[-1] not in ORGANISATION_HEADS:
         return False
     seat = _SEAT.match(run.tokens.text, run.last_character)

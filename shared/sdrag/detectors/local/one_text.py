@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sdrag.detectors.local.account_names import account_names, embedded_names
-from sdrag.detectors.local.accounts import bank_accounts, wallets
 from sdrag.detectors.local.addresses import addresses
 from sdrag.detectors.local.columns import column_labels, column_values
-from sdrag.detectors.local.dates import foreign_dates, times, timestamps
+from sdrag.detectors.local.dates import join_dates
 from sdrag.detectors.local.everyday_names import everyday_names, names_on_lines
 from sdrag.detectors.local.fields import GUESSED, field_values, fields, unlabelled
-from sdrag.detectors.local.identifiers import identifiers, phones
-from sdrag.detectors.local.internet import links, machine_addresses, secrets
+from sdrag.detectors.local.identifiers import find_ipv6, identifiers, numbered
+from sdrag.detectors.local.internet import links, secrets
 from sdrag.detectors.local.names import names
-from sdrag.detectors.local.national_numbers import scheme_numbers, written_numbers
-from sdrag.detectors.local.numbered import numbered, plates
+from sdrag.detectors.local.patterns import find_patterns
 from sdrag.detectors.local.plain_text import capitalised, plain_text
-from sdrag.detectors.local.postcodes import postcodes
 from sdrag.detectors.local.punctuated_names import definitions, partnerships, quoted
 from sdrag.detectors.local.quantities import counts, measures
 from sdrag.detectors.local.shorter_forms import forms
 from sdrag.detectors.local.terms import peoples, terms
-from sdrag.detectors.local.tokens import Candidate, Tokens, anchors, tokenize
+from sdrag.detectors.local.tokens import Candidate, anchors, tokenize
 from sdrag.detectors.local.typeset import mended
 from sdrag.vocabulary import Mention
-
-__all__ = ["all_mentions"]
-
 
 _SLACK = 0.2
 _RECENT = 8
@@ -65,8 +59,15 @@ def _mentions(text: str) -> tuple[Mention, ...]:
     labels = [field for field in fields(tokens) if field.end not in heads]
     spared = [*labels, *heads.values()]
     named = list(unlabelled(names(tokens), spared))
+    positions = anchors(tokens)
+    patterns = list(find_patterns(tokens, positions))
+    dates = [c for c in patterns if c.type in {"DATE", "TIME"}]
     found: list[Candidate] = []
     for candidates in (
+        patterns,
+        join_dates(tokens.text, dates),
+        find_ipv6(tokens.text, positions),
+        everyday_names(tokens),
         links(plain.text),
         secrets(tokens),
         quoted(shown),
@@ -74,7 +75,6 @@ def _mentions(text: str) -> tuple[Mention, ...]:
         identifiers(tokens),
         numbered(tokens),
         addresses(tokens),
-        times(tokens),
         measures(tokens),
         named,
         partnerships(tokens),
@@ -87,7 +87,6 @@ def _mentions(text: str) -> tuple[Mention, ...]:
         peoples(tokens),
         terms(tokens),
         counts(tokens),
-        _schemes(tokens),
     ):
         found += unlabelled(candidates, spared)
     return tuple(
@@ -121,7 +120,7 @@ def _order(found: Candidate) -> tuple[int, int, float]:
 
 
 def _holds(other: Candidate, candidate: Candidate) -> bool:
-    """Say whether the other says all of it already."""
+    """Return True if the other says all of it already."""
     if other.type != candidate.type:
         same = (other.start, other.end) == (candidate.start, candidate.end)
         if candidate.reason in _APART or (same and candidate.type in _IDENTIFYING):
@@ -129,21 +128,3 @@ def _holds(other: Candidate, candidate: Candidate) -> bool:
     return (
         other.end >= candidate.end and other.confidence >= candidate.confidence - _SLACK
     )
-
-
-def _schemes(tokens: Tokens) -> Iterator[Candidate]:
-    """Yield identifiers, addresses of machines, moments and everyday names."""
-    text = tokens.text
-    positions = anchors(tokens)
-    yield from everyday_names(tokens)
-    yield from machine_addresses(tokens, positions)
-    yield from bank_accounts(tokens, positions)
-    if tokens.numbers:
-        yield from phones(tokens)
-        yield from wallets(tokens)
-        yield from written_numbers(text, positions)
-        yield from scheme_numbers(tokens)
-        yield from plates(tokens, positions)
-        yield from postcodes(tokens, positions)
-        yield from timestamps(text, positions)
-        yield from foreign_dates(tokens)

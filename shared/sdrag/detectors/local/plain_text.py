@@ -20,9 +20,6 @@ from sdrag.detectors.local.runs import is_common
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["PlainText", "capitalised", "has_no_capitals", "plain_text"]
-
-
 _HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _APOSTROPHES = "\u2018\u2019\u02bc\u2032\u00b4`"
 _PLAIN_MARKS = {
@@ -125,7 +122,7 @@ def capitalised(text: str) -> str:
 
 
 def has_no_capitals(sentence: str) -> bool:
-    """Say whether all letters are small, but for the word I."""
+    """Return True if all letters are small, but for the word I."""
     return _I.sub("i", sentence).islower()
 
 

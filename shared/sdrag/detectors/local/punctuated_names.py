@@ -11,11 +11,8 @@ import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.lexicon import GENERIC
+from sdrag.detectors.local.tables import GENERIC
 from sdrag.detectors.local.tokens import Candidate, Tokens
-
-__all__ = ["definitions", "partnerships", "quoted"]
-
 
 _QUOTED = re.compile(
     r"(?<!\w)\"(?=[A-Z])(?!The [A-Z]?\w+\")((?:[^\s\"]{1,30} ){1,9}[^\s\"]{1,30})\""

@@ -12,16 +12,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.lexicon import CURRENCIES, NUMBER_WORDS, UNITS, listed
-from sdrag.detectors.local.tables import common_words, first_names, word_set
+from sdrag.detectors.local.tables import (
+    NUMBER_WORDS,
+    UNITS,
+    common_words,
+    first_names,
+    listed,
+    word_set,
+)
 from sdrag.detectors.local.tokens import Candidate, Tokens
-
-__all__ = ["counts", "measures"]
-
 
 _NUMERAL = r"(?:\d{1,3}(?:[,. ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)"
 _SIGN = re.compile("[$\u20ac\u00a3\u00a5\u20b9]")
 _CODES = word_set("currency_codes")
+_CURRENCIES = word_set("currencies")
 _MAGNITUDE = r"(?i:hundred|thousand|million|billion|trillion|lakh|lac|crore)s?\b"
 _SHORT_MAGNITUDE = r"(?:bn|mn|tn|mio|Mio|mrd|Mrd|k|K|m|M|B)\b\.?"
 _MONEY = re.compile(
@@ -131,7 +135,7 @@ def _ages(tokens: Tokens) -> Iterator[Candidate]:
 
 
 def _is_of_somebody(tokens: Tokens, index: int) -> bool:
-    """Say whether somebody is before "is": a pronoun, a child, a name."""
+    """Return True if somebody is before "is": a pronoun, a child, a name."""
     if "'" in tokens.words[index]:
         return True
     word = tokens.words[index - 1] if index else ""
@@ -146,7 +150,7 @@ def _led(text: str, found: Candidate) -> Candidate:
 
 
 def _currency(word: str) -> bool:
-    return word in CURRENCIES or word.lower() in CURRENCIES
+    return word in _CURRENCIES or word.lower() in _CURRENCIES
 
 
 def _measured(tokens: Tokens, index: int, kind: str) -> Iterator[Candidate]:
@@ -204,7 +208,7 @@ _SHORT_MAGNITUDES = listed("bn mn tn mio Mio mrd Mrd k K m M lakh lac crore")
 
 
 def _qualifies(word: str) -> bool:
-    """Say whether the word may stand between a number and its unit."""
+    """Return True if the word may stand between a number and its unit."""
     return word[0].isupper() or word in _BETWEEN
 
 

@@ -11,34 +11,33 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sdrag.detectors.local import lexicon, tables
-from sdrag.detectors.local.lexicon import NATIONALITIES
+from sdrag.detectors.local import tables
+from sdrag.detectors.local.tables import NATIONALITIES
 from sdrag.detectors.local.tokens import Tokens
 from sdrag.vocabulary import Confidential
 
-__all__ = ["Run", "is_common", "medical_type", "runs"]
-
-
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
-_JOINING = lexicon.PARTICLES | {"of", "and", "the", "for"}
-_TITLES = lexicon.TITLES
-_CALLED = lexicon.MONTHS | lexicon.WEEKDAYS | NATIONALITIES
-_NO_NAME = lexicon.ACRONYMS | _CALLED | {word.upper() for word in _CALLED}
+_PLACE_OF = tables.word_set("place_of")
+_SHORTENED = tables.word_set("shortened")
+_FORMS_OF_ADDRESS = tables.word_set("forms_of_address")
+_TRADE_WORDS = tables.word_set("trade_words")
+_JOINING = tables.PARTICLES | {"of", "and", "the", "for"}
+_TITLES = tables.TITLES
+_CALLED = tables.MONTHS | tables.WEEKDAYS | NATIONALITIES
+_NO_NAME = tables.ACRONYMS | _CALLED | {word.upper() for word in _CALLED}
 _CONTRACTED = frozenset(("m", "ve", "ll", "re", "d", "t", "all", "am"))
 _FEASTS = frozenset(("Day", "Eve"))
 _PARTNERS = frozenset(("Sons", "Partners", "Associates", "Co", "Company", "Brothers"))
 _LONGEST = 40
 """No name has more tokens; a table in capitals has, and is read in pieces."""
 _HEADS = (
-    lexicon.ORGANISATION_HEADS
-    | lexicon.PLACE_OF
-    | lexicon.listed("House Bank Division Group Section Branch Direction Order")
+    tables.ORGANISATION_HEADS
+    | _PLACE_OF
+    | tables.listed("House Bank Division Group Section Branch Direction Order")
 )
 
 # "St Mary's Hospital" is one name, "Mary's Bank" hardly ever two.
-_OWNED = lexicon.ORGANISATION_HEADS | lexicon.listed(
-    "Day Eve House Allowance Witnesses"
-)
+_OWNED = tables.ORGANISATION_HEADS | tables.listed("Day Eve House Allowance Witnesses")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,9 +84,9 @@ class Run(Confidential):
 
 
 def is_common(word: str) -> bool:
-    """Say whether English writes the word in lower case."""
+    """Return True if English writes the word in lower case."""
     lower = word.lower()
-    if lower in tables.common_words() or lower in lexicon.TRADE_WORDS:
+    if lower in tables.common_words() or lower in _TRADE_WORDS:
         return True
     if lower in tables.kinds() or medical_type(lower):
         return True
@@ -153,7 +152,7 @@ def _end(tokens: Tokens, start: int) -> int:
 
 
 def _owned(tokens: Tokens, index: int) -> bool:
-    """Say whether the token is the 's of one name: St Mary's Hospital."""
+    """Return True if the token is the 's of one name: St Mary's Hospital."""
     return (
         tokens.words[index] == "s"
         and index + 1 < len(tokens.words)
@@ -164,7 +163,7 @@ def _owned(tokens: Tokens, index: int) -> bool:
 
 
 def _joins(gap: str, word: str) -> bool:
-    """Say whether a name may go on over the gap behind the word."""
+    """Return True if a name may go on over the gap behind the word."""
     if gap == "' ":
         return word.endswith("s")
     return gap in _GAPS and (gap[0] != "." or _shortened(word))
@@ -179,7 +178,7 @@ def _past_particles(tokens: Tokens, start: int, index: int) -> int:
         if words[ahead + 1][0].isupper():
             if words[index] == "and" and words[ahead + 1] in _PARTNERS:
                 return ahead + 2
-            of_name = words[index] in lexicon.PARTICLES or any(
+            of_name = words[index] in tables.PARTICLES or any(
                 word in _HEADS for word in words[start:index]
             )
             return ahead + 2 if of_name else index
@@ -187,7 +186,7 @@ def _past_particles(tokens: Tokens, start: int, index: int) -> int:
 
 
 def _shortened(word: str) -> bool:
-    return len(word) == 1 or word in _TITLES or word in lexicon.SHORTENED
+    return len(word) == 1 or word in _TITLES or word in _SHORTENED
 
 
 def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
@@ -203,7 +202,7 @@ def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
     if not titles:
         start = _past_openers(tokens, start, end)
         for index in range(start, end - 1):
-            addressed = words[index] in lexicon.FORMS_OF_ADDRESS
+            addressed = words[index] in _FORMS_OF_ADDRESS
             if addressed and tokens.gap(index + 1) in (" ", ". "):
                 if words[index + 1][0].isupper() and words[index + 1] not in _HEADS:
                     start, titles = index + 1, range(index, index + 1)
@@ -213,9 +212,7 @@ def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
     while end > start and (
         words[end - 1] == "I"
         or (words[end - 1] in _NO_NAME and tokens.gap(end - 1) != "-")
-        or (
-            words[end - 1].lower() in lexicon.FUNCTION_WORDS and len(words[end - 1]) > 1
-        )
+        or (words[end - 1].lower() in tables.FUNCTION_WORDS and len(words[end - 1]) > 1)
     ):
         end -= 1
     return _run(tokens, start, end, titles) if start < end else None
@@ -232,12 +229,12 @@ def _run(tokens: Tokens, start: int, end: int, titles: range) -> Run:
 
 
 def _whole(tokens: Tokens, start: int, end: int) -> bool:
-    """Say whether a name may begin like a sentence here: a known place, a company."""
+    """Return True if a name may begin like a sentence: a known place, a company."""
     words = tokens.words
     if words[end - 1] in _FEASTS:
         return True
-    if words[end - 1] in lexicon.ORGANISATION_SUFFIXES:
-        return words[start].lower() not in lexicon.FUNCTION_WORDS
+    if words[end - 1] in tables.ORGANISATION_SUFFIXES:
+        return words[start].lower() not in tables.FUNCTION_WORDS
     name = tokens.text[tokens.starts[start] : tokens.ends[end - 1]]
     return name in tables.places() or name in tables.countries()
 
@@ -255,7 +252,7 @@ def _past_openers(tokens: Tokens, start: int, end: int) -> int:
         ):
             break
         stem = lower.partition("'")[0]
-        opener = stem in lexicon.FUNCTION_WORDS or word in _NO_NAME
+        opener = stem in tables.FUNCTION_WORDS or word in _NO_NAME
         if not opener and tokens.opens_sentence(start) and word not in _TITLES:
             opener = is_common(word) and (
                 end - start == 1 or word not in tables.first_names()
@@ -278,7 +275,7 @@ _DOES = re.compile(r" (?:was|is|has|had|did|does|will|would|could|never|\w{2,}ed
 
 
 def _acts(tokens: Tokens, index: int) -> bool:
-    """Say whether a surname that is an everyday word does something: Hale signed."""
+    """Return True if a surname that is an everyday word does something: Hale signed."""
     word = tokens.words[index]
     return (
         word in tables.surnames()

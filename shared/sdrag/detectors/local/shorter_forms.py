@@ -14,14 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sdrag.detectors.local import lexicon, tables
+from sdrag.detectors.local import tables
 from sdrag.detectors.local.plain_text import plain_text
 from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tokens import Candidate, Tokens, tokenize
 from sdrag.vocabulary import Mention, Span
-
-__all__ = ["forms", "later_forms"]
-
 
 _SURE = 0.6
 _SPELT = 0.5
@@ -72,7 +69,7 @@ def _parts(words: list[str], type_: str, confidence: float) -> Iterator[str]:
 
 
 def _telling(word: str, confidence: float) -> bool:
-    if len(word) < 3 or not word[0].isupper() or word in lexicon.TITLES:
+    if len(word) < 3 or not word[0].isupper() or word in tables.TITLES:
         return False
     if word in tables.countries():
         return False
@@ -108,7 +105,7 @@ def _initials(tokens: Tokens, initials: set[str]) -> Iterator[Candidate]:
 
 
 def _among_capitals(words: list[str], index: int) -> bool:
-    """Say whether a word next to a token is in capitals."""
+    """Return True if a word next to a token is in capitals."""
     around = words[max(0, index - 1) : index] + words[index + 1 : index + 2]
     return any(len(word) > 1 and word.isupper() for word in around)
 

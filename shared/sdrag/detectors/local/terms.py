@@ -11,13 +11,9 @@ import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.lexicon import NATIONALITIES, listed
 from sdrag.detectors.local.runs import is_common, medical_type
-from sdrag.detectors.local.tables import word_set, word_types
+from sdrag.detectors.local.tables import NATIONALITIES, listed, word_set, word_types
 from sdrag.detectors.local.tokens import Candidate, Tokens
-
-__all__ = ["peoples", "terms"]
-
 
 _TERMS = word_types("terms")
 
@@ -54,18 +50,6 @@ _MEDICAL = re.compile(
 )
 # Counsel's trade says nothing of whom they act for.
 _PRACTISING = re.compile(r" (?:practi[sc]ing|acting) |'s licen[cs]e")
-_DEGREE = re.compile(
-    r" in (?:[a-z]+ (?:and |of )?){0,2}(?:[a-z]+(?:ics|logy|ing|graphy|istry|ture)|law"
-    r"|medicine|history|science|sciences|administration|studies|education|arts)\b"
-)
-_DEGREES = listed(
-    "degree degrees diploma doctorate PhD MBA bachelor's master's masters"
-)
-_BODY = re.compile(
-    r"\b(?:(?:(?:loss|injury|wound|damage|blow) (?:of|to) [a-z]+ )?(?:in|to|of|on) )?"
-    r"(?:(?:his|her|their|the) )?(?:left|right) (?:eye|ear|arm|leg|hand|foot|knee|hip"
-    r"|shoulder|lung|kidney|side|ankle|wrist|elbow|breast|thigh|cheek|eyebrow)\b"
-)
 _REACH = 3
 _SHORT = 4
 
@@ -78,14 +62,6 @@ def terms(tokens: Tokens) -> Iterator[Candidate]:
             continue
         for index in tokens.where[word]:
             yield _term(tokens, index, type_)
-    for index in tokens.indices(_DEGREES):
-        subject = _DEGREE.match(tokens.text, tokens.ends[index])
-        if subject:
-            start = tokens.starts[index]
-            yield Candidate(start, subject.end(), "EDUCATION", 0.5, "degree")
-    if "left" in tokens.where or "right" in tokens.where:
-        for match in _BODY.finditer(tokens.text):
-            yield Candidate(*match.span(), "CONDITION", 0.5, "body")
 
 
 def _kind(word: str) -> str | None:
@@ -133,7 +109,7 @@ def _ailing(tokens: Tokens, index: int) -> int:
 
 
 def _foreign(word: str) -> bool:
-    """Say whether English has no such word, nor one it is formed from."""
+    """Return True if English has no such word, nor one it is formed from."""
     if is_common(word):
         return False
     common = tables.common_words()

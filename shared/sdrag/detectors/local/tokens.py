@@ -14,10 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sdrag.detectors.local.lexicon import SCHEME_NAMES, listed
+from sdrag.detectors.local.tables import SCHEME_NAMES, listed
 from sdrag.vocabulary import Confidential
-
-__all__ = ["Candidate", "Tokens", "anchors", "begun", "cued", "matches", "tokenize"]
 
 
 class Candidate(NamedTuple):
@@ -81,7 +79,7 @@ class Tokens(Confidential):
                 yield from where[word]
 
     def opens_sentence(self, index: int) -> bool:
-        """Say whether a sentence, heading or list item may start with the token."""
+        """Return True if a sentence, heading or list item may start with the token."""
         gap = self.gap(index)
         if index and gap == " ":
             return False
@@ -129,6 +127,14 @@ _LETTER_GROUPS = 2
 _LONGEST_LETTERS = 9
 _MARKS = frozenset(("", "-", ".", "/", "\u00b7"))
 _SMALL = 2
+_HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
+_HEX_GROUP = 4
+# Two marks of one kind with hexadecimal figures between them.
+_SEPARATED = (
+    re.compile(":[0-9A-Fa-f]{0,4}:"),
+    re.compile("-[0-9A-Fa-f]{1,4}-[0-9A-Fa-f]"),
+    re.compile(r"\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]"),
+)
 # A number in prose, with a word behind it that is no part of a date or a time.
 _ALONE = re.compile(
     r"\d+(?:[.,;:)]?\s(?!(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|hrs|hours"
@@ -139,7 +145,7 @@ _ALONE = re.compile(
 def anchors(tokens: Tokens) -> list[int]:
     """Return the places where an identifier may begin, in order."""
     text, starts = tokens.text, tokens.starts
-    positions: set[int] = set()
+    positions = set(_hexadecimal(text))
     for index in tokens.numbers:
         position = starts[index]
         if not _ALONE.match(text, position):
@@ -153,8 +159,22 @@ def anchors(tokens: Tokens) -> list[int]:
     return sorted(positions)
 
 
+def _hexadecimal(text: str) -> Iterator[int]:
+    """Yield where what has colons, hyphens or points between its figures begins."""
+    for mark in _SEPARATED:
+        for match in mark.finditer(text):
+            position = match.start()
+            while (
+                position
+                and match.start() - position < _HEX_GROUP
+                and text[position - 1] in _HEXADECIMAL
+            ):
+                position -= 1
+            yield position
+
+
 def _joined(word: str, gap: str) -> bool:
-    """Say whether letters belong to what is behind them: AB 12, ab 12, ab-12."""
+    """Return True if letters belong to what is behind them: AB 12, ab 12, ab-12."""
     if gap == " ":
         if len(word) > _SMALL and not word.isupper():
             return False
@@ -177,24 +197,3 @@ def matches(
         if match:
             done = match.end()
             yield match
-
-
-def begun(
-    pattern: re.Pattern[str], tokens: Tokens, words: Iterable[str]
-) -> Iterator[re.Match[str]]:
-    """Yield what matches from one of the words on."""
-    for index in tokens.indices(words):
-        match = pattern.match(tokens.text, tokens.starts[index])
-        if match:
-            yield match
-
-
-def cued(
-    pattern: re.Pattern[str], tokens: Tokens, words: frozenset[str]
-) -> Iterator[re.Match[str]]:
-    """Yield what matches behind one of the words."""
-    for word in filter(words.__contains__, tokens.where):
-        for index in tokens.where[word]:
-            match = pattern.match(tokens.text, tokens.ends[index])
-            if match:
-                yield match

@@ -15,12 +15,10 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.lexicon import TITLES
 from sdrag.detectors.local.runs import is_common
+from sdrag.detectors.local.tables import TITLES
 from sdrag.text.mapped import MappedText, Pieces
 from sdrag.text.sentences import is_structured, line_after, line_before, row_separator
-
-__all__ = ["mended"]
 
 _ACCENTS = dict(
     zip(
@@ -181,7 +179,7 @@ def _joined(text: str, start: int, end: int) -> Iterator[_Piece]:
 
 
 def _is_wrapped(text: str, start: int, end: int) -> bool:
-    """Say whether a line break wraps prose; after a title it always does."""
+    """Return True if a line break wraps prose; after a title it always does."""
     before, after = line_before(text, start), line_after(text, end)
     last = before.rsplit(" ", 1)[-1]
     if last.rstrip(".") in TITLES:

@@ -12,12 +12,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sdrag.detectors.local.lexicon import (
+from sdrag.detectors.local.tables import (
     ORGANISATION_HEADS,
     ORGANISATION_SUFFIXES,
     TITLES,
-)
-from sdrag.detectors.local.tables import (
     common_words,
     countries,
     first_names,

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from sdrag.detectors.local.lexicon import FUNCTION_WORDS
+from sdrag.detectors.local.tables import FUNCTION_WORDS
 from sdrag.detectors.tagger import IDENTIFYING
 from sdrag.disclosure.constraint_parser.asked import AskedTypes, Topic, asked_in
 from sdrag.disclosure.constraint_parser.names import (

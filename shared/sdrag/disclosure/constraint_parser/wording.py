@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from sdrag.detectors.local.lexicon import listed
+from sdrag.detectors.local.tables import listed
 from sdrag.disclosure.constraint_parser.words import table, word_set
 from sdrag.text.folding import fold, fold_text
 

@@ -21,12 +21,13 @@ from typing import Any
 
 from rapidfuzz.distance import OSA
 
-from sdrag.detectors.local.lexicon import FUNCTION_WORDS, listed
 from sdrag.detectors.local.tables import (
+    FUNCTION_WORDS,
     common_words,
     countries,
     first_names,
     kinds,
+    listed,
     peoples,
     places,
     surnames,

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sdrag.detectors.local.lexicon import TITLES
-from sdrag.detectors.local.tables import common_words
+from sdrag.detectors.local.tables import TITLES, common_words
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.local.joined_text import JoinedText
 from sdrag.disclosure.local.scorer import Decision, decide, score

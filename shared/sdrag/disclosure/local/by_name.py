@@ -13,9 +13,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sdrag.detectors.local.lexicon import ORGANISATION_HEADS, ORGANISATION_SUFFIXES
 from sdrag.detectors.local.plain_text import has_no_capitals
-from sdrag.detectors.local.tables import common_words, first_names, surnames
+from sdrag.detectors.local.tables import (
+    ORGANISATION_HEADS,
+    ORGANISATION_SUFFIXES,
+    common_words,
+    first_names,
+    surnames,
+)
 from sdrag.disclosure.constraint_parser import ParsedConstraint
 from sdrag.disclosure.constraint_parser.names import telling_words
 from sdrag.disclosure.forms import name_forms, plurals, spellings

@@ -24,7 +24,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from sdrag.detectors.local import mentions as find_mentions
-from sdrag.detectors.local.lexicon import FUNCTION_WORDS
+from sdrag.detectors.local.tables import FUNCTION_WORDS
 from sdrag.disclosure.constraint_parser import ParsedConstraint, Topic
 from sdrag.text.folding import fold
 from sdrag.text.phrase_matcher import PhraseMatcher

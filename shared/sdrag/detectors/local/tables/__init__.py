@@ -1,23 +1,20 @@
-"""Lists of words and names that come with the package; sources in README.md."""
+"""
+Words and names that come with the package; sources in README.md.
+
+A list of names or words only weighs. A closed class of words in `lexicon.toml` holds
+cues (a title, a unit, the head of an organisation's name); values are found by form.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = [
-    "common_words",
-    "countries",
-    "first_names",
-    "kinds",
-    "peoples",
-    "places",
-    "surnames",
-    "word_set",
-    "word_types",
-]
+from sdrag.text.dates import CARDINALS
+from sdrag.text.dates import MONTHS as _MONTHS
 
 
 @lru_cache(maxsize=1)
@@ -64,8 +61,9 @@ def kinds() -> dict[str, str]:
 
 
 def word_set(name: str) -> frozenset[str]:
-    """Return a closed class of words of `lexicon.toml`."""
-    return frozenset(_lexicon()[name].split())
+    """Return a closed class of words of `lexicon.toml`, whatever their types."""
+    words = _lexicon()[name]
+    return listed(words) if isinstance(words, str) else frozenset(word_types(name))
 
 
 def word_types(name: str) -> dict[str, str]:
@@ -77,9 +75,26 @@ def word_types(name: str) -> dict[str, str]:
     }
 
 
+def listed(words: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(words.split())
+
+
+def cased(words: Iterable[str]) -> frozenset[str]:
+    """Return the words as they are, with a capital, and in capitals."""
+    return frozenset(
+        form for word in words for form in (word, word.capitalize(), word.upper())
+    )
+
+
 @lru_cache(maxsize=1)
 def _lexicon() -> dict[str, Any]:
-    return tomllib.loads(_text("lexicon.toml"))
+    return read_toml("lexicon")
+
+
+def read_toml(name: str) -> dict[str, Any]:
+    """Return the content of a TOML file of this folder."""
+    return tomllib.loads(_text(f"{name}.toml"))
 
 
 def _lines(name: str) -> list[str]:
@@ -88,3 +103,27 @@ def _lines(name: str) -> list[str]:
 
 def _text(name: str) -> str:
     return files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+ACRONYMS = word_set("acronyms")
+FUNCTION_WORDS = word_set("function_words")
+GENERIC = word_set("generic")
+MONTHS = frozenset(map(str.capitalize, _MONTHS))
+NUMBER_WORDS = CARDINALS.keys() | word_set("number_words")
+ORGANISATION_HEADS = word_set("organisation_heads")
+ORGANISATION_SUFFIXES = word_set("organisation_suffixes")
+PARTICLES = word_set("particles")
+PLACE_HEADS = word_set("place_heads")
+STREET_HEADS = word_set("street_heads")
+TITLES = word_set("titles")
+UNITS = word_types("units")
+WEEKDAYS = word_set("weekdays")
+
+_SINGULAR = peoples() | word_set("underived_nationalities")
+NATIONALITIES = _SINGULAR | {f"{name}s" for name in _SINGULAR}
+
+_CAPITALS_ONLY = word_set("scheme_names_in_capitals")
+SCHEME_NAMES = cased(word_set("scheme_names") - _CAPITALS_ONLY) | {
+    name.upper() for name in _CAPITALS_ONLY
+}
+"""Names of registers and of their numbers; everyday words among them in capitals."""

@@ -1,0 +1,187 @@
+"""
+The loop over `tables/patterns.toml`: what a pattern recognizes, or one behind a cue.
+
+Every form is tried where it may begin and nowhere else, so prose without numbers and
+cues costs little. No check digit is asked: people mistype, and a wrong digit makes a
+number no less somebody's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sdrag.detectors.local import tables
+from sdrag.detectors.local.tables import MONTHS, SCHEME_NAMES, cased
+from sdrag.detectors.local.tokens import Candidate, Tokens
+from sdrag.text.dates import CARDINALS, ORDINALS
+
+_PART = re.compile(r"\{([a-z_]+)\}")
+_REACH = 64
+"""Characters in front of a form that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A row of the table."""
+
+    pattern: re.Pattern[str]
+    before: re.Pattern[str] | None
+    lead: re.Pattern[str] | None
+    type: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Forms that are tried at the same places."""
+
+    reason: str
+    at: str
+    words: frozenset[str]
+    not_words: frozenset[str]
+    digits: int
+    forms: tuple[Form, ...]
+
+    def positions(self, tokens: Tokens, anchors: Iterable[int]) -> Iterable[int]:
+        """Return where the forms may begin, in order."""
+        if self.at == "identifier":
+            return anchors
+        if self.at == "number":
+            return (tokens.starts[index] for index in tokens.numbers)
+        places = tokens.starts if self.at == "word" else tokens.ends
+        return sorted(places[index] for index in tokens.indices(self.words))
+
+    def accepts(self, value: str) -> bool:
+        """Return True if a value has the digits of the family and none of its words."""
+        return (not self.digits or sum(map(str.isdigit, value)) >= self.digits) and (
+            not self.not_words or self.not_words.isdisjoint(re.split("[ -]", value))
+        )
+
+
+def find_patterns(tokens: Tokens, anchors: list[int]) -> Iterator[Candidate]:
+    """
+    Yield what the table recognizes; within a family, none lies within another.
+
+    Args:
+        tokens: Of the text.
+        anchors: Where identifiers may begin, in order.
+    """
+    text = tokens.text
+    for family in FAMILIES:
+        if family.at == "text":
+            for form in family.forms:
+                for match in form.pattern.finditer(text):
+                    yield _candidate(family, form, match)
+            continue
+        done = 0
+        for position in family.positions(tokens, anchors):
+            candidate = _match(family, text, position) if position >= done else None
+            if candidate:
+                done = candidate.end
+                yield candidate
+
+
+def _match(family: Family, text: str, position: int) -> Candidate | None:
+    """Return what the first form is that matches there."""
+    for form in family.forms:
+        match = form.pattern.match(text, position)
+        if match is None or not family.accepts(match["value"]):
+            continue
+        start = max(0, position - _REACH)
+        if form.before and not form.before.search(text, start, position):
+            continue
+        lead = form.lead.search(text, start, position) if form.lead else None
+        candidate = _candidate(family, form, match)
+        return candidate._replace(start=lead.start()) if lead else candidate
+    return None
+
+
+def _candidate(family: Family, form: Form, match: re.Match[str]) -> Candidate:
+    return Candidate(*match.span("value"), form.type, form.confidence, family.reason)
+
+
+def _any(words: Iterable[str]) -> str:
+    return f"(?:{'|'.join(sorted(words, key=lambda word: (-len(word), word)))})"
+
+
+def _computed_parts() -> dict[str, str]:
+    """Return the parts that are lists of words of the core."""
+    full = {month for month in MONTHS if len(month) > len("Sept")}
+    full |= {"May", "June", "July"}
+    short = _any(rf"{month}\.?" for month in MONTHS - full)
+    numbers = [*CARDINALS]  # one to nineteen, and the tens
+    units, teens, tens = map(_any, (numbers[:9], numbers[9:19], numbers[19:]))
+    first = [*ORDINALS][:9]
+    unit_or_first = _any([*numbers[:9], *first])
+    return {
+        "month": f"(?:{_any(full | {name.upper() for name in full})}|{short})(?![a-z])",
+        "any_month": f"(?i:{_any(MONTHS)})",
+        "unit": units,
+        "teen": teens,
+        "ten": f"{tens}(?:[ -]{units})?",
+        "below_hundred": f"{tens}(?:[ -]{unit_or_first})?|{teens}|{unit_or_first}",
+        "ordinal": f"(?:twenty|thirty)[ -]?{_any(first)}|{_any(ORDINALS)}",
+        "hour_in_words": _any(numbers[:12]),
+    }
+
+
+def _load() -> tuple[Family, ...]:
+    table = tables.read_toml("patterns")
+    parts = _computed_parts() | table["parts"]
+
+    def compiled(pattern: str) -> re.Pattern[str]:
+        while match := _PART.search(pattern):
+            pattern = pattern.replace(match[0], f"(?:{parts[match[1]]})")
+        return re.compile("".join(map(str.strip, pattern.splitlines())))
+
+    def form(row: Mapping[str, Any], family: Mapping[str, Any]) -> Form:
+        value = f"(?P<value>{row['pattern']})"
+        start, end = family.get("start", ""), family.get("end", "")
+        return Form(
+            compiled(f"{start}{row.get('gap', '')}{value}{end}"),
+            compiled(row["before"]) if "before" in row else None,
+            compiled(row["lead"]) if "lead" in row else None,
+            row.get("type", family["type"]),
+            row["confidence"],
+        )
+
+    return tuple(
+        Family(
+            family["reason"],
+            family["at"],
+            _words(family.get("words", ""), exact=family.get("exact", False)),
+            _words(family.get("not_words", ""), exact=True),
+            family.get("digits", 0),
+            tuple(form(row, family) for row in family["form"]),
+        )
+        for family in table["family"]
+    )
+
+
+def _words(names: str, *, exact: bool) -> frozenset[str]:
+    """Return words, and those of the lists that are named with @."""
+    words: set[str] = set()
+    for name in names.split():
+        if name == "@scheme_names":
+            return SCHEME_NAMES
+        if name == "@months":
+            return MONTHS | set(map(str.upper, MONTHS))
+        words |= tables.word_set(name[1:]) if name[0] == "@" else {name}
+    return frozenset(words) if exact else cased(words)
+
+
+FAMILIES = _load()
+PATTERNS = {
+    f"{family.reason} {number} {name}": pattern
+    for family in FAMILIES
+    for number, form in enumerate(family.forms)
+    for name, pattern in (
+        ("pattern", form.pattern),
+        ("before", form.before),
+        ("lead", form.lead),
+    )
+    if pattern
+}
