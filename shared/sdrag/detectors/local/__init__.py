@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sdrag.detectors.local.shorter_forms import later_forms as later_forms
+from sdrag.detectors.local.name_forms import later_forms as later_forms
 from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.vocabulary import Mention
 

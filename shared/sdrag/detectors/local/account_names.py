@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tables import cased, listed, word_set
+from sdrag.detectors.local.tables import cased, is_common, listed, word_set
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
 # Behind a mark, with a mark between its letters, or in humps.

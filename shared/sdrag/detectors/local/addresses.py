@@ -15,13 +15,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tables import (
     ACRONYMS,
     FUNCTION_WORDS,
     MONTHS,
     STREET_HEADS,
     WEEKDAYS,
+    is_common,
     listed,
     places,
     surnames,

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from sdrag.detectors.local import tables
 from sdrag.detectors.local.internet import is_code
-from sdrag.detectors.local.runs import is_common
 from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     MONTHS,
@@ -25,6 +24,7 @@ from sdrag.detectors.local.tables import (
     PARTICLES,
     TITLES,
     WEEKDAYS,
+    is_common,
     word_set,
     word_types,
 )

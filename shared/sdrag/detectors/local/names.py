@@ -1,47 +1,72 @@
 """
 What a run of capitalised words names: a person, an organisation, a place.
 
-Read from its own words (titles, heads and suffixes of organisations, streets, given
-names), then from the words around it. The first rule that can tell decides. Lists of
-names only weigh; a name in no list is still a name. A name reaches over a head in lower
-case (Salzburg municipal cemetery), over the place of a court (the High Court at
-Edinburgh), and over the people in front of it (the Bulgarian Communist Party).
+`_RULES` is the table: rules over the run's own words (titles, heads and suffixes of
+organisations, streets, given names) and cues over the words around it. The first that
+can tell decides. Lists of names only weigh; a name in no list is still a name.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from sdrag.detectors.local import context_features, name_features
-from sdrag.detectors.local.name_features import TypeGuess
-from sdrag.detectors.local.runs import Run, is_common, runs
+from sdrag.detectors.local import tables
+from sdrag.detectors.local.runs import Run, find_runs
 from sdrag.detectors.local.tables import (
+    FUNCTION_WORDS,
     GENERIC,
+    MONTHS,
     NATIONALITIES,
     ORGANISATION_HEADS,
+    PLACE_HEADS,
+    PLACE_OF,
+    STREET_HEADS,
+    TITLES,
+    is_common,
     listed,
+    word_set,
 )
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
+Guess = tuple[str, float] | None
+"""A type and a confidence, or nothing where the rule cannot tell."""
 
-def names(tokens: Tokens) -> Iterator[Candidate]:
+_WORKS = listed("Act Acts Code Law War Treaty Convention Agreement Plan Award Prize")
+_FEASTS = frozenset(("Day", "Eve"))
+_DIRECTIONS = listed("North South East West Northern Southern Eastern Western")
+_STATES = frozenset(("Republic", "Kingdom", "Commonwealth", "State"))
+_HIGHEST = listed("Court Cassation Supreme Constitutional Chamber Division")
+_INNER = re.compile("[a-z][A-Z][a-z]")
+_RARE = 12_000
+"""Few texts speak of a word of this rank: reindeer, husbandry."""
+_EVERYDAY = 3000
+"""Up to this rank, a word with a capital is no surname by itself."""
+_LETTERED = word_set("lettered")
+_CALLED = TITLES - tables.surnames() | word_set("feasts")
+"""What a text calls somebody or a day; alone it is no name."""
+_ACRONYM = range(2, 6)
+_PART = 4
+_LONGEST = 40
+
+
+def find_names(tokens: Tokens) -> Iterator[Candidate]:
     """Yield names, and the titles before them."""
-    for run in runs(tokens):
+    for run in find_runs(tokens):
         for title in run.titles:
             yield Candidate(
                 tokens.starts[title], tokens.ends[title], "TITLE", 0.8, "title"
             )
-        yield _named(run)
+        yield _name(run)
 
 
-def _named(run: Run) -> Candidate:
-    """Say what the run names, and how far the name reaches."""
-    type_, confidence = _guess(run)
+def _name(run: Run) -> Candidate:
+    """Return what the run names, and how far the name reaches."""
+    guesses = (rule(run) for rule in _RULES)
+    type_, confidence = next(filter(None, guesses), ("TERM", 0.3))
     start, end = run.first_character, run.last_character
-    if type_ == "TERM" and _seated(run):
-        type_, confidence = "ORGANIZATION", 0.55
-    elif run.unusual and not run.titles:
+    if run.unusual and not run.titles:
         end = _end_of(run)
         if end > run.last_character and type_ in {"PERSON", "TERM"}:
             type_, confidence = "ORGANIZATION", max(confidence, 0.6)
@@ -50,46 +75,6 @@ def _named(run: Run) -> Candidate:
         if start < run.first_character and run.words[-1] in ORGANISATION_HEADS:
             type_, confidence = "ORGANIZATION", max(confidence, 0.5)
     return Candidate(start, end, type_, confidence, "name")
-
-
-def _guess(run: Run) -> tuple[str, float]:
-    for rule in _RULES:
-        guess = rule(run)
-        if guess is not None:
-            return guess
-    return "TERM", 0.3
-
-
-_RULES: Sequence[Callable[[Run], TypeGuess]] = (
-    name_features.generic,
-    name_features.initials,
-    name_features.shouting,
-    name_features.company,
-    context_features.titled,
-    name_features.state,
-    context_features.gloss,
-    name_features.institution,
-    name_features.region,
-    name_features.event,
-    name_features.initialled,
-    name_features.street,
-    context_features.firm,
-    name_features.given_name,
-    context_features.speaking,
-    context_features.against,
-    context_features.known_place,
-    context_features.introduced,
-    context_features.alias,
-    context_features.acting,
-    name_features.acronym,
-    context_features.placed,
-    name_features.listed_given_name,
-    name_features.coined,
-    name_features.strange,
-    context_features.several,
-    context_features.paired,
-    name_features.listed_surname,
-)
 
 
 _HEAD = re.compile(
@@ -101,14 +86,13 @@ _HEAD = re.compile(
     r"|bank|newspaper|magazine|motorway|street|square|market|orphanage|camp|estate"
     r"|farm|prosecutors|police|council|office|branch|party|club|group|company)\b"
 )
-_SEAT = re.compile(r",? (?:at|in|of) ([A-Z]\w{2,})")
 _OF_STATES = listed(
     "Government Constitution Parliament Court Courts Code Law State Act"
 )
 
 
 def _start_of(run: Run) -> int:
-    """Return where the name starts, with the people an organisation belongs to."""
+    """Return the start, with the people in front: the Bulgarian Communist Party."""
     tokens, index = run.tokens, run.start
     while (
         index
@@ -121,14 +105,366 @@ def _start_of(run: Run) -> int:
 
 
 def _end_of(run: Run) -> int:
-    """Return where the name ends, with a head in lower case."""
+    """Return the end, with a head in lower case: Salzburg municipal cemetery."""
     head = _HEAD.match(run.tokens.text, run.last_character)
     return head.end() if head else run.last_character
 
 
-def _seated(run: Run) -> bool:
-    """Return True if what is no name by itself is recognized by its place."""
-    if run.words[-1] not in ORGANISATION_HEADS:
-        return False
-    seat = _SEAT.match(run.tokens.text, run.last_character)
-    return seat is not None and seat[1] not in GENERIC and not is_common(seat[1])
+# --------------------------------------------------------------- the run's own words
+
+
+def _initials(run: Run) -> Guess:
+    """K.F., J.P."""
+    if len(run.words) in (2, 3) and all(len(word) == 1 for word in run.words):
+        return ("PERSON", 0.6) if "." in run.surface else ("TERM", 0.3)
+    return None
+
+
+def _initialled(run: Run) -> Guess:
+    """J. Wolasiewicz, Z.M. Necatigil."""
+    words = run.words
+    if len(words) < 2 or len(words[0]) > 1 or len(words[-1]) == 1:
+        return None
+    compound = run.tokens.gap(run.start + 1) == "-"  # X-ray, A-level
+    if compound or run.previous in _LETTERED or not words[-1][0].isalpha():
+        return "TERM", 0.2
+    begins = run.start == 0 or "\n" in run.tokens.gap(run.start)
+    return ("TERM", 0.2) if begins and is_common(words[-1]) else ("PERSON", 0.85)
+
+
+def _shouting(run: Run) -> Guess:
+    """A heading in capitals is no name, unless a word of it is strange."""
+    heading = run.surface.isupper() and len(run.words) > 1 and not run.unusual
+    return ("TERM", 0.2) if heading else None
+
+
+def _company(run: Run) -> Guess:
+    """A suffix of companies."""
+    ends = run.words[-1] in tables.ORGANISATION_SUFFIXES
+    return ("ORGANIZATION", 0.9) if ends and len(run.words) > 1 else None
+
+
+def _titled(run: Run) -> Guess:
+    """A title in front."""
+    return ("PERSON", 0.95) if run.titles else None
+
+
+def _state(run: Run) -> Guess:
+    """The full name of a state, its government and its highest courts name nobody."""
+    words = [w for w in run.words if w[0].isupper()]
+    if run.words[:2] == ["United", "Kingdom"]:
+        return ("LOCATION", 0.5) if len(words) == 2 else ("TERM", 0.45)
+    if "of" in run.words and _HIGHEST.issuperset(words):
+        return "TERM", 0.45
+    return None
+
+
+def _gloss(run: Run) -> Guess:
+    """The same again in another language, in brackets behind an institution."""
+    if not (run.before(1) == "(" and run.after(1) == ")" and run.start):
+        return None
+    before = run.tokens.words[max(0, run.start - 4) : run.start]
+    if before[-1] not in GENERIC and before[-1] not in ORGANISATION_HEADS:
+        return ("TERM", 0.45) if before[-1].islower() else None
+    named = any(word[0].isupper() and not is_common(word) for word in before)
+    return "ORGANIZATION", 0.6 if named or len(before) > 2 else 0.45
+
+
+def _institution(run: Run) -> Guess:
+    """A head of organisations, told apart by a name or a telling word."""
+    words = run.words
+    if ORGANISATION_HEADS.isdisjoint(words):
+        return None
+    if run.unusual or not tables.places().isdisjoint(words):
+        return "ORGANIZATION", 0.8
+    telling = [w for w in words if w not in GENERIC and len(w) > 2 and w[0].isupper()]
+    return ("ORGANIZATION", 0.5) if len(words) > 1 and telling else ("TERM", 0.4)
+
+
+def _region(run: Run) -> Guess:
+    """A state or a part of one."""
+    words = run.words
+    if run.surface in tables.countries():
+        return "LOCATION", 0.5
+    if len(words) == 1:
+        return None
+    south = words[0] in _DIRECTIONS and " ".join(words[1:]) in tables.countries()
+    if south or not tables.countries().isdisjoint(words):
+        return "LOCATION", 0.5 if words[0] in _DIRECTIONS else 0.45
+    if words[0] in PLACE_OF and "of" in words and len(words) > 2:
+        return "LOCATION", 0.7 if words[0] not in _STATES else 0.45
+    return None
+
+
+def _event(run: Run) -> Guess:
+    """All Saints' Day; acts, wars and prizes name nobody."""
+    words = run.words
+    if len(words) > 1 and words[-1] in _FEASTS:
+        return "DATE", 0.6
+    if len(words) > 1 and words[-1] in _WORKS:
+        ranks = (tables.common_words().get(word.lower(), 0) for word in words)
+        return "TERM", 0.5 if any(rank > _RARE for rank in ranks) else 0.45
+    return None
+
+
+def _street(run: Run) -> Guess:
+    """A head of streets."""
+    ends = run.words[-1] in STREET_HEADS
+    return ("ADDRESS", 0.8) if ends and len(run.words) > 1 else None
+
+
+def _given_name(run: Run) -> Guess:
+    """A given name in front of others."""
+    words = run.words
+    if len(words) > 1 and words[0] in tables.first_names() and words[-1] != words[0]:
+        return "PERSON", 0.6 if all(map(is_common, words)) else 0.9
+    return None
+
+
+def _known_place(run: Run) -> Guess:
+    """A town or a region."""
+    words = run.words
+    if run.surface in tables.places() and not _PERSON_AFTER.match(run.after(20)):
+        common = is_common(run.surface) or run.surface in tables.first_names()
+        return "LOCATION", 0.5 if common else 0.75
+    if len(words) > 1 and (words[-1] in PLACE_HEADS or words[0] in PLACE_HEADS):
+        return "LOCATION", 0.65 if run.unusual else 0.5
+    return None
+
+
+def _acronym(run: Run) -> Guess:
+    """Capitals alone."""
+    surface = run.surface
+    if surface.isupper() and len(surface) in _ACRONYM:
+        known = is_common(surface) or len(surface) == 2 or surface in tables.ACRONYMS
+        return "ORGANIZATION", 0.35 if known else 0.5
+    return None
+
+
+def _listed_given_name(run: Run) -> Guess:
+    """A given name, less sure where a sentence begins with it."""
+    if run.words[0] not in tables.first_names():
+        return None
+    opens = run.tokens.opens_sentence(run.start)
+    if is_common(run.words[0]):
+        return "PERSON", 0.4 if opens else 0.5
+    return "PERSON", 0.7 if opens else 0.75
+
+
+def _coined(run: Run) -> Guess:
+    """Words run together, Mhealthcoach or MysticWeb, are a firm's or a product's."""
+    word = run.words[0]
+    if len(run.words) > 1 or word.isupper() or word in tables.surnames():
+        return None
+    inner = _INNER.search(word) is not None and not word.startswith(("Mc", "Mac"))
+    return ("ORGANIZATION", 0.6) if inner or _is_compound(word.lower()) else None
+
+
+def _is_compound(word: str) -> bool:
+    """Return True if the word is two English words run together."""
+    ranks = tables.common_words()
+    return (
+        len(word) < _LONGEST
+        and word not in ranks
+        and any(
+            ranks.get(word[:cut], _RARE) < _RARE
+            and ranks.get(word[cut:], _RARE) < _RARE
+            for cut in range(_PART, len(word) - _PART + 1)
+        )
+    )
+
+
+def _strange(run: Run) -> Guess:
+    """A word that is no English word names somebody until more is known."""
+    strange = run.unusual and not _CALLED.issuperset(run.words)
+    return ("PERSON", 0.6) if strange else None
+
+
+def _several(run: Run) -> Guess:
+    """Several capitalised words within a sentence name something."""
+    words = run.words
+    if len(words) == 1 or run.tokens.opens_sentence(run.start):
+        return None
+    telling = [w for w in words if w not in GENERIC and w[0].isupper()]
+    if len(telling) > 1 and _WORK_CUE.search(run.before(24)):
+        return "ORGANIZATION", 0.5
+    if words[-1] in tables.surnames() and len(telling) == len(words):
+        return "PERSON", 0.5
+    headline = any(w.lower() in FUNCTION_WORDS for w in telling)
+    return ("ORGANIZATION", 0.5) if len(telling) > 2 and not headline else None
+
+
+def _paired(run: Run) -> Guess:
+    """A word next to another name: Bowman and White, Poppy and Sam."""
+    word = run.surface
+    before, after = run.before(24), run.after(24)
+    joined = _GIVEN_BEFORE.search(before) or _GIVEN_AFTER.match(after)
+    if joined and joined[1] in tables.first_names() and joined[1] not in MONTHS:
+        return "PERSON", 0.5
+    if word not in tables.surnames() or word in GENERIC:
+        return None
+    beside = _OTHER_BEFORE.search(before) or _OTHER_AFTER.match(run.after(12))
+    return ("PERSON", 0.5) if beside else None
+
+
+def _listed_surname(run: Run) -> Guess:
+    """A surname that is an everyday word elsewhere: to Hale."""
+    word = run.surface
+    if len(run.words) > 1 or word not in tables.surnames() or word in TITLES:
+        return None
+    if word in GENERIC or run.before(1) not in {"", " "}:
+        return None
+    rank = tables.common_words().get(word.lower(), 0)
+    return ("PERSON", 0.5) if rank > _EVERYDAY else None
+
+
+# ------------------------------------------------------------------ the words around it
+
+
+def _is_unusual(run: Run) -> bool:
+    return run.unusual
+
+
+def _is_named(run: Run) -> bool:
+    """Return True for a strange word or a given name, which is no title alone."""
+    named = run.unusual or run.words[0] in tables.first_names()
+    return named and not TITLES.issuperset(run.words)
+
+
+def _is_given(run: Run) -> bool:
+    return len(run.words) == 1 and run.words[0] in tables.first_names()
+
+
+def _may_be_place(run: Run) -> bool:
+    acronym = run.surface.isupper() and len(run.surface) in _ACRONYM
+    return run.unusual and not acronym
+
+
+def _may_be_town(run: Run) -> bool:
+    surname = len(run.words) > 1 and run.words[-1] in tables.surnames()
+    return _may_be_place(run) and not surname
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """
+    What words in front of a run or behind it tell.
+
+    Args:
+        type: Of the run.
+        confidence: Of it; less where no word of the run is unusual, if `usual` is set.
+        before: Words in front, at the end of the pattern.
+        after: Words behind.
+        needs: What the run must be.
+        words: The most words of the run.
+    """
+
+    type: str
+    confidence: float
+    before: re.Pattern[str] | None = None
+    after: re.Pattern[str] | None = None
+    needs: Callable[[Run], bool] = lambda _: True
+    words: int = _LONGEST
+    usual: float = 0.0
+
+    def __call__(self, run: Run) -> Guess:
+        """Return the type where a cue is there."""
+        if len(run.words) > self.words or not self.needs(run):
+            return None
+        if (self.before and self.before.search(run.before(32))) or (
+            self.after and self.after.match(run.after(60))
+        ):
+            sure = self.confidence if run.unusual else self.usual or self.confidence
+            return self.type, sure
+        return None
+
+
+_NAME_CUE = re.compile(
+    r"\b(?:name(?: is|:)|named|called|I am|I'm|this is|signed|regards,?|sincerely,?"
+    r"|dear|hi|hello|hey|thanks,?|author:?|username:?|user:?|seller:?|applicant,?"
+    r"|witness,?|patient,?|baker,?|son,?|daughter,?|wife,?|husband,?|mother,?|father,?"
+    r"|brother,?|sister,?|friend,?|uncle,?|aunt,?|nephew,?|niece,?|colleague,?)\s+$",
+    re.IGNORECASE,
+)
+_WORK_CUE = re.compile(
+    r"\b(?:work(?:s|ed|ing)? (?:for|at|with)|employed (?:by|at)|employer,?|company,?"
+    r"|firm,?|customer,?|client,?|supplier,?|insurer,?|called|from|at|joined|founded"
+    r"|CEO of|director of|manager of|support|by|visit|of|the)\s+$",
+    re.IGNORECASE,
+)
+_ALIAS_CUE = re.compile(
+    r"\b(?:(?:code|cover) ?names?|nick-?names?|alias|known as|dubbed|signs (?:himself"
+    r"|herself)|calls? (?:him|her|himself|herself)|called|pet name)[,:]?(?: is| was)?"
+    r"(?: the| \"| ')?\s*$",
+    re.IGNORECASE,
+)
+_PLACE_CUE = re.compile(
+    r"\b(?:in|at|near|into|towards?|outside|around|via|leaving|visiting|reached|left"
+    r"|location:?|city:?|town of|village of|born in|lives? in|based in)"
+    r"(?: (?:the|northern|southern|eastern|western|central))?\s+$",
+    re.IGNORECASE,
+)
+_MOVED_CUE = re.compile(r"\b(?:from|to|of)(?: the)?\s+$")
+_TRAVEL_CUE = re.compile(
+    r"\b(?:moved|moving|originally|flew|fly|travel\w*|came|come|arrived|went|going|drove)"
+    r" (?:here |back |over )?(?:from|to|in|at) $"
+)
+_FIRM_CUE = re.compile(
+    r"\b(?:work(?:s|ed|ing)? (?:for|at|with)|employed (?:by|at)|(?:year|job|career"
+    r"|position|intern(?:ship)?|manager|director|engineer|consultant) at|(?:address"
+    r"|office|website|CEO|founder|owner|customer|client|employee|board|shares) of"
+    r"|joined|founded|hired by|employer|later became|looking to support"
+    r"|according to the|company called)[ :]+$",
+    re.IGNORECASE,
+)
+_FIRM_AFTER = re.compile(
+    r"(?:'s)? (?:website|offices?|headquarters|employees|shares|invested|announced"
+    r"|acquired)\b"
+    r"|,? (?:is|was|are) (?:a|an|the) (?:[\w()-]+ ){0,4}(?:company|agency|firm"
+    r"|corporation|multinational|provider|manufacturer|brainchild|start-?up|retailer"
+    r"|subsidiary|organi[sz]ation|charity|bank)\b"
+)
+_OTHER_BEFORE = re.compile(r"\b[A-Z][a-z]+,? and $|\b[A-Z][a-z]+, $")
+_OTHER_AFTER = re.compile(r",? and [A-Z][a-z]")
+_GIVEN_BEFORE = re.compile(r"\b([A-Z][a-z]+) and $")
+_GIVEN_AFTER = re.compile(r" and ([A-Z][a-z]+)\b(?! [A-Z])")
+_PERSON_AFTER = re.compile(
+    r"(?:'s (?:mother|father|wife|husband|son|daughter|sister|brother|lawyer))"
+    r"|,? (?:who|whose|said|says|told|asked|remembered|denie[sd]|replied|answered|wrote"
+    r"|thought|noticed|explained|admitted|testified|himself|herself|aged|was born"
+    r"|(?:is|was) (?:a|an|the) )|, \d{2}\b"
+)
+_SPEAKER = re.compile(r':\s?["A-Z]')
+_SPOKEN_TO = re.compile(r"\b(?:shouted at|said to|told|asked|remember me,|gender of) $")
+
+_RULES: Sequence[Callable[[Run], Guess]] = (
+    _initials,
+    _shouting,
+    _company,
+    _titled,
+    _state,
+    _gloss,
+    _institution,
+    _region,
+    _event,
+    _initialled,
+    _street,
+    Cue("ORGANIZATION", 0.7, _FIRM_CUE, _FIRM_AFTER, usual=0.5),
+    _given_name,
+    Cue("PERSON", 0.7, _SPOKEN_TO, _SPEAKER, _is_given),
+    Cue("PERSON", 0.6, re.compile(r"[A-Z]\w+ vs?\.? $"), re.compile(r" vs?\.? [A-Z]")),
+    _known_place,
+    Cue("PERSON", 0.8, _NAME_CUE, needs=_is_named),
+    Cue("PERSON", 0.85, _ALIAS_CUE, words=2),
+    Cue("PERSON", 0.75, after=_PERSON_AFTER, needs=_is_unusual, words=3),
+    _acronym,
+    Cue("LOCATION", 0.6, _PLACE_CUE, needs=_may_be_town),
+    Cue("LOCATION", 0.6, _MOVED_CUE, needs=_may_be_place, words=1),
+    Cue("LOCATION", 0.6, _TRAVEL_CUE, needs=_may_be_place),
+    _listed_given_name,
+    _coined,
+    _strange,
+    _several,
+    _paired,
+    _listed_surname,
+)

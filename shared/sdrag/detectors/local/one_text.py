@@ -9,16 +9,21 @@ from sdrag.detectors.local.account_names import account_names, embedded_names
 from sdrag.detectors.local.addresses import addresses
 from sdrag.detectors.local.columns import column_labels, column_values
 from sdrag.detectors.local.dates import join_dates
-from sdrag.detectors.local.everyday_names import everyday_names, names_on_lines
 from sdrag.detectors.local.fields import GUESSED, field_values, fields, unlabelled
 from sdrag.detectors.local.identifiers import find_ipv6, identifiers, numbered
 from sdrag.detectors.local.internet import links, secrets
-from sdrag.detectors.local.names import names
+from sdrag.detectors.local.name_forms import (
+    find_defined,
+    find_everyday_names,
+    find_forms,
+    find_names_on_lines,
+    find_partnerships,
+    find_quoted,
+)
+from sdrag.detectors.local.names import find_names
 from sdrag.detectors.local.patterns import find_patterns
 from sdrag.detectors.local.plain_text import capitalised, plain_text
-from sdrag.detectors.local.punctuated_names import definitions, partnerships, quoted
 from sdrag.detectors.local.quantities import counts, measures
-from sdrag.detectors.local.shorter_forms import forms
 from sdrag.detectors.local.terms import peoples, terms
 from sdrag.detectors.local.tokens import Candidate, anchors, tokenize
 from sdrag.detectors.local.typeset import mended
@@ -58,7 +63,7 @@ def _mentions(text: str) -> tuple[Mention, ...]:
     heads = {head.end: head for head in column_labels(plain.text)}
     labels = [field for field in fields(tokens) if field.end not in heads]
     spared = [*labels, *heads.values()]
-    named = list(unlabelled(names(tokens), spared))
+    named = list(unlabelled(find_names(tokens), spared))
     positions = anchors(tokens)
     patterns = list(find_patterns(tokens, positions))
     dates = [c for c in patterns if c.type in {"DATE", "TIME"}]
@@ -67,23 +72,23 @@ def _mentions(text: str) -> tuple[Mention, ...]:
         patterns,
         join_dates(tokens.text, dates),
         find_ipv6(tokens.text, positions),
-        everyday_names(tokens),
+        find_everyday_names(tokens),
         links(plain.text),
         secrets(tokens),
-        quoted(shown),
-        definitions(shown),
+        find_quoted(shown),
+        find_defined(shown),
         identifiers(tokens),
         numbered(tokens),
         addresses(tokens),
         measures(tokens),
         named,
-        partnerships(tokens),
-        forms(tokens, named),
+        find_partnerships(tokens),
+        find_forms(tokens, named),
         embedded_names(plain.text),
         account_names(plain.text, tokens),
         field_values(tokens, labels),
         column_values(plain.text),
-        names_on_lines(plain.text),
+        find_names_on_lines(plain.text),
         peoples(tokens),
         terms(tokens),
         counts(tokens),

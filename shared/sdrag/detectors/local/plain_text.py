@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.runs import is_common
+from sdrag.detectors.local.tables import is_common
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Confidential, Span
 

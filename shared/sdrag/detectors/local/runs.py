@@ -12,27 +12,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.tables import NATIONALITIES
+from sdrag.detectors.local.tables import NATIONALITIES, TITLES, is_common
 from sdrag.detectors.local.tokens import Tokens
 from sdrag.vocabulary import Confidential
 
 _GAPS = frozenset((" ", "-", ". ", ".", " & ", "  "))
-_PLACE_OF = tables.word_set("place_of")
 _SHORTENED = tables.word_set("shortened")
 _FORMS_OF_ADDRESS = tables.word_set("forms_of_address")
-_TRADE_WORDS = tables.word_set("trade_words")
 _JOINING = tables.PARTICLES | {"of", "and", "the", "for"}
-_TITLES = tables.TITLES
 _CALLED = tables.MONTHS | tables.WEEKDAYS | NATIONALITIES
 _NO_NAME = tables.ACRONYMS | _CALLED | {word.upper() for word in _CALLED}
-_CONTRACTED = frozenset(("m", "ve", "ll", "re", "d", "t", "all", "am"))
 _FEASTS = frozenset(("Day", "Eve"))
 _PARTNERS = frozenset(("Sons", "Partners", "Associates", "Co", "Company", "Brothers"))
 _LONGEST = 40
 """No name has more tokens; a table in capitals has, and is read in pieces."""
 _HEADS = (
     tables.ORGANISATION_HEADS
-    | _PLACE_OF
+    | tables.PLACE_OF
     | tables.listed("House Bank Division Group Section Branch Direction Order")
 )
 
@@ -83,42 +79,7 @@ class Run(Confidential):
         return self.tokens.text[self.last_character : self.last_character + length]
 
 
-def is_common(word: str) -> bool:
-    """Return True if English writes the word in lower case."""
-    lower = word.lower()
-    if lower in tables.common_words() or lower in _TRADE_WORDS:
-        return True
-    if lower in tables.kinds() or medical_type(lower):
-        return True
-    stem, mark, rest = lower.partition("'")
-    return bool(mark) and rest in _CONTRACTED and stem in tables.common_words()
-
-
-_ENDINGS = {
-    "CONDITION": re.compile(
-        r".{3,40}(?:itis|aemia|emia|opathy|algia|uria|penia|ythmia|trophy|plegia|paresis"
-        r"|stenosis|thrombosis|fibrosis|sclerosis|carcinoma|lymphoma)s?$"
-    ),
-    "TREATMENT": re.compile(
-        r".{3,40}(?:ectomy|otomy|ostomy|oscopy|plasty|cillin|mycin|floxacin|prazole|conazole"
-        r"|statin|sartan|olol|dipine|formin|gliptin|gliflozin|azepam|azolam|oxetine|triptan"
-        r"|setron|semide|thiazide|profen|xaban|parin|tinib|ximab|zumab|codone|codeine"
-        r"|[^A]pril)s?$"
-    ),
-}
-
-
-def medical_type(word: str) -> str | None:
-    """Return what the ending of a word makes it: an illness or what treats one."""
-    for type_, ending in _ENDINGS.items():
-        if ending.match(word):
-            name = word.capitalize()
-            listed = name in tables.surnames() or name in tables.first_names()
-            return None if listed else type_
-    return None
-
-
-def runs(tokens: Tokens) -> Iterator[Run]:
+def find_runs(tokens: Tokens) -> Iterator[Run]:
     """Yield the candidates of a text, in order."""
     end = 0
     for index in tokens.capitals:
@@ -186,7 +147,7 @@ def _past_particles(tokens: Tokens, start: int, index: int) -> int:
 
 
 def _shortened(word: str) -> bool:
-    return len(word) == 1 or word in _TITLES or word in _SHORTENED
+    return len(word) == 1 or word in TITLES or word in _SHORTENED
 
 
 def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
@@ -194,10 +155,10 @@ def _trimmed(tokens: Tokens, start: int, end: int) -> Run | None:
     words = tokens.words
     start = _past_openers(tokens, start, end)
     first = start
-    while start < end - 1 and words[start] in _TITLES:
+    while start < end - 1 and words[start] in TITLES:
         start += 1
     titles = range(first, start)
-    if not titles and start and words[start - 1] in _TITLES:
+    if not titles and start and words[start - 1] in TITLES:
         titles = range(start - 1, start)
     if not titles:
         start = _past_openers(tokens, start, end)
@@ -253,7 +214,7 @@ def _past_openers(tokens: Tokens, start: int, end: int) -> int:
             break
         stem = lower.partition("'")[0]
         opener = stem in tables.FUNCTION_WORDS or word in _NO_NAME
-        if not opener and tokens.opens_sentence(start) and word not in _TITLES:
+        if not opener and tokens.opens_sentence(start) and word not in TITLES:
             opener = is_common(word) and (
                 end - start == 1 or word not in tables.first_names()
             )

@@ -11,8 +11,14 @@ import re
 from collections.abc import Iterator
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.runs import is_common, medical_type
-from sdrag.detectors.local.tables import NATIONALITIES, listed, word_set, word_types
+from sdrag.detectors.local.tables import (
+    NATIONALITIES,
+    is_common,
+    listed,
+    medical_type,
+    word_set,
+    word_types,
+)
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
 _TERMS = word_types("terms")
@@ -156,7 +162,7 @@ _BELONGS = listed(
 def peoples(tokens: Tokens) -> Iterator[Candidate]:
     """Yield words for peoples; what names a state's own affairs is less sure."""
     words = tokens.words
-    for index in tokens.indices(NATIONALITIES & tokens.where.keys()):
+    for index in tokens.indices(NATIONALITIES):
         after = words[index + 1] if index + 1 < len(words) else ""
         joined = index + 1 < len(words) and tokens.gap(index + 1) == " "
         affairs = joined and after in _STATE_AFFAIRS

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -71,11 +71,12 @@ class Tokens(Confidential):
         before = self.ends[index - 1] if index else 0
         return self.text[before : self.starts[index]]
 
-    def indices(self, words: Iterable[str]) -> Iterator[int]:
+    def indices(self, words: Collection[str]) -> Iterator[int]:
         """Yield the tokens that are one of the words, word by word."""
         where = self.where
-        for word in words:
-            if word in where:
+        fewer, more = sorted((words, where), key=len)
+        for word in fewer:
+            if word in more:
                 yield from where[word]
 
     def opens_sentence(self, index: int) -> bool:

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from operator import itemgetter
 
 from sdrag.detectors.local import tables
-from sdrag.detectors.local.runs import is_common
-from sdrag.detectors.local.tables import TITLES
+from sdrag.detectors.local.tables import TITLES, is_common
 from sdrag.text.mapped import MappedText, Pieces
 from sdrag.text.sentences import is_structured, line_after, line_before, row_separator
 

@@ -7,6 +7,7 @@ cues (a title, a unit, the head of an organisation's name); values are found by 
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
 from functools import lru_cache
@@ -114,6 +115,7 @@ ORGANISATION_HEADS = word_set("organisation_heads")
 ORGANISATION_SUFFIXES = word_set("organisation_suffixes")
 PARTICLES = word_set("particles")
 PLACE_HEADS = word_set("place_heads")
+PLACE_OF = word_set("place_of")
 STREET_HEADS = word_set("street_heads")
 TITLES = word_set("titles")
 UNITS = word_types("units")
@@ -127,3 +129,40 @@ SCHEME_NAMES = cased(word_set("scheme_names") - _CAPITALS_ONLY) | {
     name.upper() for name in _CAPITALS_ONLY
 }
 """Names of registers and of their numbers; everyday words among them in capitals."""
+_TRADE_WORDS = word_set("trade_words")
+_CONTRACTED = frozenset(("m", "ve", "ll", "re", "d", "t", "all", "am"))
+
+
+def is_common(word: str) -> bool:
+    """Return True if English writes the word in lower case."""
+    lower = word.lower()
+    if lower in common_words() or lower in _TRADE_WORDS:
+        return True
+    if lower in kinds() or medical_type(lower):
+        return True
+    stem, mark, rest = lower.partition("'")
+    return bool(mark) and rest in _CONTRACTED and stem in common_words()
+
+
+_ENDINGS = {
+    "CONDITION": re.compile(
+        r".{3,40}(?:itis|aemia|emia|opathy|algia|uria|penia|ythmia|trophy|plegia|paresis"
+        r"|stenosis|thrombosis|fibrosis|sclerosis|carcinoma|lymphoma)s?$"
+    ),
+    "TREATMENT": re.compile(
+        r".{3,40}(?:ectomy|otomy|ostomy|oscopy|plasty|cillin|mycin|floxacin|prazole|conazole"
+        r"|statin|sartan|olol|dipine|formin|gliptin|gliflozin|azepam|azolam|oxetine|triptan"
+        r"|setron|semide|thiazide|profen|xaban|parin|tinib|ximab|zumab|codone|codeine"
+        r"|[^A]pril)s?$"
+    ),
+}
+
+
+def medical_type(word: str) -> str | None:
+    """Return what the ending of a word makes it: an illness or what treats one."""
+    for type_, ending in _ENDINGS.items():
+        if ending.match(word):
+            name = word.capitalize()
+            is_name = name in surnames() or name in first_names()
+            return None if is_name else type_
+    return None
