@@ -44,6 +44,7 @@ class Family:
     not_words: frozenset[str]
     digits: int
     forms: tuple[Form, ...]
+    any_form: re.Pattern[str]
 
     def positions(self, tokens: Tokens, anchors: Iterable[int]) -> Iterable[int]:
         """Return where the forms may begin, in order."""
@@ -86,6 +87,8 @@ def find_patterns(tokens: Tokens, anchors: list[int]) -> Iterator[Candidate]:
 
 def _match(family: Family, text: str, position: int) -> Candidate | None:
     """Return what the first form is that matches there."""
+    if not family.any_form.match(text, position):
+        return None
     for form in family.forms:
         match = form.pattern.match(text, position)
         if match is None or not family.accepts(match["value"]):
@@ -148,17 +151,20 @@ def _load() -> tuple[Family, ...]:
             row["confidence"],
         )
 
-    return tuple(
-        Family(
-            family["reason"],
-            family["at"],
-            _words(family.get("words", ""), exact=family.get("exact", False)),
-            _words(family.get("not_words", ""), exact=True),
-            family.get("digits", 0),
-            tuple(form(row, family) for row in family["form"]),
+    def family(row: Mapping[str, Any]) -> Family:
+        forms = tuple(form(each, row) for each in row["form"])
+        patterns = (each.pattern.pattern.replace("?P<value>", "?:") for each in forms)
+        return Family(
+            row["reason"],
+            row["at"],
+            _words(row.get("words", ""), exact=row.get("exact", False)),
+            _words(row.get("not_words", ""), exact=True),
+            row.get("digits", 0),
+            forms,
+            re.compile("|".join(patterns)),
         )
-        for family in table["family"]
-    )
+
+    return tuple(map(family, table["family"]))
 
 
 def _words(names: str, *, exact: bool) -> frozenset[str]:
