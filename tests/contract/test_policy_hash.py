@@ -290,7 +290,6 @@ BARE = {
     "sdrag/policy/document.py": "compared in the process, and hashed again with a key",
     "sdrag/guardrails/inheritance.py": "hashed again with a key before it leaves",
     "sdrag/embeddings/__init__.py": "of weights that everybody has",
-    "sdrag/detectors/local/check_digits.py": "the checksum of a wallet's address",
     "sdrag/testing.py": "of a test's own words",
 }
 """The files that make digests without a key, and why nobody learns from one."""

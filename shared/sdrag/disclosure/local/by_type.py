@@ -51,7 +51,7 @@ _CODES = frozenset({"CODE", "CREDIT_CARD", "IBAN_CODE"})
 """Where one of these is, a short number may be a part of it."""
 _NOT_IN_FILES = frozenset({"MONEY", "CODE", "DATE"})
 """The year in a file's name is a date, and neither a sum nor an account."""
-_CHECKED_CODES = frozenset({"check-digits", "mac", "pattern", "scheme"})
+_CHECKED_CODES = frozenset({"mac", "pattern", "scheme"})
 _BIRTH_YEAR = re.compile(
     r"(?<!\d)(?:19\d\d|20(?:0\d|1[0-5]))(?!\d)|\b(?:nineteen|two thousand)\b",
     re.IGNORECASE,
