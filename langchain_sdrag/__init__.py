@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from langchain_sdrag.hierarchy_summarizer import HierarchySummarizer
     from langchain_sdrag.highlight_and_summarize import HighlightAndSummarize
     from langchain_sdrag.injection_scanner import InjectionScanner
-    from langchain_sdrag.knowledge_base_scan import scan_knowledge_base
     from langchain_sdrag.linkage_masker import LinkageMasker
-    from langchain_sdrag.metadata_inheritor import MetadataInheritor
     from langchain_sdrag.redacted_view import RedactedView
     from langchain_sdrag.searching import FilteredRetriever
     from langchain_sdrag.selective_disclosure_compressor import (
@@ -43,12 +41,10 @@ __all__ = [
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
-    "MetadataInheritor",
     "RedactedView",
     "SelectiveDisclosureCompressor",
     "SelectiveDisclosureMiddleware",
     "SelectiveDisclosureRetriever",
-    "scan_knowledge_base",
     "separated_prompt",
     "separated_sources",
 ]
@@ -61,12 +57,10 @@ _HOMES = {
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",
-    "MetadataInheritor": "metadata_inheritor",
     "RedactedView": "redacted_view",
     "SelectiveDisclosureCompressor": "selective_disclosure_compressor",
     "SelectiveDisclosureMiddleware": "selective_disclosure_middleware",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
-    "scan_knowledge_base": "knowledge_base_scan",
     "separated_prompt": "source_separation",
     "separated_sources": "source_separation",
 }

@@ -5,10 +5,10 @@ A resolver that the host set up decides alone. Otherwise the principal is in the
 config of the call, `{"configurable": {"principal": ...}}`, or is that of `acting_as`.
 It must be a `Principal`: a mapping could have come over the wire with the question.
 
-A streaming method returns at once and works when it is iterated, by which time
+`stream` and `astream` return at once and work when they are iterated, by which time
 `acting_as` may be over. So the principal is read when the method is called, and each
-item is made on its behalf, whoever iterates. A chain of the host's reads it later: its
-stream is made by `sdrag.stream_as`.
+item is made on its behalf, whoever iterates. Other streams, such as `astream_events` or
+that of a chain, read it when they are iterated: make them by `sdrag.stream_as`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def on_behalf(
 
 
 class OnBehalf:
-    """The methods of a runnable that work later, with the principal of the call."""
+    """Streams that work later, with the principal of the call."""
 
     principal_resolver: PrincipalResolver | None
 
@@ -73,59 +73,6 @@ class OnBehalf:
         inherited: Any = super()
         method: Callable[..., AsyncIterator[Any]] = inherited.astream
         return stream_as(self._principal(config), method, input, config, **kwargs)
-
-    def transform(
-        self, input: Iterator[Any], config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Iterator[Any]:
-        """Stream, for the principal of the call."""
-        inherited: Any = super()
-        method: Callable[..., Iterator[Any]] = inherited.transform
-        return stream_as(self._principal(config), method, input, config, **kwargs)
-
-    def atransform(
-        self,
-        input: AsyncIterator[Any],
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> AsyncIterator[Any]:
-        """Stream, for the principal of the call."""
-        inherited: Any = super()
-        method: Callable[..., AsyncIterator[Any]] = inherited.atransform
-        return stream_as(self._principal(config), method, input, config, **kwargs)
-
-    def astream_log(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Any:
-        """Stream the log of a run, for the principal of the call."""
-        inherited: Any = super()
-        return stream_as(
-            self._principal(config), inherited.astream_log, input, config, **kwargs
-        )
-
-    def astream_events(
-        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
-    ) -> Any:
-        """Stream events, for the principal of the call."""
-        inherited: Any = super()
-        return stream_as(
-            self._principal(config), inherited.astream_events, input, config, **kwargs
-        )
-
-    def batch_as_completed(self, inputs: Any, config: Any = None, **kwargs: Any) -> Any:
-        """Answer as each ends; the config of each, or else the call, says for whom."""
-        inherited: Any = super()
-        return stream_as(
-            current_principal(), inherited.batch_as_completed, inputs, config, **kwargs
-        )
-
-    def abatch_as_completed(
-        self, inputs: Any, config: Any = None, **kwargs: Any
-    ) -> Any:
-        """Answer as each ends; the config of each, or else the call, says for whom."""
-        inherited: Any = super()
-        return stream_as(
-            current_principal(), inherited.abatch_as_completed, inputs, config, **kwargs
-        )
 
     def _principal(self, config: RunnableConfig | None) -> Principal | None:
         return principal_of(config, self.principal_resolver)

@@ -5,10 +5,6 @@ A condition is put to the store where its language is known, ANDed with the filt
 the host set up: a filter given at call time replaces the host's in LangChain, which
 could widen access. Elsewhere the condition is not pushed down; the core checks every
 passage anyway. The host's retriever is never changed.
-
-Where the policy compares passages with the question, or searches again for more, a
-store that is known to search by text as it does by vector is asked by a vector that is
-made once, with the store's own model.
 """
 
 from __future__ import annotations
@@ -26,7 +22,6 @@ from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_sdrag.convert import passages_of
 from langchain_sdrag.structured import pushed
-from langchain_sdrag.vector_search import VectorSearch
 from sdrag.effects.runner import Port
 from sdrag.effects.steps import Search
 from sdrag.engine import HostSearch
@@ -65,18 +60,13 @@ HostRetriever = Runnable[str, Any] | FilteredRetriever
 _FORWARDED = frozenset({"fetch_k", "lambda_mult", "score_threshold"})
 
 
-def searching(
-    base: HostRetriever,
-    options: Mapping[str, Any],
-    by_vector: VectorSearch | None = None,
-) -> HostSearch:
+def searching(base: HostRetriever, options: Mapping[str, Any]) -> HostSearch:
     """
     Search with the host's retriever.
 
     Args:
         base: The one that is wrapped.
         options: What the caller gave at call time in addition to `k`.
-        by_vector: Asks the retriever's store for this one request, in its place.
 
     Raises:
         UsageError: An option is unknown, or could widen what the host allows.
@@ -97,19 +87,17 @@ def searching(
         narrowed = _filter(retriever, translate, effect.filters, options)
         return given if narrowed is None else {**given, "filter": narrowed}
 
-    host = by_vector or retriever
-
     def call(effect: Search) -> Sequence[Passage]:
         given = arguments(effect, "_get_relevant_documents")
-        found = host.invoke(effect.items[0], **given)
+        found = retriever.invoke(effect.items[0], **given)
         return passages_of(_documents(found))
 
     async def acall(effect: Search) -> Sequence[Passage]:
         given = arguments(effect, "_aget_relevant_documents")
-        found = await host.ainvoke(effect.items[0], **given)
+        found = await retriever.ainvoke(effect.items[0], **given)
         return passages_of(_documents(found))
 
-    return HostSearch(Port(call, acall), by_vector.vector if by_vector else None)
+    return Port(call, acall)
 
 
 def _check(options: Mapping[str, Any], translate: FilterTranslator | None) -> None:

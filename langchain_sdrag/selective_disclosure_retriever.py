@@ -9,7 +9,6 @@ which no hook after the host's retriever can promise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Unpack
 
 from langchain_core.callbacks import (
@@ -26,11 +25,10 @@ from langchain_sdrag.convert import documents_of
 from langchain_sdrag.principals import OnBehalf, on_behalf
 from langchain_sdrag.searching import FilteredRetriever, HostRetriever, searching
 from langchain_sdrag.tracing import hide_from_tracers
-from langchain_sdrag.vector_search import VectorSearch
 from langchain_sdrag.wrapping import DisclosingWrapper, DisclosureArguments
-from sdrag.engine import Engine, HostSearch, Stage
+from sdrag.engine import Stage
 from sdrag.errors import UsageError
-from sdrag.pipeline import Request, asks_again, retrieve
+from sdrag.pipeline import Request, retrieve
 from sdrag.principals import current_principal
 
 __all__ = ["SelectiveDisclosureRetriever"]
@@ -46,9 +44,6 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
             base_retriever=store.as_retriever(), policy="policy.yaml", llm=llm
         )
         ```
-
-    What the host calls on the wrapped retriever to add, change or delete documents is
-    passed on to it, and so are its plain settings; nothing that could retrieve is.
 
     Args:
         base_retriever: A retriever, any runnable from a question to documents, or a
@@ -112,7 +107,7 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         disclosure, event = engine.run(
             retrieve(self._request(query, k), engine),
             hide_from_tracers(engine.policy, child),
-            self._searching(options, engine),
+            searching(self.base_retriever, options),
         )
         announce(event, child)
         return documents_of(disclosure.passages)
@@ -130,17 +125,10 @@ class SelectiveDisclosureRetriever(OnBehalf, DisclosingWrapper, BaseRetriever):
         disclosure, event = await engine.arun(
             retrieve(self._request(query, k), engine),
             hide_from_tracers(engine.policy, child),
-            self._searching(options, engine),
+            searching(self.base_retriever, options),
         )
         await aannounce(event, child)
         return documents_of(disclosure.passages)
-
-    def _searching(self, options: Mapping[str, Any], engine: Engine) -> HostSearch:
-        again = asks_again(engine) and engine.policy.tracing.inner == "hidden"
-        base = self.base_retriever
-        asked = base.retriever if isinstance(base, FilteredRetriever) else base
-        by_vector = VectorSearch.of(asked, engine.embeddings) if again else None
-        return searching(base, options, by_vector)
 
     def _request(self, query: str, k: int | None) -> Request:
         return Request(query, current_principal(), k or self.k)

@@ -9,15 +9,12 @@ obeys that policy.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Required, Self, TypedDict, TypeVar
 
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.embeddings import Embeddings
-from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.configurable import RunnableConfigurableFields
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from langchain_sdrag.effects import Model, completing, embedding, model_name
@@ -173,22 +170,16 @@ class Wrapper(Unpickled, BaseModel):
 
     def configurable_fields(self, **fields: Any) -> Any:
         """
-        Let callers choose fields, but for those that protect.
+        Refuse: callers do not choose what protects, or keep a policy of before.
 
         Raises:
-            UsageError: A caller of the chain could choose its own protection, and would
-                be shown the policy as the default.
+            UsageError: Always.
         """
-        own = type(self).model_fields
-        kept = {name for name in fields.keys() & own if own[name].exclude}
-        kept |= fields.keys() & {*self._takes}
-        if kept:
-            raise UsageError(
-                f"Callers do not choose {', '.join(sorted(kept))}.",
-                hint="Build several wrappers, and offer `configurable_alternatives`.",
-            )
-        inherited: Any = super()
-        return inherited.configurable_fields(**fields)
+        raise UsageError(
+            f"Callers do not choose the fields of a {type(self).__name__}.",
+            hint="Pass `k` at the call, or offer wrappers as"
+            " `configurable_alternatives`.",
+        )
 
     def _engine_now(self) -> Engine:
         return self.engine
@@ -225,30 +216,8 @@ class DisclosingWrapper(ReloadableWrapper, Wrapper):
             made._follow(made.engine, file)  # noqa: SLF001 -- an object of this very class
         return made
 
-    def configurable_fields(self, **fields: Any) -> Any:
-        """
-        Let callers choose fields, but for those that protect.
-
-        Raises:
-            UsageError: As for every wrapper.
-        """
-        made = super().configurable_fields(**fields)
-        return _Configurable(default=made.default, fields=made.fields)
-
     def _engine_now(self) -> Engine:
         return self._made
-
-
-class _Configurable(RunnableConfigurableFields):  # type: ignore[type-arg]
-    """Builds a wrapper of the policy in force, for one call."""
-
-    def _prepare(
-        self, config: RunnableConfig | None = None
-    ) -> tuple[Runnable[Any, Any], RunnableConfig]:
-        default: Any = copy(self.default)
-        default.__dict__["engine"] = default.in_force()
-        held = self.model_copy(update={"default": default})
-        return RunnableConfigurableFields._prepare(held, config)  # noqa: SLF001 -- of the class that this one overrides
 
 
 class IngestWrapper(Unpickled, BaseDocumentTransformer, Generic[R]):

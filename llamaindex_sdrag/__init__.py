@@ -16,14 +16,11 @@ from sdrag.errors import require_extra
 if TYPE_CHECKING:
     from llamaindex_sdrag.answer_guard import AnswerGuard
     from llamaindex_sdrag.constraint_binder import ConstraintBinder
-    from llamaindex_sdrag.guarded_memory import guard_memory
     from llamaindex_sdrag.guarded_tool import guard_tool
     from llamaindex_sdrag.hierarchy_summarizer import HierarchySummarizer
     from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
     from llamaindex_sdrag.injection_scanner import InjectionScanner
-    from llamaindex_sdrag.knowledge_base_scan import scan_knowledge_base
     from llamaindex_sdrag.linkage_masker import LinkageMasker
-    from llamaindex_sdrag.metadata_inheritor import MetadataInheritor
     from llamaindex_sdrag.redacted_view import RedactedView
     from llamaindex_sdrag.searching import FilteredRetriever
     from llamaindex_sdrag.selective_disclosure_postprocessor import (
@@ -46,14 +43,11 @@ __all__ = [
     "HighlightAndSummarize",
     "InjectionScanner",
     "LinkageMasker",
-    "MetadataInheritor",
     "RedactedView",
     "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureRetriever",
     "SourceSeparator",
-    "guard_memory",
     "guard_tool",
-    "scan_knowledge_base",
     "separated_prompt",
     "separated_sources",
 ]
@@ -66,14 +60,11 @@ _HOMES = {
     "HighlightAndSummarize": "highlight_and_summarize",
     "InjectionScanner": "injection_scanner",
     "LinkageMasker": "linkage_masker",
-    "MetadataInheritor": "metadata_inheritor",
     "RedactedView": "redacted_view",
     "SelectiveDisclosurePostprocessor": "selective_disclosure_postprocessor",
     "SelectiveDisclosureRetriever": "selective_disclosure_retriever",
     "SourceSeparator": "source_separation",
-    "guard_memory": "guarded_memory",
     "guard_tool": "guarded_tool",
-    "scan_knowledge_base": "knowledge_base_scan",
     "separated_prompt": "source_separation",
     "separated_sources": "source_separation",
 }

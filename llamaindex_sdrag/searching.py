@@ -9,9 +9,6 @@ with `IndexNode` objects is done before the core looks. The host's retriever is 
 changed: where a number of nodes is wanted, a copy of it is changed. Some stores, Chroma
 among them, refuse to be asked what a list holds: they are asked for less, and the core
 fetches more.
-
-Where the policy compares nodes with the question, or searches again for more, a vector
-index is handed the question with its vector, made once by the index's own model.
 """
 
 from __future__ import annotations
@@ -34,7 +31,6 @@ from llama_index.core.vector_stores import (
 
 from llamaindex_sdrag.convert import passages_of
 from llamaindex_sdrag.tracing import mute
-from llamaindex_sdrag.vector_search import VectorSearch
 from sdrag.effects.runner import Port
 from sdrag.effects.steps import Search
 from sdrag.engine import HostSearch
@@ -95,7 +91,6 @@ def forgotten_on_error(nodes: list[NodeWithScore]) -> Iterator[None]:
 def searching(
     base: HostRetriever,
     bundle: QueryBundle,
-    by_vector: VectorSearch | None = None,
     seen: list[NodeWithScore] | None = None,
 ) -> HostSearch:
     """
@@ -104,7 +99,6 @@ def searching(
     Args:
         base: The one that is wrapped.
         bundle: What was asked; its embedding is used where it has one.
-        by_vector: Gives the question its vector, for this one request.
         seen: Takes the nodes that are found in this request.
     """
 
@@ -126,19 +120,15 @@ def searching(
 
     def call(effect: Search) -> Sequence[Passage]:
         question, narrowed = asked(effect), host(effect)
-        if by_vector is not None:
-            question.embedding = by_vector.embedding(narrowed, question)
         mute(narrowed.callback_manager)
         return _read(narrowed.retrieve(question), seen)
 
     async def acall(effect: Search) -> Sequence[Passage]:
         question, narrowed = asked(effect), host(effect)
-        if by_vector is not None:
-            question.embedding = await by_vector.aembedding(narrowed, question)
         mute(narrowed.callback_manager)
         return _read(await narrowed.aretrieve(question), seen)
 
-    return HostSearch(_unrefused(call, acall), by_vector.vector if by_vector else None)
+    return _unrefused(call, acall)
 
 
 def _read(

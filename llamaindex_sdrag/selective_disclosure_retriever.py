@@ -24,11 +24,9 @@ from llamaindex_sdrag.searching import (
     forgotten_on_error,
     searching,
 )
-from llamaindex_sdrag.vector_search import VectorSearch
 from llamaindex_sdrag.wrapping import DisclosureArguments, disclosing_engine
-from sdrag.engine import Engine, HostSearch
 from sdrag.errors import UsageError
-from sdrag.pipeline import Request, asks_again, retrieve
+from sdrag.pipeline import Request, retrieve
 from sdrag.wrapper import ReloadableWrapper
 
 __all__ = ["SelectiveDisclosureRetriever"]
@@ -91,7 +89,7 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         with forgotten_on_error(seen):
             disclosure, event = engine.run(
                 retrieve(self._request(query_bundle), engine),
-                search=self._searching(query_bundle, engine, seen),
+                search=searching(self._base_retriever, query_bundle, seen),
             )
         announce(event)
         key = engine.policy.metadata.evidence
@@ -102,17 +100,11 @@ class SelectiveDisclosureRetriever(ReloadableWrapper, BaseRetriever):
         with forgotten_on_error(seen):
             disclosure, event = await engine.arun(
                 retrieve(self._request(query_bundle), engine),
-                search=self._searching(query_bundle, engine, seen),
+                search=searching(self._base_retriever, query_bundle, seen),
             )
         announce(event)
         key = engine.policy.metadata.evidence
         return nodes_of(disclosure.passages, key, seen)
-
-    def _searching(
-        self, bundle: QueryBundle, engine: Engine, seen: list[NodeWithScore]
-    ) -> HostSearch:
-        by_vector = VectorSearch(engine.embeddings) if asks_again(engine) else None
-        return searching(self._base_retriever, bundle, by_vector, seen)
 
     def _request(self, bundle: QueryBundle) -> Request:
         principal = principal_of(bundle, self._principal_resolver)

@@ -17,7 +17,7 @@ OWN_TERMS = {
     "SelectiveDisclosureCompressor": "SelectiveDisclosurePostprocessor",
     "SelectiveDisclosureMiddleware": "guard_tool",
 }
-LLAMAINDEX_ALONE = {"SourceSeparator", "guard_memory"}
+LLAMAINDEX_ALONE = {"SourceSeparator"}
 """LangChain's chains join documents themselves, by `separated_sources`, and its
 middleware sees the thread itself."""
 OWN_ARGUMENTS = {
@@ -25,7 +25,6 @@ OWN_ARGUMENTS = {
     "FilteredRetriever": {"translator", "factory"},
     "HighlightAndSummarize": {"question_key", "return_sources", "streaming"},
     "SelectiveDisclosureMiddleware": {"tools", "tool"},
-    "scan_knowledge_base": {"documents", "nodes"},
     "separated_prompt": {"purpose"},
     "separated_sources": {"documents", "nodes"},
 }

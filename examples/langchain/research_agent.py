@@ -12,8 +12,10 @@ from langgraph.graph import END, START, StateGraph
 from langchain_sdrag import SelectiveDisclosureRetriever
 from langchain_sdrag.local_embeddings import LocalEmbeddings
 
-retriever = InMemoryVectorStore(LocalEmbeddings()).as_retriever()
-retriever = SelectiveDisclosureRetriever(base_retriever=retriever, policy=POLICY)
+store = InMemoryVectorStore(LocalEmbeddings())
+retriever = SelectiveDisclosureRetriever(
+    base_retriever=store.as_retriever(), policy=POLICY
+)
 
 prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
 
@@ -29,7 +31,7 @@ class Research(TypedDict, total=False):
 
 
 async def index(state: Indexing) -> Indexing:
-    await retriever.aadd_documents(state["documents"])
+    await store.aadd_documents(state["documents"])
     return {"documents": []}
 
 

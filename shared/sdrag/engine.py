@@ -12,7 +12,7 @@ whoever sees it cannot test a guess of the constraints against it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -64,7 +64,6 @@ Stage = Literal[
     "summarize",
     "mask",
     "scan",
-    "inherit",
     "highlight",
     "answer",
 ]
@@ -115,19 +114,8 @@ class Disclosure:
     tool: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HostSearch:
-    """
-    The host's retriever, as one request may use it.
-
-    Args:
-        port: Searches.
-        vector: Returns the vector that a question was searched by, where the model
-            that made it is the policy's too.
-    """
-
-    port: Port[Search, Sequence[Passage]]
-    vector: Callable[[str], Sequence[float] | None] | None = None
+HostSearch = Port[Search, Sequence[Passage]]
+"""The host's retriever, as one request may use it."""
 
 
 class Engine:
@@ -306,11 +294,9 @@ class Engine:
 
     def _runner(self, search: HostSearch | None) -> PortRunner:
         """Return a runner for one request, which embeds its question once."""
-        ports, vector = self.ports, None
-        if search is not None:
-            ports, vector = replace(ports, search=search.port), search.vector
+        ports = self.ports if search is None else replace(self.ports, search=search)
         if ports.embed is not None:
-            ports = replace(ports, embed=_embedding_once(ports.embed, vector))
+            ports = replace(ports, embed=_embed_questions_once(ports.embed))
         return PortRunner(ports, self.limits)
 
     def _audit(self, result: object, runner: PortRunner, seconds: float) -> AuditEvent:
@@ -334,18 +320,12 @@ class Engine:
         return event
 
 
-def _embedding_once(
-    port: EmbedPort, vector: Callable[[str], Sequence[float] | None] | None
-) -> EmbedPort:
-    """Return a port that embeds each question once; `vector` may know it already."""
+def _embed_questions_once(port: EmbedPort) -> EmbedPort:
+    """Return a port that remembers the vectors of questions, for one request."""
     made: dict[tuple[str, ...], Sequence[Sequence[float]]] = {}
 
     def known(effect: Embed) -> Sequence[Sequence[float]] | None:
-        if not effect.query:
-            return None
-        vectors = [vector(text) if vector else None for text in effect.items]
-        rows = [row for row in vectors if row is not None]
-        return rows if len(rows) == len(vectors) else made.get(effect.items)
+        return made.get(effect.items) if effect.query else None
 
     def keep(
         effect: Embed, rows: Sequence[Sequence[float]]

@@ -36,7 +36,6 @@ __all__ = [
     "Disclosure",
     "Engine",
     "Request",
-    "asks_again",
     "attach",
     "bind",
     "check_answer",
@@ -135,17 +134,6 @@ def check_answer(
         yield from answers.guard(
             draft, policy, now=now, state=state, principal=principal, guesses=guesses
         )
-    )
-
-
-def asks_again(engine: Engine) -> bool:
-    """Say whether the question's vector may be needed after the host's one search."""
-    policy = engine.policy
-    return (
-        policy.access is not None
-        or engine.authorizes
-        or policy.relevance is not None
-        or policy.disclosure.top_k is not None
     )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from langchain_core.runnables import ConfigurableField
 
 import langchain_sdrag
 import llamaindex_sdrag
@@ -230,22 +228,3 @@ def test_arguments_next_to_a_whole_engine_are_refused():
         langchain_sdrag.SelectiveDisclosureCompressor(
             engine=engine, policy={"constraints": ["Remove all names"]}
         )
-
-
-class TestConfigurableFields:
-    """What callers choose may not be what protects from them."""
-
-    @pytest.mark.parametrize("field", ["policy", "authorize", "principal_resolver"])
-    def test_what_protects_is_not_for_callers_to_choose(self, field):
-        compressor = langchain_compressor(SCENARIO)
-
-        with pytest.raises(UsageError, match=f"Callers do not choose {field}"):
-            compressor.configurable_fields(**{field: ConfigurableField(id=field)})
-
-    def test_the_schema_of_what_they_choose_says_nothing_of_the_policy(self):
-        """LangServe publishes it."""
-        chosen = langchain_retriever(SCENARIO).configurable_fields(
-            k=ConfigurableField(id="k")
-        )
-
-        assert NAME not in json.dumps(chosen.get_config_jsonschema())

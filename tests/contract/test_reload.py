@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import yaml
 from langchain_core.messages import ToolMessage
-from langchain_core.runnables import ConfigurableField
 from langchain_core.tools import tool as langchain_tool
 from llama_index.core.tools import FunctionTool
 
@@ -433,18 +432,3 @@ class TestCopies:
 
         with pytest.raises(UsageError, match="not read from a file"):
             copied.reload()
-
-    def test_what_callers_configure_is_under_the_file(self, file):
-        """Such a wrapper is built for each call."""
-        write(file, A)
-        first = langchain_invoke(file).wrapper
-        chosen = first.configurable_fields(k=ConfigurableField(id="k"))
-
-        def ask(**config: Any) -> str:
-            return str(of_documents(chosen.invoke(QUERY, {"configurable": config})))
-
-        assert is_under_a(ask(k=2))
-        write(file, B)
-        first.reload()
-        assert is_under_b(ask(k=2))
-        assert is_under_b(ask())

@@ -35,12 +35,11 @@ class TestPrincipals:
 
         assert released.page_content == TEXT
 
-    @pytest.mark.parametrize("method", ["stream", "astream", "astream_events"])
+    @pytest.mark.parametrize("method", ["stream", "astream"])
     async def test_a_stream_belongs_to_whoever_asked_for_it(self, host, method):
         """The block may be over when the first chunk is taken."""
-        options = {"version": "v2"} if method == "astream_events" else {}
         with acting_as(JUDGE):
-            stream = getattr(wrapped(host), method)("q", **options)
+            stream = getattr(wrapped(host), method)("q")
 
         chunks = (
             list(stream) if method == "stream" else [chunk async for chunk in stream]
@@ -110,14 +109,17 @@ class TestRunnable:
 
         assert chain.invoke("q")[0].id == "d"
 
-    def test_k_is_configurable(self):
+    def test_k_is_given_at_the_call_and_no_field_is_configurable(self):
+        """Callers would choose what protects, or keep a policy of before a reload."""
         many = Fixed(
             documents=[Document(id=str(n), page_content="x") for n in range(9)],
             calls=[],
         )
-        retriever = wrapped(many).configurable_fields(k=ConfigurableField(id="k"))
+        retriever = wrapped(many)
 
-        assert len(retriever.invoke("q", {"configurable": {"k": 3}})) == 3
+        assert len(retriever.invoke("q", k=3)) == 3
+        with pytest.raises(UsageError, match="Callers do not choose"):
+            retriever.configurable_fields(k=ConfigurableField(id="k"))
 
     def test_the_hosts_own_configuration_still_works(self, host):
         """Configurable fields of the wrapped retriever see the config of the call."""

@@ -45,7 +45,6 @@ THREAD_ROWS = (
     "thread, as it is shown to another principal",
     "thread, before the middleware runs",
     "older checkpoints, the memory itself",
-    "memory that is not guarded",
     "words of a human",
 )
 """What principals who share a thread or a memory see of each other's."""

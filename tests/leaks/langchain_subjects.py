@@ -205,15 +205,6 @@ SUBJECTS = (
     ),
     Subject(
         "langchain",
-        "MetadataInheritor",
-        lambda folder: langchain_sdrag.MetadataInheritor(
-            policy={**SETTINGS, "access": {}}, documents=planted_documents()
-        ),
-        TRANSFORMER_MODES,
-        releases=False,
-    ),
-    Subject(
-        "langchain",
         "LinkageMasker",
         lambda folder: langchain_sdrag.LinkageMasker(
             policy=SETTINGS, whole_corpus=True
@@ -249,12 +240,6 @@ SUBJECTS = (
         _agent,
         AGENT_MODES,
         wrapper=lambda built: built.middleware,
-    ),
-    Subject(
-        "langchain",
-        "scan_knowledge_base",
-        lambda _: langchain_sdrag.scan_knowledge_base,
-        {"sync": lambda built, _: list(built(planted_documents(), policy=SETTINGS))},
     ),
     Subject(
         "langchain",

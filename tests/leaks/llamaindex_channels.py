@@ -2,7 +2,6 @@
 
 # LlamaIndex knows a parameter for the context by its annotation, not by a string.
 import json
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from llama_index.core.workflow import (
     InputRequiredEvent,
 )
 
-from llamaindex_sdrag import guard_memory, guard_tool
+from llamaindex_sdrag import guard_tool
 from sdrag import acting_as
 
 from ..support.doubles import LlamaIndexModel
@@ -111,28 +110,19 @@ def _tool_channel(name: str, *functions: Any) -> list[Channel]:
     ]
 
 
-def _turns(
-    looked_at: Callable[[list[str], Any], Any],
-    *,
-    question: str = QUERY,
-    is_guarded: bool = True,
-) -> Any:
-    """Have the judge ask, then the clerk; look at the clerk's prompt and memory."""
+def _turns(question: str) -> Any:
+    """Have the judge ask, then the clerk; look at the clerk's prompts."""
 
     async def watch() -> Any:
         prompts: list[str] = []
-        inner = ChatMemoryBuffer.from_defaults()
-        model = LlamaIndexModel(reply)
-        memory: Any = (
-            guard_memory(inner, policy=SHARED, llm=model) if is_guarded else inner
-        )
+        memory: Any = ChatMemoryBuffer.from_defaults()
         agent = _agent(answering, prompts, SHARED)
         with acting_as(JUDGE):
             await agent.run(user_msg=question, memory=memory)
         prompts.clear()
         with acting_as(CLERK):
             await agent.run(user_msg=QUERY, memory=memory)
-            return looked_at(prompts, memory)
+        return prompts
 
     return {"async": watch}
 
@@ -148,29 +138,13 @@ LLAMAINDEX_CHANNELS = (
     Channel(
         "llamaindex",
         "prompt of another principal",
-        _turns(lambda prompts, _: prompts),
-    ),
-    Channel(
-        "llamaindex",
-        "thread, as it is shown to another principal",
-        _turns(lambda _, memory: [memory.get(), memory.get_all()]),
-    ),
-    Channel(
-        "llamaindex",
-        "older checkpoints, the memory itself",
-        _turns(lambda _, memory: memory._inner.get_all()),
-        "the memory that `guard_memory` was given is the host's",
-    ),
-    Channel(
-        "llamaindex",
-        "memory that is not guarded",
-        _turns(lambda prompts, _: prompts, is_guarded=False),
-        "LlamaIndex shows a memory to the model as it is: use `guard_memory`",
+        _turns(QUERY),
+        "LlamaIndex shows a memory to the model as it is: keep one for each principal",
     ),
     Channel(
         "llamaindex",
         "words of a human",
-        _turns(lambda prompts, _: prompts, question=RAW),
+        _turns(RAW),
         "what a human says is not redacted",
     ),
 )

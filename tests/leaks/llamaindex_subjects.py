@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever as LlamaIndexRetriever
-from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import QueryBundle
@@ -18,7 +16,7 @@ import llamaindex_sdrag
 from sdrag.testing import verbatim
 
 from ..support.doubles import LlamaIndexModel
-from .canaries import QUERY, RAW, SETTINGS, planted_nodes, reply
+from .canaries import QUERY, SETTINGS, planted_nodes, reply
 from .subject import AsyncMode, Mode, Subject
 
 
@@ -168,17 +166,6 @@ def _llamaindex_tool(folder: Path) -> Any:
     )
 
 
-def _llamaindex_memory(folder: Path) -> Any:
-    memory = llamaindex_sdrag.guard_memory(
-        ChatMemoryBuffer.from_defaults(),
-        policy=SETTINGS,
-        llm=LlamaIndexModel(reply),
-        state=folder / "state.sqlite",
-    )
-    memory.set([ChatMessage(role="assistant", content=RAW)])
-    return memory
-
-
 NODE_MODES: Mapping[str, Mode | AsyncMode] = {
     "sync": lambda built, _: built(_bare_nodes()),
     "async": lambda built, _: built.acall(_bare_nodes()),
@@ -212,15 +199,6 @@ SUBJECTS = (
         "llamaindex",
         "InjectionScanner",
         lambda folder: llamaindex_sdrag.InjectionScanner(policy=SETTINGS),
-        NODE_MODES,
-        releases=False,
-    ),
-    Subject(
-        "llamaindex",
-        "MetadataInheritor",
-        lambda folder: llamaindex_sdrag.MetadataInheritor(
-            policy={**SETTINGS, "access": {}}, documents=_bare_nodes()
-        ),
         NODE_MODES,
         releases=False,
     ),
@@ -267,29 +245,10 @@ SUBJECTS = (
     ),
     Subject(
         "llamaindex",
-        "guard_memory",
-        _llamaindex_memory,
-        {
-            "sync": lambda built, _: built.get(),
-            "async": lambda built, _: built.aget(),
-        },
-    ),
-    Subject(
-        "llamaindex",
         "SourceSeparator",
         _llamaindex_separator,
         _llamaindex_modes(),
         wrapper=lambda built: built(streaming=False)._node_postprocessors[0],
-    ),
-    Subject(
-        "llamaindex",
-        "scan_knowledge_base",
-        lambda _: llamaindex_sdrag.scan_knowledge_base,
-        {
-            "sync": lambda built, _: list(
-                built([item.node for item in planted_nodes()], policy=SETTINGS)
-            )
-        },
     ),
     Subject(
         "llamaindex",

@@ -17,10 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import Any
 
-from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guardrails.screened import Screened
 from sdrag.guardrails.staleness import last_instant
@@ -77,19 +75,6 @@ class ParentDocuments(Confidential):
     documents: Mapping[str, Passage]
     sections: Mapping[str, Sequence[DocumentSection]] = field(default_factory=dict)
 
-    @property
-    def digest(self) -> str:
-        """Name all that a chunk can inherit from them; hash it before it leaves."""
-        digest = blake2b(digest_size=16)
-        for name, document in self.documents.items():
-            sections = [
-                (section.span, sorted(section.metadata.items()))
-                for section in self.sections.get(name, ())
-            ]
-            metadata = sorted(document.metadata.items(), key=str)
-            digest.update(repr((name, document.text, metadata, sections)).encode())
-        return digest.hexdigest()
-
     def of(self, passage: Passage, keys: Sequence[str]) -> str | None:
         """Return the id of a chunk's document, if it is one of these."""
         names = (passage.document_id, *(passage.metadata.get(key) for key in keys))
@@ -98,7 +83,7 @@ class ParentDocuments(Confidential):
 
 def inherit(
     chunks: Sequence[Chunk], parents: ParentDocuments, policy: Policy
-) -> Steps[Screened]:
+) -> Screened:
     """
     Put over the metadata of each chunk what it inherits.
 
@@ -113,7 +98,6 @@ def inherit(
     Raises:
         UsageError: A tag is of a type that cannot be compared.
     """
-    yield from ()
     kept: list[Passage] = []
     decisions: list[Decision] = []
     for chunk in chunks:
