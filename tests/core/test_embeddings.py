@@ -23,6 +23,7 @@ from sdrag.embeddings import (
     model_folder,
 )
 from sdrag.errors import UsageError
+from sdrag.memo import Memo
 
 TEXTS = {
     "empty": "",
@@ -53,7 +54,7 @@ def _reference() -> Any:
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered(monkeypatch):
-    monkeypatch.setattr(embeddings, "_vectors", embeddings.Vectors(100))
+    monkeypatch.setattr(embeddings, "_vectors", Memo(100))
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -111,7 +112,7 @@ def test_half_a_character_is_read_as_one_that_is_unknown():
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_text_is_the_same_in_any_company(text, monkeypatch):
     """To the last bit, whatever is embedded with it: no result depends on a batch."""
-    monkeypatch.setattr(embeddings, "_vectors", embeddings.Vectors(0))
+    monkeypatch.setattr(embeddings, "_vectors", Memo(0))
     others = [*TEXTS.values(), *("word " * count for count in range(1, 280, 40))]
 
     for texts in ([text], [text, *others], [*others, text]):
@@ -122,7 +123,7 @@ def test_a_text_is_the_same_in_any_company(text, monkeypatch):
 
 def test_threads_embed_side_by_side(monkeypatch):
     """Each has what it has alone: nothing is set on the network or its tokenizer."""
-    monkeypatch.setattr(embeddings, "_vectors", embeddings.Vectors(0))
+    monkeypatch.setattr(embeddings, "_vectors", Memo(0))
     texts = [*TEXTS.values()] * 10
     alone = {text: embed_texts([text])[0] for text in TEXTS.values()}
 

@@ -15,6 +15,7 @@ from sdrag.detectors.tagger import tags  # noqa: E402
 from sdrag.disclosure.local import scorer  # noqa: E402 -- torch comes first
 from sdrag.embeddings import embed_texts, embed_tokens, load_minilm  # noqa: E402
 from sdrag.embeddings.windows import Window, read_words, tokenize  # noqa: E402
+from sdrag.memo import Memo  # noqa: E402
 
 TEXTS = [
     "He came.",
@@ -96,7 +97,7 @@ def reading(request, monkeypatch):
         return forward(self, *args, **kwargs)
 
     monkeypatch.setattr(BertModel, "forward", seeing)
-    monkeypatch.setattr(embeddings, "_vectors", embeddings.Vectors(0))
+    monkeypatch.setattr(embeddings, "_vectors", Memo(0))
     yield READERS[request.param], seen
     torch.set_num_threads(before)
 

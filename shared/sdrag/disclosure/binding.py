@@ -316,11 +316,13 @@ def _embedded(
     Only what is not remembered is embedded, in one step.
     """
     keys = [state.keys.of("vector", text) for text in texts]
-    rows = state.vectors.get(keys)
+    known = {key: state.vectors.get(key) for key in keys}
+    rows = {key: row for key, row in known.items() if row is not None}
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
     outcomes = yield from embed([*new.values(), *passing])
     vectors: list[Vector] = [replied(outcome) for outcome in outcomes]
     made = dict(zip(new, vectors, strict=False))
-    state.vectors.put(made)
+    for key, vector in made.items():
+        state.vectors.put(key, vector.copy())  # it may be a row of a large matrix
     rows |= made
     return np.stack([*(rows[key] for key in keys), *vectors[len(new) :]])

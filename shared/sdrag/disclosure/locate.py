@@ -39,7 +39,7 @@ from sdrag.effects.steps import (
 )
 from sdrag.errors import InternalError, LocalLimitError, SdragError
 from sdrag.state.findings import Located
-from sdrag.state.register import Forms
+from sdrag.state.register import Form
 from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
 from sdrag.vocabulary import Confidential, Finding, Passage
@@ -201,11 +201,11 @@ def _quoted(
             yield Located(lookup.keys[index], _QUOTED, frozenset(), spans)
 
 
-def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, Forms]:
+def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, dict[Form, set[bytes]]]:
     """Return what is to be known again, by document."""
     section, keys = lookup.setup.policy.disclosure, lookup.setup.state.keys
     rules = {lookup.rules[rule.id]: rule for rule in lookup.texts.constraints}
-    grown: dict[bytes, Forms] = {}
+    grown: dict[bytes, dict[Form, set[bytes]]] = {}
     read = [
         (index, lookup.texts.all[index].text, by_rule)
         for found in (reading.local, reading.quoted)

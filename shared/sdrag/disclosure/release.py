@@ -72,10 +72,9 @@ def close(
         Whole words by rule, sorted; they may overlap, so that rules can share them.
     """
     taken = {rule: set(own) for rule, own in spans.items() if own}
-    for reading in readings(text) if register else ():
-        for rules, span in register.find(reading):
-            for rule in rules:
-                taken.setdefault(rule, set()).add(span)
+    for rules, span in register.find(readings(text)) if register else ():
+        for rule in rules:
+            taken.setdefault(rule, set()).add(span)
     every = list(set[Span]().union(*taken.values()))
     whole = dict(zip(every, widened(text, every), strict=True))
     return {rule: tuple(sorted({whole[s] for s in own})) for rule, own in taken.items()}
@@ -108,8 +107,8 @@ def find_disguised(
 def _spelt(text: str, register: Register) -> frozenset[bytes]:
     held: set[bytes] = set()
     for reading in readings(text):
-        for folded in (reading, fold(_SEPARATORS.sub(" ", reading.text))):
-            held = held.union(*(rules for rules, _ in register.find_forms(folded)))
+        ways = (reading, fold(_SEPARATORS.sub(" ", reading.text)))
+        held = held.union(*(rules for rules, _ in register.find_forms(ways)))
         for token in (reading.text + "\n" + _APART.sub("", reading.text)).split():
             held |= register.inside(_SEPARATORS.sub("", token), DENSE)
         if len(text) <= _BRIEF:

@@ -14,8 +14,7 @@ import importlib.util
 import logging
 import re
 import secrets
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -28,7 +27,8 @@ import numpy as np
 
 from sdrag.effects.batches import batched
 from sdrag.errors import InternalError, MissingExtraError, UsageError, require_extra
-from sdrag.vocabulary import Confidential, Span
+from sdrag.memo import Memo
+from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -49,47 +49,9 @@ _logger = logging.getLogger("sdrag")
 _loading = Lock()
 
 
-class Vectors(Confidential):
-    """
-    A least-recently-used cache of vectors, in memory only.
-
-    Much of a text can be recovered from its vector and the model, so no vector is
-    stored. Vectors of two models must not meet: one cache a model.
-
-    Args:
-        entries: Its capacity; 4,096 vectors of 384 numbers take 6 MB.
-    """
-
-    __slots__ = ("_entries", "_lock", "_rows")
-
-    def __init__(self, entries: int = 4_096) -> None:
-        self._entries = entries
-        self._rows: OrderedDict[bytes, Vector] = OrderedDict()
-        self._lock = Lock()
-
-    def __repr__(self) -> str:
-        return "Vectors()"
-
-    def get(self, keys: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Return the cached vectors of these keys: keyed hashes of texts."""
-        with self._lock:
-            hits = {key: self._rows[key] for key in keys if key in self._rows}
-            for key in hits:
-                self._rows.move_to_end(key)
-            return hits
-
-    def put(self, rows: Mapping[bytes, Vector]) -> None:
-        """Cache copies of vectors, which may be rows of a large matrix."""
-        with self._lock:
-            for key, row in rows.items():
-                self._rows[key] = row.copy()
-                self._rows.move_to_end(key)
-            while len(self._rows) > self._entries:
-                self._rows.popitem(last=False)
-
-
 _secret = secrets.token_bytes(32)
-_vectors = Vectors(20_000)  # 30 MB
+_vectors: Memo[bytes, Vector] = Memo(20_000)
+"""Vectors by keyed hashes of texts; at most 30 MB."""
 
 
 @lru_cache(maxsize=1)
@@ -257,12 +219,13 @@ def embed_texts(texts: Sequence[str]) -> Matrix:
     recent texts are cached in this process, under keyed hashes.
     """
     keys = [_key(text) for text in texts]
-    rows = _vectors.get(keys)
+    known = {key: _vectors.get(key) for key in keys}
+    rows = {key: row for key, row in known.items() if row is not None}
     new = {key: text for key, text in zip(keys, texts, strict=True) if key not in rows}
     encoded = _encode([*new.values()], normalize_embeddings=True)
-    embedded = dict(zip(new, encoded, strict=True))
-    _vectors.put(embedded)
-    rows |= embedded
+    for key, row in zip(new, encoded, strict=True):
+        rows[key] = row.copy()  # not a row of a large matrix
+        _vectors.put(key, rows[key])
     if not keys:
         return np.empty((0, DIMENSIONS), dtype=np.float32)
     return np.stack([rows[key] for key in keys])

@@ -41,11 +41,11 @@ def find_withheld(
         if rules is None:  # by a constraint that this policy does not know
             rules = set(registers[handle].rules())
         hiding.setdefault(handle, set()).update(rules)
+    read = readings(answer)
     spans = {
         span
-        for reading in readings(answer)
         for handle, register in registers.items()
-        for rules, span in register.find_forms(reading, loose=True)
+        for rules, span in register.find_forms(read, loose=True)
         if not hiding[handle].isdisjoint(rules)
     }
     return tuple(sorted(spans))

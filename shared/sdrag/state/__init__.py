@@ -4,10 +4,9 @@ Everything that is remembered: five tables, and one way to open them.
 `open_state` makes a `State` of a path, a URL or nothing. In reading order: `opening`;
 `keys`, the hashes that everything is known by; `database`; `findings`, what was found
 in which text; `register`, what is to be known again of a document; `bindings`, which
-constraints are close to which chunks; `memo`, what this process has worked out.
+constraints are close to which chunks.
 """
 
-from sdrag.embeddings import Vectors
 from sdrag.state.opening import State, StateSource, open_state
 
-__all__ = ["State", "StateSource", "Vectors", "open_state"]
+__all__ = ["State", "StateSource", "open_state"]

@@ -1,11 +1,9 @@
 """
 Which constraints are bound to which passages.
 
-Bindings are never in the host's metadata: stores take flat values only, and the top
-N over a shard is not the top N over the corpus. A passage is known by its id and a
-keyed fingerprint of its text, so an edited passage counts as never bound. A constraint
-is known by its id and a keyed fingerprint of its words, so one that was reworded is
-bound anew and one that was removed is not looked up.
+A passage is known by its id and a keyed fingerprint of its text, so an edited passage
+counts as never bound. A constraint is known by its id and a keyed fingerprint of its
+words, so one that was reworded is bound anew and one that was removed is not looked up.
 
 Writing keeps, for each constraint, its N best passages of everything ever written, so
 binding batch by batch ends where binding the whole corpus at once does, and also
@@ -16,16 +14,14 @@ constraint's N was used up elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from sdrag.errors import UsageError
-from sdrag.state.database import Database, binding, chunk, insert, rows_among
-from sdrag.state.findings import join_rules, split_rules
-from sdrag.state.keys import RULE_BYTES, Keys
+from sdrag.state.database import Database, binding, chunk, rows_among, upsert
+from sdrag.state.keys import RULE_BYTES, Keys, join_rules, split_rules
 from sdrag.vocabulary import Binding, Constraint, Passage
-
-__all__ = ["Bindings"]
 
 
 class Bindings:
@@ -70,10 +66,10 @@ class Bindings:
                 hint="A database cannot hold it: give the passage another id.",
             )
         rules = {constraint.id: self._rule(constraint) for constraint in constraints}
-        rows = [(rules[b.constraint_id], b.passage_id, b.score) for b in bindings]
+        rows = [_row(rules[b.constraint_id], b) for b in bindings]
         with self._database.writing() as connection:
             self._note(connection, passages, rules.values())
-            _put(connection, rows)
+            upsert(connection, binding, rows)
             _keep_best(connection, rules.values(), top_n=top_n, floor=floor)
 
     def read(
@@ -114,12 +110,8 @@ class Bindings:
         """
         ids = list(filter(_fits, passage_ids))
         with self._database.writing() as connection:
-            _forget(connection, ids)
-            if ids:
-                connection.execute(
-                    chunk.delete().where(chunk.c.id == sa.bindparam("c")),
-                    [{"c": name} for name in ids],
-                )
+            _delete(connection, binding.c.chunk, ids)
+            _delete(connection, chunk.c.id, ids)
 
     def all(self, constraints: Sequence[Constraint]) -> tuple[Binding, ...]:
         """
@@ -167,8 +159,8 @@ class Bindings:
                 for row in rows_among(connection, sa.select(chunk), chunk.c.id, prints)
                 if row.fingerprint == prints[row.id]
             }
-            rows = [(rule, b.passage_id, b.score) for b in bindings]
-            _put(connection, [row for row in rows if row[1] in fresh])
+            rows = [_row(rule, b) for b in bindings if b.passage_id in fresh]
+            upsert(connection, binding, rows)
             _recompare(connection, lambda rules: rules | {rule})
 
     def remove(self, constraint: Constraint) -> None:
@@ -196,23 +188,14 @@ class Bindings:
             for row in rows_among(connection, sa.select(chunk), chunk.c.id, prints)
         }
         edited = {n for n, row in known.items() if row.fingerprint != prints[n]}
-        _forget(connection, edited)
-        compared = {
-            name: {*rules, *split_rules(known[name].rules)}
-            if name in known and name not in edited
-            else {*rules}
-            for name in prints
-        }
-        rows = [
-            {"id": name, "fingerprint": own, "rules": join_rules(compared[name])}
-            for name, own in prints.items()
-        ]
-        into = insert(connection, chunk)
-        changed = {name: into.excluded[name] for name in ("fingerprint", "rules")}
-        if rows:
-            connection.execute(
-                into.on_conflict_do_update(index_elements=["id"], set_=changed), rows
-            )
+        _delete(connection, binding.c.chunk, edited)
+        rows = []
+        for name, fingerprint in prints.items():
+            same = name in known and name not in edited
+            before = split_rules(known[name].rules) if same else []
+            compared = join_rules({*rules, *before})
+            rows.append({"id": name, "fingerprint": fingerprint, "rules": compared})
+        upsert(connection, chunk, rows)
 
     def _rule(self, constraint: Constraint) -> bytes:
         """Return the keyed fingerprint of a constraint, its id included."""
@@ -225,15 +208,8 @@ def _fits(passage_id: str) -> bool:
     return not any(c == "\0" or "\ud800" <= c <= "\udfff" for c in passage_id)
 
 
-def _put(connection: sa.Connection, rows: Sequence[tuple[bytes, str, float]]) -> None:
-    into = insert(connection, binding)
-    into = into.on_conflict_do_update(
-        index_elements=["rule", "chunk"], set_={"score": into.excluded.score}
-    )
-    if rows:
-        names = ("rule", "chunk", "score")
-        values = [dict(zip(names, row, strict=True)) for row in rows]
-        connection.execute(into, values)
+def _row(rule: bytes, bound: Binding) -> dict[str, Any]:
+    return {"rule": rule, "chunk": bound.passage_id, "score": bound.score}
 
 
 def _keep_best(
@@ -269,9 +245,9 @@ def _recompare(
         )
 
 
-def _forget(connection: sa.Connection, ids: Iterable[str]) -> None:
-    """Forget what passages are bound to."""
+def _delete(
+    connection: sa.Connection, column: sa.Column[str], ids: Iterable[str]
+) -> None:
     if rows := [{"c": name} for name in ids]:
-        connection.execute(
-            binding.delete().where(binding.c.chunk == sa.bindparam("c")), rows
-        )
+        delete = sa.delete(column.table).where(column == sa.bindparam("c"))
+        connection.execute(delete, rows)

@@ -1,11 +1,15 @@
 """
 What was found in texts, as found, and the forms of their documents.
 
-A row says what one engine found in one text for some rules: "nothing found" is a row
-without spans, "not looked" is no row. No row depends on another text, so none is ever
-changed. Names are propagated and spans widened when a text is released. What a binder
-found is kept until its document is forgotten, or another local engine reads the text;
-of what was met at questions the oldest makes room.
+A row of `finding` says what one engine found in one text for some rules: "nothing
+found" is a row without spans, "not looked" is no row. No row depends on another text,
+so none is ever changed. A row of `form` holds all that is to be known again of one
+document, and only grows. Names are propagated and spans widened when a text is
+released. What a binder found is kept until its document is forgotten, or another local
+engine reads the text; of what was met at questions the oldest makes room.
+
+A text whose row is gone is one that nobody has read, and is read again. A document
+whose forms are gone, and of which a text was read, is refused.
 """
 
 from __future__ import annotations
@@ -20,13 +24,17 @@ from typing import Any
 import sqlalchemy as sa
 
 from sdrag.errors import HostError
-from sdrag.state.database import Database, finding, form, insert, rows_among
-from sdrag.state.keys import RULE_BYTES, TEXT_BYTES, Keys
-from sdrag.state.memo import Memo
-from sdrag.state.register import Form, Forms, Register
+from sdrag.memo import Memo
+from sdrag.state.database import Database, finding, form, rows_among, upsert
+from sdrag.state.keys import (
+    DOCUMENT_BYTES,
+    TEXT_BYTES,
+    Keys,
+    join_rules,
+    split_rules,
+)
+from sdrag.state.register import Forms, Register, read_forms, write_forms
 from sdrag.vocabulary import Span
-
-__all__ = ["LOCAL", "MODEL", "Findings", "Located", "join_rules", "split_rules"]
 
 LOCAL, MODEL = b"L", b"M"
 """What the key of an engine begins with."""
@@ -84,15 +92,18 @@ class Findings:
         Raises:
             HostError: The database failed, or a row is not as it was written.
         """
-        found: dict[bytes, list[Located]] = {}
+        located: dict[bytes, list[Located]] = {}
         statement = sa.select(finding).where(
             (finding.c.engine == local)
             | (sa.func.substr(finding.c.engine, 1, 1) != LOCAL)
         )
         with self._database.reading() as connection:
             for row in rows_among(connection, statement, finding.c.text, texts):
-                found.setdefault(row.text, []).append(self._located(row))
-        return found
+                located.setdefault(row.text, []).append(self._located(row))
+            documents = {text[:DOCUMENT_BYTES] for text in located}
+            if documents - self._tags(connection, documents).keys():
+                raise _changed()
+        return located
 
     def add(self, rows: Iterable[Located], forms: Mapping[bytes, Forms]) -> None:
         """
@@ -102,19 +113,19 @@ class Findings:
             HostError: The database failed; nothing was kept.
         """
         given = [self._row(row) for row in rows]
-        known = [
-            self._form_row(document, one, rules)
-            for document, own in forms.items()
-            for one, rules in own.items()
-        ]
-        if not given and not known:
+        documents = {row["text"][:DOCUMENT_BYTES] for row in given} | forms.keys()
+        if not documents:
             return
         with self._database.writing() as connection:
-            # The forms of a document are known before any of its texts is.
-            for table, values in ((form, known), (finding, given)):
-                if values:
-                    into = insert(connection, table).on_conflict_do_nothing()
-                    connection.execute(into, values)
+            known = self._forms(connection, documents)
+            grown = [
+                self._form_row(document, merged)
+                for document in documents
+                if (merged := _merge(known.get(document), forms.get(document)))
+                != known.get(document)
+            ]
+            upsert(connection, form, grown)
+            upsert(connection, finding, given)
             if stale := [
                 {"t": row["text"], "e": row["engine"]}
                 for row in given
@@ -138,36 +149,18 @@ class Findings:
         Raises:
             HostError: The database failed, or a row is not as it was written.
         """
-        asked = list(dict.fromkeys(documents))
-        tags: dict[bytes, list[bytes]] = {document: [] for document in asked}
-        forms: dict[bytes, Forms] = {}
+        registers: dict[bytes, Register] = {}
         with self._database.reading() as connection:
-            listed = sa.select(form.c.document, form.c.tag)
-            for document, tag in rows_among(connection, listed, form.c.document, asked):
-                tags[document].append(tag)
-            stamps = {
-                document: self._keys.tag(document, *sorted(own))
-                for document, own in tags.items()
-            }
-            found = {
-                document: known
-                for document, stamp in stamps.items()
-                if (known := self._registers.get((document, stamp))) is not None
-            }
-            missing = [document for document in asked if document not in found]
-            for row in rows_among(
-                connection, sa.select(form), form.c.document, missing
-            ):
-                self._check(row, self._form_row(row.document, _form(row), row.rules))
-                known_forms = forms.setdefault(row.document, {})
-                known_forms.setdefault(_form(row), set()).update(split_rules(row.rules))
-        for document in missing:
-            stamp = stamps[document]
-            keys = self._keys.of_document(document)
-            register = Register(forms.get(document, {}), keys, stamp)
-            self._registers.put((document, stamp), register)
-            found[document] = register
-        return found
+            tags = self._tags(connection, set(documents))
+            for document, tag in tags.items():
+                if known := self._registers.get((document, tag)):
+                    registers[document] = known
+            read = self._forms(connection, tags.keys() - registers.keys())
+        for document in {*documents} - registers.keys():
+            keys, tag = self._keys.of_document(document), tags.get(document, b"")
+            registers[document] = Register(read.get(document, {}), keys, tag)
+            self._registers.put((document, tag), registers[document])
+        return registers
 
     def forget(self, documents: Iterable[bytes]) -> None:
         """
@@ -185,6 +178,28 @@ class Findings:
                 )
                 connection.execute(form.delete().where(form.c.document == document))
 
+    def _tags(
+        self, connection: sa.Connection, documents: Iterable[bytes]
+    ) -> dict[bytes, bytes]:
+        listed = sa.select(form.c.document, form.c.tag)
+        rows = rows_among(connection, listed, form.c.document, documents)
+        return dict(rows)
+
+    def _forms(
+        self, connection: sa.Connection, documents: Iterable[bytes]
+    ) -> dict[bytes, Forms]:
+        known: dict[bytes, Forms] = {}
+        for row in rows_among(connection, sa.select(form), form.c.document, documents):
+            if row.tag != self._keys.tag(row.document, row.forms.encode()):
+                raise _changed()
+            known[row.document] = read_forms(row.forms)
+        return known
+
+    def _form_row(self, document: bytes, forms: Forms) -> dict[str, Any]:
+        written = write_forms(forms)
+        tag = self._keys.tag(document, written.encode())
+        return {"document": document, "tag": tag, "forms": written}
+
     def _row(self, row: Located) -> dict[str, Any]:
         rules = sorted(row.rules)
         hiding: dict[Span, list[int]] = {}
@@ -192,7 +207,7 @@ class Findings:
             for span in row.spans.get(rule, ()):
                 hiding.setdefault(span, []).append(index)
         spans = json.dumps(
-            sorted([s.start, s.end, *own] for s, own in hiding.items()),
+            sorted([s.start, s.end, *indices] for s, indices in hiding.items()),
             separators=(",", ":"),
         )
         values: dict[str, Any] = {
@@ -215,24 +230,12 @@ class Findings:
             raise _changed()
         rules = split_rules(row.rules)
         spans: dict[bytes, list[Span]] = {}
-        for start, end, *own in json.loads(row.spans):
-            for index in own:
+        for start, end, *indices in json.loads(row.spans):
+            for index in indices:
                 spans.setdefault(rules[index], []).append(Span(start, end))
-        found = {rule: tuple(own) for rule, own in spans.items()}
+        by_rule = {rule: tuple(places) for rule, places in spans.items()}
         whole = row.seen is None
-        return Located(row.text, row.engine, frozenset(rules), found, whole, row.tag)
-
-    def _form_row(
-        self, document: bytes, one: Form, rules: Iterable[bytes] | bytes
-    ) -> dict[str, Any]:
-        joined = rules if isinstance(rules, bytes) else join_rules(rules)
-        numbers = f"{one.length} {one.words}".encode()
-        tag = self._keys.tag(document, one.digest, numbers, joined)
-        return {"document": document, "tag": tag, **one._asdict(), "rules": joined}
-
-    def _check(self, row: Any, expected: Mapping[str, Any]) -> None:
-        if row.tag != expected["tag"]:
-            raise _changed()
+        return Located(row.text, row.engine, frozenset(rules), by_rule, whole, row.tag)
 
     def _evict(self, connection: sa.Connection) -> None:
         """Forget the oldest of what was met at questions."""
@@ -242,23 +245,15 @@ class Findings:
             connection.execute(finding.delete().where(finding.c.seen <= seen))
 
 
-def join_rules(rules: Iterable[bytes]) -> bytes:
-    """Write the keys of rules down, one after the other, sorted."""
-    return b"".join(sorted(rules))
-
-
-def split_rules(joined: bytes) -> list[bytes]:
-    """Read the keys of rules."""
-    starts = range(0, len(joined), RULE_BYTES)
-    return [joined[start : start + RULE_BYTES] for start in starts]
-
-
-def _form(row: Any) -> Form:
-    return Form(row.digest, row.length, row.words)
+def _merge(known: Forms | None, added: Forms | None) -> Forms:
+    merged = dict(known or {})
+    for item, rules in (added or {}).items():
+        merged[item] = merged.get(item, frozenset()) | rules
+    return merged
 
 
 def _changed() -> HostError:
     return HostError(
-        "A row of the state is not as sdrag wrote it.",
+        "A row of the state is not as sdrag wrote it, or is gone.",
         hint="Restore the database from a backup, or forget the document and bind it.",
     )

@@ -10,18 +10,10 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Iterable
 from hashlib import blake2b
 
 from sdrag.vocabulary import Confidential, Constraint, Principal
-
-__all__ = [
-    "DOCUMENT_BYTES",
-    "PROCESS_KEYS",
-    "RULE_BYTES",
-    "TEXT_BYTES",
-    "DocumentKeys",
-    "Keys",
-]
 
 DOCUMENT_BYTES = 8
 """A text's key begins with so many bytes that are its document's."""
@@ -44,18 +36,24 @@ class Keys:
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
-        self._rules: dict[tuple[str, ...], bytes] = {}
+        self._rules: dict[tuple[str, str | None], bytes] = {}
 
     def __repr__(self) -> str:
         return "Keys()"
 
     def of(self, *parts: str, size: int = 16) -> bytes:
         """Return the keyed hash of parts, each with its length."""
-        digest = blake2b(key=self._secret, digest_size=size)
+        data = (part.encode("utf-8", "surrogatepass") for part in parts)
+        return self._hash(b"", data, size)
+
+    def tag(self, *parts: bytes) -> bytes:
+        """Return what shows that a row is as it was written."""
+        return self._hash(b"row", parts, 12)
+
+    def _hash(self, start: bytes, parts: Iterable[bytes], size: int) -> bytes:
+        digest = blake2b(start, key=self._secret, digest_size=size)
         for part in parts:
-            data = part.encode("utf-8", "surrogatepass")
-            digest.update(len(data).to_bytes(8, "big"))
-            digest.update(data)
+            digest.update(len(part).to_bytes(8, "big") + part)
         return digest.digest()
 
     def document(self, tenant: str | None, document: str) -> bytes:
@@ -80,35 +78,27 @@ class Keys:
 
     def rule(self, constraint: Constraint) -> bytes:
         """Return the key of what a constraint asks for: its words, not its id."""
-        sensitivity = constraint.sensitivity
-        words = (
-            constraint.text,
-            *(() if sensitivity is None else (f"{sensitivity}",)),
-        )
+        words = constraint.text, constraint.sensitivity
         if words not in self._rules:
             if len(self._rules) >= _KNOWN:
                 self._rules.clear()
-            self._rules[words] = self.of("rule", *words, size=RULE_BYTES)
+            self._rules[words] = self.of("rule", *filter(None, words), size=RULE_BYTES)
         return self._rules[words]
 
     def audience(self, principal: Principal | None) -> str:
         """Return four digits of the key, and twelve that are of one principal alone."""
-        said: object = None
+        known: object = None
         if principal is not None:
             attributes = {name: _plain(v) for name, v in principal.attributes.items()}
             roles = sorted(principal.roles)
-            said = [principal.id, principal.tenant, roles, principal.level, attributes]
-        tag = self.of("audience", json.dumps(said, sort_keys=True, default=_plain))
+            level = principal.level
+            known = [principal.id, principal.tenant, roles, level, attributes]
+        tag = self.of("audience", json.dumps(known, sort_keys=True, default=_plain))
         return self.of("key of audiences", size=2).hex() + tag[:6].hex()
 
     def of_document(self, document: bytes) -> DocumentKeys:
         """Return the hashes of one document's forms."""
         return DocumentKeys(self._secret, document)
-
-    def tag(self, *parts: bytes) -> bytes:
-        """Return what shows that a row is as it was written."""
-        data = b"".join(len(part).to_bytes(8, "big") + part for part in parts)
-        return blake2b(b"row" + data, key=self._secret, digest_size=12).digest()
 
 
 class DocumentKeys(Confidential):
@@ -120,19 +110,30 @@ class DocumentKeys(Confidential):
         document: Its key.
     """
 
-    __slots__ = ("_document", "_secret")
+    __slots__ = ("_begun",)
 
     def __init__(self, secret: bytes, document: bytes) -> None:
-        self._secret, self._document = secret, document
+        self._begun = blake2b(document, key=secret, digest_size=8)
 
     def __repr__(self) -> str:
         return "DocumentKeys()"
 
-    def of(self, kind: str, text: str, size: int = 8) -> bytes:
-        """Return the hash of a form or of words."""
-        data = f"{kind}\x1f{text}".encode("utf-8", "surrogatepass")
-        data = self._document + data
-        return blake2b(data, key=self._secret, digest_size=size).digest()
+    def of(self, kind: str, text: str) -> str:
+        """Return the hash of a form, in 16 hexadecimal digits."""
+        digest = self._begun.copy()
+        digest.update(f"{kind}\x1f{text}".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+
+def join_rules(rules: Iterable[bytes]) -> bytes:
+    """Write the keys of rules down, one after the other, sorted."""
+    return b"".join(sorted(rules))
+
+
+def split_rules(joined: bytes) -> list[bytes]:
+    """Read the keys of rules."""
+    starts = range(0, len(joined), RULE_BYTES)
+    return [joined[start : start + RULE_BYTES] for start in starts]
 
 
 def _plain(value: object) -> object:

@@ -9,28 +9,28 @@ file of its own: next to the path, or where the URL says.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from sdrag.embeddings import Vectors
 from sdrag.errors import UsageError
+from sdrag.memo import Memo
 from sdrag.state.keys import PROCESS_KEYS, Keys
-from sdrag.state.memo import Memo
 
 if TYPE_CHECKING:  # SQLAlchemy is imported when a state is opened
     from sdrag.state.bindings import Bindings
     from sdrag.state.database import Database
     from sdrag.state.findings import Findings
 
-__all__ = ["State", "StateSource", "open_state"]
-
 _MEMORY = ":memory:"
+_HEADER = b"SQLite format 3\0"
 _SECRET_BYTES = 32
-_PLACE_BYTES = 16
 _MOST_CUTS = 20_000
+_MOST_VECTORS = 4_096
+"""Of 384 numbers, they take 6 MB."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -45,7 +45,8 @@ class State:
         database: Where it all is.
         path: The file, the URL without a password, or `:memory:`.
         key_path: The file of the key; None in memory.
-        vectors: In memory alone, and none unless a wrapper took the state as its own.
+        vectors: Of texts, in this process alone: much of a text can be recovered from
+            its vector. None is kept unless a wrapper took the state as its own.
         cuts: What was made of findings in this process, by keyed hashes.
     """
 
@@ -55,7 +56,7 @@ class State:
     database: Database = field(compare=False)
     path: str = _MEMORY
     key_path: str | None = None
-    vectors: Vectors = field(default_factory=lambda: Vectors(0), compare=False)
+    vectors: Memo[bytes, Any] = field(default_factory=lambda: Memo(0), compare=False)
     cuts: Memo[Any, Any] = field(
         default_factory=lambda: Memo(_MOST_CUTS), compare=False
     )
@@ -82,7 +83,7 @@ class State:
         It is for whoever embeds with one model: a wrapper takes a state as its own, and
         shares with other wrappers all but the memory.
         """
-        return replace(self, vectors=Vectors())
+        return replace(self, vectors=Memo(_MOST_VECTORS))
 
     def __repr__(self) -> str:
         if self.is_in_memory:
@@ -114,8 +115,8 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
         where: A path; made when it is missing, readable by its owner only. Or a URL,
             `postgresql://user@host/database?schema=sdrag&key=FILE`. A state is returned
             as it is; without any, a new one is in memory.
-        key: The file of the key; made when it is missing and the state is new. By
-            default it is next to the path, or what the URL says.
+        key: The file of the key, which is made with the state and serves no other one.
+            By default it is next to the path, or what the URL says.
 
     Raises:
         UsageError: It is none of these, its folder is missing, the key is not its
@@ -130,37 +131,33 @@ def open_state(where: StateSource = None, *, key: str | Path | None = None) -> S
             f"A state must be a path or a State, got {type(where).__name__}.",
             hint="Pass the path of a file, or what `open_state` returned.",
         )
-    from sdrag.state.database import (  # noqa: PLC0415 -- SQLAlchemy takes time
-        MEMORY,
-        Database,
-        PostgresUrl,
-        is_postgres,
-    )
+    # SQLAlchemy takes time to import.
+    from sdrag.state.database import Database, PostgresUrl  # noqa: PLC0415
 
-    path = MEMORY if where is None else str(where)
-    if path == MEMORY:
-        return _state(Database(MEMORY), secrets.token_bytes(_SECRET_BYTES))
-    # A key next to a file is of that file alone; another one may serve several states.
-    if is_postgres(path):
+    path = _MEMORY if where is None else str(where)
+    if path == _MEMORY:
+        secret = secrets.token_bytes(_SECRET_BYTES)
+        database = Database(_MEMORY)
+        database.seal(lambda: b"")
+        return _state(database, secret)
+    if re.match("postgres(ql)?:/", path):
+        if "://" not in path:
+            raise UsageError(
+                "The URL of the state lost a slash.",
+                hint="Pass it as text, not a Path.",
+            )
         url = PostgresUrl(path)
-        key_path = _named(key or url.key)
-        known = _knows(key_path, url.place)
-        database = Database(url, may_make=not known)
-        path, place = url.shown, url.place
+        key_path = _check_key(key or url.key)
+        database, path = Database(url), url.shown
     else:
         key_path = Path(key or f"{path}.key")
-        _check_place(Path(path))
-        place = _whole(Path(path))
-        if _whole(key_path) == f"{place}.key":
-            place = ""
-        known = _knows(key_path, place)
-        database = Database(path, may_make=not known)
-    secret = _sealed(database, key_path, known=known)
-    _note(key_path, place)
+        _check_file(Path(path), key_path)
+        database = Database(path)
+    secret = _unsealed(database, key_path)
     return _state(database, secret, path, str(key_path))
 
 
-def _named(key: str | Path | None) -> Path:
+def _check_key(key: str | Path | None) -> Path:
     if not key:
         raise UsageError(
             "A state in PostgreSQL needs the file of its key, which is never in the"
@@ -170,8 +167,21 @@ def _named(key: str | Path | None) -> Path:
     return Path(key)
 
 
-def _whole(path: Path) -> str:
-    return str(path.parent.resolve() / path.name)
+def _check_file(path: Path, key_path: Path) -> None:
+    """Refuse what is no database, before SQLite writes to it; make a new file."""
+    from sdrag.state.database import foreign_state, lost_state  # noqa: PLC0415
+
+    if path.is_dir():
+        raise UsageError("The state is a folder.", hint="Name a file.")
+    if not path.parent.is_dir():
+        raise UsageError("The folder of the state is missing.", hint="Make it first.")
+    if not path.exists():
+        if key_path.exists():
+            raise lost_state()
+        path.touch(mode=0o600)
+    with path.open("rb") as file:
+        if file.read(len(_HEADER)) not in (b"", _HEADER):
+            raise foreign_state()
 
 
 def _opened_again(path: str, key: str | None) -> State:
@@ -195,37 +205,25 @@ def _state(
     )
 
 
-def _check_place(path: Path) -> None:
-    if path.is_dir():
-        raise UsageError("The state is a folder.", hint="Name a file.")
-    if not path.parent.is_dir():
-        raise UsageError("The folder of the state is missing.", hint="Make it first.")
-
-
-def _sealed(database: Database, key_path: Path, *, known: bool) -> bytes:
+def _unsealed(database: Database, key_path: Path) -> bytes:
     """
     Return the key, once it is the database's; a new database gets one.
 
-    Whoever makes a state makes its key and its seal in one transaction, so nobody else
-    sees a key without a seal.
+    A key is made with its database. So a key without one is of a state that is lost.
     """
-    from sdrag.state.database import lost_state  # noqa: PLC0415 -- as above
 
-    if database.seal() is None:
+    def make() -> bytes:
+        _make_key(key_path)
+        return Keys(_read_key(key_path)).of("seal")
 
-        def make() -> bytes:
-            if known:
-                raise lost_state()
-            return Keys(_made_key(key_path)).of("seal")
-
-        database.seal(make)
+    seal = database.seal(None if key_path.exists() else make)
     if not key_path.exists():
         raise UsageError(
             "The state exists, and the file of its key is missing on this host.",
             hint="Copy the file that the state was made with.",
         )
-    secret, _ = _read_key(key_path)
-    if database.seal() != Keys(secret).of("seal"):
+    secret = _read_key(key_path)
+    if seal != Keys(secret).of("seal"):
         raise UsageError(
             "The key of the state is not the one that the state was made with.",
             hint="Put its own key file back, or begin with a new state.",
@@ -233,44 +231,19 @@ def _sealed(database: Database, key_path: Path, *, known: bool) -> bytes:
     return secret
 
 
-def _made_key(path: Path) -> bytes:
-    """Make the key where there is none: a link appears whole or not at all."""
-    if not path.exists():
-        own = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        handle = os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(_SECRET_BYTES))
-        with suppress(FileExistsError):
-            path.hardlink_to(own)
-        own.unlink()
-    return _read_key(path)[0]
+def _make_key(path: Path) -> None:
+    """Make the key: a link appears whole or not at all."""
+    unlinked = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(unlinked, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(secrets.token_bytes(_SECRET_BYTES))
+    with suppress(FileExistsError):
+        path.hardlink_to(unlinked)
+    unlinked.unlink()
 
 
-def _read_key(path: Path) -> tuple[bytes, bytes]:
-    """Return the key, and what it knows: keyed hashes of where its states are."""
-    data = path.read_bytes()
-    secret, known = data[:_SECRET_BYTES], data[_SECRET_BYTES:]
-    if len(secret) != _SECRET_BYTES or len(known) % _PLACE_BYTES:
+def _read_key(path: Path) -> bytes:
+    secret = path.read_bytes()
+    if len(secret) != _SECRET_BYTES:
         raise UsageError("The state's key file is not one of sdrag's.")
-    return secret, known
-
-
-def _knows(key_path: Path, place: str) -> bool:
-    """Say whether a key has served a state; without a place, it can be but one."""
-    if not key_path.exists():
-        return False
-    secret, known = _read_key(key_path)
-    marks = range(0, len(known), _PLACE_BYTES)
-    mark = _place_mark(secret, place)
-    return not place or mark in (known[n : n + _PLACE_BYTES] for n in marks)
-
-
-def _note(key_path: Path, place: str) -> None:
-    """Have a key know a state, as far as its file can be written."""
-    if place and not _knows(key_path, place):
-        with suppress(OSError), key_path.open("ab") as file:
-            file.write(_place_mark(_read_key(key_path)[0], place))
-
-
-def _place_mark(secret: bytes, place: str) -> bytes:
-    return Keys(secret).of("place", place, size=_PLACE_BYTES)
+    return secret

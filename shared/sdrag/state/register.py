@@ -5,23 +5,22 @@ A form (a name, a code) goes wherever it is. It is known by its words, folded an
 together, so `Ann Lee`, `ANN-LEE`, `ann_lee` and `AnnLee` are one. A short one is known
 only by as many words, since others make it by accident, and one of one or two letters
 only in its own case. A word that a constraint on meaning hides ("lamp") is no form:
-elsewhere it is harmless. It is known again between the same two words on either side. A
-text that is cut off nearer than that has to hold what is left of them.
+elsewhere it is harmless. It is known again between the same two words, as far as a text
+has them: it may be split there.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from sdrag.state.keys import DocumentKeys
+from sdrag.state.keys import DocumentKeys, join_rules, split_rules
 from sdrag.text.folding import UNSPACED, Folded, fold, fold_text, is_boundary
 from sdrag.text.phrase_matcher import in_its_case, needs_case
 from sdrag.vocabulary import Confidential, Span
-
-__all__ = ["DENSE", "WORD", "Form", "Forms", "Register", "make_forms", "make_word"]
 
 WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 DENSE = 6
@@ -34,9 +33,6 @@ _APART = re.compile(r"[\s_.,;:!?'\"()\[\]{}<>/\\|*-]+")
 _LONGEST_PART = 400
 _EXACT = -1
 _LEAST_DIGITS = 3
-_WORD_BYTES, _SIDE_BYTES = 8, 4
-_SIDES = ((-1,), (-2, -1), (1,), (1, 2))
-"""The words beside one, nearest first, then two on that side."""
 
 
 class Form(NamedTuple):
@@ -44,19 +40,34 @@ class Form(NamedTuple):
     One thing to be known again, and how.
 
     Args:
-        digest: Of its letters; or of a word and of what is beside it.
+        digest: Of its letters; or of a word with the words beside it.
         length: In letters; 0 of a word that is known by what is beside it.
         words: How many it has to be; any number, where it is 0. Less, where it is
             signs, or a number that only signs make rare (`-5`): it goes as it is.
     """
 
-    digest: bytes
+    digest: str
     length: int
     words: int
 
 
-Forms = dict[Form, set[bytes]]
+Forms = Mapping[Form, AbstractSet[bytes]]
 """What is to be known again, and the keys of the rules that hide it."""
+
+
+def write_forms(forms: Forms) -> str:
+    """Write forms down as JSON; each set of rules stands there once."""
+    joined = {form: join_rules(rules).hex() for form, rules in forms.items()}
+    sets = {rules: index for index, rules in enumerate(sorted({*joined.values()}))}
+    rows = sorted([*form, sets[rules]] for form, rules in joined.items())
+    return json.dumps([[*sets], rows], separators=(",", ":"))
+
+
+def read_forms(written: str) -> Forms:
+    """Read forms as they were written."""
+    sets, rows = json.loads(written)
+    rules = [frozenset(split_rules(bytes.fromhex(joined))) for joined in sets]
+    return {Form(*form): rules[index] for *form, index in rows}
 
 
 def make_forms(
@@ -99,10 +110,18 @@ def make_word(words: Sequence[str], index: int, keys: DocumentKeys) -> Form:
         index: Of the word among them.
         keys: Of the document.
     """
-    digest = keys.of("word", words[index], _WORD_BYTES)
-    for side in _SIDES:
-        digest += _beside(words, index, side, keys)
-    return Form(digest, 0, 0)
+    return Form(" ".join(_with_sides(words, index, _Digests(keys))), 0, 0)
+
+
+class _Digests(dict[tuple[str, str], str]):
+    """The digests of one text, each worked out once, however often it is read."""
+
+    def __init__(self, keys: DocumentKeys) -> None:
+        self._keys = keys
+
+    def __missing__(self, form: tuple[str, str]) -> str:
+        digest = self[form] = self._keys.of(*form)
+        return digest
 
 
 class Register(Confidential):
@@ -115,121 +134,119 @@ class Register(Confidential):
         stamp: Differs where the forms do.
     """
 
-    __slots__ = ("_exact", "_forms", "_keys", "_words", "stamp")
+    __slots__ = ("_forms", "_keys", "_words", "stamp")
 
-    def __init__(
-        self,
-        forms: Mapping[Form, AbstractSet[bytes]],
-        keys: DocumentKeys,
-        stamp: bytes = b"",
-    ) -> None:
+    def __init__(self, forms: Forms, keys: DocumentKeys, stamp: bytes = b"") -> None:
         self._keys, self.stamp = keys, stamp
-        self._forms: dict[int, dict[bytes, list[tuple[int, frozenset[bytes]]]]] = {}
-        self._words: dict[bytes, list[tuple[bytes, frozenset[bytes]]]] = {}
-        self._exact: dict[int, dict[bytes, list[frozenset[bytes]]]] = {}
-        for form, rules in forms.items():
-            hiding = frozenset(rules)
-            if form.words == _EXACT:
-                exact = self._exact.setdefault(form.length, {})
-                exact.setdefault(form.digest, []).append(hiding)
-            elif form.length:
-                known = self._forms.setdefault(form.length, {})
-                known.setdefault(form.digest, []).append((form.words, hiding))
-            else:
-                word, beside = form.digest[:_WORD_BYTES], form.digest[_WORD_BYTES:]
-                self._words.setdefault(word, []).append((beside, hiding))
+        self._forms: dict[int, dict[str, list[tuple[int, AbstractSet[bytes]]]]] = {}
+        self._words: dict[str, list[tuple[str, str, AbstractSet[bytes]]]] = {}
+        for (digest, length, words), rules in forms.items():
+            if not length:
+                word, before, after = digest.split(" ")
+                self._words.setdefault(word, []).append((before, after, rules))
+                continue
+            # What goes as it is lies apart from forms of as many letters.
+            known = self._forms.setdefault(-length if words == _EXACT else length, {})
+            known.setdefault(digest, []).append((words, rules))
 
     def __repr__(self) -> str:
         return "Register()"
 
     def __bool__(self) -> bool:
-        return bool(self._forms or self._words or self._exact)
+        return bool(self._forms or self._words)
 
     def rules(self) -> frozenset[bytes]:
         """Return the keys of all rules that it knows something for."""
-        known = [*self._words.values()]
-        every = [rules for rows in known for _, rules in rows]
+        every: set[bytes] = set()
         for digests in self._forms.values():
-            every += [rules for rows in digests.values() for _, rules in rows]
-        for exact in self._exact.values():
-            every += [rules for rows in exact.values() for rules in rows]
-        return frozenset().union(*every)
+            every.update(*(rules for rows in digests.values() for _, rules in rows))
+        for hidden in self._words.values():
+            every.update(*(rules for _, _, rules in hidden))
+        return frozenset(every)
 
-    def find(self, folded: Folded) -> Iterator[tuple[frozenset[bytes], Span]]:
+    def find(
+        self, readings: Iterable[Folded]
+    ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
         """Yield the place of everything that is known again, and the rules."""
-        yield from self.find_forms(folded)
-        yield from self._find_words(folded)
+        digests = _Digests(self._keys)
+        for folded in readings:
+            yield from self._find_forms(folded, digests)
+            yield from self._find_words(folded, digests)
 
     def find_forms(
-        self, folded: Folded, *, least: int = 1, loose: bool = False
-    ) -> Iterator[tuple[frozenset[bytes], Span]]:
+        self, readings: Iterable[Folded], *, loose: bool = False
+    ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
         """
         Yield the place of every form that is at word boundaries.
 
         Args:
-            folded: The text.
-            least: Of so many letters.
+            readings: Of one text.
             loose: A short form counts whatever separates its letters.
         """
-        short = [n for n in self._forms if least <= n < DENSE]
-        long = [n for n in self._forms if n >= max(least, DENSE)]
-        for lengths, pattern in ((short, _TOKEN), (long, _LETTERS)):
-            if not lengths:
-                continue
-            places = [match.span() for match in pattern.finditer(folded.text)]
-            for run, first, last in _windows(folded.text, places, lengths):
-                start, end = places[first][0], places[last][1]
-                digest = self._digest(run, folded, start, end)
-                for words, rules in self._forms[len(run)].get(digest, ()):
-                    if loose or words in (0, last - first + 1):
-                        yield rules, folded.span(start, end)
-        if least == 1:
-            yield from self._find_exact(folded)
-
-    def _find_exact(self, folded: Folded) -> Iterator[tuple[frozenset[bytes], Span]]:
-        text = folded.text
-        for length, digests in self._exact.items():
-            for start in range(len(text) - length + 1):
-                end = start + length
-                if is_boundary(text, start) and is_boundary(text, end):
-                    digest = self._keys.of("exact", text[start:end])
-                    for rules in digests.get(digest, ()):
-                        yield rules, folded.span(start, end)
+        digests = _Digests(self._keys)
+        for folded in readings:
+            yield from self._find_forms(folded, digests, loose=loose)
 
     def inside(self, run: str, least: int) -> frozenset[bytes]:
         """Return the rules of forms of at least so many letters anywhere in a run."""
-        found: set[bytes] = set()
+        hiding: set[bytes] = set()
         for length, digests in self._forms.items():
             if length >= least:
                 for start in range(len(run) - length + 1):
-                    part = run[start : start + length]
-                    digest = self._keys.of("form", part)
+                    digest = self._keys.of("form", run[start : start + length])
                     for _, rules in digests.get(digest, ()):
-                        found |= rules
-        return frozenset(found)
+                        hiding |= rules
+        return frozenset(hiding)
 
-    def _digest(self, run: str, folded: Folded, start: int, end: int) -> bytes:
-        if not needs_case(run):
-            return self._keys.of("form", run)
-        span = folded.span_before(start, end)
-        if not in_its_case(folded.original, span):
-            return b""
-        given = _as_given(span.of(folded.original))
-        return self._keys.of("cased", given)
-
-    def _find_words(self, folded: Folded) -> Iterator[tuple[frozenset[bytes], Span]]:
-        """Yield words that are hidden between the same neighbours."""
-        if not self._words:
-            return
-        places, words = find_words(folded)
-        for index, word in enumerate(words):
-            digest = self._keys.of("word", word, _WORD_BYTES)
-            if digest not in self._words:
+    def _find_forms(
+        self, folded: Folded, digests: _Digests, *, loose: bool = False
+    ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
+        text = folded.text
+        short = [length for length in self._forms if 0 < length < DENSE]
+        long = [length for length in self._forms if length >= DENSE]
+        for lengths, pattern in ((short, _TOKEN), (long, _LETTERS)):
+            if not lengths:
                 continue
-            here = b"".join(_beside(words, index, side, self._keys) for side in _SIDES)
-            for kept, rules in self._words[digest]:
-                if _is_between(kept, here):
-                    yield rules, folded.span(*places[index])
+            places = [match.span() for match in pattern.finditer(text)]
+            for run, first, last in _windows(text, places, lengths):
+                start, end = places[first][0], places[last][1]
+                form = "form", run
+                if len(run) < DENSE and needs_case(run):
+                    span = folded.span_before(start, end)
+                    if not in_its_case(folded.original, span):
+                        continue
+                    form = "cased", _as_given(span.of(folded.original))
+                for words, rules in self._forms[len(run)].get(digests[form], ()):
+                    if loose or words in (0, last - first + 1):
+                        yield rules, folded.span(start, end)
+        yield from self._find_exact(folded, digests)
+
+    def _find_exact(
+        self, folded: Folded, digests: _Digests
+    ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
+        text = folded.text
+        for length in (-length for length in self._forms if length < 0):
+            for start in range(len(text) - length + 1):
+                end = start + length
+                if is_boundary(text, start) and is_boundary(text, end):
+                    digest = digests["exact", text[start:end]]
+                    for _, rules in self._forms[-length].get(digest, ()):
+                        yield rules, folded.span(start, end)
+
+    def _find_words(
+        self, folded: Folded, digests: _Digests
+    ) -> Iterator[tuple[AbstractSet[bytes], Span]]:
+        """Yield words that are hidden between the same neighbours."""
+        places, words = find_words(folded) if self._words else ([], [])
+        for index, place in enumerate(places):
+            rows = self._words.get(digests["word", words[index]])
+            if not rows:
+                continue
+            _, before, after = _with_sides(words, index, digests)
+            for left, right, rules in rows:
+                # Each side counts as far as both texts go.
+                if left in ("", before or left) and right in ("", after or right):
+                    yield rules, folded.span(*place)
 
 
 def find_words(folded: Folded) -> tuple[list[tuple[int, int]], list[str]]:
@@ -238,29 +255,14 @@ def find_words(folded: Folded) -> tuple[list[tuple[int, int]], list[str]]:
     return places, [folded.text[start:end] for start, end in places]
 
 
-def _beside(
-    words: Sequence[str], index: int, side: Sequence[int], keys: DocumentKeys
-) -> bytes:
-    """Return the hash of a word with those on one side; zeros where they are not."""
-    places = [index + step for step in side]
-    if min(places) < 0 or max(places) >= len(words):
-        return bytes(_SIDE_BYTES)
-    said = " ".join((words[index], *(words[place] for place in places)))
-    return keys.of(f"beside {side}", said, _SIDE_BYTES)
-
-
-def _is_between(kept: bytes, here: bytes) -> bool:
-    """Compare each side as far as both texts go."""
-    nothing = bytes(_SIDE_BYTES)
-    for near in (0, 2 * _SIDE_BYTES):
-        far = near + _SIDE_BYTES
-        for at in (far, near):
-            ours, theirs = kept[at : at + _SIDE_BYTES], here[at : at + _SIDE_BYTES]
-            if nothing not in (ours, theirs):
-                if ours != theirs:
-                    return False
-                break
-    return True
+def _with_sides(
+    words: Sequence[str], index: int, digests: _Digests
+) -> tuple[str, str, str]:
+    """Return the digest of a word, with the one before it and with the one after."""
+    word, last = words[index], index == len(words) - 1
+    before = digests["before", f"{words[index - 1]} {word}"] if index else ""
+    after = "" if last else digests["after", f"{word} {words[index + 1]}"]
+    return digests["word", word], before, after
 
 
 def _windows(

@@ -9,8 +9,6 @@ from typing import Generic, TypeVar
 
 from sdrag.vocabulary import Confidential
 
-__all__ = ["Memo"]
-
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
