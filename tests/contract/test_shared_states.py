@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -63,9 +64,9 @@ def embed(effect):
 RUNNER = PortRunner(Ports(embed=Port(embed)))
 
 
-def worker(path, part, key=None):
+def worker(path, part):
     """Bind a part of the corpus, as a process of its own does."""
-    engine = Engine(POLICY, state=open_state(path, key=key))
+    engine = Engine(POLICY, state=open_state(path))
     run(bind(CORPUS[part], engine), RUNNER)
 
 
@@ -93,9 +94,9 @@ def by_command(path, part):
         app(given, standalone_mode=False)
 
 
-def told(path, key=None):
+def told(path):
     """Return all bindings, and what is released of every chunk."""
-    state = open_state(path, key=key)
+    state = open_state(path)
     engine = Engine(POLICY, state=state)
     released = [
         run(disclose([one], Request("Who?"), engine), RUNNER).passages for one in CORPUS
@@ -153,21 +154,21 @@ ALL = pytest.param(slice(None), marks=pytest.mark.slow, id="all")
 @pytest.mark.parametrize("number", range(len(ARTICLES)))
 @pytest.mark.parametrize("some", [pytest.param(slice(3), id="few"), ALL])
 def test_both_release_the_same(number, some, postgres_url, tmp_path):
-    """Byte for byte, in both frameworks, bound or met; a key makes the same handles."""
+    """In both frameworks, bound or met; all but what their keys make, the handles."""
     chunks, asked = chunks_of(number)[some], questions_on(number)
     asked = {
         question: [chunk for chunk in found if chunk in chunks]
         for question, found in asked.items()
     }
-    states = [tmp_path / "state.db", postgres_url]
-    states = [open_state(where, key=tmp_path / "state.key") for where in states]
+    states = [open_state(where) for where in (tmp_path / "state.db", postgres_url)]
     for first, host in zip((True, False), HOSTS, strict=True):
         seen = []
         for state in states:
             shared = {"policy": policy_on(number), "state": state}
             if first:
                 host.bind(chunks[::2], **shared)
-            seen.append(json.dumps(host.ask(asked, **shared)))
+            answers = json.dumps(host.ask(asked, **shared))
+            seen.append(re.sub(r'"(document|audience)": "\w+"', "", answers))
         assert seen[0] == seen[1]
 
 

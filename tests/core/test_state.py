@@ -111,7 +111,7 @@ class TestRegister:
         """A common word that was hidden for what it means is harmless elsewhere."""
         keys, words = KEYS.of_document(DOCUMENT), ["by", "the", "lamp", "he", "sat"]
         register = Register({make_word(words, 2, keys): {RULES[0]}}, keys)
-        texts = ("sat by the lamp, he", "The Lamp. He", "the lamp was", "a lamp he")
+        texts = ("By the lamp, he sat.", "The Lamp. He", "the lamp was", "a lamp he")
 
         assert [len(list(register.find([fold(text)]))) for text in texts] == [
             1,

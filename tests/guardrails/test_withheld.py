@@ -7,6 +7,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import pytest
@@ -342,14 +343,10 @@ def test_withheld_forms_are_written_nowhere(tmp_path):
 
 def _rows(path):
     """Return documents and their forms, as they are written."""
-    connection = sqlite3.connect(path)
-    try:
-        table = connection.execute(
-            "SELECT document, tag, digest, rules FROM form"
-        ).fetchall()
-    finally:
-        connection.close()
-    return [value for row in table for value in row]
+    with closing(sqlite3.connect(path)) as connection:
+        table = connection.execute("SELECT document, tag, forms FROM form").fetchall()
+    digests = [form[0] for *_, forms in table for form in json.loads(forms)[1]]
+    return [*digests, *(value for *keys, _ in table for value in keys)]
 
 
 def test_the_handle_of_a_document_says_nothing(tmp_path):

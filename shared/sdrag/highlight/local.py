@@ -38,7 +38,7 @@ from sdrag.effects.prompts import Labelled
 from sdrag.effects.steps import Steps
 from sdrag.embeddings import embed_texts, embed_tokens
 from sdrag.highlight.exchange import Context, Proposal
-from sdrag.state.memo import Memo
+from sdrag.memo import Memo
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import merge
 from sdrag.vocabulary import SCORE_DIGITS, Confidential, Span

@@ -5,8 +5,8 @@ A form (a name, a code) goes wherever it is. It is known by its words, folded an
 together, so `Ann Lee`, `ANN-LEE`, `ann_lee` and `AnnLee` are one. A short one is known
 only by as many words, since others make it by accident, and one of one or two letters
 only in its own case. A word that a constraint on meaning hides ("lamp") is no form:
-elsewhere it is harmless. It is known again between the same two words, as far as a text
-has them: it may be split there.
+elsewhere it is harmless. It is known again between the same two words on either side,
+as far as a text has them: it may be split there.
 """
 
 from __future__ import annotations
@@ -139,11 +139,11 @@ class Register(Confidential):
     def __init__(self, forms: Forms, keys: DocumentKeys, stamp: bytes = b"") -> None:
         self._keys, self.stamp = keys, stamp
         self._forms: dict[int, dict[str, list[tuple[int, AbstractSet[bytes]]]]] = {}
-        self._words: dict[str, list[tuple[str, str, AbstractSet[bytes]]]] = {}
+        self._words: dict[str, list[tuple[list[str], AbstractSet[bytes]]]] = {}
         for (digest, length, words), rules in forms.items():
             if not length:
-                word, before, after = digest.split(" ")
-                self._words.setdefault(word, []).append((before, after, rules))
+                word, *sides = digest.split(" ")
+                self._words.setdefault(word, []).append((sides, rules))
                 continue
             # What goes as it is lies apart from forms of as many letters.
             known = self._forms.setdefault(-length if words == _EXACT else length, {})
@@ -161,7 +161,7 @@ class Register(Confidential):
         for digests in self._forms.values():
             every.update(*(rules for rows in digests.values() for _, rules in rows))
         for hidden in self._words.values():
-            every.update(*(rules for _, _, rules in hidden))
+            every.update(*(rules for _, rules in hidden))
         return frozenset(every)
 
     def find(
@@ -242,10 +242,9 @@ class Register(Confidential):
             rows = self._words.get(digests["word", words[index]])
             if not rows:
                 continue
-            _, before, after = _with_sides(words, index, digests)
-            for left, right, rules in rows:
-                # Each side counts as far as both texts go.
-                if left in ("", before or left) and right in ("", after or right):
+            _, *sides = _with_sides(words, index, digests)
+            for known, rules in rows:
+                if _is_between(known, sides):
                     yield rules, folded.span(*place)
 
 
@@ -255,14 +254,23 @@ def find_words(folded: Folded) -> tuple[list[tuple[int, int]], list[str]]:
     return places, [folded.text[start:end] for start, end in places]
 
 
-def _with_sides(
-    words: Sequence[str], index: int, digests: _Digests
-) -> tuple[str, str, str]:
-    """Return the digest of a word, with the one before it and with the one after."""
-    word, last = words[index], index == len(words) - 1
-    before = digests["before", f"{words[index - 1]} {word}"] if index else ""
-    after = "" if last else digests["after", f"{word} {words[index + 1]}"]
-    return digests["word", word], before, after
+def _with_sides(words: Sequence[str], index: int, digests: _Digests) -> list[str]:
+    """Return digests of a word, and of it with two and one before it and after it."""
+    sides = [digests["word", words[index]]]
+    for start, end in ((-2, 0), (-1, 0), (0, 2), (0, 1)):
+        inside = index + start >= 0 and index + end < len(words)
+        phrase = " ".join(words[index + start : index + end + 1]) if inside else ""
+        sides.append(digests[f"beside {start}", phrase] if inside else "")
+    return sides
+
+
+def _is_between(known: Sequence[str], here: Sequence[str]) -> bool:
+    """Compare each side as far as both texts go."""
+    for far, near in ((0, 1), (2, 3)):
+        place = far if known[far] and here[far] else near
+        if known[place] and here[place] and known[place] != here[place]:
+            return False
+    return True
 
 
 def _windows(
