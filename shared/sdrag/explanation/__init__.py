@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from sdrag.explanation.causes import FOUND_BY, Cause
 from sdrag.explanation.explain import Explainer, explain
-from sdrag.explanation.explanations import ExplainedSpan, Explanation
+from sdrag.explanation.explanations import (
+    FOUND_BY,
+    Cause,
+    ExplainedSpan,
+    Explanation,
+)
 
 __all__ = [
     "FOUND_BY",

@@ -25,8 +25,7 @@ from sdrag.disclosure.texts import Texts, with_documents
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import Reply, Steps
 from sdrag.errors import ConstraintNotUnderstoodError
-from sdrag.explanation.causes import Cause
-from sdrag.explanation.explanations import ExplainedSpan, Explanation
+from sdrag.explanation.explanations import Cause, ExplainedSpan, Explanation
 from sdrag.options import Options
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy, PolicySource

@@ -1,17 +1,63 @@
-"""What an explanation says; it shows its text in a notebook, and in no repr."""
+"""Who found a span and why a text is redacted; no text is in any repr."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
-from sdrag.explanation.causes import Cause
 from sdrag.explanation.marked import Mark, marked, style
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["ExplainedSpan", "Explanation"]
+FOUND_BY: Mapping[str, str] = MappingProxyType(
+    {
+        "type": "a detector found a mention of the type {type}",
+        "checked": "its form alone shows the type {type}",
+        "named": "the constraint names it",
+        "cue": "its sentence speaks of what the constraint asks for",
+        "scored": "the networks gave it {confidence:.2f} of 1",
+        "again": "a name or a rare word that the networks found in the document",
+        "encoded": "decoded, it is what was asked for",
+        "model": "the model quoted it",
+        "register": "the same was found elsewhere in the document",
+        "everything": "the constraint forbids everything",
+        "not-understood": "nobody understands the constraint, so all is withheld",
+        "other-language": "it is in a language that the rules do not read",
+        "undecided": "the constraint could not be decided on this text",
+    }
+)
+"""What each code of a cause means; the fields are those of `Cause`."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cause:
+    """
+    Who found a span.
+
+    Args:
+        by: A key of `FOUND_BY`.
+        type: Of the mention, such as `PERSON`; empty where no type was asked for.
+        confidence: From 0 to 1, as its finder puts it.
+    """
+
+    by: str
+    type: str = ""
+    confidence: float = 1.0
+
+    def __str__(self) -> str:
+        words = FOUND_BY.get(self.by, "found by {by}")
+        kind = self.type or "that was asked for"
+        return words.format(by=self.by, type=kind, confidence=self.confidence)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "by": self.by,
+            "type": self.type,
+            "confidence": round(self.confidence, 4),
+        }
 
 
 @dataclass(frozen=True, slots=True)
