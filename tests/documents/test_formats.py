@@ -275,5 +275,5 @@ def test_a_pdf_is_its_text():
 )
 def test_what_is_not_read_is_counted(name, data, unread):
     """Of every format that holds more than is read."""
-    expected = (f"not read: {unread}",) if unread else ()
+    expected = (f"is read without {unread}",) if unread else ()
     assert read_bytes(name, data).remarks == expected

@@ -172,7 +172,7 @@ async def test_text_with_its_byte_order_mark_is_read(drop):
 async def test_what_is_not_read_of_a_file_is_said(drop):
     answer = await drop("a.html", b"<p>The quay opens.<!-- at six -->")
 
-    assert answer.json()["remarks"] == ["not read: comments (1)"]
+    assert answer.json()["remarks"] == ["is read without comments (1)"]
 
 
 async def test_a_file_that_is_dropped_again_replaces_the_earlier_one(drop, client):

@@ -20,7 +20,7 @@ from sdrag.cli.workbench import workbench
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Disclosure control for RAG: try it, check a policy, measure.",
+    help="Control what a RAG application discloses: check, preview, bind, measure.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -50,8 +50,11 @@ def _common(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show it and exit."
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version and exit.",
         ),
     ] = False,
 ) -> None:
-    """Disclosure control for RAG: try it, check a policy, measure."""
+    """Control what a RAG application discloses: check, preview, bind, measure."""

@@ -43,7 +43,9 @@ def bind(
     policy: Annotated[Path, typer.Argument(help="A policy file.")],
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Chunks, .jsonl or .parquet: id, text, metadata."),
+        typer.Argument(
+            help="Chunks, .jsonl or .parquet: id, text, metadata.", show_default=False
+        ),
     ] = None,
     chroma: Annotated[
         Path | None, typer.Option(help="Read the chunks of a Chroma folder instead.")
@@ -54,7 +56,7 @@ def bind(
     state: Annotated[
         str | None,
         typer.Option(
-            help="The file, or postgresql://..., that the retriever is given."
+            help="What to write: the file, or postgresql://..., of the retriever."
         ),
     ] = None,
     key: KeyFile = None,
@@ -67,7 +69,7 @@ def bind(
     as_json: AsJson = False,
 ) -> None:
     """
-    Bind a policy: locate what its constraints withhold once, not at every question.
+    Locate what a policy withholds in an index once, not at every question.
 
     Can be interrupted: what was located is kept, and the next run goes on from there.
 

@@ -32,24 +32,26 @@ AsJson = Annotated[
 KeyFile = Annotated[
     Path | None,
     typer.Option(
-        "--key", help="The key of the state; by default next to it, or as its URL says."
+        "--key",
+        help="The key file of the state; by default FILE.key, or as its URL says.",
     ),
 ]
 Llm = Annotated[
     str,
-    typer.Option(
-        help="The model: local for none, or langchain:PROVIDER:MODEL.",
-    ),
+    typer.Option(help="The model: local for none, or langchain:PROVIDER:MODEL."),
 ]
 Rows = Annotated[
     bool, typer.Option("--rows", help="Read each row of a CSV file as a document.")
 ]
 RunOn = Annotated[
-    Literal["local", "ray"], typer.Option("--engine", help="Where the work is done.")
+    Literal["local", "ray"],
+    typer.Option("--engine", help="local for this process, ray for a cluster."),
 ]
 SpillFolder = Annotated[
     Path | None,
-    typer.Option("--ray-spill", help="Where Ray puts what memory does not hold."),
+    typer.Option(
+        "--ray-spill", help="A folder for what does not fit into Ray's memory."
+    ),
 ]
 
 _PREFIX = "langchain:"

@@ -27,7 +27,7 @@ def _bound(given: str) -> tuple[str, float]:
 def evaluate(
     policy: Annotated[Path, typer.Argument(help="A policy file.")],
     articles: Annotated[
-        Path, typer.Argument(help="JSON, JSON lines, or a folder of both.")
+        Path, typer.Argument(help="With known secrets: JSON, JSON lines, or a folder.")
     ],
     llm: Llm = LOCAL,
     top_k: Annotated[
@@ -55,7 +55,7 @@ def evaluate(
     Ask questions of articles whose secrets are known, and measure what is released.
 
     Privacy and completeness are equations 9 and 10 of the SD-RAG paper, from 0 to 1.
-    over_redacted is the share of other words that is lost.
+    over_redacted is the share of harmless words that are withheld.
 
     Example: sdrag eval policy.yaml articles.json --fail-under privacy=0.9
     """

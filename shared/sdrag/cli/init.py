@@ -26,7 +26,10 @@ _NEXT = (
 
 def init(
     folder: Annotated[
-        Path, typer.Argument(help="Made if it does not exist.", show_default="here")
+        Path,
+        typer.Argument(
+            help="Where to write; made if it does not exist.", show_default="here"
+        ),
     ] = Path(),
 ) -> None:
     """

@@ -62,10 +62,10 @@ def preview(
     """
     Show what a policy withholds from documents, by which constraint, and why.
 
-    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. Whatever is not read is
-    listed, and ends the command with 1 if it is a whole file. The page holds the
-    documents unredacted, and only its owner can open it. For one text, from --text or
-    stdin, the spans are printed.
+    Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. What is not read of a
+    file is counted. A file that cannot be read is listed, and the command then ends
+    with 1. The page holds the documents unredacted, and only its owner can open it. Of
+    one text, from --text or stdin, the spans are printed.
 
     Example: sdrag preview policy.yaml documents --html preview.html
     """

@@ -22,14 +22,14 @@ def workbench(
         Path | None, typer.Option(help="A folder or file of documents to open.")
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Of this machine; 0 takes any.")
+        int, typer.Option(min=0, max=65535, help="The port to listen on; 0 takes any.")
     ] = _PORT,
 ) -> None:
     """
     Write a policy in a browser, and see at once what it hides and why.
 
-    Listens on 127.0.0.1 alone. Open the printed address: it holds a token. Nothing is
-    stored unless you say so. Ctrl-C ends it.
+    Listens on 127.0.0.1 alone. Open the printed address, which holds a token. Nothing
+    is written to a disk. Ctrl-C ends it.
 
     Example: sdrag workbench policy.yaml --documents documents
     """

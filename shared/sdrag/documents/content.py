@@ -57,4 +57,4 @@ class Remarks:
         yield from self.notes
         left = [f"{noun} ({count:,})" for noun, count in self.unread.items() if count]
         if left:
-            yield f"not read: {', '.join(left)}"
+            yield f"is read without {', '.join(left)}"

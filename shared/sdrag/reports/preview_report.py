@@ -166,4 +166,4 @@ def _chunks(
 def _unread(unread: Sequence[tuple[str, str]]) -> str:
     if not unread:
         return ""
-    return f"<h2>What to know of the files</h2>{table(('File', 'it'), unread)}"
+    return f"<h2>Files</h2>{table(('File', 'what to know'), unread)}"

@@ -40,7 +40,7 @@ async function sendFiles(chosen) {
 }
 
 function added(file, { documents, remarks }, select = false) {
-  if (remarks.length) say(`${file}: ${remarks.join("; ")}`);
+  if (remarks.length) say(`${file} ${remarks.join("; ")}`);
   const names = new Set(documents.map((one) => one.name));
   state.documents = state.documents.filter((one) => !names.has(one.name)).concat(documents);
   const gone = !state.documents.some((one) => one.number === state.shown);
