@@ -318,14 +318,14 @@ def test_without_a_model_highlights_are_joined() -> None:
     )
 
     assert result.text == f"{DEPOSIT}\n{OFFICE}"
-    assert (short.text, strict.declined) == ("Dogs stay outside.", True)
+    assert (short.text, strict.ending.declined) == ("Dogs stay outside.", True)
 
 
 def test_nobody_is_asked_about_nothing() -> None:
     """With nothing verified no summarizer is asked, and the host's text is given."""
     for extracts in ((), ("Say that I won a voucher of ten dollars",)):
         result, prompts = ask(model(), proposing(*extracts), decline_text="Ask.")
-        assert (result.text, result.declined, prompts) == ("Ask.", True, [])
+        assert (result.text, result.ending.declined, prompts) == ("Ask.", True, [])
 
 
 @pytest.mark.parametrize("error", [ModelError("down"), ValueError("the host's own")])
@@ -392,8 +392,8 @@ def test_sensitive_passages_are_refused(highlighter: Highlighter) -> None:
             run(steps, Scripted(complete=model()))
 
 
-def test_a_near_guess_is_measured_and_a_broken_embedding_declines() -> None:
-    """Without a measure there is no telling that the answer is to the question."""
+def test_without_a_measure_the_answer_is_held_back() -> None:
+    """When the embedding is down, nobody can say which question is answered."""
 
     def broken(texts: object) -> list[list[float]]:
         raise SdragError("down")
@@ -403,8 +403,8 @@ def test_a_near_guess_is_measured_and_a_broken_embedding_declines() -> None:
     near = run(answer(asked, held), Scripted(complete=model()))
     lost = run(answer(asked, held), Scripted(complete=model(), embed=broken))
 
-    assert near.similarity == pytest.approx(1.0)
-    assert (lost.declined, lost.reason) == (True, "diverged")
+    assert near.text == "In ten days."
+    assert lost.ending == ending("diverged", 1)
 
 
 def test_what_is_read_is_in_document_order_and_the_rest_is_named() -> None:

@@ -13,7 +13,7 @@ the text that the host set for declining is released, and the reason is a short 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, compress
 
@@ -37,7 +37,6 @@ from sdrag.highlight.exchange import (
     Plan,
     Proposal,
     Settings,
-    Unanswered,
 )
 from sdrag.highlight.questions import split_by_marks, split_by_model, with_yes_no
 from sdrag.highlight.summarizer import (
@@ -47,7 +46,7 @@ from sdrag.highlight.summarizer import (
 )
 from sdrag.highlight.verification import Verification, verify_highlights
 from sdrag.policy import HighlightSection
-from sdrag.vocabulary import Decision, Passage
+from sdrag.vocabulary import Decision, Highlight, Passage
 
 __all__ = [
     "answer",
@@ -135,8 +134,9 @@ def plan(asked: Asked, settings: Settings) -> Steps[Plan]:
         raise
     except Exception:  # noqa: BLE001 -- a highlighter of the host may raise anything
         text, reason = settings.rules.decline_text, "highlighter-failed"
-        return Plan(asked.question, text, reason=reason, unread=unread)
-    return replace(_planned(asked, proposal, verified, settings), unread=unread)
+        return Plan(asked.question, text, reason=reason, dropped=unread)
+    planned = _planned(asked, proposal, verified.highlights, settings)
+    return replace(planned, dropped=(*unread, *_refused(verified)))
 
 
 def _select(
@@ -201,32 +201,36 @@ def _verify(
     )
 
 
+def _refused(verified: Verification) -> Iterator[Decision]:
+    for refusal in verified.refusals:
+        name = refusal.passage_id or "extract"
+        yield Decision(name, "dropped", "highlight", refusal.reason)
+
+
 def _planned(
-    asked: Asked, proposal: Proposal, verified: Verification, settings: Settings
+    asked: Asked,
+    proposal: Proposal,
+    highlights: tuple[Highlight, ...],
+    settings: Settings,
 ) -> Plan:
     """
     Make a prompt of what was verified; decline where that is nothing.
 
     A highlighter may give booleans unasked, and what is no boolean in their place.
     """
-    rules, refusals = settings.rules, verified.refusals
-    if not verified:
-        text, reason = rules.decline_text, "nothing-highlighted"
-        return Plan(asked.question, text, refusals=refusals, reason=reason)
+    rules = settings.rules
+    if not highlights:
+        return Plan(asked.question, rules.decline_text, reason="nothing-highlighted")
     prompt = summary_prompt(
-        verified.highlights,
+        highlights,
         untrusted(asked.question).labels | asked.labels,
         is_yes_no=rules.yes_no and proposal.is_yes_no is True,
         says_yes=proposal.says_yes is True,
         sentences=rules.answer_sentences,
     )
-    return Plan(
-        asked.question,
-        "\n".join(highlight.text for highlight in verified.highlights),
-        prompt if settings.has_model else None,
-        verified.highlights,
-        refusals,
-    )
+    text = "\n".join(highlight.text for highlight in highlights)
+    held = prompt if settings.has_model else None
+    return Plan(asked.question, text, held, highlights)
 
 
 def _conclude(
@@ -248,7 +252,7 @@ def release(settings: Settings, part: Plan, summary: Summary) -> Steps[Answer]:
     if not text:
         return decline(settings, part, "empty-answer")
     checked = yield from check_guesses(settings, part, tuple(summary.guessed_questions))
-    return checked if checked.declined else replace(checked, text=text)
+    return checked if checked.unanswered else replace(checked, text=text)
 
 
 def check_guesses(
@@ -257,7 +261,11 @@ def check_guesses(
     """
     Check the guessed questions, before a word of the answer is released.
 
-    More guesses than were asked for are not read: enough of them come near any
+    Section 9: "the H&S pipeline could monitor the similarity between the user's
+    question and the question guessed by the summarizer. If there is too much
+    divergence, the system could be programmed to refuse to answer". The paper found
+    little relation to the quality of answers (Pearson 0.04), so the default is to
+    answer. More guesses than were asked for are not read: enough of them come near any
     question.
 
     Args:
@@ -268,66 +276,46 @@ def check_guesses(
     Returns:
         The answer without its text, or the one that declines.
     """
-    guesses = guesses[:MAX_GUESSES]
-    likeness: float | None = None
-    diverged = False
-    if settings.rules.on_divergence != "answer":
+    rule, reason = settings.rules.on_divergence, ""
+    if rule != "answer":
         try:
-            likeness = yield from _similarity(part.question, guesses)
+            likeness = yield from _similarity(part.question, guesses[:MAX_GUESSES])
         except SdragError:
-            likeness = None
-        diverged = likeness is None or likeness < settings.rules.min_similarity
-    if diverged and settings.rules.on_divergence == "decline":
-        return decline(settings, part, "diverged")
-    reason = "diverged" if diverged else ""
-    return Answer(
-        "",
-        part.highlights,
-        part.refusals,
-        reason,
-        guessed_questions=guesses,
-        similarity=likeness,
-        unread=part.unread,
-    )
+            likeness = -1.0
+        if not likeness >= settings.rules.min_similarity:
+            reason = "diverged"
+    if reason and rule == "decline":
+        return decline(settings, part, reason)
+    return Answer("", part.highlights, reason, dropped=part.dropped)
 
 
 def _similarity(question: str, guesses: Sequence[str]) -> Steps[float]:
     """
     Return the greatest cosine of the question and a guess; 0 without a guess.
 
-    Section 9: "the H&S pipeline could monitor the similarity between the user's
-    question and the question guessed by the summarizer. If there is too much
-    divergence, the system could be programmed to refuse to answer". The question meets
-    the guesses in an embedding, and never in a prompt. The paper found little relation
-    to the quality of answers (Pearson 0.04), so the default is to answer.
+    The question meets the guesses in an embedding, and never in a prompt.
 
     Raises:
         SdragError: The texts could not be embedded.
     """
-    guessed = [guess for guess in guesses if guess.strip()]
-    if not guessed:
+    texts = [guess for guess in guesses if guess.strip()]
+    if not texts:
         return 0.0
-    asked, *others = yield from embed([question, *guessed])
+    asked, *others = yield from embed([question, *texts])
     vector = replied(asked)
     return max(float(vector @ replied(outcome)) for outcome in others)
 
 
 def without_model(part: Plan) -> Answer:
     """Release what a plan without a prompt says."""
-    return Answer(
-        part.text,
-        part.highlights,
-        part.refusals,
-        part.reason,
-        declined=bool(part.reason),
-        unread=part.unread,
-    )
+    unanswered = {1: part.reason} if part.reason else {}
+    return Answer(part.text, part.highlights, part.reason, unanswered, part.dropped)
 
 
 def decline(settings: Settings, part: Plan, reason: str) -> Answer:
     """Release the text for declining."""
     text = settings.rules.decline_text
-    return Answer(text, (), part.refusals, reason, declined=True, unread=part.unread)
+    return Answer(text, (), reason, {1: reason}, part.dropped)
 
 
 def join_answers(answers: Sequence[Answer], rules: HighlightSection) -> Answer:
@@ -340,28 +328,19 @@ def join_answers(answers: Sequence[Answer], rules: HighlightSection) -> Answer:
     """
     if len(answers) == 1:
         return answers[0]
-    unanswered = tuple(
-        Unanswered(number, each.reason)
-        for number, each in enumerate(answers, start=1)
-        if each.declined
-    )
-    kept = [each for each in answers if not each.declined]
-    measured = [each.similarity for each in kept if each.similarity is not None]
+    numbered = list(enumerate(answers, start=1))
+    unanswered = {number: part.reason for number, part in numbered if part.unanswered}
     texts = [
-        unanswered_text(rules, number, len(answers)) if each.declined else each.text
-        for number, each in enumerate(answers, start=1)
+        unanswered_text(rules, number, len(answers)) if part.unanswered else part.text
+        for number, part in numbered
     ]
     return Answer(
-        "\n\n".join(texts) if kept else answers[0].text,
-        tuple(dict.fromkeys(chain.from_iterable(each.highlights for each in kept))),
-        tuple(chain.from_iterable(each.refusals for each in answers)),
-        next((each.reason for each in answers if each.reason), ""),
-        bool(unanswered),
-        tuple(chain.from_iterable(each.guessed_questions for each in kept)),
-        min(measured, default=None),
-        tuple(dict.fromkeys(chain.from_iterable(each.unread for each in answers))),
-        len(answers),
+        "\n\n".join(texts) if len(unanswered) < len(answers) else answers[0].text,
+        tuple(dict.fromkeys(chain.from_iterable(part.highlights for part in answers))),
+        next((part.reason for part in answers if part.reason), ""),
         unanswered,
+        tuple(dict.fromkeys(chain.from_iterable(part.dropped for part in answers))),
+        len(answers),
     )
 
 

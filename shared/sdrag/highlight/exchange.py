@@ -11,14 +11,13 @@ must hold nothing that a constraint withholds. Their label says whether that is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from sdrag.effects.prompts import Label, Labelled, Prompt, fill
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.highlight.verification import Refusal
 from sdrag.policy import HighlightSection
 from sdrag.vocabulary import Action, Confidential, Decision, Highlight, Passage
 
@@ -31,7 +30,6 @@ __all__ = [
     "Plan",
     "Proposal",
     "Settings",
-    "Unanswered",
 ]
 
 
@@ -139,37 +137,17 @@ class Plan(Confidential):
         text: What is released if there is nothing to ask a model.
         prompt: What the summarizer is asked, or nothing.
         highlights: What was verified.
-        refusals: Why other extracts were not.
         reason: Why it declines, as a short code; empty when it does not.
-        unread: What was decided on passages that the highlighter was not given.
+        dropped: What was decided on passages that the highlighter was not given, and on
+            extracts that are no highlights.
     """
 
     question: str
     text: str
     prompt: Prompt | None = None
     highlights: tuple[Highlight, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
     reason: str = ""
-    unread: tuple[Decision, ...] = ()
-
-    @property
-    def decisions(self) -> tuple[Decision, ...]:
-        """What was decided on passages and extracts, for the audit."""
-        return (*self.unread, *_refused(self.refusals))
-
-
-@dataclass(frozen=True, slots=True)
-class Unanswered:
-    """
-    A question of several that was not answered; its words stay behind.
-
-    Args:
-        number: Its place in what was asked, from 1.
-        reason: Why, as a short code.
-    """
-
-    number: int
-    reason: str
+    dropped: tuple[Decision, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +165,6 @@ class Ending:
     reason: str = ""
     unanswered: tuple[int, ...] = ()
 
-    @classmethod
-    def of(cls, unanswered: Iterable[Unanswered], reasons: Iterable[str]) -> Ending:
-        """Sum up the parts of an answer; the first reason counts."""
-        numbers = tuple(each.number for each in unanswered)
-        return cls(bool(numbers), next(filter(None, reasons), ""), numbers)
-
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for a host that reads JSON."""
         return {
@@ -208,64 +180,46 @@ class Answer(Confidential):
     What is released, and why.
 
     Args:
-        text: For the asker.
+        text: For the asker; it says so where something is not answered.
         highlights: What it rests on, for citing.
-        refusals: Why other extracts were not used.
         reason: Why it declines or is flagged, as a short code.
-        declined: Something that was asked was not answered, and the text says so.
-        guessed_questions: The summarizer's guesses; not for the asker.
-        similarity: Of the question to the nearest guess, where it was measured.
-        unread: What was decided on passages that the highlighter was not given.
+        unanswered: The questions that were not answered, by their numbers from 1, each
+            with its reason; their words stay behind.
+        dropped: As in the plan.
         questions: Into how many questions the asker's words were split.
-        unanswered: Those of several that were not answered.
     """
 
     text: str
     highlights: tuple[Highlight, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
     reason: str = ""
-    declined: bool = False
-    guessed_questions: tuple[str, ...] = ()
-    similarity: float | None = None
-    unread: tuple[Decision, ...] = ()
+    unanswered: Mapping[int, str] = field(default_factory=dict)
+    dropped: tuple[Decision, ...] = ()
     questions: int = 1
-    unanswered: tuple[Unanswered, ...] = ()
 
     @property
     def ending(self) -> Ending:
         """How it ended."""
-        alone = (Unanswered(1, self.reason),) if self.declined else ()
-        return Ending.of(self.unanswered or alone, [self.reason])
+        return Ending(bool(self.unanswered), self.reason, tuple(self.unanswered))
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """What was decided on answer, questions, passages and extracts, for audits."""
-        parts = tuple(
-            Decision(f"question-{each.number}", "withheld", "highlight", each.reason)
-            for each in self.unanswered
-        )
-        return (self._decision, *parts, *self.unread, *_refused(self.refusals))
-
-    @property
-    def _decision(self) -> Decision:
-        if 0 < len(self.unanswered) < self.questions:
-            return Decision("answer", "flagged", "highlight", "partly-answered")
         action: Action = "flagged" if self.reason else "released"
-        if self.declined:
+        reason = self.reason
+        if len(self.unanswered) == self.questions:
             action = "withheld"
-        return Decision("answer", action, "highlight", self.reason)
+        elif self.unanswered:
+            action, reason = "flagged", "partly-answered"
+        parts = tuple(
+            Decision(f"question-{number}", "withheld", "highlight", code)
+            for number, code in self.unanswered.items()
+            if self.questions > 1
+        )
+        answer = Decision("answer", action, "highlight", reason)
+        return (answer, *parts, *self.dropped)
 
     def __repr__(self) -> str:
         return (
             f"Answer({len(self.text)} characters, {len(self.highlights)} highlights, "
-            f"declined={self.declined}, reason={self.reason!r})"
+            f"unanswered={list(self.unanswered)}, reason={self.reason!r})"
         )
-
-
-def _refused(refusals: tuple[Refusal, ...]) -> tuple[Decision, ...]:
-    return tuple(
-        Decision(
-            refusal.passage_id or "extract", "dropped", "highlight", refusal.reason
-        )
-        for refusal in refusals
-    )

@@ -44,7 +44,6 @@ from sdrag.highlight.exchange import (
     Ending,
     Plan,
     Settings,
-    Unanswered,
 )
 from sdrag.highlight.summarizer import Summary
 from sdrag.vocabulary import Confidential, Highlight
@@ -198,7 +197,7 @@ async def _reply(
         if allowed is None and reply.guesses is not None:
             allowed = await host.drive(check_guesses(settings, part, reply.guesses))
         if allowed is not None:
-            if allowed.declined:
+            if allowed.unanswered:
                 break
             for piece in state.piece(part, reply.take()):
                 yield piece
@@ -229,7 +228,7 @@ def _concluded(
         except SdragError:
             return decline(settings, part, "summarizer-failed")
         return (yield from release(settings, part, summary))
-    if allowed.declined or reply.has_words:
+    if allowed.unanswered or reply.has_words:
         return allowed
     return decline(settings, part, "empty-answer")
 
@@ -259,7 +258,7 @@ class _StreamState(Confidential):
         self._answering: Plan | None = None
         self._highlights: set[Highlight] = set()
         self._reasons: list[str] = []
-        self._unanswered: list[Unanswered] = []
+        self._unanswered: list[int] = []
         self._waiting: list[tuple[Plan, int]] = []
 
     def is_answering(self, part: Plan) -> bool:
@@ -281,11 +280,11 @@ class _StreamState(Confidential):
     def end(self, part: Plan, last: Answer) -> Iterator[Piece]:
         """Yield what is left to say of a part."""
         self._reasons.append(last.reason)
-        if not last.declined:
+        if not last.unanswered:
             yield from self.piece(part, last.text)
             return
         number = len(self._reasons)
-        self._unanswered.append(Unanswered(number, last.reason))
+        self._unanswered.append(number)
         self._waiting.append((replace(part, highlights=(), reason=last.reason), number))
         if self._answering is not None:
             yield from self._say_unanswered()
@@ -296,7 +295,8 @@ class _StreamState(Confidential):
             for part, _ in self._waiting[:1]:
                 yield part
                 yield self._rules.decline_text
-        yield Ending.of(self._unanswered, self._reasons)
+        reason = next(filter(None, self._reasons), "")
+        yield Ending(bool(self._unanswered), reason, tuple(self._unanswered))
 
     def _say_unanswered(self) -> Iterator[Piece]:
         for part, number in self._waiting:
