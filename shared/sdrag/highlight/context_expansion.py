@@ -13,7 +13,8 @@ towards too many: a cue too many costs some precision, a cue too few costs the m
 A text in another language is cut as at words, but for questions, quotations and lists.
 
 The left edge depends on where the cut begins and the right edge on where it ends, never
-on both. `sdrag.highlight.control` counts on it.
+on both. The bound on an attacker's choice, of
+`benchmarks/suites/control_theorem.py`, counts on it.
 """
 
 from __future__ import annotations
@@ -123,9 +124,9 @@ class Scope(Confidential):
     def of(cls, text: str) -> Scope:
         """Read a text."""
         quotations = [
-            Span(*found.span())
+            Span(*match.span())
             for pattern in _QUOTATIONS
-            for found in pattern.finditer(text)
+            for match in pattern.finditer(text)
         ]
         return cls(text, sentences(text), merge(quotations))
 
@@ -135,28 +136,30 @@ class Scope(Confidential):
 
     def left(self, start: int) -> int:
         """Say where a cut that begins at `start` must begin."""
-        index = self._sentence(start)
+        index = self._sentence_at(start)
         if index is None:
             return start
-        sentence_start = self.sentences[index].start
         edge = min(start, self._lead(index, start))
         quotation = self._quotation(start)
         if quotation is not None and quotation.start < start:
-            return min(edge, self._begin(quotation.start))
+            opening = self._sentence_at(quotation.start)
+            at = quotation.start if opening is None else self.sentences[opening].start
+            return min(edge, at)
+        sentence_start = self.sentences[index].start
         has_cue = self._has_cue(index, sentence_start, start)
         return min(edge, sentence_start) if has_cue else edge
 
     def right(self, end: int) -> int:
         """Say where a cut that ends at `end` must end."""
-        index = self._sentence(end - 1)
+        index = self._sentence_at(end - 1)
         if index is None:
             return end
         sentence_end = self.sentences[index].end
         quotation = self._quotation(end - 1)
         reach = end
         if quotation is not None and end < quotation.end:
-            reach = max(end, self._finish(quotation.end - 1))
-            index = self._sentence(reach - 1) or index
+            index = self._sentence_at(quotation.end - 1) or index
+            reach = max(end, quotation.end, self.sentences[index].end)
         elif self._has_cue(index, end, sentence_end):
             reach = sentence_end
         return max(reach, self._taken_back(index))
@@ -177,9 +180,9 @@ class Scope(Confidential):
                 lead -= 1
         if lead < 0:
             return start
-        said = self.sentences[lead].of(self.text)
-        announces = said.endswith(":") and CUE.search(said) is not None
-        tells = announces or LEADS_IN.search(said) is not None
+        before = self.sentences[lead].of(self.text)
+        announces = before.endswith(":") and CUE.search(before) is not None
+        tells = announces or LEADS_IN.search(before) is not None
         return self.sentences[lead].start if tells else start
 
     def _is_item(self, index: int) -> bool:
@@ -192,7 +195,8 @@ class Scope(Confidential):
         after = self.sentences[index + 1]
         return after.end if TAKES_BACK.match(self.text, after.start, after.end) else 0
 
-    def _sentence(self, position: int) -> int | None:
+    def _sentence_at(self, position: int) -> int | None:
+        """Return the sentence that begins last at or before a position."""
         index = bisect_right(self.sentences, position, key=lambda span: span.start) - 1
         return index if index >= 0 else None
 
@@ -201,14 +205,6 @@ class Scope(Confidential):
         if index < 0 or position >= self.quotations[index].end:
             return None
         return self.quotations[index]
-
-    def _begin(self, position: int) -> int:
-        index = self._sentence(position)
-        return position if index is None else self.sentences[index].start
-
-    def _finish(self, position: int) -> int:
-        index = self._sentence(position)
-        return position if index is None else self.sentences[index].end
 
 
 def to_sentences(text: str, span: Span) -> Span | None:

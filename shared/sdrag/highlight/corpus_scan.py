@@ -78,35 +78,19 @@ def scan(
         min_words: Shorter windows cannot be highlighted,
         min_sentence_words: ... but for whole sentences of so many words.
     """
-    least = _Least(min_words, min_sentence_words)
     before: Passage | None = None
+    least = min_words, min_sentence_words
     for passage in passages:
         if before is not None and before.document_id == passage.document_id:
             yield from _at_joint(before, passage, judge, threshold, least)
-        spans = windows(passage.text, min_words, min_sentence_words)
+        spans = windows(passage.text, *least)
         scores = judge(passage.text, spans)
-        found = [
+        yield from _apart(
             Alarm(passage.id, span, float(score))
             for span, score in zip(spans, scores, strict=True)
             if score >= threshold
-        ]
-        yield from _apart(found)
+        )
         before = passage
-
-
-@dataclass(frozen=True, slots=True)
-class _Least:
-    """The fewest words of a window, and of a whole sentence."""
-
-    words: int
-    sentence: int
-
-    def allows(self, text: str, span: Span) -> bool:
-        """Say whether a window can be highlighted."""
-        if count_words(text, span) >= self.words:
-            return True
-        whole = whole_run(span, short_runs(text, self.sentence))
-        return whole == span
 
 
 def windows(text: str, min_words: int = 5, min_sentence_words: int = 3) -> list[Span]:
@@ -118,43 +102,57 @@ def windows(text: str, min_words: int = 5, min_sentence_words: int = 3) -> list[
         min_words: The fewest words of a window,
         min_sentence_words: ... and of one that is whole sentences.
     """
-    least = _Least(min_words, min_sentence_words)
     whole = sentences(text)
-    found = [*whole, *(Span(item.start, two.end) for item, two in pairwise(whole))]
+    spans = [*whole, *(Span(item.start, after.end) for item, after in pairwise(whole))]
     for sentence in whole:
         places = words(sentence.of(text))
         longer = len(places) > _RUN
         for start in range(0, (len(places) - min_words + 1) * longer, _RUN // 2):
             last = places[min(start + _RUN, len(places)) - 1]
-            found.append(
+            spans.append(
                 Span(sentence.start + places[start].start, sentence.start + last.end)
             )
-    return sorted({span for span in found if least.allows(text, span)})
+    return _quotable(text, sorted(set(spans)), min_words, min_sentence_words)
+
+
+def _quotable(
+    text: str, spans: Iterable[Span], min_words: int, min_sentence_words: int
+) -> list[Span]:
+    """Return the spans that verification would let through."""
+    runs = short_runs(text, min_sentence_words)
+    return [
+        span
+        for span in spans
+        if count_words(text, span) >= min_words or whole_run(span, runs) == span
+    ]
 
 
 def _at_joint(
-    left: Passage, right: Passage, judge: Judge, threshold: float, least: _Least
+    left: Passage,
+    right: Passage,
+    judge: Judge,
+    threshold: float,
+    least: tuple[int, int],
 ) -> Iterator[Alarm]:
     """Yield an alarm if two ends are an order together, and neither is one alone."""
-    ends, begins = sentences(left.text), sentences(right.text)
+    ends = _quotable(left.text, sentences(left.text)[-1:], *least)
+    begins = _quotable(right.text, sentences(right.text)[:1], *least)
     if not (ends and begins):
         return
-    if not (least.allows(left.text, ends[-1]) and least.allows(right.text, begins[0])):
-        return
-    parts = (ends[-1].of(left.text), begins[0].of(right.text))
+    parts = (ends[0].of(left.text), begins[0].of(right.text))
     together = "\n".join(parts)
     alone = max(
         float(score) for part in parts for score in judge(part, [Span(0, len(part))])
     )
     (score,) = judge(together, [Span(0, len(together))])
     if score >= threshold > alone:
-        yield Alarm(left.id, ends[-1], float(score), right.id)
+        yield Alarm(left.id, ends[0], float(score), right.id)
 
 
-def _apart(found: Sequence[Alarm]) -> Iterator[Alarm]:
+def _apart(alarms: Iterable[Alarm]) -> Iterator[Alarm]:
     """Keep of overlapping alarms the surest, and of equals the shortest."""
     kept: list[Alarm] = []
-    for alarm in sorted(found, key=lambda item: (-item.score, len(item.span))):
+    for alarm in sorted(alarms, key=lambda item: (-item.score, len(item.span))):
         if not any(alarm.span.overlaps(other.span) for other in kept):
             kept.append(alarm)
     yield from sorted(kept, key=lambda item: item.span)

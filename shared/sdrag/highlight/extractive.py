@@ -52,14 +52,15 @@ class Extractive(Confidential):
         """Propose the sentences around the answers that the model marks."""
         texts = [passage.text for passage in context.passages]
         yield from ()
-        found = [
+        answers = [
             (score, text, span)
             for text in texts
             for score, span in self._best(question.text, text)
             if score > self.margin
         ]
-        found.sort(key=lambda item: -item[0])
-        extracts = (_whole(text, span).of(text) for _, text, span in found[: self.most])
+        answers.sort(key=lambda item: -item[0])
+        best = answers[: self.most]
+        extracts = (_widen(text, span).of(text) for _, text, span in best)
         return Proposal(tuple(extracts))
 
     def _best(self, question: str, text: str) -> list[tuple[float, Span]]:
@@ -85,12 +86,12 @@ class Extractive(Confidential):
         with torch.inference_mode():
             out = self.model(**windows)
         scores = zip(out.start_logits.tolist(), out.end_logits.tolist(), strict=True)
-        found = [
+        answers = [
             answer
             for (starts, ends), places, side in zip(scores, offsets, sides, strict=True)
             for answer in self._answers(starts, ends, places, side)
         ]
-        return [max(found, key=lambda item: item[0])] if found else []
+        return [max(answers, key=lambda item: item[0])] if answers else []
 
     def _answers(
         self,
@@ -117,7 +118,7 @@ class Extractive(Confidential):
             yield score, Span(places[first][0], places[last][1])
 
 
-def _whole(text: str, span: Span) -> Span:
+def _widen(text: str, span: Span) -> Span:
     """Extend a span to the sentences it touches."""
     touched = [item for item in sentences(text) if item.overlaps(span)]
     if not touched:

@@ -155,9 +155,9 @@ def _with_emphasis(text: str, span: Span) -> Span:
 
 def _trimmed(text: str, span: Span) -> Span:
     """Take the outer whitespace off a span that holds more than that."""
-    said = span.of(text)
-    start = span.start + len(said) - len(said.lstrip())
-    return Span(start, start + len(said.strip())) if said.strip() else span
+    stretch = span.of(text)
+    start = span.start + len(stretch) - len(stretch.lstrip())
+    return Span(start, start + len(stretch.strip())) if stretch.strip() else span
 
 
 def _aligned(needle: str, folded: Folded, floor: float) -> Span | None:
@@ -165,7 +165,7 @@ def _aligned(needle: str, folded: Folded, floor: float) -> Span | None:
     longest = len(folded.text) * (2 * _EXACT - floor)
     if floor >= _EXACT or len(needle) * floor > longest:
         return None
-    found = fuzz.partial_ratio_alignment(needle, folded.text, score_cutoff=floor)
-    if found is None or found.dest_start >= found.dest_end:
+    match = fuzz.partial_ratio_alignment(needle, folded.text, score_cutoff=floor)
+    if match is None or match.dest_start >= match.dest_end:
         return None
-    return folded.span(found.dest_start, found.dest_end)
+    return folded.span(match.dest_start, match.dest_end)

@@ -171,8 +171,8 @@ class _Verifier(Confidential):
         refusals += [
             Refusal(index, "too-many") for index in range(MAX_EXTRACTS, len(extracts))
         ]
-        apart = self._apart(matches)
-        kept = self._once(apart, refusals)
+        apart = self._join_touching(matches)
+        kept = self._drop_repeats(apart, refusals)
         refusals += [Refusal(-1, "too-many")] * max(0, len(kept) - most)
         return Verification(tuple(kept[:most]), tuple(refusals))
 
@@ -226,12 +226,12 @@ class _Verifier(Confidential):
             return Scope.of(text).widen(span)
         return to_sentences(text, span)
 
-    def _apart(self, matches: Sequence[Match]) -> list[Highlight]:
+    def _join_touching(self, matches: Sequence[Match]) -> list[Highlight]:
         """Put spans in document order, joining those that no word parts."""
         apart: list[Match] = []
         for match in sorted(matches, key=lambda match: (match.passage, match.span)):
             if apart and self._touches(apart[-1], match):
-                apart[-1] = _joined(apart[-1], match)
+                apart[-1] = _join(apart[-1], match)
             else:
                 apart.append(match)
         return [self._highlight(match) for match in apart]
@@ -242,7 +242,7 @@ class _Verifier(Confidential):
         text = self.passages[left.passage].text
         return not holds_a_word(text[left.span.end : right.span.start])
 
-    def _once(
+    def _drop_repeats(
         self, highlights: Sequence[Highlight], refusals: list[Refusal]
     ) -> list[Highlight]:
         """
@@ -280,7 +280,7 @@ def _contains_words(text: str, other: str) -> bool:
     return False
 
 
-def _joined(left: Match, right: Match) -> Match:
+def _join(left: Match, right: Match) -> Match:
     span = Span(left.span.start, max(left.span.end, right.span.end))
     return Match(left.passage, span, min(left.score, right.score))
 
