@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from sdrag.effects.prompts import Label, Labelled, Prompt, admit
 from sdrag.effects.runner import Limits, PortRunner, Ports
 from sdrag.effects.steps import Steps, arun, run
-from sdrag.engine import sealed_stream
 from sdrag.errors import ModelError, PromptSanitizationError, SdragError
 from sdrag.highlight.answering import answer, plan
 from sdrag.highlight.exchange import (
@@ -36,6 +35,7 @@ from sdrag.highlight.summarizer import summary_prompt
 from sdrag.policy import HighlightSection
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Highlight, Passage, Span
+from sdrag.wrapper import sealed_stream
 
 OFFICE = "The office opens at nine on every weekday but Friday."
 DEPOSIT = "The deposit is paid back within ten days of the return."
