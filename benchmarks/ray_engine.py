@@ -23,7 +23,7 @@ from typing import Any
 
 from sdrag.detectors.local import LocalDetector
 from sdrag.distributed import RayOptions, bind_corpus, mask_corpus, ray_session
-from sdrag.effects.batches import batched
+from sdrag.effects.progress import batched
 from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.linkage import mask_corpus as mask_here
 from sdrag.pipeline import Engine, bind

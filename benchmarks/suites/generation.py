@@ -13,17 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sdrag.cli.common import chat_model
-from sdrag.effects.prompts import (
-    Message,
-    Prompt,
-    admit,
-    constant,
-    fill,
-    sensitive,
-    untrusted,
-)
 
-__all__ = ["answer_with", "facts_with", "generator_of", "judge_of", "monolithic_prompt"]
+__all__ = ["answer_with", "facts_with", "generator_of", "judge_of"]
 
 _ANSWER = """\
 Answer the question from the context, in one to three sentences.
@@ -42,42 +33,20 @@ List the facts that this text states, one short sentence a line, without bullets
 {text}"""
 
 
-def monolithic_prompt(
-    question: str, context: str, constraints: Sequence[str], *, unsafe: bool
-) -> Prompt:
-    """
-    Build the paper's baseline: constraints, unredacted context and question in one.
-
-    Args:
-        question: The asker's words.
-        context: Unredacted.
-        constraints: In plain words.
-        unsafe: Has to be true, or the prompt check refuses the prompt.
-    """
-    listed = "\n".join(f"- {text}" for text in constraints)
-    rules = constant(_RULES.format(constraints=listed) if constraints else "")
-    content = fill(
-        _ANSWER,
-        rules=rules,
-        context=sensitive(context),
-        question=untrusted(question),
-    )
-    return Prompt(
-        "evaluation.monolithic",
-        (Message("user", content),),
-        unsafe=unsafe,
-    )
-
-
 def answer_with(
     ask: Callable[[str], str],
     question: str,
     context: str,
     constraints: Sequence[str],
 ) -> str:
-    """Answer a question from a context, as a host application would."""
-    prompt = monolithic_prompt(question, context, constraints, unsafe=True)
-    return ask(admit(prompt).messages[0].content.text)
+    """
+    Answer as a host application would: question, context and constraints in one prompt.
+
+    It is the paper's baseline. No prompt of the package may hold both, so it is text.
+    """
+    listed = "\n".join(f"- {text}" for text in constraints)
+    rules = _RULES.format(constraints=listed) if constraints else ""
+    return ask(_ANSWER.format(rules=rules, context=context, question=question))
 
 
 def facts_with(ask: Callable[[str], str], text: str) -> list[str]:

@@ -12,8 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from sdrag.disclosure import Ingested, forget_document
 from sdrag.disclosure.ingest import bind_constraint, forget_constraint, named
-from sdrag.effects.batches import batched
-from sdrag.effects.progress import progress_bar
+from sdrag.effects.progress import batched, progress_bar
 from sdrag.effects.steps import Steps
 from sdrag.engine import Engine, HostSearch
 from sdrag.pipeline import bind

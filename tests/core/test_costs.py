@@ -12,7 +12,7 @@ import pytest
 from sdrag.effects.prompts import Message, Prompt, constant, sensitive
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports
 from sdrag.effects.steps import Complete, Failure, arun, complete, gather, run
-from sdrag.effects.tokens import Completion, estimated, text_of
+from sdrag.effects.tokens import Completion, estimate_tokens, text_of
 from sdrag.errors import UsageError
 from sdrag.options import Options
 from sdrag.pipeline import Engine, Request, disclose
@@ -67,7 +67,7 @@ def costs(request, monkeypatch):
     [([], 0), ([""], 0), (["a"], 1), (["abcd"], 1), (["ab"] * 3, 2)],
 )
 def test_four_characters_are_a_token(texts, tokens):
-    assert estimated(texts) == tokens
+    assert estimate_tokens(texts) == tokens
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_reply_with_its_cost_is_as_confidential_as_one_without():
         (Completion("seven!!"), (3, 2)),
     ],
 )
-def test_what_the_provider_reports_stands_and_the_rest_is_estimated(
+def test_what_the_provider_reports_stands_and_the_rest_is_estimate_tokens(
     costs, reply, tokens
 ):
     (outcome,), meter = costs(lambda _: reply)

@@ -20,7 +20,6 @@ from sdrag.effects.prompts import (
     constant,
     fill,
     joined,
-    redacted,
     sensitive,
     untrusted,
     verified,
@@ -173,12 +172,6 @@ def _linking():
     return [*sent(ModelExtractor().extract([TEXT])), _prompt(PASSAGE)]
 
 
-def _monolithic():
-    from benchmarks.suites.generation import monolithic_prompt  # noqa: PLC0415
-
-    return [monolithic_prompt(QUERY, TEXT, ["Remove names"], unsafe=False)]
-
-
 BUILT = {
     ("highlighters._ask", "questions._booleans"): lambda: [
         *_highlighting(Label.SENSITIVE),
@@ -193,7 +186,6 @@ BUILT = {
     ("models.detection_prompt",): _detecting,
     ("judging._prompt",): _judging,
     ("model_extractor._read", "rewriting._prompt"): _linking,
-    ("generation.monolithic_prompt",): _monolithic,
 }
 """How the prompts of each site are built from the worst: the query and raw text."""
 
@@ -309,14 +301,12 @@ def test_a_reply_inherits_the_labels_of_its_prompt(prompt):
 
 @given(st.lists(st.tuples(st.text(), LABELS), max_size=5))
 def test_labels_join(parts):
-    """Joined or filled in, labels add up; only two functions take one away."""
+    """Joined or filled in, labels add up; only verification takes one away."""
     texts = [Labelled(*part) for part in parts]
     both = joined(texts)
 
     for text in texts:
         assert text.labels in both.labels or not text.labels
-    assert Label.SENSITIVE not in redacted(both, "x").labels
-    assert redacted(both, "x").labels == both.labels & ~Label.SENSITIVE
     assert verified(both, "x").labels == both.labels & ~Label.UNTRUSTED
 
 

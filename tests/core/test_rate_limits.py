@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from types import SimpleNamespace
 
 import pytest
@@ -88,13 +86,6 @@ def caused(cause):
 def test_refusals_are_told_from_faults(error, seconds):
     """By a class's name or by a status, on the error or on its cause."""
     assert refusal(error) == seconds
-
-
-def test_a_date_to_wait_for_is_read():
-    """As seconds from now; only its order of magnitude is looked at."""
-    date = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
-
-    assert 3000 < refusal(responded(retry_after=date)) <= 3600
 
 
 def test_an_error_that_causes_itself_is_read_once():

@@ -26,7 +26,7 @@ from sdrag.cli.common import (
     show_json,
 )
 from sdrag.cli.ray_engine import check_engine
-from sdrag.effects.batches import batched
+from sdrag.effects.progress import batched
 from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.policy import Policy
 from sdrag.vocabulary import Passage

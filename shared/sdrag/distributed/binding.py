@@ -23,8 +23,7 @@ from sdrag.distributed.recording import (
 )
 from sdrag.distributed.session import RayOptions, ray_session
 from sdrag.distributed.workers import Work, placed
-from sdrag.effects.batches import batched
-from sdrag.effects.progress import Progress
+from sdrag.effects.progress import Progress, batched
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import EffectRunner, run
 from sdrag.framework import local_embeddings

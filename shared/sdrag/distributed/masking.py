@@ -25,7 +25,7 @@ from sdrag.distributed.plain import (
 )
 from sdrag.distributed.session import RayOptions, ray_session
 from sdrag.distributed.workers import Work, placed
-from sdrag.effects.batches import batched
+from sdrag.effects.progress import batched
 from sdrag.effects.steps import run
 from sdrag.linkage.entity_schema import weights_of
 from sdrag.linkage.masking import Masked, mask_found

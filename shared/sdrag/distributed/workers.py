@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import Any
 
 from sdrag.distributed.session import RayOptions
-from sdrag.effects.batches import batched
+from sdrag.effects.progress import batched
 from sdrag.errors import HostError
 
 __all__ = ["Work", "placed"]

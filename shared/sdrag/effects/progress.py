@@ -1,14 +1,15 @@
-"""A progress bar on the terminal, or in a notebook."""
+"""A corpus in batches, and a progress bar on the terminal or in a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
+from typing import TypeVar
 
 from sdrag.errors import require_extra
 
-__all__ = ["Progress", "progress_bar"]
-
+T = TypeVar("T")
 Progress = Callable[[int, int], None]
 """Called with how much is done, and of how much that is known of so far."""
 
@@ -18,15 +19,10 @@ def progress_bar(
     what: str, *, shown: bool, extra: str = "hierarchy"
 ) -> Iterator[Progress | None]:
     """
-    Open a bar, if one is to be shown; yields what tells it how far things are.
-
-    Args:
-        what: Is being done, such as `Summarizing`.
-        shown: Whether there is a bar at all.
-        extra: That brings what draws it.
+    Open a bar if one is to be shown; yields what tells it how far the work is.
 
     Raises:
-        MissingExtraError: The extra is not installed.
+        MissingExtraError: The extra that draws it is not installed.
     """
     if not shown:
         yield None
@@ -35,8 +31,15 @@ def progress_bar(
         from tqdm.auto import tqdm  # noqa: PLC0415 -- an extra
     with tqdm(desc=what, total=0) as bar:
 
-        def tell(done: int, total: int) -> None:
+        def update(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
-        yield tell
+        yield update
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """Yield up to `size` items at a time (`itertools.batched` of Python 3.12)."""
+    iterator = iter(items)
+    while batch := tuple(islice(iterator, size)):
+        yield batch

@@ -6,8 +6,8 @@ returned to an untrusted actor, then the prompt must not contain both: (i) unfil
 data from a DB (which might be sensitive), and (ii) unfiltered user input (which might
 be malicious)" (SD-RAG, section III-B). Here it is a type. Every text of a prompt is
 `Labelled`. Joining texts joins their labels, and a reply inherits the labels of its
-prompt. Only two functions take a label away, `redacted` and `verified`. Each is called
-where the text was redacted or verified.
+prompt. Only `verified` takes a label away; text that was redacted is new text and is
+labelled by what it holds.
 
 `admit` checks two rules before any model is called:
 
@@ -31,21 +31,6 @@ from sdrag.vocabulary import Confidential
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
-
-__all__ = [
-    "Label",
-    "Labelled",
-    "Message",
-    "Prompt",
-    "admit",
-    "constant",
-    "fill",
-    "joined",
-    "redacted",
-    "sensitive",
-    "untrusted",
-    "verified",
-]
 
 Role = Literal["system", "user", "assistant"]
 
@@ -84,11 +69,6 @@ def untrusted(text: str) -> Labelled:
 def sensitive(text: str) -> Labelled:
     """Label text from the store."""
     return Labelled(text, Label.SENSITIVE)
-
-
-def redacted(source: Labelled, text: str) -> Labelled:
-    """Label what redaction made of `source`: no longer sensitive, else the same."""
-    return Labelled(text, source.labels & ~Label.SENSITIVE)
 
 
 def verified(source: Labelled, text: str) -> Labelled:
@@ -136,15 +116,12 @@ class Prompt:
         reply_format: The shape of the reply, used by models that can be held to one;
             the words of the prompt ask for the same shape as JSON.
         blind: The prompt must not hold the asker's words (rule 2).
-        unsafe: Lets a prompt through that breaks rule 1. For one use only: comparing
-            with the monolithic prompt that the paper measures against.
     """
 
     name: str
     messages: tuple[Message, ...]
     reply_format: type[BaseModel] | None = None
     blind: bool = False
-    unsafe: bool = False
 
     def __post_init__(self) -> None:
         """Keep the turns as a tuple, so that what was admitted is what is sent."""
@@ -169,7 +146,7 @@ def admit(prompt: Prompt) -> Prompt:
         PromptSanitizationError: It breaks one; nothing was sent.
     """
     labels = prompt.labels
-    if Label.UNTRUSTED in labels and Label.SENSITIVE in labels and not prompt.unsafe:
+    if Label.UNTRUSTED in labels and Label.SENSITIVE in labels:
         raise PromptSanitizationError(
             f"Prompt {prompt.name!r} holds the asker's words and unredacted text.",
             hint="Redact the text first, or leave the question out.",

@@ -22,8 +22,6 @@ from sdrag.errors import ModelReplyError
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-__all__ = ["MAX_REPLY", "read_json", "read_reply"]
-
 M = TypeVar("M", bound="BaseModel")
 MAX_REPLY = 200_000
 """Characters; a longer reply is not read."""

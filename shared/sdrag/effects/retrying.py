@@ -1,13 +1,13 @@
 """
-Whether a call that failed is made again, and what is waited for before it is.
+Whether a call that failed is made again, and how long is waited before it is.
 
-A provider that is asked too much refuses for now. Such a call waits, each time longer
-and never less than the provider asks for, and spends its time and not its attempts. Any
+A provider that is overloaded refuses for now. Such a call waits, each time longer and
+never less than the provider asks for, and spends its time and not its attempts. Any
 other failure costs an attempt and is tried again at once. tenacity does the waiting.
 
 Clients raise errors of their own for a refusal, with the provider's response on them or
 not, and frameworks wrap those. So an error is known by the name of its class or by the
-status it carries, and by that of its cause.
+status it carries, and by that of its causes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -26,30 +24,19 @@ from sdrag.errors import ModelTimeoutError, UsageError
 if TYPE_CHECKING:
     from tenacity import RetryCallState
 
-__all__ = ["cannot", "refusal", "retry_rules", "server_of"]
-
-_STATUSES = frozenset({429, 503, 529})
-"""Too many requests, unavailable for now, and overloaded."""
+_OVERLOADED = frozenset({429, 503, 529})
 _NOT_UNDERSTOOD = frozenset({400, 415, 422, 501})
-"""Bad request, unsupported, unprocessable, and not implemented."""
-_NAMES = frozenset(
-    {
-        "OverloadedError",
-        "RateLimitError",
-        "ResourceExhausted",
-        "ServiceUnavailable",
-        "ServiceUnavailableError",
-        "ThrottlingException",
-        "TooManyRequests",
-        "TooManyRequestsError",
-    }
+_REFUSALS = re.compile(
+    "(Overloaded|RateLimit|TooManyRequests|ServiceUnavailable)(Error)?"
+    "|ResourceExhausted|ThrottlingException"
 )
 _USED_UP = "insufficient_quota"
-"""Comes as a refusal for now, and is none: nothing is left to pay with."""
-_DEPTH = 4
+"""The code of a 429 that no waiting ends: nothing is left to pay with."""
+_FINAL = (TimeoutError, ModelTimeoutError, UsageError)
+"""What took its time, or was misused, fails again."""
+_MAX_CAUSES = 4
 _HOST = re.compile(r"[a-z0-9.:_-]{1,253}")
-_FIRST = 0.5
-_LONGEST = 8.0
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 8.0
 
 
 def retry_rules(attempts: int, seconds: float) -> dict[str, Any]:
@@ -71,9 +58,8 @@ def retry_rules(attempts: int, seconds: float) -> dict[str, Any]:
         return failures >= attempts
 
     def again(state: RetryCallState) -> bool:
-        error = _error(state)  # one that took its time, or was misused, fails again
-        final = (TimeoutError, ModelTimeoutError, UsageError)
-        return isinstance(error, Exception) and not isinstance(error, final)
+        error = _error(state)
+        return isinstance(error, Exception) and not isinstance(error, _FINAL)
 
     return {"retry": again, "stop": stop, "wait": _pause, "reraise": True}
 
@@ -83,8 +69,8 @@ def _pause(state: RetryCallState) -> float:
     asked = refusal(_error(state))
     if asked is None:
         return 0.0
-    grown = min(_FIRST * 2.0 ** (state.attempt_number - 1), _LONGEST)
-    return max(grown, asked) + random.uniform(0.0, grown / 2)  # noqa: S311 -- no secret
+    wait = min(_FIRST_WAIT * 2.0 ** (state.attempt_number - 1), _LONGEST_WAIT)
+    return max(wait, asked) + random.uniform(0.0, wait / 2)  # noqa: S311 -- no secret
 
 
 def _error(state: RetryCallState) -> BaseException | None:
@@ -92,17 +78,15 @@ def _error(state: RetryCallState) -> BaseException | None:
 
 
 def refusal(error: BaseException | None) -> float | None:
-    """
-    Return for how long a provider has asked to be left alone.
+    """Return the seconds that a provider asks to wait, 0 if it does not say how many.
 
-    Returns:
-        Seconds, zero where it did not say; nothing where it has not refused for now.
+    None where it has not refused for now.
     """
     causes = list(_causes(error))
     used_up = any(_read(cause, "code") == _USED_UP for cause in causes)
     if used_up or not any(map(_is_refusal, causes)):
         return None
-    return max(map(_asked_for, causes))
+    return max(map(_retry_after, causes))
 
 
 def cannot(error: BaseException) -> bool:
@@ -132,54 +116,39 @@ def _host(error: BaseException) -> str:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    cause = error
-    for _ in range(_DEPTH):
-        if cause is None:
+    for _ in range(_MAX_CAUSES):
+        if error is None:
             return
-        yield cause
-        cause = cause.__cause__
+        yield error
+        error = error.__cause__
 
 
 def _is_refusal(error: BaseException) -> bool:
-    if not _NAMES.isdisjoint(item.__name__ for item in type(error).__mro__):
-        return True
-    return _status(error) in _STATUSES
+    names = (kind.__name__ for kind in type(error).__mro__)
+    return _status(error) in _OVERLOADED or any(map(_REFUSALS.fullmatch, names))
 
 
 def _status(error: BaseException) -> int | None:
     """Return the HTTP status that an error carries."""
-    candidates = (
-        _read(error, "status_code"),
-        _read(error, "http_status"),
-        _read(error, "code"),
-        _read(_read(error, "response"), "status_code"),
-    )
-    return next((item for item in candidates if isinstance(item, int)), None)
+    statuses = [_read(error, name) for name in ("status_code", "http_status", "code")]
+    statuses.append(_read(_read(error, "response"), "status_code"))
+    return next((status for status in statuses if isinstance(status, int)), None)
 
 
-def _asked_for(error: BaseException) -> float:
-    """Return the seconds of the header `retry-after`; zero without one."""
+def _retry_after(error: BaseException) -> float:
+    """Return the seconds of the header `retry-after`; zero without one, or a date."""
     headers = _read(_read(error, "response"), "headers")
     try:
-        named = {str(name).lower(): str(value) for name, value in headers.items()}
-        seconds = _seconds(named["retry-after"])
+        values = {str(name).lower(): str(value) for name, value in headers.items()}
+        seconds = float(values["retry-after"])
     except Exception:  # noqa: BLE001 -- headers may be anything
         return 0.0
     return max(seconds, 0.0) if isfinite(seconds) else 0.0
 
 
-def _seconds(value: str) -> float:
-    """Read a number of seconds, or the date that is waited for."""
-    try:
-        return float(value)
-    except ValueError:
-        date = parsedate_to_datetime(value)
-    return (date.astimezone(UTC) - datetime.now(UTC)).total_seconds()
-
-
-def _read(thing: object, name: str) -> Any:
+def _read(item: object, name: str) -> Any:
     """Read an attribute of a foreign object, whatever that does."""
     try:
-        return getattr(thing, name, None)
+        return getattr(item, name, None)
     except Exception:  # noqa: BLE001 -- it is not ours
         return None

@@ -7,8 +7,7 @@ store is replaced by an error of this package that names the step and the type o
 cause, because messages of others quote what they were given.
 
 A time limit ends the waiting, not the call: Python cannot stop a thread. Sync calls run
-on one pool of the process, so calls that hang take at most all of its threads. What
-finds no thread within its limit fails.
+on one pool of the process; a call that gets no thread within its limit fails.
 """
 
 from __future__ import annotations
@@ -56,11 +55,9 @@ from sdrag.errors import (
 )
 from sdrag.vocabulary import Passage
 
-__all__ = ["Limits", "Port", "PortRunner", "Ports", "readable", "try_within"]
-
 I = TypeVar("I")  # noqa: E741 -- an item of any kind
 T = TypeVar("T")
-_MOST_THREADS = 256
+_MAX_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +149,7 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class PortRunner:
-    """
-    A runner over ports; it counts what it asks of the model.
-
-    Args:
-        ports: How a framework does things.
-        limits: The bounds of calls.
-        meter: What was asked of the model.
-    """
+    """A runner over ports; `meter` counts what it asks of the model."""
 
     ports: Ports
     limits: Limits = field(default_factory=Limits)
@@ -167,25 +157,19 @@ class PortRunner:
 
     def perform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect."""
-        job = self._job(effect)
+        calls = self._calls(effect)
         with self._round_trip(effect):
-            if job.limits is None:
-                ended = [_attempt(job, item) for item in job.items]
-            else:
-                ended = _call_all(job, job.limits)
-        return self._answer(effect, ended)
+            outcomes = calls.make()
+        return self._answer(effect, outcomes)
 
     async def aperform(self, effect: Effect) -> Sequence[Outcome[Any]]:
         """Answer the effect without blocking the event loop."""
-        job = self._job(effect)
-        gate = asyncio.Semaphore(self.limits.concurrency)
+        calls = self._calls(effect)
         with self._round_trip(effect):
-            ended = await asyncio.gather(
-                *(_acall_within(job, item, gate) for item in job.items)
-            )
-        return self._answer(effect, ended)
+            outcomes = await calls.amake(self.limits.concurrency)
+        return self._answer(effect, outcomes)
 
-    def _job(self, effect: Effect) -> _Job:
+    def _calls(self, effect: Effect) -> _Calls:
         """
         Return the calls that answer an effect.
 
@@ -196,22 +180,22 @@ class PortRunner:
         match effect:
             case Complete(items):
                 model = _given(ports.complete, "The language model", "llm")
-                return _Job("The language model", self._metered(model), items, limits)
+                return _Calls("The language model", self._metered(model), items, limits)
             case Embed():
                 port = _given(ports.embed, "The embedding model", "embeddings")
                 bounds = None if port.local else limits
-                return _Job("The embedding model", port, (effect,), bounds)
+                return _Calls("The embedding model", port, (effect,), bounds)
             case Search(items, filters, limit):
                 port = _given(ports.search, "The retriever", "base_retriever")
                 searches = [Search((query,), filters, limit) for query in items]
-                return _Job("The retriever", port, searches, None)
+                return _Calls("The retriever", port, searches, None)
             case Score():
                 step = f"The judge of {effect.model}"
                 port = _given(ports.score, step, effect.model)
-                return _Job(step, port, (effect,), limits)
+                return _Calls(step, port, (effect,), limits)
             case Authorize():
                 port = _given(ports.authorize, "The authorizer", "authorize")
-                return _Job("The authorizer", port, (effect,), None)
+                return _Calls("The authorizer", port, (effect,), None)
         raise InternalError(f"No runner answers {type(effect).__name__}.")
 
     def _round_trip(self, effect: Effect) -> AbstractContextManager[None]:
@@ -226,23 +210,23 @@ class PortRunner:
                 return count(port.call(prompt))
 
         async def acall(prompt: Prompt) -> Any:
+            assert port.acall is not None
             with self.meter.call(prompt.texts) as count:
-                return count(await awaited(prompt))
+                return count(await port.acall(prompt))
 
-        awaited: Any = port.acall
-        return Port(call, None if awaited is None else acall, local=port.local)
+        return Port(call, port.acall and acall, local=port.local)
 
     def _answer(
-        self, effect: Effect, ended: Sequence[Outcome[Any]]
+        self, effect: Effect, outcomes: Sequence[Outcome[Any]]
     ) -> Sequence[Outcome[Any]]:
         """Make the effect's outcomes of those of its calls."""
         if isinstance(effect, Complete):
-            self.meter.failures.update(filter(None, map(_failure_of, ended)))
-            return list(map(_reply, effect.items, ended))
-        ended = [_host_fault(outcome) for outcome in ended]
+            self.meter.failures.update(filter(None, map(_failed_server, outcomes)))
+            return list(map(_reply, effect.items, outcomes))
+        outcomes = [_blame_host(outcome) for outcome in outcomes]
         if isinstance(effect, Search):
-            return ended
-        (outcome,), count = ended, len(effect.items)
+            return outcomes
+        (outcome,), count = outcomes, len(effect.items)
         if isinstance(outcome, Failure):
             return [outcome] * count
         if isinstance(effect, Embed):
@@ -251,7 +235,7 @@ class PortRunner:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Job:
+class _Calls:
     """Calls to make; without limits each is made once, as the host would."""
 
     step: str
@@ -259,16 +243,109 @@ class _Job:
     items: Sequence[Any]
     limits: Limits | None
 
+    def make(self) -> list[Outcome[Any]]:
+        """Make them at the same time, and wait for each no longer than its limit."""
+        if self.limits is None:
+            return [self._attempt(item) for item in self.items]
+        seconds, outcomes = self.limits.seconds, [self._late()] * len(self.items)
+        waiting = deque(enumerate(self.items))
+        running: dict[Future[Outcome[Any]], tuple[int, float]] = {}
+        while waiting or running:
+            while waiting and len(running) < self.limits.concurrency:
+                index, item = waiting.popleft()
+                future = _start(self._attempt, item)
+                running[future] = index, monotonic() + seconds
+            nearest = min(deadline for _, deadline in running.values())
+            done, _ = wait(running, max(0.0, nearest - monotonic()), FIRST_COMPLETED)
+            for future in done:
+                outcomes[running.pop(future)[0]] = future.result()
+            now = monotonic()
+            for future in [f for f, (_, end) in running.items() if end <= now]:
+                future.cancel()
+                del running[future]
+        return outcomes
 
-def _given(port: Port[Any, Any] | None, what: str, argument: str) -> Port[Any, Any]:
+    async def amake(self, concurrency: int) -> list[Outcome[Any]]:
+        """Make them without blocking the event loop."""
+        gate = asyncio.Semaphore(concurrency)
+
+        async def make(item: Any) -> Outcome[Any]:
+            async with gate:
+                return await self._aattempt_in_time(item)
+
+        return await asyncio.gather(*map(make, self.items))
+
+    def _attempt(self, item: Any) -> Outcome[Any]:
+        """Make one call, again if it fails."""
+        from tenacity import Retrying  # noqa: PLC0415 -- `import sdrag` does without it
+
+        try:
+            if self.limits is None:
+                return Reply(self.port.call(item))
+            rules = retry_rules(self.limits.attempts, self.limits.seconds)
+            return Reply(Retrying(sleep=sleep, **rules)(self.port.call, item))
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 -- its own
+            return self._failed(error)
+
+    async def _aattempt(self, item: Any) -> Outcome[Any]:
+        from tenacity import AsyncRetrying  # noqa: PLC0415 -- as above
+
+        if self.port.acall is None:
+            return await asyncio.wrap_future(_start(self._attempt, item))
+        try:
+            if self.limits is None:
+                return Reply(await self.port.acall(item))
+            rules = retry_rules(self.limits.attempts, self.limits.seconds)
+            retrying = AsyncRetrying(sleep=asleep, **rules)
+            return Reply(await retrying(self.port.acall, item))
+        except Exception as error:  # noqa: BLE001 -- whatever a provider raises
+            return self._failed(error)
+
+    async def _aattempt_in_time(self, item: Any) -> Outcome[Any]:
+        """Make one call, and wait no longer than its limit, even if it goes on."""
+        if self.limits is None:
+            return await self._aattempt(item)
+        task = asyncio.ensure_future(self._aattempt(item))
+        try:
+            # `wait_for` would wait until a call that was cancelled has ended.
+            done, _ = await asyncio.wait({task}, timeout=self.limits.seconds)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        if not done:
+            task.cancel()
+            return self._late()
+        if task.cancelled():  # the provider's own doing, for nobody cancelled this
+            return Failure(ModelError(f"{self.step} was cancelled from within."))
+        return task.result()
+
+    def _late(self) -> Outcome[Any]:
+        seconds = self.limits.seconds if self.limits else inf
+        text = f"{self.step}: No answer within {seconds:g} s."
+        return Failure(ModelTimeoutError(text))
+
+    def _failed(self, error: BaseException) -> Failure:
+        """Put an error of this package in place of another; it is not raised."""
+        if isinstance(error, ModelError) and not isinstance(error, ModelReplyError):
+            return Failure(type(error)(f"{self.step}: {error}", server=error.server))
+        if isinstance(error, SdragError):
+            return Failure(error.sealed())
+        if isinstance(error, TimeoutError):
+            text = f"{self.step} took longer than its own limit."
+            return Failure(ModelTimeoutError(text))
+        text = f"{self.step} failed with {type(error).__name__}."
+        return Failure(ModelError(text, server=server_of(error)))
+
+
+def _given(port: Port[Any, Any] | None, step: str, argument: str) -> Port[Any, Any]:
     if port is None:
-        raise UsageError(f"{what} is missing.", hint=f"Pass `{argument}=`.")
+        raise UsageError(f"{step} is missing.", hint=f"Pass `{argument}=`.")
     return port
 
 
 @lru_cache(maxsize=1)
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="sdrag-call")
+    return ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="sdrag-call")
 
 
 if hasattr(os, "register_at_fork"):  # a process that was forked has none of them
@@ -278,27 +355,6 @@ if hasattr(os, "register_at_fork"):  # a process that was forked has none of the
 def _start(function: Callable[..., T], *args: Any) -> Future[T]:
     """Run on a thread of the pool, in the context of the caller."""
     return _threads().submit(copy_context().run, function, *args)
-
-
-def _call_all(job: _Job, limits: Limits) -> list[Outcome[Any]]:
-    """Make the calls at the same time, and wait for each no longer than its limit."""
-    outcomes: list[Outcome[Any]] = [_late(job.step, limits)] * len(job.items)
-    waiting = deque(enumerate(job.items))
-    running: dict[Future[Outcome[Any]], tuple[int, float]] = {}
-    while waiting or running:
-        while waiting and len(running) < limits.concurrency:
-            index, item = waiting.popleft()
-            future = _start(_attempt, job, item)
-            running[future] = index, monotonic() + limits.seconds
-        nearest = min(deadline for _, deadline in running.values())
-        done, _ = wait(running, max(0.0, nearest - monotonic()), FIRST_COMPLETED)
-        for future in done:
-            outcomes[running.pop(future)[0]] = future.result()
-        now = monotonic()
-        for future in [f for f, (_, deadline) in running.items() if deadline <= now]:
-            future.cancel()
-            del running[future]
-    return outcomes
 
 
 def try_within(
@@ -327,55 +383,7 @@ def try_within(
     return [*outcomes, *[late] * (len(items) - len(outcomes))]
 
 
-def _attempt(job: _Job, item: Any) -> Outcome[Any]:
-    """Make one call, again if it fails."""
-    from tenacity import Retrying  # noqa: PLC0415 -- `import sdrag` does without it
-
-    try:
-        if job.limits is None:
-            return Reply(job.port.call(item))
-        rules = retry_rules(job.limits.attempts, job.limits.seconds)
-        return Reply(Retrying(sleep=sleep, **rules)(job.port.call, item))
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 -- of a provider
-        return _failed(error, job.step)
-
-
-async def _aattempt(job: _Job, item: Any) -> Outcome[Any]:
-    from tenacity import AsyncRetrying  # noqa: PLC0415 -- `import sdrag` does without it
-
-    if job.port.acall is None:
-        return await asyncio.wrap_future(_start(_attempt, job, item))
-    try:
-        if job.limits is None:
-            return Reply(await job.port.acall(item))
-        rules = retry_rules(job.limits.attempts, job.limits.seconds)
-        retrying = AsyncRetrying(sleep=asleep, **rules)
-        return Reply(await retrying(job.port.acall, item))
-    except Exception as error:  # noqa: BLE001 -- whatever a provider raises
-        return _failed(error, job.step)
-
-
-async def _acall_within(job: _Job, item: Any, gate: asyncio.Semaphore) -> Outcome[Any]:
-    """Make one call without blocking the loop, and wait no longer than its limit."""
-    async with gate:
-        if job.limits is None:
-            return await _aattempt(job, item)
-        task = asyncio.ensure_future(_aattempt(job, item))
-        try:
-            # `wait_for` would wait until a call that was cancelled has ended.
-            done, _ = await asyncio.wait({task}, timeout=job.limits.seconds)
-        except asyncio.CancelledError:
-            task.cancel()
-            raise
-        if not done:
-            task.cancel()
-            return _late(job.step, job.limits)
-        if task.cancelled():  # the provider's own doing, for nobody cancelled this
-            return Failure(ModelError(f"{job.step} was cancelled from within."))
-        return task.result()
-
-
-def _failure_of(outcome: Outcome[Any]) -> str:
+def _failed_server(outcome: Outcome[Any]) -> str:
     """Return which server of the model failed, and how; empty where none did."""
     error = outcome.error if isinstance(outcome, Failure) else None
     if isinstance(error, ModelTimeoutError):
@@ -383,23 +391,7 @@ def _failure_of(outcome: Outcome[Any]) -> str:
     return error.server if isinstance(error, ModelError) else ""
 
 
-def _late(step: str, limits: Limits) -> Failure:
-    return Failure(ModelTimeoutError(f"{step}: No answer within {limits.seconds:g} s."))
-
-
-def _failed(error: BaseException, step: str) -> Failure:
-    """Put an error of this package in place of another; it is made and not raised."""
-    if isinstance(error, ModelError) and not isinstance(error, ModelReplyError):
-        return Failure(type(error)(f"{step}: {error}", server=error.server))
-    if isinstance(error, SdragError):
-        return Failure(error.sealed())
-    if isinstance(error, TimeoutError):
-        return Failure(ModelTimeoutError(f"{step} took longer than its own limit."))
-    kind = type(error).__name__
-    return Failure(ModelError(f"{step} failed with {kind}.", server=server_of(error)))
-
-
-def _host_fault(outcome: Outcome[Any]) -> Outcome[Any]:
+def _blame_host(outcome: Outcome[Any]) -> Outcome[Any]:
     """Blame the host, and not a model, where a call to the host has failed."""
     if isinstance(outcome, Failure) and isinstance(outcome.error, ModelError):
         return Failure(HostError(str(outcome.error)))
@@ -423,8 +415,8 @@ def _vectors(rows: Sequence[Sequence[float]], count: int) -> Sequence[Outcome[An
     except (TypeError, ValueError):
         matrix = np.empty(0, dtype=np.float32)
     if matrix.ndim != 2 or len(matrix) != count:
-        fault = HostError(f"{count} texts were not given one vector each.")
-        return [Failure(fault)] * count
+        text = f"{count} texts were not given one vector each."
+        return [Failure(HostError(text))] * count
     norms = np.linalg.norm(matrix, axis=1, keepdims=True)
     if not np.isfinite(norms).all():
         return [Failure(HostError("The embedding model gave no numbers."))] * count

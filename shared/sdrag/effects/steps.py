@@ -48,32 +48,7 @@ from sdrag.vocabulary import Confidential, Passage, Principal
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float32]]
 
-__all__ = [
-    "Authorize",
-    "Complete",
-    "Effect",
-    "EffectRunner",
-    "Embed",
-    "Failure",
-    "Gather",
-    "Outcome",
-    "Reply",
-    "Score",
-    "Search",
-    "Steps",
-    "arun",
-    "authorize",
-    "complete",
-    "embed",
-    "gather",
-    "replied",
-    "run",
-    "score",
-    "search",
-    "try_each",
-]
-
-_EMBEDDED_AT_ONCE = 512
+_EMBED_BATCH = 512
 """A corpus in one call would outlast any time limit of a call."""
 T = TypeVar("T")
 U = TypeVar("U")
@@ -189,11 +164,11 @@ def run(steps: Steps[T], runner: EffectRunner) -> T:
         while True:
             _admit_all(effect)
             try:
-                answer = _matched(effect, _performed(effect, runner))
+                answer = _match(effect, _performed(effect, runner))
             except PromptSanitizationError:
                 raise
-            except Exception as error:  # noqa: BLE001 -- the rule decides, closed
-                effect = steps.throw(_ours(error))
+            except Exception as error:  # noqa: BLE001 -- the rule fails closed
+                effect = steps.throw(_sealed(error))
             else:
                 effect = steps.send(answer)
     except StopIteration as stop:
@@ -214,11 +189,11 @@ async def arun(steps: Steps[T], runner: EffectRunner) -> T:
         while effect is not None:
             _admit_all(effect)
             try:
-                answer = _matched(effect, await _aperformed(effect, runner))
+                answer = _match(effect, await _aperformed(effect, runner))
             except PromptSanitizationError:
                 raise
-            except Exception as error:  # noqa: BLE001 -- the rule decides, closed
-                effect = await rule.advance(steps.throw, _ours(error))
+            except Exception as error:  # noqa: BLE001 -- the rule fails closed
+                effect = await rule.advance(steps.throw, _sealed(error))
             else:
                 effect = await rule.advance(steps.send, answer)
         return cast("T", rule.result)
@@ -319,7 +294,7 @@ def _outcome(result: Any) -> Outcome[Any]:
     if isinstance(result, PromptSanitizationError):
         raise result
     if isinstance(result, Exception):
-        return Failure(_ours(result))
+        return Failure(_sealed(result))
     if isinstance(result, BaseException):
         raise result
     return Reply(result)
@@ -332,16 +307,14 @@ def _admit_all(effect: Effect) -> None:
             admit(prompt)
 
 
-def _ours(fault: Exception) -> SdragError:
+def _sealed(fault: Exception) -> SdragError:
     """Keep errors of the tree; of any other keep the type's name, not its message."""
     if isinstance(fault, SdragError):
         return fault.sealed()
     return InternalError(f"An effect failed with {type(fault).__name__}.")
 
 
-def _matched(
-    effect: Effect, outcomes: Sequence[Outcome[Any]]
-) -> Sequence[Outcome[Any]]:
+def _match(effect: Effect, outcomes: Sequence[Outcome[Any]]) -> Sequence[Outcome[Any]]:
     """Return the outcomes as the rule may rely on them: one for each item."""
     if len(outcomes) != len(effect.items):
         fault = InternalError(
@@ -350,13 +323,13 @@ def _matched(
         return [Failure(fault)] * len(effect.items)
     if isinstance(effect, Complete):
         return [
-            _inheriting(prompt, outcome)
+            _inherit(prompt, outcome)
             for prompt, outcome in zip(effect.items, outcomes, strict=True)
         ]
     return outcomes
 
 
-def _inheriting(prompt: Prompt, outcome: Outcome[Labelled]) -> Outcome[Labelled]:
+def _inherit(prompt: Prompt, outcome: Outcome[Labelled]) -> Outcome[Labelled]:
     """Give a reply the labels of its prompt, whatever the runner says of it."""
     if isinstance(outcome, Failure):
         return outcome
@@ -372,8 +345,8 @@ def complete(prompts: Iterable[Prompt]) -> Steps[list[Outcome[Labelled]]]:
 def embed(texts: Iterable[str], *, query: bool = False) -> Steps[list[Outcome[Vector]]]:
     """Embed texts as float32 vectors of unit length, in batches that end in time."""
     listed, outcomes = tuple(texts), []
-    for start in range(0, len(listed), _EMBEDDED_AT_ONCE):
-        batch = listed[start : start + _EMBEDDED_AT_ONCE]
+    for start in range(0, len(listed), _EMBED_BATCH):
+        batch = listed[start : start + _EMBED_BATCH]
         outcomes += yield from _perform(Embed(batch, query))
     return outcomes
 
@@ -410,16 +383,16 @@ def authorize(
 
 def try_each(function: Callable[[I], T], items: Iterable[I]) -> list[Outcome[T]]:
     """Call a function of this package for each item; a fault costs that item only."""
-    return [_tried(function, item) for item in items]
 
+    def attempt(item: I) -> Outcome[T]:
+        try:
+            return Reply(function(item))
+        except SdragError as error:
+            return Failure(error.sealed())
+        except Exception as error:  # noqa: BLE001 -- its message may quote the item
+            return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
 
-def _tried(function: Callable[[I], T], item: I) -> Outcome[T]:
-    try:
-        return Reply(function(item))
-    except SdragError as error:
-        return Failure(error.sealed())
-    except Exception as error:  # noqa: BLE001 -- its message may quote the item
-        return Failure(InternalError(f"Local work failed: {type(error).__name__}."))
+    return [attempt(item) for item in items]
 
 
 @overload

@@ -17,22 +17,13 @@ from typing import Self
 from sdrag.effects.retrying import refusal
 from sdrag.vocabulary import Confidential
 
-__all__ = ["CHARACTERS_PER_TOKEN", "Completion", "Meter", "estimated", "text_of"]
-
 CHARACTERS_PER_TOKEN = 4
 """A rule of thumb for English; the budget bounds a prompt, it does not fill it."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Completion(Confidential):
-    """
-    A reply, and what the provider says it took.
-
-    Args:
-        text: The reply.
-        tokens_in: What the model read; `None` where nobody says.
-        tokens_out: What it wrote; `None` where nobody says.
-    """
+    """A reply, and how many tokens were read and written; None where nobody says."""
 
     text: str
     tokens_in: int | None = None
@@ -40,11 +31,14 @@ class Completion(Confidential):
 
     @classmethod
     def of(cls, text: str, tokens_in: object, tokens_out: object) -> Self:
-        """Make one of what a provider has put where its counts stand."""
-        return cls(text, _count(tokens_in), _count(tokens_out))
+        """Make one of a provider's counts, which may be zero or no numbers at all."""
+        counts = (
+            n if isinstance(n, int) and n > 0 else None for n in (tokens_in, tokens_out)
+        )
+        return cls(text, *counts)
 
 
-def estimated(texts: Iterable[str]) -> int:
+def estimate_tokens(texts: Iterable[str]) -> int:
     """Estimate how many tokens texts are, together."""
     return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
 
@@ -52,11 +46,6 @@ def estimated(texts: Iterable[str]) -> int:
 def text_of(reply: Completion | str) -> str:
     """Return the text of a reply, with its cost or without."""
     return reply.text if isinstance(reply, Completion) else reply
-
-
-def _count(given: object) -> int | None:
-    """Take a count; providers that count nothing say so by zero, or by other things."""
-    return given if isinstance(given, int) and given > 0 else None
 
 
 @dataclass(slots=True)
@@ -97,16 +86,18 @@ class Meter:
         self, texts: Iterable[str]
     ) -> Iterator[Callable[[Completion | str], Completion | str]]:
         """Count a call with these texts; yields what counts its reply."""
-        sent = estimated(texts)
+        sent = estimate_tokens(texts)
         self._add(calls=1, tokens_in=sent)
 
         def count(reply: Completion | str) -> Completion | str:
-            made = reply if isinstance(reply, Completion) else Completion(reply)
-            if isinstance(made.text, str):  # else it is no reply, and read as a failure
-                read, written = made.tokens_in, made.tokens_out
+            cost = reply if isinstance(reply, Completion) else Completion(reply)
+            if isinstance(cost.text, str):  # else it is no reply, and read as a failure
+                read, written = cost.tokens_in, cost.tokens_out
                 self._add(
                     tokens_in=0 if read is None else read - sent,
-                    tokens_out=estimated((made.text,)) if written is None else written,
+                    tokens_out=estimate_tokens((cost.text,))
+                    if written is None
+                    else written,
                 )
             return reply
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdrag.effects.batches import batched
+from sdrag.effects.progress import batched
 from sdrag.errors import InternalError, MissingExtraError, UsageError, require_extra
 from sdrag.memo import Memo
 from sdrag.vocabulary import Span

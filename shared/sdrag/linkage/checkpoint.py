@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from sdrag.effects.batches import batched
+from sdrag.effects.progress import batched
 from sdrag.vocabulary import Mention, Passage, Span
 
 __all__ = ["detect_all"]

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from sdrag.detectors import Detector
-from sdrag.effects.batches import batched
+from sdrag.effects.progress import batched
 from sdrag.effects.steps import EffectRunner, Failure, run
 from sdrag.linkage.mentions import Found, found_in
 from sdrag.linkage.replacing import Masker

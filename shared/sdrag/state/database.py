@@ -29,7 +29,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from sdrag.effects.batches import batched
+from sdrag.effects.progress import batched
 from sdrag.errors import HostError, UsageError, require_extra
 
 MEMORY = ":memory:"
