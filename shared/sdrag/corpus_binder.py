@@ -55,15 +55,15 @@ class CorpusBinder(Generic[D]):
                 and is not done again.
         """
         done = Ingested()
-        for some in batched(documents, _AT_ONCE):
-            done += self._bind(some)
+        for batch in batched(documents, _AT_ONCE):
+            done += self._bind(batch)
         return done
 
     async def abind_documents(self, documents: Iterable[D]) -> Ingested:
         """Bind the constraints to an index without blocking the event loop."""
         done = Ingested()
-        for some in batched(documents, _AT_ONCE):
-            done += await self._abind(some)
+        for batch in batched(documents, _AT_ONCE):
+            done += await self._abind(batch)
         return done
 
     def bind_constraint(self, constraint_id: str, retriever: Any) -> int:

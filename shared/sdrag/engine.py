@@ -322,16 +322,16 @@ class Engine:
 
 def _embed_questions_once(port: EmbedPort) -> EmbedPort:
     """Return a port that remembers the vectors of questions, for one request."""
-    made: dict[tuple[str, ...], Sequence[Sequence[float]]] = {}
+    memo: dict[tuple[str, ...], Sequence[Sequence[float]]] = {}
 
     def known(effect: Embed) -> Sequence[Sequence[float]] | None:
-        return made.get(effect.items) if effect.query else None
+        return memo.get(effect.items) if effect.query else None
 
     def keep(
         effect: Embed, rows: Sequence[Sequence[float]]
     ) -> Sequence[Sequence[float]]:
         if effect.query:
-            made[effect.items] = rows
+            memo[effect.items] = rows
         return rows
 
     def call(effect: Embed) -> Sequence[Sequence[float]]:

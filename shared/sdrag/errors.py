@@ -134,8 +134,8 @@ class PolicyError(SdragError):
         return (self, *self.others)
 
     def __str__(self) -> str:
-        said = super().__str__()
-        return f"{said} {len(self.problems)} problems in all." if self.others else said
+        text = super().__str__()
+        return f"{text} {len(self.problems)} problems in all." if self.others else text
 
 
 class ConstraintNotUnderstoodError(PolicyError):
@@ -281,16 +281,16 @@ def _wrong_call(
 ) -> UsageError:
     values = parameters.values()
     known = [p.name for p in values if p.kind is not p.VAR_KEYWORD and p.name != "self"]
-    needed = [one for one in known if parameters[one].default is Parameter.empty]
+    needed = [key for key in known if parameters[key].default is Parameter.empty]
     if positional > sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in values):
-        shown = ", ".join(f"{one}=..." for one in needed or ["policy"])
+        shown = ", ".join(f"{key}=..." for key in needed or ["policy"])
         return UsageError(
             f"{name} takes arguments by name only.", hint=f"Write {name}({shown})."
         )
-    unknown = [one for one in given if one not in known]
+    unknown = [key for key in given if key not in known]
     for missing in needed:
         if missing not in given:
-            meant = [one for one in unknown if _nearest(one, [missing])]
+            meant = [key for key in unknown if _nearest(key, [missing])]
             hint = f"Did you mean it by `{meant[0]}`?" if meant else ""
             return UsageError(f"{name} needs the argument `{missing}`.", hint=hint)
     return unknown_argument(name, unknown[0], known)
@@ -316,7 +316,7 @@ def unknown_argument(name: str, given: str, known: Collection[str]) -> UsageErro
 def _nearest(name: str, known: Collection[str]) -> str | None:
     name = name.lower()
     other = _OTHER_NAMES.get(name)
-    parts = [one for one in known if one == other or one in name.split("_")]
+    parts = [key for key in known if key == other or key in name.split("_")]
     return next(iter(parts or get_close_matches(name, known, n=1)), None)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def scan_passages(
 
 def _surest(judges: Sequence[Judge]) -> Judge:
     def judge(text: str, spans: Sequence[Span]) -> list[float]:
-        scores = [one(text, spans) for one in judges]
+        scores = [score(text, spans) for score in judges]
         return [max(map(float, row)) for row in zip(*scores, strict=True)]
 
     return judge
@@ -105,13 +106,12 @@ def scan_to(report: Path | None, alarms: Iterable[Alarm]) -> dict[str, int]:
     Returns:
         How many there are, and in how many passages.
     """
-    found: Counter[str] = Counter()
-    if report is None:
-        found.update(alarm.passage_id for alarm in alarms)
-        return {"alarms": found.total(), "passages": len(found)}
-    with report.open("w", encoding="utf-8") as file:
+    counts: Counter[str] = Counter()
+    file = nullcontext() if report is None else report.open("w", encoding="utf-8")
+    with file as lines:
         for alarm in alarms:
-            file.write(json.dumps(asdict(alarm)) + "\n")
-            file.flush()
-            found[alarm.passage_id] += 1
-    return {"alarms": found.total(), "passages": len(found)}
+            if lines is not None:
+                lines.write(json.dumps(asdict(alarm)) + "\n")
+                lines.flush()
+            counts[alarm.passage_id] += 1
+    return {"alarms": counts.total(), "passages": len(counts)}

@@ -23,12 +23,10 @@ from collections.abc import (
 from contextlib import contextmanager
 from contextvars import ContextVar
 from inspect import iscoroutine
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from sdrag.errors import UsageError
 from sdrag.vocabulary import Principal
-
-__all__ = ["acting_as", "current_principal", "stream_as"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -99,15 +97,15 @@ def stream_as(
         UsageError: The function returns neither.
     """
     with acting_as(principal):
-        made = function(*args, **kwargs)
-    if isinstance(made, AsyncIterable):
-        return _astream(principal, made)
-    if isinstance(made, Iterable):
-        return _stream(principal, made)
-    if iscoroutine(made):
-        made.close()
+        stream = function(*args, **kwargs)
+    if isinstance(stream, AsyncIterable):
+        return _astream(principal, stream)
+    if isinstance(stream, Iterable):
+        return _stream(principal, stream)
+    if iscoroutine(stream):
+        stream.close()
     raise UsageError(
-        f"The function must return a stream, got {type(made).__name__}.",
+        f"The function must return a stream, got {type(stream).__name__}.",
         hint="Pass one that returns an iterable, such as `chain.stream`.",
     )
 
@@ -115,40 +113,32 @@ def stream_as(
 def _stream(
     principal: Principal | None, items: Iterable[T]
 ) -> Generator[T, None, None]:
-    iterator = iter(items)
+    iterator, end = iter(items), object()
     try:
         while True:
             with acting_as(principal):
-                try:
-                    item = next(iterator)
-                except StopIteration:
-                    return
-            yield item
+                item = next(iterator, end)
+            if item is end:
+                return
+            yield cast("T", item)
     finally:
-        with acting_as(principal):
-            getattr(iterator, "close", _nothing)()
+        if close := getattr(iterator, "close", None):
+            with acting_as(principal):
+                close()
 
 
 async def _astream(
     principal: Principal | None, items: AsyncIterable[T]
 ) -> AsyncGenerator[T, None]:
-    iterator = aiter(items)
+    iterator, end = aiter(items), object()
     try:
         while True:
             with acting_as(principal):
-                try:
-                    item = await anext(iterator)
-                except StopAsyncIteration:
-                    return
-            yield item
+                item = await anext(iterator, end)
+            if item is end:
+                return
+            yield cast("T", item)
     finally:
-        with acting_as(principal):
-            await getattr(iterator, "aclose", _anothing)()
-
-
-def _nothing() -> None:
-    """Stand in for the `close` that an iterator lacks."""
-
-
-async def _anothing() -> None:
-    """Stand in for the `aclose` that an iterator lacks."""
+        if close := getattr(iterator, "aclose", None):
+            with acting_as(principal):
+                await close()

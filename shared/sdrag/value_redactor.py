@@ -33,10 +33,6 @@ _KEY = secrets.token_bytes(32)
 _WHOLE = "value"
 
 
-def _unheard(_: AuditEvent) -> None:
-    """Tell nobody but the sinks."""
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class ValueRedactor(Confidential):
     """
@@ -55,7 +51,7 @@ class ValueRedactor(Confidential):
     rebuild: Rebuild
     principal: Principal | None
     question: str = ""
-    announce: Callable[[AuditEvent], None] = _unheard
+    announce: Callable[[AuditEvent], None] = lambda _: None
     tool: str | None = None
 
     def redact(self, value: Any, done: Done = _NONE) -> Any:
@@ -93,8 +89,8 @@ class ValueRedactor(Confidential):
 
     def _steps(self, passages: Sequence[Passage]) -> Steps[Disclosure]:
         request = Request(self.question, self.principal)
-        found = yield from disclose(passages, request, self.engine)
-        return replace(found, tool=self.tool)
+        disclosure = yield from disclose(passages, request, self.engine)
+        return replace(disclosure, tool=self.tool)
 
     def _passages(self, value: Any, rebuild: Rebuild) -> list[Passage]:
         """Make one passage of all texts of a value, and one of each."""
@@ -126,8 +122,8 @@ def _rewritten(
     rebuild: Rebuild,
 ) -> Any:
     """Build the copy; nothing is released where the texts together are not."""
-    left = {passage.id: passage.text for passage in released}
-    texts = {passage.text: left.get(passage.id) for passage in passages[1:]}
-    if _WHOLE not in left:
+    by_id = {passage.id: passage.text for passage in released}
+    texts = {passage.text: by_id.get(passage.id) for passage in passages[1:]}
+    if _WHOLE not in by_id:
         texts = {}
     return rewrite_value(value, texts.get, withheld=NOTHING, rebuild=rebuild)

@@ -116,9 +116,9 @@ def build_engine(
             "A wrapper needs a `policy`.",
             hint="Pass a path, a mapping or a list of sentences.",
         )
-    options = {name: given.pop(name) for name in _OPTIONS & {*given}}
-    made = Options(**{name: v for name, v in options.items() if v is not None})
-    return Engine(policy, **given, options=made, stage=stage, framework=framework)
+    values = {name: given.pop(name) for name in _OPTIONS & {*given}}
+    options = Options(**{name: v for name, v in values.items() if v is not None})
+    return Engine(policy, **given, options=options, stage=stage, framework=framework)
 
 
 def replace_arguments(engine: Engine, given: dict[str, Any]) -> Engine:

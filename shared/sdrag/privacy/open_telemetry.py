@@ -116,7 +116,5 @@ class OpenTelemetrySink:
             for decision in event.decisions
         )
         for (action, rule, reason), count in decided.items():
-            names = {"action": action, "rule": rule, "reason": reason}
-            self._decisions.add(
-                count, {f"sdrag.{name}": said for name, said in names.items()}
-            )
+            names = {"sdrag.action": action, "sdrag.rule": rule, "sdrag.reason": reason}
+            self._decisions.add(count, names)
