@@ -147,7 +147,7 @@ def measure_question(*, quick: bool) -> dict[str, list[Row]]:
 def measure_checks(*, quick: bool) -> dict[str, list[Row]]:
     """Scan passages for injections, next to embedding them."""
     from sdrag.embeddings import embed_tokens  # noqa: PLC0415 -- as above
-    from sdrag.guardrails.injection import scan  # noqa: PLC0415 -- this section alone
+    from sdrag.guardrails.injection import scan_text  # noqa: PLC0415 -- this section alone
     from sdrag.policy import InjectionSection  # noqa: PLC0415 -- as above
 
     rounds = 3 if quick else 30
@@ -156,8 +156,8 @@ def measure_checks(*, quick: bool) -> dict[str, list[Row]]:
     passages = [text[at : at + 1000] for at in range(0, len(text), 1000)]
     contenders: dict[str, Work] = {
         "embedding the passage": lambda n: embed_tokens([passages[n]]),
-        "scanning it by patterns": lambda n: scan(passages[n], patterns),
-        "scanning it with the classifier": lambda n: scan(passages[n], whole),
+        "scanning it by patterns": lambda n: scan_text(passages[n], patterns),
+        "scanning it with the classifier": lambda n: scan_text(passages[n], whole),
     }
     return {"scanned": compare("embedding the passage", contenders, rounds)}
 
@@ -272,12 +272,12 @@ def _prepare(path: str, size: int) -> Callable[[], object]:
         mentions(text[:1000])
         return lambda: mentions(text)
     if path == "scanning for injections":
-        from sdrag.guardrails.injection import scan  # noqa: PLC0415 -- as above
+        from sdrag.guardrails.injection import scan_text  # noqa: PLC0415 -- as above
         from sdrag.policy import InjectionSection  # noqa: PLC0415 -- as above
 
         section = InjectionSection(max_characters=2 * size, local_classifier=False)
-        scan(text[:1000], section)
-        return lambda: scan(text, section)
+        scan_text(text[:1000], section)
+        return lambda: scan_text(text, section)
     return _prepare_locating(text)
 
 

@@ -70,13 +70,12 @@ def contradiction(
     data: Annotated[
         Path, typer.Option(help="JSON lines of claim, evidence, gold_label.")
     ],
-    threshold: Annotated[float, typer.Option(help="The least certainty.")] = 0.5,
     as_json: AsJson = False,
 ) -> None:
     """Measure the local rules on refuting evidence: accuracy."""
     from benchmarks.suites.claim_evidence import measure_contradiction, read_pairs
 
-    show(measure_contradiction(read_pairs(data), threshold), as_json=as_json)
+    show(measure_contradiction(read_pairs(data)), as_json=as_json)
 
 
 @app.command()

@@ -11,6 +11,7 @@ Cited sentences are compared with the one of the annotated sets that they match 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,8 @@ from typing import Any
 
 from benchmarks.suites.classification import auc, rates
 from benchmarks.suites.json_files import read_rows
-from sdrag.guardrails.opposition import refutation
+from sdrag.guardrails.opposition import find_opposition, read_sentence
+from sdrag.guardrails.statements import statements
 from sdrag.guardrails.support import Support, support
 
 __all__ = [
@@ -29,6 +31,9 @@ __all__ = [
     "read_cases",
     "read_pairs",
 ]
+
+_BRACKETS = re.compile(r"-[lr][rs]b-|``|''|--", re.IGNORECASE)
+"""How the data set writes brackets and quotation marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +60,22 @@ def read_pairs(path: Path) -> list[Pair]:
     )
 
 
-def measure_contradiction(pairs: Sequence[Pair], threshold: float) -> dict[str, Any]:
-    """Judge every pair by the local rules."""
-    scores = [refutation(pair.claim, pair.evidence) for pair in pairs]
-    labels = [pair.refuted for pair in pairs]
-    counted = rates([score >= threshold for score in scores], labels)
+def measure_contradiction(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Judge every pair by the local rules, sentence by sentence."""
+    counted = rates([_is_opposed(pair) for pair in pairs], [p.refuted for p in pairs])
     return {
         "accuracy": counted["accuracy"],
         "refutes": {name: counted[name] for name in ("precision", "recall", "f1")},
-        "auc": auc(scores, labels),
         "pairs": len(pairs),
     }
+
+
+def _is_opposed(pair: Pair) -> bool:
+    claim, evidence = (
+        [read_sentence(item) for item in statements(_BRACKETS.sub(" ", text))]
+        for text in (pair.claim, pair.evidence)
+    )
+    return any(find_opposition(left, right) for left in claim for right in evidence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.suites.classification import auc, rates
 from benchmarks.suites.json_files import read_rows
-from sdrag.guardrails.injection import scan
+from sdrag.guardrails.injection import scan_text
 from sdrag.policy import InjectionSection
 
 if TYPE_CHECKING:
-    from sdrag.guardrails.injection.text_scan import Classify
+    from sdrag.guardrails.injection.scan import Classify
 
 __all__ = ["Example", "Scored", "measure", "read_examples", "score", "summary"]
 
@@ -67,7 +67,7 @@ def score(
     """Score each example, also those under the threshold."""
     everything = section.model_copy(update={"threshold": 0.0})
     return [
-        Scored(example, scan(example.text, everything, classify=classify).score)
+        Scored(example, scan_text(example.text, everything, classify=classify).score)
         for example in examples
     ]
 

@@ -21,13 +21,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdrag.embeddings import DIMENSIONS, embed_texts
-from sdrag.guardrails.injection.classifier import Windows, cut
-from sdrag.guardrails.injection.head import WIDTH, Head, features, has_context
+from sdrag.guardrails.injection.classifier import (
+    WIDTH,
+    Head,
+    Windows,
+    cut,
+    features,
+    has_context,
+)
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Span
 
 if TYPE_CHECKING:
-    from sdrag.guardrails.injection.head import Matrix, Row, Vectors
+    from sdrag.guardrails.injection.classifier import Matrix, Row, Vectors
 
 __all__ = [
     "Attack",

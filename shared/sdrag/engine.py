@@ -32,7 +32,7 @@ from sdrag.effects.runner import Limits, Port, PortRunner, Ports
 from sdrag.effects.steps import Embed, Failure, Search, Steps
 from sdrag.errors import InternalError, SdragError, check_type, cut_off
 from sdrag.framework import NO_FRAMEWORK, EmbedPort, Framework
-from sdrag.guardrails.injection.passage_scan import scanned
+from sdrag.guardrails.injection import scan_passages
 from sdrag.options import Options
 from sdrag.policy import InjectionSection, Policy, PolicySource
 from sdrag.privacy.audit import AuditEvent, emit
@@ -360,10 +360,8 @@ def _local(policy: Policy, detector: Detector | None) -> Locator:
 def _suspects(texts: Sequence[Passage], policy: Policy) -> Steps[Sequence[bool]]:
     """Say which texts speak to a model; one that cannot be scanned may."""
     section = policy.injection or InjectionSection()
-    scans = yield from scanned(texts, section, classifier=False, metadata_keys=())
-    return [
-        isinstance(scan, Failure) or bool(scan.value.text.suspicions) for scan in scans
-    ]
+    scans = yield from scan_passages(texts, section, classifier=False, metadata_keys=())
+    return [isinstance(scan, Failure) or bool(scan.value.suspicions) for scan in scans]
 
 
 def policy_hash(policy: Policy, state: State | None = None) -> str:

@@ -19,7 +19,7 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
-from sdrag.guardrails.injection import scan as read_for_injections
+from sdrag.guardrails.injection import scan_text
 from sdrag.highlight.corpus_scan import Alarm, Judge, scan, score_orders
 from sdrag.policy import InjectionSection, Policy, PolicySource
 from sdrag.vocabulary import Passage, Span
@@ -83,10 +83,10 @@ def guard_judge(section: InjectionSection | None = None) -> Judge:
     patterns = rules.model_copy(update={"local_classifier": False})
 
     def judge(text: str, spans: Sequence[Span]) -> list[float]:
-        alone = [read_for_injections(span.of(text), patterns).score for span in spans]
+        alone = [scan_text(span.of(text), patterns).score for span in spans]
         if not rules.local_classifier:
             return alone
-        whole = read_for_injections(text, rules).suspicions
+        whole = scan_text(text, rules).suspicions
         return [
             max([score, *(s.score for s in whole if s.span.overlaps(span))])
             for score, span in zip(alone, spans, strict=True)

@@ -227,7 +227,7 @@ def test_a_passage_is_cut_into_words_once(monkeypatch):
     passage = "the passage " * 50
     section = MonitoringSection(look_for=["calls"])
 
-    monitoring.indicators("Call the bank today. " * 30, "?", [passage], section)
+    monitoring.find_indicators("Call the bank today. " * 30, "?", [passage], section)
 
     assert sum(text.startswith("the passage") for text in cut_into) <= 2
 
@@ -238,7 +238,7 @@ def test_links_beyond_the_most_are_not_looked_up():
     links = [f"https://a{number}.com" for number in range(most + 50)]
     answer = " ".join(links)
 
-    found = monitoring.indicators(
+    found = monitoring.find_indicators(
         answer, "?", [answer], MonitoringSection(look_for=["links"])
     )
 

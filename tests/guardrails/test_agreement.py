@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.guardrails.agreement import Agreement, Evidence, agreement
-from sdrag.guardrails.agreement.quantities import quantities
-from sdrag.guardrails.agreement.tokens import read_tokens
+from sdrag.guardrails.agreement import Agreement, Evidence, compare
+from sdrag.guardrails.quantities import read_quantities
 from sdrag.guardrails.statements import statements
 from sdrag.guardrails.support import support, support_each
+from sdrag.guardrails.words import read_tokens
 from sdrag.policy import CitationsSection, GroundingSection
 from sdrag.text.sentences import sentences
 from sdrag.vocabulary import Passage
@@ -117,7 +117,7 @@ STRUCTURED = {
 
 def compared(claim, source):
     texts = [span.of(source) for span in sentences(source)]
-    return agreement(claim, tuple(range(len(texts))), Evidence(texts))
+    return compare(claim, tuple(range(len(texts))), Evidence(texts))
 
 
 @pytest.mark.parametrize(("source", "false", "true"), TURNED)
@@ -188,7 +188,7 @@ def test_a_figure_is_looked_for_next_to_the_sentence():
     """A date line belongs to what follows it."""
     source = ["3 May 2024", "The council met.", "The council approved the plans."]
 
-    found = agreement("The council approved the plans in 2024.", (2,), Evidence(source))
+    found = compare("The council approved the plans in 2024.", (2,), Evidence(source))
 
     assert found == Agreement(0)
 
@@ -211,7 +211,7 @@ def test_a_figure_is_looked_for_next_to_the_sentence():
 )
 def test_a_quantity_is_read_in_its_notations(written, kind, value, unit):
     """With its unit, from words and numerals."""
-    (found,) = quantities(read_tokens([f"It was {written}."]))
+    (found,) = read_quantities(read_tokens([f"It was {written}."]))
 
     assert (found.kind, found.value) == (kind, value)
     assert found.unit.replace("er", "re") == unit.replace("er", "re")
@@ -260,4 +260,4 @@ def test_nothing_of_a_text_is_shown():
     evidence = Evidence(["Alice Grant took 20 mg."])
     tokens = evidence.sentence(0)
 
-    assert "Grant" not in f"{evidence!r}{tokens[0]!r}{quantities(tokens)!r}"
+    assert "Grant" not in f"{evidence!r}{tokens[0]!r}{read_quantities(tokens)!r}"

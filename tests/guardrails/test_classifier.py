@@ -10,9 +10,14 @@ import numpy as np
 import pytest
 
 from sdrag.errors import InternalError
-from sdrag.guardrails.injection import scan
-from sdrag.guardrails.injection.classifier import windows
-from sdrag.guardrails.injection.head import WIDTH, Head, has_context, shipped
+from sdrag.guardrails.injection import scan_text
+from sdrag.guardrails.injection.classifier import (
+    WIDTH,
+    Head,
+    has_context,
+    shipped,
+    windows,
+)
 from sdrag.policy import InjectionSection
 
 LETTER = (
@@ -37,7 +42,7 @@ def test_a_request_out_of_place_is_found(request_, place):
     # A pattern may see it too; this is what the head sees.
     found = [
         suspicion
-        for suspicion in scan(text, InjectionSection()).suspicions
+        for suspicion in scan_text(text, InjectionSection()).suspicions
         if suspicion.reason == "out-of-place"
     ]
 
@@ -48,20 +53,20 @@ def test_a_request_out_of_place_is_found(request_, place):
 
 def test_the_letter_itself_is_clean():
     """Nothing in it is out of place."""
-    assert scan(LETTER, InjectionSection()).suspicions == ()
+    assert scan_text(LETTER, InjectionSection()).suspicions == ()
 
 
 @pytest.mark.parametrize("prompt", ["Write a poem.", "Can I ignore this warning?"])
 def test_a_prompt_with_nothing_around_it_is_left_alone(prompt):
     """There is nothing that it could be out of place in."""
-    assert scan(prompt, InjectionSection()).suspicions == ()
+    assert scan_text(prompt, InjectionSection()).suspicions == ()
 
 
 def test_the_threshold_is_the_policys():
     """A window that scores below it passes."""
     text = f"{LETTER}\n{REQUESTS[0]}"
 
-    assert scan(text, InjectionSection(threshold=1.0)).suspicions == ()
+    assert scan_text(text, InjectionSection(threshold=1.0)).suspicions == ()
 
 
 def test_windows_cover_a_text_and_never_overlap():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sdrag.guardrails import contradictions
-from sdrag.guardrails.opposition import opposed, read_sentence
+from sdrag.guardrails.opposition import find_opposition, read_sentence
 from sdrag.policy import ContradictionsSection
 from sdrag.vocabulary import Passage
 
@@ -74,12 +74,17 @@ from sdrag.vocabulary import Passage
 )
 def test_sentences_about_the_same_are_opposed_by_signs(left, right, reason):
     """Figures, denials, antonyms and names; two things are never compared."""
-    assert opposed(read_sentence(left), read_sentence(right)) == reason
-    assert opposed(read_sentence(right), read_sentence(left)) == reason
+    assert find_opposition(read_sentence(left), read_sentence(right)) == reason
+    assert find_opposition(read_sentence(right), read_sentence(left)) == reason
 
 
 OLD = Passage("old", "The fee is 20 pounds.", {"updated": "2020-01-01", "authority": 9})
 NEW = Passage("new", "The fee is 30 pounds.", {"updated": "2025-01-01", "authority": 1})
+
+
+def settled(passages, section):
+    metadata = [passage.metadata for passage in passages]
+    return contradictions.at_release(passages, section, metadata)
 
 
 @pytest.mark.parametrize(
@@ -94,12 +99,11 @@ NEW = Passage("new", "The fee is 30 pounds.", {"updated": "2025-01-01", "authori
 )
 def test_each_strategy_settles_a_contradiction(ask, section, kept, action):
     """The source's five ways, none of them silent."""
-    steps = contradictions.reconcile([OLD, NEW], ContradictionsSection(**section))
-    held = ask(steps)
+    held = ask(settled([OLD, NEW], ContradictionsSection(**section)))
 
     assert [passage.id for passage in held.passages] == kept
     assert action in {decision.action for decision in held.decisions}
-    assert bool(held.note) == (len(kept) == 2)
+    assert bool(held.notices) == (len(kept) == 2)
     assert "pounds" not in repr(held)
 
 
@@ -111,9 +115,9 @@ def test_a_critical_topic_always_declines(ask):
         Passage("b", "The dose is 9 mg.", {}),
     ]
 
-    held = ask(contradictions.reconcile(dosed, section))
+    held = ask(settled(dosed, section))
 
-    assert held.declined
+    assert held.passages == ()
     assert held.decisions[0].reason == "critical"
 
 
@@ -122,17 +126,18 @@ def test_what_cannot_be_preferred_is_presented(ask):
     undated = Passage("undated", "The fee is 40 pounds.")
     section = ContradictionsSection(strategy="recent")
 
-    held = ask(contradictions.reconcile([OLD, undated], section))
+    held = ask(settled([OLD, undated], section))
 
     assert len(held.passages) == 2
-    assert "1 and 2" in held.note
+    assert "1 and 2" in held.notices[0].text
 
 
 def test_a_judge_that_fails_leaves_the_pair_unchecked(ask):
-    """Unchecked declines where a contradiction would."""
-    section = ContradictionsSection(method="nli", strategy="decline")
+    """Unchecked declines where a contradiction would, and is said where not."""
+    failing = ContradictionsSection(method="nli", strategy="decline")
 
-    held = ask(contradictions.reconcile([OLD, NEW], section))
+    assert ask(settled([OLD, NEW], failing)).passages == ()
 
-    assert held.declined
-    assert {conflict.reason for conflict in held.conflicts} == {"unchecked"}
+    failing = ContradictionsSection(method="nli")
+    (notice,) = ask(settled([OLD, NEW], failing)).notices
+    assert "could not be checked: 1 and 2" in notice.text

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import base64
-import string
 import urllib.parse
 
 import pytest
 
 from sdrag.effects.steps import Failure
 from sdrag.errors import ModelError
-from sdrag.guardrails.injection import passage_scan, patterns, scan, screen
-from sdrag.guardrails.injection.normalise import views
+from sdrag.guardrails.injection import patterns, scan_text, screen
+from sdrag.guardrails.injection.disguises import views
 from sdrag.policy import InjectionSection
 from sdrag.vocabulary import Passage, Span
 
@@ -58,7 +57,7 @@ HARMLESS = [
 
 
 def found(text, section=PATTERNS):
-    return [suspicion.reason for suspicion in scan(text, section).suspicions]
+    return [suspicion.reason for suspicion in scan_text(text, section).suspicions]
 
 
 @pytest.mark.parametrize("text", ORDERS)
@@ -81,14 +80,6 @@ def twice(text):
     return base64.b64encode(base64.b64encode(text.encode())).decode()
 
 
-def shifted(text, by):
-    letters = string.ascii_lowercase
-    moved = letters[by:] + letters[:by]
-    return text.translate(
-        str.maketrans(letters + letters.upper(), moved + moved.upper())
-    )
-
-
 DISGUISES = {
     "zero width": "\u200b".join,
     "soft hyphen": lambda text: text.replace("o", "o\u00ad"),
@@ -108,14 +99,6 @@ DISGUISES = {
     "base64 twice": twice,
     "hex": lambda text: text.encode().hex(),
     "hex bytes": lambda text: text.encode().hex(" "),
-    "binary": lambda text: " ".join(f"{item:08b}" for item in text.encode()),
-    "binary digits": lambda text: "".join(f"{item:08b}" for item in text.encode()),
-    "shifted by 3": lambda text: shifted(text, 3),
-    "rot13": lambda text: shifted(text, 13),
-    "shifted by 25": lambda text: shifted(text, 25),
-    "rot13 in base64": lambda text: base64.b64encode(
-        shifted(text, 13).encode()
-    ).decode(),
     "url": lambda text: "".join(f"%{item:02x}" for item in text.encode()),
     "url in base64": lambda text: base64.b64encode(
         urllib.parse.quote(text).encode()
@@ -139,7 +122,7 @@ def test_the_finding_points_at_the_disguise(disguise):
     hidden = DISGUISES[disguise](ORDER)
     text = f"{CLEAN} | {hidden} | {CLEAN}"
 
-    for suspicion in scan(text, PATTERNS).suspicions:
+    for suspicion in scan_text(text, PATTERNS).suspicions:
         assert not suspicion.span.overlaps(Span(0, len(CLEAN)))
         assert not suspicion.span.overlaps(Span(len(text) - len(CLEAN), len(text)))
 
@@ -152,7 +135,7 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize("text", HIDDEN)
-@pytest.mark.parametrize("disguise", ["base64", "hex", "binary", "rot13", "tags"])
+@pytest.mark.parametrize("disguise", ["base64", "hex", "entities", "tags"])
 def test_a_plain_request_is_an_order_where_nobody_reads_it(disguise, text):
     """Whoever writes a request in a code means it for a model."""
     reasons = found(f"{CLEAN} {DISGUISES[disguise](text)} {CLEAN}")
@@ -173,9 +156,6 @@ def test_encodings_are_undone_to_the_depth_only():
         "aGVsbG8gd29ybGQsIHRoaXMgaXMgaGFybWxlc3M=",
         "https://example.com/a%20b%20c%20d?q=%C3%A9t%C3%A9",
         base64.b64encode(b"Bread, milk, eggs and a bag of flour.").decode(),
-        "|".join(f"{item:08b}" for item in range(64, 80)),
-        " ".join(f"{item:08b}" for item in b"This was issued by the city."),
-        shifted("The ferry leaves all the harbours at nine and returns.", 13),
         "AT&amp;T &lt;b&gt; &quot;x&quot;",
     ],
 )
@@ -195,7 +175,7 @@ def test_harmless_encodings_pass(text):
 )
 def test_oversized_and_padded_passages_are_caught(text, reason):
     """What fills the context, or hides at its end, is suspicious as a whole."""
-    result = scan(text, PATTERNS)
+    result = scan_text(text, PATTERNS)
 
     assert [suspicion.reason for suspicion in result.suspicions] == [reason]
     assert result.whole
@@ -237,7 +217,6 @@ def test_clean_passages_pass_untouched(ask):
 
     assert screened.passages == (passage,)
     assert screened.decisions == ()
-    assert ask(screen([Passage("q", ORDER)], None)).passages
 
 
 @pytest.mark.parametrize(
@@ -268,7 +247,7 @@ def test_a_scan_that_fails_drops_the_passage(ask, monkeypatch):
     def fail(*_):
         raise ValueError
 
-    monkeypatch.setattr(passage_scan, "scan_patterns", fail)
+    monkeypatch.setattr("sdrag.guardrails.injection.scan._read", fail)
 
     screened = ask(screen([Passage("p", CLEAN)], InjectionSection(action="flag")))
 
@@ -278,7 +257,7 @@ def test_a_scan_that_fails_drops_the_passage(ask, monkeypatch):
 def test_reprs_show_no_text():
     """Views and scans can be logged."""
     assert "praise" not in repr(list(views(f"<!-- {ORDER} -->")))
-    assert "praise" not in repr(scan(ORDER, PATTERNS))
+    assert "praise" not in repr(scan_text(ORDER, PATTERNS))
 
 
 SLOW = {

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sdrag.guardrails.injection import patterns
-from sdrag.guardrails.injection.normalise import views
+from sdrag.guardrails.injection.disguises import views
 
 ROOT = Path(__file__).parents[2]
 Found = list[tuple[str, int, int]]

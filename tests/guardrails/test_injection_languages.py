@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdrag.guardrails.injection import scan
+from sdrag.guardrails.injection import scan_text
 from sdrag.policy import InjectionSection
 
 RULES = InjectionSection(local_classifier=False)
@@ -65,7 +65,7 @@ HARMLESS = [
 
 
 def reasons(text):
-    return {suspicion.reason for suspicion in scan(text, RULES).suspicions}
+    return {suspicion.reason for suspicion in scan_text(text, RULES).suspicions}
 
 
 @pytest.mark.parametrize(("rule", "text"), ORDERS)

@@ -9,7 +9,7 @@ import pytest
 
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import run
-from sdrag.guardrails.injection import scan, screen
+from sdrag.guardrails.injection import scan_text, screen
 from sdrag.policy import InjectionSection
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
@@ -228,7 +228,7 @@ PASSED = [text for texts in HARMLESS.values() for text in texts]
 
 
 def reasons(text):
-    return {suspicion.reason for suspicion in scan(text, RULES).suspicions}
+    return {suspicion.reason for suspicion in scan_text(text, RULES).suspicions}
 
 
 @pytest.mark.parametrize(("rule", "text"), FOUND)

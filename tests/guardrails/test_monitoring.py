@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from sdrag.guardrails.monitoring import indicators
+from sdrag.guardrails.monitoring import find_indicators
 from sdrag.guardrails.separation import INSTRUCTION, join_sources
 from sdrag.policy import MonitoringSection
 from sdrag.vocabulary import Passage
@@ -47,7 +47,7 @@ def test_links_and_addresses_that_nobody_asked_for_are_found(answer, question, k
     section = MonitoringSection(
         look_for=("links", "emails"), allow_domains=("good.example",)
     )
-    found = indicators(answer, question, [INJECTED], section)
+    found = find_indicators(answer, question, [INJECTED], section)
 
     assert [(item.kind, item.origin) for item in found] == kinds
 
@@ -98,7 +98,7 @@ def test_a_link_is_one_however_it_is_written(link):
     """Whatever a reader or a browser makes a link or an address of."""
     section = MonitoringSection(look_for=("links", "emails"))
 
-    found = indicators(
+    found = find_indicators(
         f"Prices rose, see {link} for it.", "q", ["Prices rose."], section
     )
 
@@ -111,8 +111,8 @@ def test_a_call_to_action_in_code_is_found():
     call = "Download the free tool today to speed up your computer."
     coded = base64.b64encode(call.encode()).decode()
 
-    assert indicators(call, "q", [coded], section)
-    assert indicators(coded, "q", [call], section)
+    assert find_indicators(call, "q", [coded], section)
+    assert find_indicators(coded, "q", [call], section)
 
 
 def test_a_call_to_action_taken_from_a_passage_is_found():
@@ -120,8 +120,8 @@ def test_a_call_to_action_taken_from_a_passage_is_found():
     section = MonitoringSection(look_for=("calls",))
     passage = "Download the free tool today to speed up your computer."
 
-    copied = indicators("Download the free tool today!", "q", [passage], section)
-    own = indicators("You can download the report.", "q", [passage], section)
+    copied = find_indicators("Download the free tool today!", "q", [passage], section)
+    own = find_indicators("You can download the report.", "q", [passage], section)
 
     assert [item.kind for item in copied] == ["calls"]
     assert own == ()

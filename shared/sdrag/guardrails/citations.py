@@ -17,21 +17,11 @@ from typing import Any, Literal
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
-from sdrag.guardrails.comparison import Conflict
-from sdrag.guardrails.contradictions import contradicted
+from sdrag.guardrails.contradictions import Conflict, find_contradicted
 from sdrag.guardrails.grounding import supports
 from sdrag.policy import CitationsSection, ContradictionsSection, GroundingSection
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Passage
-
-__all__ = [
-    "CitationFault",
-    "at_answer",
-    "check",
-    "cited_places",
-    "instruction",
-    "structured",
-]
 
 RULE = "citations"
 
@@ -249,7 +239,7 @@ def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | No
     if "completeness" in section.require and work.policy.contradictions is None:
         texts = [claim.text for claim in work.claims]
         rules = ContradictionsSection()
-        conflicts = yield from contradicted(texts, work.draft.passages, rules)
+        conflicts = yield from find_contradicted(texts, work.draft.passages, rules)
     faults = yield from check(
         work.claims,
         work.draft.passages,

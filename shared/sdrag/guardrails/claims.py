@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
-from sdrag.guardrails.comparable_words import (
+from sdrag.guardrails.words import (
     content_words,
     is_function_word,
     word_set,
@@ -25,8 +25,6 @@ from sdrag.text.folding import fold_text
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import shifted, splice
 from sdrag.vocabulary import Confidential, Span
-
-__all__ = ["Claim", "claims", "find_citations", "is_wordless"]
 
 _OPEN, _CLOSE = "[\u3010\uff3b\u3014", "]\u3011\uff3d\u3015"
 _MARK = re.compile(

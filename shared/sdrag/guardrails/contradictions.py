@@ -7,118 +7,128 @@ Sentences of different passages are compared where they are about the same; loca
 judge, or a model that was passed. The strategies are the source's five: present
 both sides, prefer the more authoritative, prefer the newer, refuse where the topic is
 critical (and tell the host, who escalates), flag for review. A preference that cannot
-be decided, since a date or a rank is missing or equal, presents both. A judgment that
-could not be had is reported as `unchecked`, and refuses where a contradiction would.
+be decided, since a date or a rank is missing or equal, presents both.
+
+The number of sentences read, and of pairs that a model is asked about, is bounded. A
+judgment that could not be had, for that reason or another, is reported as `unchecked`,
+and refuses where a contradiction would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
-from sdrag.guardrails.comparison import Conflict, compared
+from sdrag.guardrails.judging import ask_model, ask_nli
 from sdrag.guardrails.notices import disagreement, notice
+from sdrag.guardrails.opposition import (
+    SentenceFacts,
+    find_opposition,
+    read_sentence,
+    share_subject,
+)
 from sdrag.guardrails.screened import Screened, evidence, stamped
 from sdrag.guardrails.staleness import instant
+from sdrag.guardrails.statements import statements
 from sdrag.policy import ContradictionsSection
 from sdrag.privacy.audit import AuditEvent
 from sdrag.vocabulary import Confidential, Decision, Passage
 
-__all__ = [
-    "Conflict",
-    "Reconciled",
-    "at_answer",
-    "at_release",
-    "contradicted",
-    "is_critical",
-    "on_contradiction",
-    "reconcile",
-]
-
 RULE = "contradictions"
+_MOST_SENTENCES = 300
+_MOST_JUDGED = 100
+_WORTH_JUDGING = 0.35
+
+Metadata = Mapping[str, Any]
+"""Of a passage, as the host stored it."""
+Places = tuple[int, int]
 
 
-Facts = Mapping[str, Any]
-"""The metadata of a passage, as the host stored it."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Reconciled(Confidential):
+@dataclass(frozen=True, slots=True)
+class Conflict:
     """
-    Passages among which contradictions were dealt with.
+    Two passages that contradict each other, by their places.
 
     Args:
-        passages: What may be answered from.
-        conflicts: Places in the passages that came in.
-        declined: Nothing may be answered; the host escalates.
-        note: For the prompt or the reader: which sources disagree, by their numbers
-            among what may be answered from, counted from 1. Without content.
-        decisions: As elsewhere.
+        left: The place of one.
+        right: The place of the other, or of a claim of the answer.
+        reason: `figures`, `negation`, `antonym`, `name`, `model`, or `unchecked`.
     """
 
-    passages: tuple[Passage, ...]
-    conflicts: tuple[Conflict, ...] = ()
-    declined: bool = False
-    note: str = ""
-    decisions: tuple[Decision, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"Reconciled({len(self.passages)} passages, {self.conflicts})"
+    left: int
+    right: int
+    reason: str
 
 
 def at_release(
-    passages: Sequence[Passage], section: ContradictionsSection, facts: Sequence[Facts]
+    passages: Sequence[Passage],
+    section: ContradictionsSection,
+    metadata: Sequence[Metadata],
 ) -> Steps[Screened]:
     """
-    Settle what contradicts itself among what is released.
+    Find the contradictions among what is released, and apply the policy's strategy.
 
     Args:
         passages: What is released.
         section: The strategy.
-        facts: The metadata of each, as the host stored it.
-    """
-    settled = yield from reconcile(passages, section, facts=facts)
-    told = settled.note if section.notice else ""
-    notices = (notice("contradictions", told),) if told else ()
-    return Screened(settled.passages, settled.decisions, notices)
-
-
-def reconcile(
-    passages: Sequence[Passage],
-    section: ContradictionsSection | None,
-    *,
-    facts: Sequence[Facts] | None = None,
-) -> Steps[Reconciled]:
-    """
-    Find the contradictions among passages, and apply the policy's strategy.
-
-    Args:
-        passages: What would be answered from.
-        section: None: nothing is compared.
-        facts: The metadata to decide by, where it is not the passages' own.
+        metadata: Of each, as the host stored it.
 
     Returns:
         The passages that disagree name each other, by id, under `contradicts`; those
-        about a critical topic say so, for the guard after the answer.
+        about a critical topic say so, for the guard after the answer. A notice tells
+        the prompt or the reader which sources disagree, by their numbers.
     """
-    if section is None:
-        return Reconciled(tuple(passages))
-    known = [item.metadata for item in passages] if facts is None else facts
     marked = [
         stamped(passage, {"critical": True} if _on_critical(held, section) else {})
-        for passage, held in zip(passages, known, strict=True)
+        for passage, held in zip(passages, metadata, strict=True)
     ]
     texts = [passage.text for passage in passages]
     pairs = list(combinations(range(len(texts)), 2))
-    conflicts = (yield from compared(texts, texts, pairs, section)) if pairs else ()
+    conflicts = (yield from _compare(texts, texts, pairs, section)) if pairs else ()
     if not conflicts:
-        return Reconciled(tuple(marked))
-    return _settled(marked, known, conflicts, section)
+        return Screened(tuple(marked))
+    return _settle(marked, metadata, conflicts, section)
+
+
+def at_answer(
+    work: AnswerWork, section: ContradictionsSection
+) -> Steps[Guarded | None]:
+    """Mark the claims that a passage contradicts, or decline."""
+    if not work.claims or not work.draft.passages:
+        return None
+    texts = [claim.text for claim in work.claims]
+    conflicts = yield from find_contradicted(texts, work.draft.passages, section)
+    work.conflicts = conflicts
+    for conflict in conflicts:
+        work.note(RULE, conflict.reason)
+        sure = conflict.reason != "unchecked"
+        mark = "contradicted by a source" if sure else "unchecked"
+        work.marks.setdefault(conflict.right, mark)
+    passages = [work.draft.passages[conflict.left] for conflict in conflicts]
+    if any(_is_critical(passage, section) for passage in passages):
+        return work.decline(RULE, "critical")
+    if conflicts and section.strategy == "decline":
+        return work.decline(RULE, "contradicted")
+    return None
+
+
+def find_contradicted(
+    claims: Sequence[str], passages: Sequence[Passage], section: ContradictionsSection
+) -> Steps[tuple[Conflict, ...]]:
+    """
+    Find the claims of an answer that a passage contradicts.
+
+    Returns:
+        Conflicts whose `left` is the passage's place and `right` the claim's.
+    """
+    pairs = list(product(range(len(passages)), range(len(claims))))
+    texts = [passage.text for passage in passages]
+    return (yield from _compare(texts, claims, pairs, section))
 
 
 def on_contradiction(
@@ -151,68 +161,38 @@ def on_contradiction(
     return sink
 
 
-def contradicted(
-    claims: Sequence[str], passages: Sequence[Passage], section: ContradictionsSection
-) -> Steps[tuple[Conflict, ...]]:
-    """
-    Find the claims of an answer that a passage contradicts.
-
-    Returns:
-        Conflicts whose `left` is the passage's place and `right` the claim's.
-    """
-    pairs = [(at, to) for at in range(len(passages)) for to in range(len(claims))]
-    texts = [passage.text for passage in passages]
-    return (yield from compared(texts, claims, pairs, section))
-
-
-def _settled(
+def _settle(
     passages: Sequence[Passage],
-    facts: Sequence[Facts],
+    metadata: Sequence[Metadata],
     conflicts: tuple[Conflict, ...],
     section: ContradictionsSection,
-) -> Reconciled:
-    touched = sorted(
-        {index for conflict in conflicts for index in (conflict.left, conflict.right)}
-    )
-    critical = any(is_critical(passages[index], section) for index in touched)
+) -> Screened:
+    touched = sorted({at for pair in conflicts for at in (pair.left, pair.right)})
+    critical = any(_is_critical(passages[at], section) for at in touched)
     if critical or section.strategy == "decline":
-        return _declined(passages, touched, conflicts, critical=critical)
-    losers = {_loser(facts, conflict, section) for conflict in conflicts} - {None}
-    open_conflicts = [
-        conflict
-        for conflict in conflicts
-        if not {conflict.left, conflict.right} & losers
-    ]
+        reason = "critical" if critical else "contradicted"
+        refusal = Decision("query", "withheld", RULE, reason)
+        ids = (Decision(passages[at].id, "dropped", RULE, reason) for at in touched)
+        return Screened((), (refusal, *ids))
+    losers = {_loser(metadata, conflict, section) for conflict in conflicts} - {None}
+    unsettled = [pair for pair in conflicts if not {pair.left, pair.right} & losers]
     reason = "review" if section.strategy == "review" else "contradicted"
-    decisions = [
+    decisions = tuple(
         Decision(
             passages[at].id, "dropped" if at in losers else "flagged", RULE, reason
         )
         for at in touched
-    ]
+    )
     kept = [at for at in range(len(passages)) if at not in losers]
-    return Reconciled(
-        tuple(_naming(at, passages, open_conflicts) for at in kept),
-        conflicts,
-        note=_note(open_conflicts, kept),
-        decisions=tuple(decisions),
+    words = _words(unsettled, kept) if section.notice else ""
+    return Screened(
+        tuple(_name_others(at, passages, unsettled) for at in kept),
+        decisions,
+        (notice("contradictions", words),) if words else (),
     )
 
 
-def _declined(
-    passages: Sequence[Passage],
-    touched: Sequence[int],
-    conflicts: tuple[Conflict, ...],
-    *,
-    critical: bool,
-) -> Reconciled:
-    reason = "critical" if critical else "contradicted"
-    refusal = Decision("query", "withheld", RULE, reason)
-    ids = [Decision(passages[at].id, "dropped", RULE, reason) for at in touched]
-    return Reconciled((), conflicts, declined=True, decisions=(refusal, *ids))
-
-
-def _naming(
+def _name_others(
     place: int, passages: Sequence[Passage], conflicts: Sequence[Conflict]
 ) -> Passage:
     """Let a passage name those that disagree with it."""
@@ -228,70 +208,156 @@ def _naming(
 
 
 def _loser(
-    facts: Sequence[Facts], conflict: Conflict, section: ContradictionsSection
+    metadata: Sequence[Metadata], conflict: Conflict, section: ContradictionsSection
 ) -> int | None:
     """Return the place of the passage that gives way, if one does."""
     if conflict.reason == "unchecked":
         return None
     left, right = (
-        _rank(facts[index], section) for index in (conflict.left, conflict.right)
+        _rank(metadata[index], section) for index in (conflict.left, conflict.right)
     )
     if left is None or right is None or left == right:
         return None
     return conflict.left if left < right else conflict.right
 
 
-def _rank(facts: Facts, section: ContradictionsSection) -> float | None:
+def _rank(metadata: Metadata, section: ContradictionsSection) -> float | None:
     if section.strategy == "authoritative":
-        value = facts.get(section.authority_key)
+        value = metadata.get(section.authority_key)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return float(value) if number and value is not None else None
     if section.strategy == "recent":
-        date = instant(facts.get(section.updated_key))
+        date = instant(metadata.get(section.updated_key))
         return date.timestamp() if date else None
     return None
 
 
-def _note(conflicts: Sequence[Conflict], kept: Sequence[int]) -> str:
-    """Number the sources as the prompt will, from 1."""
+def _words(conflicts: Sequence[Conflict], kept: Sequence[int]) -> str:
+    """Word a notice; the prompt numbers the sources from 1."""
     numbers = {index: number for number, index in enumerate(kept, start=1)}
-    pairs: dict[tuple[int, int], bool] = {}
+    pairs: dict[Places, bool] = {}
     for conflict in conflicts:
         pair = numbers[conflict.left], numbers[conflict.right]
         pairs[pair] = pairs.get(pair, False) or conflict.reason != "unchecked"
-    opposed_ones = [pair for pair, sure in pairs.items() if sure]
-    unchecked = [pair for pair, sure in pairs.items() if not sure]
-    return disagreement(opposed_ones, unchecked)
+    return disagreement(
+        [pair for pair, sure in pairs.items() if sure],
+        [pair for pair, sure in pairs.items() if not sure],
+    )
 
 
-def is_critical(passage: Passage, section: ContradictionsSection) -> bool:
+def _is_critical(passage: Passage, section: ContradictionsSection) -> bool:
     """Say whether a passage is about a topic on which a contradiction declines."""
-    said = evidence(passage).get("critical") is True
-    return said or _on_critical(passage.metadata, section)
+    stamp = evidence(passage).get("critical") is True
+    return stamp or _on_critical(passage.metadata, section)
 
 
-def _on_critical(facts: Facts, section: ContradictionsSection) -> bool:
-    topic = facts.get(section.topic_key)
+def _on_critical(metadata: Metadata, section: ContradictionsSection) -> bool:
+    topic = metadata.get(section.topic_key)
     topics = topic if isinstance(topic, (list, tuple, set, frozenset)) else (topic,)
     return any(item in section.critical_topics for item in topics)
 
 
-def at_answer(
-    work: AnswerWork, section: ContradictionsSection
-) -> Steps[Guarded | None]:
-    """Mark the claims that a passage contradicts, or decline."""
-    if not work.claims or not work.draft.passages:
-        return None
-    texts = [claim.text for claim in work.claims]
-    found = yield from contradicted(texts, work.draft.passages, section)
-    work.conflicts = found
-    for item in found:
-        work.note(RULE, item.reason)
-        mark = "unchecked" if item.reason == "unchecked" else "contradicted by a source"
-        work.marks.setdefault(item.right, mark)
-    passages = [work.draft.passages[item.left] for item in found]
-    if any(is_critical(passage, section) for passage in passages):
-        return work.decline(RULE, "critical")
-    if found and section.strategy == "decline":
-        return work.decline(RULE, "contradicted")
-    return None
+@dataclass(frozen=True, slots=True, repr=False)
+class _ReadText(Confidential):
+    """The sentences of a text that are read, and whether those are all."""
+
+    sentences: tuple[tuple[str, SentenceFacts], ...]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _SentencePair(Confidential):
+    """Two sentences to compare, and the places of the texts they are from."""
+
+    places: Places
+    texts: tuple[str, str]
+    facts: tuple[SentenceFacts, SentenceFacts]
+
+
+def _compare(
+    lefts: Sequence[str],
+    rights: Sequence[str],
+    pairs: Sequence[Places],
+    section: ContradictionsSection,
+) -> Steps[tuple[Conflict, ...]]:
+    """
+    Compare pairs of texts, by their sentences.
+
+    Args:
+        lefts: The texts that the first place of a pair counts.
+        rights: The texts that the second place counts; they may be the same.
+        pairs: The places to compare.
+        section: The method and the threshold.
+
+    Returns:
+        One conflict a pair at most. A pair that could not be judged is one, too.
+    """
+    try:
+        left_texts, right_texts = _read(lefts), _read(rights)
+        compared = [
+            _SentencePair((left, right), (a, b), (facts, other))
+            for left, right in pairs
+            for a, facts in left_texts[left].sentences
+            for b, other in right_texts[right].sentences
+        ]
+        doubtful = [
+            (left, right)
+            for left, right in pairs
+            if not (left_texts[left].whole and right_texts[right].whole)
+        ]
+        if section.method != "local":
+            return (yield from _judge(compared, doubtful, section))
+        conflicts: dict[Places, Conflict] = {}
+        for pair in compared:
+            if pair.places not in conflicts and (how := find_opposition(*pair.facts)):
+                conflicts[pair.places] = Conflict(*pair.places, how)
+        return _with_unchecked(conflicts, doubtful)
+    except Exception:  # noqa: BLE001 -- what could not be compared is unchecked
+        return tuple(Conflict(left, right, "unchecked") for left, right in pairs)
+
+
+def _read(texts: Sequence[str]) -> list[_ReadText]:
+    """Cut texts into sentences and read them, as many of each as the bound allows."""
+    share = max(1, _MOST_SENTENCES // max(1, len(texts)))
+    read = []
+    for text in texts:
+        stated = statements(text)
+        facts = tuple((item, read_sentence(item)) for item in stated[:share])
+        read.append(_ReadText(facts, len(stated) <= share))
+    return read
+
+
+def _judge(
+    compared: Sequence[_SentencePair],
+    doubtful: Sequence[Places],
+    section: ContradictionsSection,
+) -> Steps[tuple[Conflict, ...]]:
+    """Ask a model about the pairs that are closest; the rest is about other things."""
+    closeness = [(share_subject(*pair.facts), pair) for pair in compared]
+    near = [item for item in closeness if item[0] >= _WORTH_JUDGING]
+    ranked = [pair for _, pair in sorted(near, key=lambda item: -item[0])]
+    chosen = ranked[:_MOST_JUDGED]
+    ask = ask_nli if section.method == "nli" else ask_model
+    values = yield from ask([pair.texts for pair in chosen], "contradiction")
+    conflicts: dict[Places, Conflict] = {}
+    unjudged = [pair.places for pair in ranked[_MOST_JUDGED:]]
+    for pair, value in zip(chosen, values, strict=True):
+        if value is None:
+            unjudged.append(pair.places)
+        elif value >= section.threshold:
+            conflicts[pair.places] = Conflict(*pair.places, "model")
+    return _with_unchecked(conflicts, [*unjudged, *doubtful])
+
+
+def _with_unchecked(
+    conflicts: Mapping[Places, Conflict], doubtful: Iterable[Places]
+) -> tuple[Conflict, ...]:
+    """Add the pairs that show no contradiction so far, and were not read to the end."""
+    return (
+        *conflicts.values(),
+        *(
+            Conflict(*places, "unchecked")
+            for places in dict.fromkeys(doubtful)
+            if places not in conflicts
+        ),
+    )

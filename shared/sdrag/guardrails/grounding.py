@@ -19,8 +19,6 @@ from sdrag.guardrails.statements import statements
 from sdrag.policy import GroundingSection
 from sdrag.vocabulary import Confidential, Passage
 
-__all__ = ["ClaimSupport", "at_answer", "supports"]
-
 RULE = "grounding"
 
 _MOST_EVIDENCE = 2_000
@@ -111,8 +109,8 @@ def _locally(
 
         measured = support_each([claim.text for claim in claims], evidence)
         return [
-            ClaimSupport(claim, one.score, _passages(one.sentences, cut))
-            for claim, one in zip(claims, measured, strict=True)
+            ClaimSupport(claim, support.score, _passages(support.sentences, cut))
+            for claim, support in zip(claims, measured, strict=True)
         ]
 
     yield from ()

@@ -22,8 +22,6 @@ from sdrag.effects.prompts import Label, Labelled, Message, Prompt, constant, fi
 from sdrag.effects.steps import Failure, Outcome, Steps, complete, score
 from sdrag.errors import SdragError
 
-__all__ = ["Relation", "ask_model", "ask_nli"]
-
 Relation = Literal["entailment", "contradiction"]
 
 _QUESTIONS: dict[Relation, str] = {

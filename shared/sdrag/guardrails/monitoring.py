@@ -23,9 +23,7 @@ from sdrag.text.folding import Folded, fold, fold_text
 from sdrag.text.mapped import MappedText
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, splice
-from sdrag.vocabulary import Confidential, Span
-
-__all__ = ["Indicator", "at_answer", "indicators"]
+from sdrag.vocabulary import Span
 
 RULE = "monitoring"
 
@@ -55,7 +53,7 @@ _PATTERNS: dict[Kind, re.Pattern[str]] = {
 _WORD = re.compile(r"\w+")
 _TRIPLE = 3
 _MOST_LOOKED_UP = 1000
-"""Of an answer of more different links or addresses, the others come from nowhere."""
+"""Of an answer with more different links, the others count as unknown."""
 _HOST = re.compile(
     r"(?:(?:https?:)?//)?(?:[^/?#@\s]{0,200}@)?(?P<name>[\w.-]{1,253})(?::\d{1,5})?(?:[/?#]|\Z)"
 )
@@ -77,7 +75,7 @@ class Indicator:
     origin: Literal["passage", "unknown"]
 
 
-def indicators(
+def find_indicators(
     answer: str, question: str, passages: Sequence[str], section: MonitoringSection
 ) -> tuple[Indicator, ...]:
     """
@@ -94,21 +92,23 @@ def indicators(
         passage, since an answer may well have to say "call the hotline".
     """
     asked = fold_text(question)
-    given = [item for passage in passages for item in _read(passage)]
+    given = [reading for passage in passages for reading in _read(passage)]
     decoded = decode(answer)
-    found: list[Indicator] = []
+    indicators: list[Indicator] = []
     for kind in section.look_for:
         if kind == "calls":
-            plain = _calls(MappedText.of(answer), asked, given)
-            hidden = _calls(decoded, asked, given)
+            plain = _find_calls(MappedText.of(answer), asked, given)
+            hidden = _find_calls(decoded, asked, given)
         else:
-            plain = _things(kind, fold(answer), asked, given, section)
-            hidden = _things(kind, fold(decoded), asked, given, section)
-        found += _apart(list(plain), hidden)
-    return tuple(sorted(found, key=lambda item: item.span))
+            plain = _find_links(kind, fold(answer), asked, given, section)
+            hidden = _find_links(kind, fold(decoded), asked, given, section)
+        indicators += _with_hidden(list(plain), hidden)
+    return tuple(sorted(indicators, key=lambda item: item.span))
 
 
-def _apart(plain: list[Indicator], hidden: Iterable[Indicator]) -> list[Indicator]:
+def _with_hidden(
+    plain: list[Indicator], hidden: Iterable[Indicator]
+) -> list[Indicator]:
     """Add what only the decoded answer shows."""
     seen = SpanUnion(item.span for item in plain)
     added, reached = list(plain), 0
@@ -127,74 +127,57 @@ def _read(passage: str) -> Iterator[str]:
         yield fold_text(decoded.text)
 
 
-def _things(
+def _find_links(
     kind: Kind,
-    folded: Folded,
+    answer: Folded,
     asked: str,
     given: Sequence[str],
     section: MonitoringSection,
 ) -> Iterator[Indicator]:
     """Yield links or addresses of no question and no allowed domain."""
     looked_up: dict[str, bool] = {}
-    for match in _PATTERNS[kind].finditer(folded.text):
-        thing = match.group().rstrip(".,;:!?")
-        many = len(looked_up) >= _MOST_LOOKED_UP and thing not in looked_up
-        if (not many and thing in asked) or _allowed(thing, section):
+    for match in _PATTERNS[kind].finditer(answer.text):
+        link = match.group().rstrip(".,;:!?")
+        many = len(looked_up) >= _MOST_LOOKED_UP and link not in looked_up
+        if (not many and link in asked) or _is_allowed(link, section):
             continue
-        if thing not in looked_up and not many:
-            looked_up[thing] = any(thing in passage for passage in given)
-        known = looked_up.get(thing, False)
-        span = folded.span(match.start(), match.start() + len(thing))
+        if link not in looked_up and not many:
+            looked_up[link] = any(link in passage for passage in given)
+        known = looked_up.get(link, False)
+        span = answer.span(match.start(), match.start() + len(link))
         yield Indicator(span, kind, "passage" if known else "unknown")
 
 
-def _calls(answer: MappedText, asked: str, given: Sequence[str]) -> Iterator[Indicator]:
-    """Yield sentences that call to an action in the words of a passage."""
-    runs = [_Runs(passage) for passage in given]
+def _find_calls(
+    answer: MappedText, asked: str, given: Sequence[str]
+) -> Iterator[Indicator]:
+    """Yield sentences that call to an action, mostly in the words of a passage."""
+    known: dict[int, list[frozenset[str]]] = {}
     for span in sentences(answer.text):
         sentence = fold_text(span.of(answer.text))
         call = _CALLS.search(sentence)
         if call is None or call.group() in asked:
             continue
-        words = _WORD.findall(sentence)
-        if any(run.hold(words) for run in runs):
+        length = min(_TRIPLE, len(_WORD.findall(sentence)))
+        if length not in known:
+            known[length] = [frozenset(_runs(passage, length)) for passage in given]
+        runs = _runs(sentence, length)
+        if any(
+            2 * sum(map(held.__contains__, runs)) >= len(runs) for held in known[length]
+        ):
             yield Indicator(answer.span(span.start, span.end), "calls", "passage")
 
 
-class _Runs(Confidential):
-    """
-    The runs of words of a passage.
-
-    Args:
-        passage: Folded.
-    """
-
-    __slots__ = ("_by_length", "_passage")
-
-    def __init__(self, passage: str) -> None:
-        self._passage = passage
-        self._by_length: dict[int, frozenset[str]] = {}
-
-    def hold(self, words: Sequence[str]) -> bool:
-        """Say whether most of the triples of some words are in the passage."""
-        length = min(_TRIPLE, len(words))
-        if length not in self._by_length:
-            passage_words = _WORD.findall(self._passage)
-            self._by_length[length] = frozenset(_runs(passage_words, length))
-        known = self._by_length[length]
-        runs = list(_runs(words, length))
-        return 2 * sum(run in known for run in runs) >= len(runs)
+def _runs(text: str, length: int) -> list[str]:
+    """Return every run of so many words."""
+    words = _WORD.findall(text)
+    places = range(len(words) - length + 1)
+    return [" ".join(words[at : at + length]) for at in places]
 
 
-def _runs(words: Sequence[str], length: int) -> Iterator[str]:
-    """Yield every run of so many words."""
-    for at in range(len(words) - length + 1):
-        yield " ".join(words[at : at + length])
-
-
-def _allowed(thing: str, section: MonitoringSection) -> bool:
+def _is_allowed(link: str, section: MonitoringSection) -> bool:
     """Say whether a link or an address is on an allowed domain, as browsers read it."""
-    plain = thing.replace("\\", "/")
+    plain = link.replace("\\", "/")
     match = _HOST.match(plain)
     name = match["name"] if match else ""
     return any(
@@ -207,16 +190,16 @@ def at_answer(work: AnswerWork, section: MonitoringSection) -> Steps[Guarded | N
     """Flag what only an injection would have put into the answer, or cut it."""
     yield from ()
     texts = [passage.text for passage in work.draft.passages]
-    found = indicators(work.text, work.draft.question, texts, section)
-    for item in found:
+    indicators = find_indicators(work.text, work.draft.question, texts, section)
+    for item in indicators:
         work.note(RULE, f"{item.kind}:{item.origin}", "flagged")
-    if found and section.action == "decline":
+    if indicators and section.action == "decline":
         return work.decline(RULE, "indicators")
-    if found and section.action == "strip":
+    if indicators and section.action == "strip":
         touched = [
             span
             for span in sentences(work.text)
-            if any(span.overlaps(item.span) for item in found)
+            if any(span.overlaps(item.span) for item in indicators)
         ]
         work.text = splice(work.text, touched, lambda _: "").strip()
         if not work.text:

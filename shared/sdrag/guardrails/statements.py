@@ -16,8 +16,6 @@ from itertools import groupby, pairwise
 from sdrag.detectors.local.tables import common_words
 from sdrag.text.sentences import sentences
 
-__all__ = ["statements"]
-
 _BULLET = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"\s*#{1,6}\s")
 _LABEL = re.compile(r"[\s*_]*([^\s:*_][^:.!?\n]{0,60}?)[*_]*:[*_]*\s+(?=\S)")

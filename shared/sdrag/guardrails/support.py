@@ -27,20 +27,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sdrag.embeddings import embed_tokens
-from sdrag.guardrails.agreement import Evidence, agreement
-from sdrag.guardrails.comparable_words import (
+from sdrag.guardrails.agreement import Evidence, compare
+from sdrag.guardrails.quantities import read_numerals
+from sdrag.guardrails.words import (
     content_words,
+    is_among,
     is_function_word,
-    numbers,
-    shares,
+    read_tokens,
 )
 from sdrag.vocabulary import SCORE_DIGITS
 
 if TYPE_CHECKING:
     Row = np.ndarray[tuple[int], np.dtype[np.float32]]
     Pieces = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-
-__all__ = ["Support", "support", "support_each"]
 
 Weights = Mapping[str, float]
 """The content words of a claim, with weights that sum to 1."""
@@ -50,7 +49,7 @@ _NEIGHBOURHOODS = 2
 _LONGEST = 800
 _MOST_CITED = 4
 _LEAST_GAIN = 0.12
-_SLOPE, _MIDDLE = 3.0, 2.75
+_SLOPE, _MIDDLE = 3.0, 2.7
 _MISSING, _CONFLICT = 0.25, 0.49
 """What is left of the score of a claim that the evidence lacks a part of, or denies."""
 
@@ -76,8 +75,7 @@ def support(claim: str, evidence: Sequence[str]) -> Support:
     Raises:
         MissingExtraError: The extra `local` is not installed.
     """
-    (found,) = support_each([claim], evidence)
-    return found
+    return support_each([claim], evidence)[0]
 
 
 def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support]:
@@ -89,24 +87,24 @@ def support_each(claims: Sequence[str], evidence: Sequence[str]) -> list[Support
     """
     sets = [frozenset(content_words(sentence)) for sentence in evidence]
     weights = [_weigh(claim, sets) for claim in claims]
-    near = [_nearest(one, sets) if one else [] for one in weights]
-    spoken, known = _embedded(claims, evidence, near)
+    near = [_nearest(weighed, sets) if weighed else [] for weighed in weights]
+    spoken, known = _embed(claims, evidence, near)
     read = Evidence(evidence)
     return [
-        _scored(
+        _score(
             claim,
-            one,
+            weighed,
             sets,
             read,
             _closeness(spoken[claim], [known[at] for at in places]),
         )
-        if one and evidence
+        if weighed and evidence
         else Support(0.0, ())
-        for claim, one, places in zip(claims, weights, near, strict=True)
+        for claim, weighed, places in zip(claims, weights, near, strict=True)
     ]
 
 
-def _scored(
+def _score(
     claim: str,
     weights: Weights,
     sets: Sequence[frozenset[str]],
@@ -118,13 +116,13 @@ def _scored(
         for at in range(len(sets))
     )
     value += 3.0 * closeness.mean() + 0.05 * np.log(closeness).sum()
-    value += _figures(claim, evidence.texts) + 0.2 * _names(claim, sets)
+    value += _figures(claim, evidence) + 0.2 * _names(claim, sets)
     score = 1.0 / (1.0 + math.exp(-_SLOPE * (float(value) - _MIDDLE)))
     cited = _cited(weights, sets)
-    found = agreement(claim, cited, evidence)
-    if found.missing:
+    agreement = compare(claim, cited, evidence)
+    if agreement.missing:
         score *= _MISSING
-    elif found.conflicts:
+    elif agreement.conflicts:
         score *= _CONFLICT
     return Support(round(score, SCORE_DIGITS), cited)
 
@@ -153,16 +151,16 @@ def _nearest(weights: Weights, sets: Sequence[frozenset[str]]) -> list[int]:
 
 
 def _coverage(weights: Weights, words: frozenset[str]) -> float:
-    return sum(weight for word, weight in weights.items() if shares(word, words))
+    return sum(weight for word, weight in weights.items() if is_among(word, words))
 
 
-def _figures(claim: str, evidence: Sequence[str]) -> float:
-    """Reward numbers that are in the evidence, punish those that are not."""
-    stated = numbers(claim)
+def _figures(claim: str, evidence: Evidence) -> float:
+    """Reward figures that are in the evidence, punish those that are not."""
+    stated = read_numerals(read_tokens([claim]))
     if not stated:
         return 0.5
-    known = numbers(" ".join(evidence))
-    return 0.5 * len(stated & known) / len(stated) - 0.2 * len(stated - known)
+    known = stated & evidence.numerals
+    return 0.5 * len(known) / len(stated) - 0.2 * len(stated - known)
 
 
 def _names(claim: str, sets: Sequence[frozenset[str]]) -> float:
@@ -172,11 +170,11 @@ def _names(claim: str, sets: Sequence[frozenset[str]]) -> float:
     return sum(name in words for name in names) / len(names) if names else 1.0
 
 
-def _embedded(
+def _embed(
     claims: Sequence[str], evidence: Sequence[str], near: Sequence[Sequence[int]]
 ) -> tuple[dict[str, Pieces], dict[int, Pieces]]:
     """Embed the content pieces of the claims, and all of the sentences near them."""
-    places = sorted({at for some in near for at in some})
+    places = sorted({at for group in near for at in group})
     texts = [*dict.fromkeys(claims), *(evidence[at] for at in places)]
     read = embed_tokens([text[:_LONGEST] for text in texts])
     count = len(texts) - len(places)
@@ -205,14 +203,14 @@ def _cited(weights: Weights, sets: Sequence[frozenset[str]]) -> tuple[int, ...]:
     """Choose sentences greedily while each adds a fair share of the claim."""
     chosen: list[int] = []
     covered = 0.0
-    said: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
     wholes = [_coverage(weights, words) for words in sets]
     while len(chosen) < _MOST_CITED:
-        gains = [_coverage(weights, said | words) - covered for words in sets]
+        gains = [_coverage(weights, words | other) - covered for other in sets]
         best = max(range(len(sets)), key=lambda at: (gains[at], wholes[at]))
         if gains[best] < _LEAST_GAIN:
             break
         chosen.append(best)
         covered += gains[best]
-        said |= sets[best]
+        words |= sets[best]
     return tuple(sorted(chosen))

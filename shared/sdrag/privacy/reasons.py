@@ -45,6 +45,6 @@ def explain(code: str) -> Reason | None:
     Return what a code says.
 
     Instructions that were read in metadata or in disguise have that before their code,
-    as in `metadata:base64:override`.
+    as in `metadata:encoded:override`.
     """
     return REASONS.get(code) or REASONS.get(code.rpartition(":")[2])

@@ -6,6 +6,11 @@ pattern of `patterns.toml` asks for a whole order: what to do *and* to what. Suc
 instruction that is to be disregarded, a role that is to be taken on, and an answer that
 is to be changed. Gaps are counted in words.
 
+In other languages than English, an order is two things near each other in one sentence,
+such as a verb that tells somebody to forget and a word for instructions, by the words
+of `languages.toml`. Which comes first differs between languages, so either may. A word
+of a language that writes no spaces may be anywhere.
+
 Most texts have none of the words that a pattern needs. One search for the words of all
 patterns says which of them have to be tried.
 """
@@ -21,12 +26,33 @@ from typing import Any, NamedTuple
 
 from ahocorasick_rs import AhoCorasick, MatchKind
 
-from sdrag.guardrails.injection.languages import rules
-
-__all__ = ["Pattern", "find", "find_possible", "listed_patterns"]
+from sdrag.guardrails.injection.disguises import plain
+from sdrag.text.folding import UNSPACED
 
 _LONE = re.compile("[\ud800-\udfff]")
 """Halves of a character, which JSON may hold and the automaton does not take."""
+
+_PAIRS = {
+    "override-other": [("forget", "orders")],
+    "role-other": [("now", "you_are")],
+    "reply-other": [
+        ("your_answer", "promote"),
+        ("each_answer", "add"),
+        ("when_asked", "say"),
+        ("now", "about_this"),
+    ],
+    "address-other": [("the_model", "obeys")],
+    "tool": [("call", "first")],
+    "exfiltrate-other": [("show", "prompt"), ("send", "conversation")],
+}
+"""What is said together in an order, by the name that a reason has for it."""
+_ALONE = {"role-other": "role", "address-other": "model"}
+"""What needs nothing next to it."""
+_NEAR = r"[^.!?\u3002\uff01\uff1f\n]{0,50}?"
+_NEGATED = ("n'", "no ", "não ", "non ", "nie ", "не ", "att ", "不要", "请勿", "别")
+_NEGATED_AFTER = ("nicht", "niet", "pas", "не", "ない", "しない")
+_JOINED = re.compile(f"[{UNSPACED}\uac00-\ud7a3]")
+"""Letters next to which a word may begin or end."""
 
 
 class Pattern(NamedTuple):
@@ -47,9 +73,9 @@ def find(text: str, *, ciphered: bool = False) -> Iterator[tuple[str, int, int]]
     Yield the name, start and end of every phrase that speaks to a model.
 
     Args:
-        text: Folded, as `normalise.views` gives it.
-        ciphered: It was written in a code that nobody reads at sight, where any order
-            to act is one to a model.
+        text: Folded, as `disguises.views` gives it.
+        ciphered: It may have been encoded, where any order to act is one to a model;
+            such are named `order`.
     """
     for name, patterns in find_possible(text, ciphered=ciphered).items():
         for match in _first_of(patterns, text):
@@ -102,9 +128,7 @@ def listed_patterns(*, ciphered: bool = False) -> dict[str, list[Pattern]]:
     Args:
         ciphered: With those for what was written in a code.
     """
-    table: dict[str, Any] = tomllib.loads(
-        files("sdrag.guardrails.injection").joinpath("patterns.toml").read_text("utf-8")
-    )
+    table = _read_table("patterns")
     parts: dict[str, str] = table["parts"]
     read = table["patterns"] | (table["ciphered"] if ciphered else {})
     listed = {
@@ -117,7 +141,7 @@ def listed_patterns(*, ciphered: bool = False) -> dict[str, list[Pattern]]:
         ]
         for name, entries in read.items()
     }
-    for name, match, needs in rules():
+    for name, match, needs in _language_rules():
         listed.setdefault(name, []).append(Pattern(match, needs))
     return listed
 
@@ -136,3 +160,69 @@ def _indexed(
             named.append((name, re.compile(pattern.match)))
     automaton = AhoCorasick(list(numbers_of), matchkind=MatchKind.Standard)
     return named, list(numbers_of.values()), automaton
+
+
+def _language_rules() -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Yield the name, the pattern and the words that it needs of each kind of order."""
+    table = _read_table("languages")
+    roles: dict[str, list[str]] = {}
+    for language in table.values():
+        for role, words in language.items():
+            roles.setdefault(role, []).extend(words)
+    words_of = {role: _any_of(words) for role, words in roles.items()}
+    words_of["forget"] = _not_denied(words_of["forget"])
+    needs_of = {
+        role: [_needed(word) for word in words] for role, words in roles.items()
+    }
+    for name, pairs in _PAIRS.items():
+        for first, second in pairs:
+            left, right = words_of[first], words_of[second]
+            yield name, f"{left}{_NEAR}{right}", needs_of[first]
+            yield name, f"{right}{_NEAR}{left}", needs_of[first]
+    for name, role in _ALONE.items():
+        end = ":" if role == "model" else ""
+        yield name, f"{words_of[role]} ?{end}", needs_of[role]
+
+
+def _needed(word: str) -> str:
+    """Return what every spelling of a word of the table has in it."""
+    return plain(word.rstrip("*"))
+
+
+def _any_of(words: Sequence[str]) -> str:
+    """
+    Return a pattern of words as the scan reads them: folded.
+
+    One look says of most characters that no word begins there.
+    """
+    spaced = [_ended(word) for word in words if not _JOINED.match(word)]
+    joined = [_ended(word) for word in words if _JOINED.match(word)]
+    patterns = [rf"(?<!\w)(?=\w)(?:{'|'.join(spaced)})"]
+    if joined:
+        patterns.append(rf"(?=[^\x00-\x7f])(?:{'|'.join(joined)})")
+    return f"(?:{'|'.join(patterns)})"
+
+
+def _ended(word: str) -> str:
+    """Match a folded word up to its boundary, where its script has any."""
+    stem = word.rstrip("*")
+    ending = r"\w{0,12}+" if stem != word else ""
+    after = "" if _JOINED.match(stem[-1]) else r"(?!\w)"
+    return f"{re.escape(plain(stem))}{ending}{after}"
+
+
+def _not_denied(pattern: str) -> str:
+    """Leave out "do not forget the instructions"."""
+    before = r"(?=\w)" + "".join(f"(?<!{_folded(word)})" for word in _NEGATED)
+    after = "|".join(_folded(word) for word in _NEGATED_AFTER)
+    return f"{before}{pattern}(?! ?(?:{after}))"
+
+
+def _folded(word: str) -> str:
+    """Fold a word and keep the space that ends it."""
+    return plain(word) + " " * word.endswith(" ")
+
+
+def _read_table(name: str) -> dict[str, Any]:
+    source = files("sdrag.guardrails.injection").joinpath(f"{name}.toml")
+    return tomllib.loads(source.read_text("utf-8"))

@@ -9,25 +9,19 @@ the action. What was stripped is scanned again, and dropped if it is still suspi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 
 from sdrag.effects.runner import Limits, readable
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import LocalLimitError
-from sdrag.guardrails.injection.passage_scan import RULE, Scanned, scanned
-from sdrag.guardrails.injection.text_scan import Suspicion
+from sdrag.guardrails.injection.scan import RULE, Scan, Suspicion, scan_passages
 from sdrag.guardrails.screened import Retrieval, Screened
 from sdrag.policy import InjectionSection
 from sdrag.text.sentences import sentences
 from sdrag.text.spans import SpanUnion, merge, splice
 from sdrag.vocabulary import Decision, Passage, Span
-
-__all__ = ["at_retrieval", "screen"]
-
-Scan = Callable[[Sequence[Passage]], Steps[list[Outcome[Scanned]]]]
-"""Scans passages."""
 
 
 def at_retrieval(
@@ -47,7 +41,7 @@ def at_retrieval(
 
 def screen(
     passages: Sequence[Passage],
-    section: InjectionSection | None,
+    section: InjectionSection,
     *,
     classifier: bool = False,
     metadata_keys: Sequence[str] | None = None,
@@ -58,40 +52,35 @@ def screen(
 
     Args:
         passages: At ingest or at retrieval.
-        section: None: nothing is scanned.
+        section: The policy's.
         classifier: Ask the classifier that was passed too, as `Score` pairs of the
             text and nothing, under the name `injection`; it answers the probability
             of an injection.
         metadata_keys: Of the metadata that is read; all of it if None.
         limits: They are the passages of one request, and are read within its limits.
     """
-    if section is None:
-        return Screened(tuple(passages))
-
-    def scan(some: Sequence[Passage]) -> Steps[list[Outcome[Scanned]]]:
-        return scanned(
-            some,
-            section,
-            classifier=classifier,
-            metadata_keys=metadata_keys,
-            together=limits is not None,
-        )
-
     fits = [True] * len(passages)
     if limits is not None:
         fits = readable([passage.text for passage in passages], limits)
-    scans = iter((yield from scan(list(compress(passages, fits)))))
+    within = yield from scan_passages(
+        list(compress(passages, fits)),
+        section,
+        classifier=classifier,
+        metadata_keys=metadata_keys,
+        together=limits is not None,
+    )
+    scanned = iter(within)
     over = Failure(LocalLimitError("A text is over the limit."))
-    found = [next(scans) if fit else over for fit in fits]
-    stripped = yield from _stripped(passages, found, section)
+    scans = [next(scanned) if fit else over for fit in fits]
+    stripped = yield from _strip(passages, scans, section)
     kept: list[Passage] = []
     decisions: list[Decision] = []
-    for index, (passage, item) in enumerate(zip(passages, found, strict=True)):
-        passed, decision = _decide(passage, item, stripped.get(index), section)
+    for index, (passage, scan) in enumerate(zip(passages, scans, strict=True)):
+        passed, decision = _decide(passage, scan, stripped.get(index), section)
         decisions += [decision] if decision else []
-        if passed and isinstance(item, Reply) and item.value.frame:
+        if passed and isinstance(scan, Reply) and scan.value.frame:
             passed = replace(passed, frame="")
-            reason = f"template:{item.value.frame}"
+            reason = f"template:{scan.value.frame}"
             decisions.append(Decision(passed.id, "redacted", RULE, reason))
         kept += [passed] if passed else []
     return Screened(tuple(kept), tuple(decisions))
@@ -99,7 +88,7 @@ def screen(
 
 def _decide(
     passage: Passage,
-    outcome: Outcome[Scanned],
+    outcome: Outcome[Scan],
     stripped: tuple[Passage, int] | None,
     section: InjectionSection,
 ) -> tuple[Passage | None, Decision | None]:
@@ -108,11 +97,10 @@ def _decide(
         over = isinstance(outcome.error, LocalLimitError)
         reason = "over-local-limit" if over else "scan-failed"
         return None, Decision(passage.id, "dropped", RULE, reason)
-    found = outcome.value
-    reason = _reason(found)
+    reason = _reason(outcome.value)
     if not reason:
         return passage, None
-    if section.action == "flag" and not found.text.whole:
+    if section.action == "flag" and not outcome.value.whole:
         return passage, Decision(passage.id, "flagged", RULE, reason)
     if stripped is not None:
         rest, cuts = stripped
@@ -120,29 +108,29 @@ def _decide(
     return None, Decision(passage.id, "dropped", RULE, reason)
 
 
-def _reason(found: Scanned) -> str:
-    if found.text.suspicions:
-        return max(found.text.suspicions, key=lambda item: item.score).reason
-    return next((f"metadata:{reason}" for reason in found.metadata.values()), "")
+def _reason(scan: Scan) -> str:
+    if scan.suspicions:
+        return max(scan.suspicions, key=lambda item: item.score).reason
+    return next((f"metadata:{reason}" for reason in scan.metadata.values()), "")
 
 
-def _stripped(
+def _strip(
     passages: Sequence[Passage],
-    found: Sequence[Outcome[Scanned]],
+    scans: Sequence[Outcome[Scan]],
     section: InjectionSection,
 ) -> Steps[dict[int, tuple[Passage, int]]]:
     """Strip what is suspicious, by place, and keep what is clean when read again."""
     if section.action != "strip":
         return {}
     rests: dict[int, tuple[Passage, int]] = {}
-    for index, (passage, item) in enumerate(zip(passages, found, strict=True)):
-        if isinstance(item, Failure):
+    for index, (passage, scan) in enumerate(zip(passages, scans, strict=True)):
+        if isinstance(scan, Failure):
             continue
-        if _reason(item.value) and not item.value.text.whole:
-            rest, cuts = _without(passage, item.value)
+        if _reason(scan.value) and not scan.value.whole:
+            rest, cuts = _without(passage, scan.value)
             if rest.text:
                 rests[index] = rest, cuts
-    again = yield from scanned(
+    again = yield from scan_passages(
         [rest for rest, _ in rests.values()],
         section,
         classifier=False,
@@ -150,22 +138,22 @@ def _stripped(
     )
     return {
         index: rest
-        for (index, rest), item in zip(rests.items(), again, strict=True)
-        if isinstance(item, Reply) and not item.value.text.suspicions
+        for (index, rest), scan in zip(rests.items(), again, strict=True)
+        if isinstance(scan, Reply) and not scan.value.suspicions
     }
 
 
-def _without(passage: Passage, found: Scanned) -> tuple[Passage, int]:
+def _without(passage: Passage, scan: Scan) -> tuple[Passage, int]:
     """Cut every sentence that a suspicion touches, and every such key."""
-    text, suspicions = passage.text, found.text.suspicions
-    touched = merge(_touched(text, suspicions))
+    text = passage.text
+    touched = merge(_touched(text, scan.suspicions))
     rest = splice(text, touched, lambda _: "").strip() if touched else text
     metadata = {
         key: value
         for key, value in passage.metadata.items()
-        if key not in found.metadata
+        if key not in scan.metadata
     }
-    cuts = len(touched) + len(found.metadata)
+    cuts = len(touched) + len(scan.metadata)
     return replace(passage, text=rest, metadata=metadata), cuts
 
 

@@ -11,118 +11,52 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sdrag.guardrails.agreement.tokens import NUMBER_WORDS, TokenText, base_form
-from sdrag.guardrails.comparable_words import is_function_word, word_set
+from sdrag.guardrails.words import (
+    NUMBER_WORDS,
+    TokenText,
+    base_form,
+    is_function_word,
+    word_set,
+)
+from sdrag.text.dates import MONTHS
 from sdrag.vocabulary import Confidential
-
-__all__ = ["Quantity", "periods", "quantities"]
 
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _SCALES |= {"bn": 1e9, "trillion": 1e12, "dozen": 12.0}
 _SHORT_SCALES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "b": 1e9, "bn": 1e9}
 """Of sums of money; elsewhere *m* is a metre."""
+_SPELLINGS = """
+kilogram kilograms kg kilo kilos | gram grams g | milligram milligrams mg
+| microgram micrograms mcg \u03bcg | tonne tonnes ton tons t | ounce ounces oz
+| kilometre kilometres kilometer kilometers km | metre metres meter meters m
+| centimetre centimetres centimeter centimeters cm
+| millimetre millimetres millimeter millimeters mm | mile miles mi | foot feet ft
+| inch inches in. | yard yards | hectare hectares ha | acre acres
+| litre litres liter liters l | millilitre millilitres milliliter milliliters ml
+| gallon gallons | second seconds sec secs s | millisecond milliseconds ms
+| minute minutes min mins | hour hours hr hrs h | day days | week weeks | month months
+| year years yr yrs | decade decades | euro euros eur \u20ac | dollar dollars usd $
+| pound pounds gbp lb lbs \u00a3 | franc francs chf | percent % per-cent | point points
+| watt watts w | kilowatt kilowatts kw | megawatt megawatts mw | volt volts v
+| byte bytes | kilobyte kilobytes kb | megabyte megabytes mb | gigabyte gigabytes gb
+| celsius c | fahrenheit f | degree degrees \u00b0 | km/h kmh kph | mph
+"""
 _UNITS = {
-    name: spellings.split()[0]
-    for spellings in (
-        "kilogram kilograms kg kilo kilos",
-        "gram grams g",
-        "milligram milligrams mg",
-        "microgram micrograms mcg \u03bcg",
-        "tonne tonnes ton tons t",
-        "ounce ounces oz",
-        "kilometre kilometres kilometer kilometers km",
-        "metre metres meter meters m",
-        "centimetre centimetres centimeter centimeters cm",
-        "millimetre millimetres millimeter millimeters mm",
-        "mile miles mi",
-        "foot feet ft",
-        "inch inches in.",
-        "yard yards",
-        "hectare hectares ha",
-        "acre acres",
-        "litre litres liter liters l",
-        "millilitre millilitres milliliter milliliters ml",
-        "gallon gallons",
-        "second seconds sec secs s",
-        "millisecond milliseconds ms",
-        "minute minutes min mins",
-        "hour hours hr hrs h",
-        "day days",
-        "week weeks",
-        "month months",
-        "year years yr yrs",
-        "decade decades",
-        "euro euros eur \u20ac",
-        "dollar dollars usd $",
-        "pound pounds gbp lb lbs \u00a3",
-        "franc francs chf",
-        "percent % per-cent",
-        "point points",
-        "watt watts w",
-        "kilowatt kilowatts kw",
-        "megawatt megawatts mw",
-        "volt volts v",
-        "byte bytes",
-        "kilobyte kilobytes kb",
-        "megabyte megabytes mb",
-        "gigabyte gigabytes gb",
-        "celsius c",
-        "fahrenheit f",
-        "degree degrees \u00b0",
-        "km/h kmh kph",
-        "mph",
-    )
-    for name in spellings.split()
+    spelling: spellings.split()[0]
+    for spellings in _SPELLINGS.split("|")
+    for spelling in spellings.split()
 }
 _MONEY = word_set("euro dollar pound franc")
 _LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isalpha())
 _BEFORE = frozenset("\u20ac$\u00a3") | word_set("eur usd gbp chf")
-_MONTHS = {
-    name: at
-    for at, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sept sep",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
+_AMBIGUOUS_MONTHS = word_set("may march mar jan sep dec")
+_WEEKDAYS = {
+    name: day[:3]
+    for day in "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905 -- a list to read
+    for name in (day, f"{day}s")
 }
-_DAYS = {
-    name: name[:3]
-    for name in word_set("monday tuesday wednesday thursday friday saturday sunday")
-} | {
-    f"{name}s": name[:3]
-    for name in word_set("monday tuesday wednesday thursday friday saturday sunday")
-}
-_ORDINALS = {
-    word: value
-    for value, word in enumerate(
-        (
-            "first",
-            "second",
-            "third",
-            "fourth",
-            "fifth",
-            "sixth",
-            "seventh",
-            "eighth",
-            "ninth",
-            "tenth",
-        ),
-        start=1,
-    )
-}
+_ORDINAL_WORDS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_ORDINALS = {word: at for at, word in enumerate(_ORDINAL_WORDS.split(), start=1)}
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)")
 _PERIODS = {
     "hourly": "hour",
@@ -150,10 +84,13 @@ _BOUNDS = (
 )
 _REACH = 4
 """Words before a number in which its bound stands."""
+_MOST_WORDS = 6
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
-_SHORT_YEAR = re.compile(r"\d{2}")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
 _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_NUMERAL = re.compile(r"\d+(?:\.\d+)?")
+
+Value = float | str | tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -165,34 +102,43 @@ class Quantity(Confidential):
         kind: `number`, `ordinal`, `day` (of a month), `month`, `year`, `weekday`,
             `time`.
         value: Comparable: the number, or the month and the day.
+        at: The token at which it begins.
+        to: The token before which it ends.
         unit: The measure's name; for things counted, the base form of their noun.
         measured: The unit is a measure, and no thing.
         bound: `least`, `most`, `over`, `under`, or nothing.
-        at: Where in the text it begins.
-        to: Where it ends.
     """
 
     kind: str
-    value: float | str | tuple[int, int]
-    unit: str
-    measured: bool
-    bound: str
+    value: Value
     at: int
     to: int
+    unit: str = ""
+    measured: bool = True
+    bound: str = ""
 
 
-def quantities(tokens: TokenText) -> tuple[Quantity, ...]:
+def read_quantities(tokens: TokenText) -> tuple[Quantity, ...]:
     """Return the quantities of a text, in order."""
-    found: list[Quantity] = []
+    quantities: list[Quantity] = []
     at = 0
     while at < len(tokens):
         read = _date(tokens, at) or _number(tokens, at)
-        found += read
-        at = max((one.to for one in read), default=at + 1)
-    return tuple(found)
+        quantities += read
+        at = max((quantity.to for quantity in read), default=at + 1)
+    return tuple(quantities)
 
 
-def periods(tokens: TokenText) -> frozenset[str]:
+def read_numerals(tokens: TokenText) -> frozenset[Value]:
+    """Return the values of the quantities that are written in digits."""
+    return frozenset(
+        quantity.value
+        for quantity in read_quantities(tokens)
+        if tokens[quantity.at].text[:1].isdigit()
+    )
+
+
+def read_periods(tokens: TokenText) -> frozenset[str]:
     """Return how often: the units of *a month*, *per day*, *weekly*."""
     words = [token.text for token in tokens]
     named = {_PERIODS[word] for word in words if word in _PERIODS}
@@ -204,10 +150,8 @@ def periods(tokens: TokenText) -> frozenset[str]:
     return frozenset(named | pairs)
 
 
-def _part(
-    kind: str, value: float | str | tuple[int, int], at: int, to: int
-) -> Quantity:
-    return Quantity(kind, value, "", measured=True, bound="", at=at, to=to)
+def _word(tokens: TokenText, at: int) -> str:
+    return tokens[at].text if 0 <= at < len(tokens) else ""
 
 
 def _date(tokens: TokenText, at: int) -> list[Quantity]:
@@ -215,13 +159,17 @@ def _date(tokens: TokenText, at: int) -> list[Quantity]:
     word = tokens[at].text
     if match := _ISO.fullmatch(word):
         year, month, day = map(int, match.groups())
-        return [_part("year", year, at, at + 1), _part("day", (month, day), at, at + 1)]
+        return [
+            Quantity("year", float(year), at, at + 1),
+            Quantity("day", (month, day), at, at + 1),
+        ]
     if match := _CLOCK.fullmatch(word):
-        return [_part("time", f"{int(match[1])}:{match[2]}", at, at + 1)]
-    if word in _DAYS:
-        return [_part("weekday", _DAYS[word], at, at + 1)]
-    if _is_year(tokens, at):
-        return [_part("year", float(word), at, at + 1), *_span_end(tokens, at + 1)]
+        return [Quantity("time", f"{int(match[1])}:{match[2]}", at, at + 1)]
+    if word in _WEEKDAYS:
+        return [Quantity("weekday", _WEEKDAYS[word], at, at + 1)]
+    counts = _word(tokens, at + 1) in _UNITS or _word(tokens, at + 1) in _SCALES
+    if _YEAR.fullmatch(word) and not counts:
+        return [Quantity("year", float(word), at, at + 1)]
     return _month_and_day(tokens, at)
 
 
@@ -229,38 +177,20 @@ def _month_and_day(tokens: TokenText, at: int) -> list[Quantity]:
     """Read *May*, *3 May*, *May 3* or *the 3rd of May*."""
     if month := _month(tokens, at):
         if day := _day(tokens, at + 1):
-            return [_part("day", (month, day), at, at + 2)]
-        return [_part("month", float(month), at, at + 1)]
+            return [Quantity("day", (month, day), at, at + 2)]
+        return [Quantity("month", float(month), at, at + 1)]
     day = _day(tokens, at)
     after = at + 2 if _word(tokens, at + 1) == "of" else at + 1
     if day and (month := _month(tokens, after)):
-        return [_part("day", (month, day), at, after + 1)]
+        return [Quantity("day", (month, day), at, after + 1)]
     return []
-
-
-def _span_end(tokens: TokenText, at: int) -> list[Quantity]:
-    """Read the 19 of 2018-19."""
-    at += _word(tokens, at) == "-"
-    word = _word(tokens, at)
-    if not (_SHORT_YEAR.fullmatch(word)):
-        return []
-    century = _word(tokens, at - 1) if _word(tokens, at - 1) != "-" else ""
-    century = century or _word(tokens, at - 2)
-    return [_part("year", float(century[:2] + word), at, at + 1)]
-
-
-def _word(tokens: TokenText, at: int) -> str:
-    return tokens[at].text if 0 <= at < len(tokens) else ""
 
 
 def _month(tokens: TokenText, at: int) -> int:
     """Return the month; `may` and `march` only where they are written as names."""
     word = _word(tokens, at)
-    if word not in _MONTHS:
-        return 0
-    written_small = not (tokens[at].name or tokens[at].first)
-    ambiguous = word in {"may", "march", "mar", "jan", "sep", "dec"}
-    return 0 if ambiguous and (written_small or tokens[at].first) else _MONTHS[word]
+    is_month = word in MONTHS and (word not in _AMBIGUOUS_MONTHS or tokens[at].name)
+    return MONTHS[word] if is_month else 0
 
 
 def _day(tokens: TokenText, at: int) -> int:
@@ -269,34 +199,28 @@ def _day(tokens: TokenText, at: int) -> int:
     return int(digits) if in_month else 0
 
 
-def _is_year(tokens: TokenText, at: int) -> bool:
-    unit = _word(tokens, at + 1)
-    counted = unit in _UNITS or unit in _SCALES
-    return bool(_YEAR.fullmatch(_word(tokens, at))) and not counted
-
-
 def _number(tokens: TokenText, at: int) -> list[Quantity]:
     """Read a number and what it counts."""
     word = tokens[at].text
     if word in _ORDINALS and word != "second":
-        return [_part("ordinal", float(_ORDINALS[word]), at, at + 1)]
+        return [Quantity("ordinal", float(_ORDINALS[word]), at, at + 1)]
     value, to = _value(tokens, at)
     if value is None:
         return []
     if _ORDINAL.fullmatch(_word(tokens, to)):
-        return [_part("ordinal", value, at, to + 1)]
+        return [Quantity("ordinal", value, at, to + 1)]
     if scale := _short_scale(tokens, at, to):
         value, to = value * scale, to + 1
     unit, measured, end = _unit(tokens, at, to)
     bound = _bound(tokens, at, to)
-    return [Quantity("number", value, unit, measured, bound, at, end)]
+    return [Quantity("number", value, at, end, unit, measured, bound)]
 
 
 def _value(tokens: TokenText, at: int) -> tuple[float | None, int]:
     """Return a number's value and where it ends."""
     value: float | None = None
     to = at
-    for to in range(at, min(at + 6, len(tokens))):
+    for to in range(at, min(at + _MOST_WORDS, len(tokens))):
         word = tokens[to].text
         part = _simple(word)
         if word in _SCALES and (value is not None or _word(tokens, to - 1) in "a an"):
@@ -310,18 +234,18 @@ def _value(tokens: TokenText, at: int) -> tuple[float | None, int]:
     return value, to + 1
 
 
+def _simple(word: str) -> float | None:
+    if word in NUMBER_WORDS:
+        return float(NUMBER_WORDS[word])
+    digits = re.sub(r",(?=\d{3}\b)", "", word)
+    return float(digits) if _NUMERAL.fullmatch(digits) else None
+
+
 def _short_scale(tokens: TokenText, at: int, to: int) -> float:
     """Return what *m* stands for in *$1.2m* and *1.2m dollars*; 0 where it is none."""
     after = _UNITS.get(_word(tokens, to + 1))
     money = _word(tokens, at - 1) in _BEFORE or after in _MONEY
     return _SHORT_SCALES.get(_word(tokens, to), 0.0) if money else 0.0
-
-
-def _simple(word: str) -> float | None:
-    if word in NUMBER_WORDS:
-        return float(NUMBER_WORDS[word])
-    digits = re.sub(r",(?=\d{3}\b)", "", word)
-    return float(digits) if re.fullmatch(r"\d+(?:\.\d+)?", digits) else None
 
 
 def _unit(tokens: TokenText, at: int, to: int) -> tuple[str, bool, int]:

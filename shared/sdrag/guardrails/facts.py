@@ -1,0 +1,350 @@
+"""
+Figures and names of a claim: does the evidence have them, and for the same things?
+
+*The ferry leaves at 7:40 and arrives at 9:15* has two times. The words nearest to a
+time belong to it; those before the first are shared. A claim that names one time with
+words that belong to another alone has taken the wrong one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sdrag.detectors.local.tables import common_words
+from sdrag.guardrails.quantities import Quantity, read_periods, read_quantities
+from sdrag.guardrails.words import TokenText, is_among, is_function_word, word_set
+
+_KINDS = ({"number"}, {"day", "month", "year", "weekday"}, {"time"}, {"ordinal"})
+_NUMBER_WORDS = {
+    2.0: word_set("both pair couple twin either neither twice"),
+    0.5: word_set("half"),
+    50.0: word_set("half"),
+    1.0: word_set("a an single only the"),
+}
+"""Words that stand for a number."""
+_COMPATIBLE = {
+    "": {"", "least", "most", "over", "under"},
+    "least": {"", "least", "over"},
+    "most": {"", "most", "under"},
+    "over": {"over", "least"},
+    "under": {"under", "most"},
+}
+"""The bounds that evidence may have, by the bound of the claim."""
+_FIGURE_SHARE, _NAME_SHARE = 0.25, 0.34
+"""The share of a claim's words that shows a figure or a name to be another thing's. A
+text has more names than figures, so more is asked of them."""
+_TITLES = word_set(
+    "mr mrs ms miss dr doctor prof professor sir lord lady captain capt major colonel"
+    " general sergeant judge justice prosecutor president minister chancellor king"
+    " queen prince princess saint st the i"
+)
+_NO_NAMES = word_set(
+    "january february march april may june july august september october november"
+    " december monday tuesday wednesday thursday friday saturday sunday"
+    " c f celsius fahrenheit eur usd gbp chf"
+)
+_OF_PLACES = ("ians", "ian", "ans", "an", "ish", "ese", "ain", "ia", "i", "a", "y")
+_ROOT = 4
+_FREQUENT = 30_000
+_CLAUSE = 6
+"""How many words a clause's end counts for."""
+_LEADING = 2
+_PRONOUNS = word_set("it he she they this these")
+
+
+def missing_facts(claim: TokenText, evidence: TokenText) -> frozenset[int]:
+    """Return where in the claim the figures and names are that the evidence lacks."""
+    known, words = read_quantities(evidence), {token.text for token in evidence}
+    figures = {
+        figure.at
+        for figure in read_quantities(claim)
+        if not _has_figure(figure, known, words)
+    }
+    names = {
+        at
+        for first, to in find_names(claim)
+        for at in range(first, to)
+        if claim[at].text not in _TITLES and not _has_name(claim[at].base, evidence)
+    }
+    return frozenset(figures | names)
+
+
+def figures_differ(claim: TokenText, evidence: TokenText) -> bool:
+    """Say whether a figure of the claim belongs to something else."""
+    stated, known = read_quantities(claim), read_quantities(evidence)
+    known_periods = read_periods(evidence)
+    if known_periods and not read_periods(claim) <= known_periods:
+        return True
+    if any(_counts_differ(figure, known) for figure in stated):
+        return True
+    for kinds in _KINDS:
+        figures = [figure for figure in stated if figure.kind in kinds]
+        items = [
+            _Item(other.at, other.to, any(equal(figure, other) for figure in figures))
+            for other in known
+            if other.kind in kinds and any(_rivals(one, other) for one in figures)
+        ]
+        inside = {at for figure in figures for at in range(figure.at, figure.to)}
+        words = [
+            token.base
+            for at, token in enumerate(claim)
+            if token.content and at not in inside and token.text.isalpha()
+        ]
+        if _is_misplaced(words, evidence, items, _FIGURE_SHARE):
+            return True
+    return False
+
+
+def bounds_differ(claim: TokenText, evidence: TokenText) -> bool:
+    """Say whether a number is the least in one text and the most in the other."""
+    known = read_quantities(evidence)
+    return any(
+        (matching := [other for other in known if equal(figure, other)])
+        and not any(other.bound in _COMPATIBLE[figure.bound] for other in matching)
+        for figure in read_quantities(claim)
+    )
+
+
+def names_differ(claim: TokenText, evidence: TokenText) -> bool:
+    """Say whether a name of the claim belongs to something else."""
+    names = list(find_names(claim))
+    keys = [_key(claim, *place) for place in names]
+    items = [
+        _Item(
+            first,
+            to,
+            wanted=any(key <= other or other <= key for key in keys),
+            leads=True,
+        )
+        for first, to in find_names(evidence)
+        if (other := _key(evidence, first, to))
+    ]
+    inside = {at for first, to in names for at in range(first, to)}
+    words = [
+        token.base
+        for at, token in enumerate(claim)
+        if token.content and at not in inside
+    ]
+    return _is_misplaced(words, evidence, items, _NAME_SHARE)
+
+
+def find_names(tokens: TokenText) -> Iterator[tuple[int, int]]:
+    """Yield where each name begins and ends."""
+    at = 0
+    while at < len(tokens):
+        to = at
+        while to < len(tokens) and _is_name(tokens, to):
+            to += 1
+        if to > at and _key(tokens, at, to):
+            yield at, to
+        at = max(to, at + 1)
+
+
+def equal(left: Quantity, right: Quantity) -> bool:
+    """Say whether two figures are the same; a day holds its month."""
+    if left.kind == "month" and right.kind == "day" and isinstance(right.value, tuple):
+        return left.value == right.value[0]
+    if {left.kind, right.kind} == {"number", "year"}:
+        return left.value == right.value
+    if left.kind != right.kind or left.value != right.value:
+        return False
+    if left.measured and right.measured:
+        return left.unit == right.unit
+    return not (left.measured or right.measured) or not (left.unit and right.unit)
+
+
+def _has_figure(
+    figure: Quantity, known: Sequence[Quantity], words: Iterable[str]
+) -> bool:
+    if any(equal(figure, other) for other in known):
+        return True
+    if figure.kind == "ordinal":
+        return not any(other.kind == "ordinal" for other in known)
+    counts = figure.kind == "number" and not figure.measured
+    if not counts or not isinstance(figure.value, float):
+        return False
+    return not _NUMBER_WORDS.get(figure.value, frozenset()).isdisjoint(words)
+
+
+def _counts_differ(figure: Quantity, known: Sequence[Quantity]) -> bool:
+    """Say whether the evidence counts the same things, and never so many."""
+    if figure.kind != "number" or figure.measured or not figure.unit:
+        return False
+    counts = [item for item in known if item.kind == "number" and not item.measured]
+    return any(item.unit == figure.unit for item in counts) and not any(
+        item.value == figure.value and item.unit in {figure.unit, ""} for item in counts
+    )
+
+
+def _rivals(figure: Quantity, other: Quantity) -> bool:
+    """Say whether two numbers could be mistaken for each other."""
+    if figure.kind != "number":
+        return figure.kind == other.kind
+    if not figure.unit or (figure.measured != other.measured and other.unit):
+        return False
+    return other.unit in {figure.unit, ""} or equal(figure, other)
+
+
+def _is_name(tokens: TokenText, at: int) -> bool:
+    token = tokens[at]
+    if token.text in _NO_NAMES:
+        return False
+    if token.name:
+        return not is_function_word(token.text)
+    if not token.first or not token.content or not token.text.isalpha():
+        return False
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    rank = common_words().get(token.text)
+    return (
+        token.text in _TITLES
+        or rank is None
+        or rank > _FREQUENT
+        or (
+            following is not None and following.name and following.text not in _NO_NAMES
+        )
+    )
+
+
+def _key(tokens: TokenText, at: int, to: int) -> frozenset[str]:
+    """Return the words of a name, without titles."""
+    words = (token for token in tokens[at:to] if token.text not in _TITLES)
+    return frozenset(_root(token.base) for token in words)
+
+
+def _has_name(word: str, evidence: TokenText) -> bool:
+    """Say whether a name's word, a relative of it, or its abbreviation is there."""
+    root = _root(word)
+    for token in evidence:
+        same_root = len(root) >= _ROOT and root == _root(token.base)
+        if token.base == word or same_root:
+            return True
+    return len(word) > 1 and word in _initials(evidence)
+
+
+def _root(word: str) -> str:
+    """Return *canad* for *Canadian* and *Canada*."""
+    for ending in _OF_PLACES:
+        if word.endswith(ending):
+            return word.removesuffix(ending)
+    return word
+
+
+def _initials(evidence: TokenText) -> set[str]:
+    """Return the first letters of each run of words that are written as names."""
+    initials: set[str] = set()
+    run = ""
+    for token in evidence:
+        run = run + token.text[0] if token.name or token.first else ""
+        initials |= {run[at:] for at in range(len(run))}
+    return initials
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """
+    A number, a date or a name in the evidence.
+
+    Args:
+        at: The token at which it begins.
+        to: The token before which it ends.
+        wanted: The claim names it.
+        leads: At the head of a sentence it is what the sentence is about.
+    """
+
+    at: int
+    to: int
+    wanted: bool
+    leads: bool = False
+
+
+def _is_misplaced(
+    claim: Iterable[str], evidence: TokenText, items: Sequence[_Item], share: float
+) -> bool:
+    """
+    Say whether a claim's words belong to another item than the one it names.
+
+    Args:
+        claim: Base forms of the claim's words, without the items themselves.
+        evidence: Where the items are.
+        items: Of one kind.
+        share: The least share of the claim's words that decides.
+    """
+    wanted = [index for index, item in enumerate(items) if item.wanted]
+    if not wanted or len(wanted) == len(items):
+        return False
+    nearest, shared = _contexts(evidence, items)
+    known = {token.base for token in evidence if token.content}
+    words = [word for word in dict.fromkeys(claim) if is_among(word, known)]
+    kept = set().union(*(nearest[index] | shared[index] for index in wanted))
+    for index, item in enumerate(items):
+        rivals = [at for at in wanted if _comparable(evidence, words, items[at], item)]
+        if item.wanted or not rivals:
+            continue
+        theirs = nearest[index] | shared[index]
+        pull = sum(
+            is_among(word, nearest[index]) and not is_among(word, kept)
+            for word in words
+        )
+        hold = max(
+            sum(
+                is_among(word, nearest[at] - shared[at]) and not is_among(word, theirs)
+                for word in words
+            )
+            for at in rivals
+        )
+        if pull > hold and pull - hold >= share * len(words):
+            return True
+    return False
+
+
+def _comparable(
+    evidence: TokenText, words: Sequence[str], wanted: _Item, rival: _Item
+) -> bool:
+    """Say whether two items are in one sentence, or both in statements."""
+    part = evidence[wanted.at].hard
+    if part == evidence[rival.at].hard:
+        return True
+    start = next(at for at, token in enumerate(evidence) if token.hard == part)
+    return (wanted.leads and wanted.at - start <= _LEADING) or any(
+        token.hard == part
+        and token.content
+        and (not wanted.leads or is_among(token.base, words))
+        for at, token in enumerate(evidence)
+        if not wanted.at <= at < wanted.to
+    )
+
+
+def _contexts(
+    evidence: TokenText, items: Sequence[_Item]
+) -> tuple[list[set[str]], list[set[str]]]:
+    """Return the words that are nearest to each item, and those that it shares."""
+    nearest: list[set[str]] = [set() for _ in items]
+    shared: list[set[str]] = [set() for _ in items]
+    prefix: set[str] = set()
+    for part in dict.fromkeys(token.hard for token in evidence):
+        places = [at for at, token in enumerate(evidence) if token.hard == part]
+        inside = [at for at, item in enumerate(items) if evidence[item.at].hard == part]
+        start = next((at for at in places if evidence[at].text.isalnum()), places[0])
+        if evidence[start].text not in _PRONOUNS:
+            prefix = set()
+        first = min((items[at].at for at in inside), default=places[-1] + 1)
+        prefix |= {
+            evidence[at].base for at in places if at < first and evidence[at].content
+        }
+        for at in places:
+            in_item = any(item.at <= at < item.to for item in items)
+            if inside and evidence[at].content and not in_item:
+                near = [
+                    (_distance(evidence, items[index], at), index) for index in inside
+                ]
+                nearest[min(near)[1]].add(evidence[at].base)
+        for index in inside:
+            shared[index] |= prefix
+    return nearest, shared
+
+
+def _distance(evidence: TokenText, item: _Item, at: int) -> int:
+    """Return how many words a word is from an item; each clause between counts more."""
+    words = item.at - at if at < item.at else at - item.to + 1
+    return words + _CLAUSE * abs(evidence[at].clause - evidence[item.at].clause)

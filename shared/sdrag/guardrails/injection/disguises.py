@@ -1,0 +1,84 @@
+"""
+Every reading of a text that a model may take: as it is, and with its disguises undone.
+
+A model reads through zero-width characters, look-alike letters from other scripts, tag
+characters that no screen shows, comments, base64 and entities. `sdrag.text.decoding`
+undoes them, each encoding within the last. Here each reading is folded, and knows which
+characters of the original it came from, so that what is found can be cut out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sdrag.text.decoding import LOOKALIKES, decode
+from sdrag.text.folding import Folded, fold
+from sdrag.text.mapped import MappedText
+from sdrag.vocabulary import Confidential, Span
+
+_LOOKALIKES = str.maketrans(LOOKALIKES)
+_MARKUP = re.compile(r"<!--|-->|[<>]")
+_WORD = re.compile(r"\w{3,}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class View(Confidential):
+    """
+    A reading of a text.
+
+    Args:
+        text: What a model may make of it, folded.
+        source: What was folded: the text itself, or what it decodes to.
+        folded: The way back from `text`.
+    """
+
+    text: str
+    source: MappedText
+    folded: Folded
+
+    @property
+    def is_decoded(self) -> bool:
+        """Whether something in it was encoded."""
+        return self.source.before is not None
+
+
+def views(text: str, depth: int = 3) -> Iterator[View]:
+    """
+    Yield the readings of a text, the plain one first.
+
+    Args:
+        text: As the store holds it.
+        depth: How many encodings inside each other are undone.
+    """
+    yield _view(MappedText.of(text))
+    # Decoding drops tags and comments; without their signs, what is in them stays.
+    unmarked = _MARKUP.sub(lambda match: " " * len(match.group()), text)
+    for variant in dict.fromkeys((text, unmarked)):
+        decoded = decode(variant, depth)
+        if decoded.before is not None:
+            yield _view(decoded)
+
+
+def plain(text: str) -> str:
+    """Return a text folded, with look-alike letters made plain."""
+    return fold(text).text.translate(_LOOKALIKES).strip()
+
+
+def is_hidden(words: str, span: Span, text: str) -> bool:
+    """
+    Say whether nobody reads some words at sight: no word of them is in the original.
+
+    Args:
+        words: What was decoded, folded.
+        span: Where it is in the original.
+        text: The original.
+    """
+    shown = plain(span.of(text))
+    return not any(word in shown for word in _WORD.findall(words))
+
+
+def _view(source: MappedText) -> View:
+    folded = fold(source)
+    return View(folded.text.translate(_LOOKALIKES), source, folded)

@@ -1,0 +1,207 @@
+"""
+Does a claim affirm what the evidence denies, or say the opposite of it?
+
+Each clause of the claim is compared with the clause of the evidence that has most of
+its words. A denial on one side alone is a conflict, and so is an antonym. A denial and
+an antonym together agree: what is not open is closed.
+
+`antonyms.txt` holds the project's groups of words, with the irregular forms of their
+verbs, and `opposites.txt` WordNet's pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from sdrag.guardrails.words import (
+    Token,
+    TokenText,
+    base_form,
+    is_among,
+    word_set,
+)
+from sdrag.vocabulary import Confidential
+
+_DENIALS = word_set(
+    "no not never none neither nor without nothing nobody nowhere cannot unable"
+    " incapable except hardly barely"
+)
+_DENYING_VERBS = word_set(
+    "fail refus declin forget forgot avoid omit neglect ceas stop prevent"
+)
+"""Base forms that deny the verb after `to`."""
+_LACKING = word_set("lack miss absent absenc")
+_COMPARED = word_set(
+    "more less fewer later earlier longer exceed exceeds only least most"
+)
+"""After a denial these make a bound or an emphasis."""
+_PRONOUNS = word_set("it he she they this these that which")
+_SPLITTING = word_set("but while although though whereas except")
+_COVERED = 0.4
+"""The least share of a clause's words that makes another its counterpart."""
+_FRAGMENT = 2
+_INHERITED = 0.75
+_PREFIXES = ("un", "im", "il", "ir", "dis", "non", "non-")
+_LEAST = 3
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Clause(Confidential):
+    """A clause: its words, those of what it continues, and if its denials are odd."""
+
+    words: frozenset[str]
+    inherited: frozenset[str]
+    denied: bool
+
+
+def polarity_differs(claim: TokenText, evidence: TokenText) -> bool:
+    """Say whether a clause of the claim turns what its evidence says around."""
+    known = _clauses(evidence)
+    return any(
+        (aligned := _aligned(clause, known))
+        and not any(_agrees(clause, other) for other in aligned)
+        for clause in _clauses(claim)
+        if clause.words - _DENIALS
+    )
+
+
+def is_denied(tokens: Sequence[Token]) -> bool:
+    """Say whether a piece of text has an odd number of denials."""
+    return sum(_denies(tokens, at) for at in range(len(tokens))) % 2 == 1
+
+
+def are_opposite(left: str, right: str) -> bool:
+    """Say whether two base forms are antonyms."""
+    if right in _antonyms().get(left, ()):
+        return True
+    short, long = sorted((left, right), key=len)
+    return len(short) >= _LEAST and any(long == prefix + short for prefix in _PREFIXES)
+
+
+def are_alike(left: str, right: str) -> bool:
+    """Say whether two base forms are on one side of a line of antonyms."""
+    return left == right or any(
+        {left, right} <= side for pair in _groups() for side in pair
+    )
+
+
+def _denies(piece: Sequence[Token], at: int) -> bool:
+    token = piece[at]
+    following = piece[at + 1] if at + 1 < len(piece) else None
+    if token.base in _DENYING_VERBS:
+        return following is not None and following.text == "to"
+    if token.base in _LACKING:
+        return True
+    if token.text not in _DENIALS and not token.text.endswith("n't"):
+        return False
+    return following is None or following.text not in _COMPARED
+
+
+def _aligned(clause: _Clause, known: Iterable[_Clause]) -> list[_Clause]:
+    """Return the clauses of the evidence that have most of a clause's words."""
+    words = clause.words - _DENIALS
+    scores = [(_score(words, other), other) for other in known]
+    best = max((score for score, _ in scores), default=0.0)
+    if best < _COVERED * len(words):
+        return []
+    return [other for score, other in scores if score == best]
+
+
+def _score(words: Iterable[str], other: _Clause) -> float:
+    return sum(
+        1.0
+        if is_among(word, other.words)
+        else _INHERITED * is_among(word, other.inherited)
+        for word in words
+    )
+
+
+def _agrees(clause: _Clause, other: _Clause) -> bool:
+    """Say whether denials and antonyms cancel each other out."""
+    mine = {word for word in clause.words if not is_among(word, other.words)}
+    theirs = [word for word in other.words if not is_among(word, clause.words)]
+    turned = sum(
+        any(are_opposite(word, antonym) for antonym in theirs)
+        for word in mine - other.inherited
+    )
+    return (clause.denied != other.denied) == (turned % 2 == 1)
+
+
+def _clauses(tokens: TokenText) -> list[_Clause]:
+    """Cut a text into clauses; each inherits from those before it in its sentence."""
+    clauses: list[_Clause] = []
+    inherited: frozenset[str] = frozenset()
+    hard = -1
+    for piece in _pieces(tokens):
+        first = next((token.text for token in piece if token.text.isalnum()), "")
+        if piece[0].hard != hard and first not in _PRONOUNS:
+            inherited = frozenset()
+        hard = piece[0].hard
+        words = frozenset(token.base for token in piece if token.content)
+        clauses.append(_Clause(words, inherited, is_denied(piece)))
+        inherited |= words
+    return clauses
+
+
+def _pieces(tokens: TokenText) -> list[list[Token]]:
+    """Cut a text at clauses; a fragment goes with the piece before it."""
+    cut: list[list[Token]] = []
+    for token in tokens:
+        if not cut or (
+            cut[-1][-1].clause != token.clause and not _continues(cut[-1], token)
+        ):
+            cut.append([])
+        cut[-1].append(token)
+    joined: list[list[Token]] = []
+    for piece in cut:
+        is_fragment = _is_brief(piece) and not is_denied(piece)
+        follows = bool(joined) and joined[-1][-1].hard == piece[0].hard
+        splits = follows and piece[0].text in _SPLITTING and is_denied(joined[-1])
+        if is_fragment and follows and not splits:
+            joined[-1].extend(piece)
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _continues(piece: Sequence[Token], token: Token) -> bool:
+    """Say whether a new clause goes on with a brief piece before it."""
+    return (
+        piece[-1].hard == token.hard
+        and token.text in {",", "(", ")", "-"}
+        and _is_brief(piece)
+    )
+
+
+def _is_brief(piece: Sequence[Token]) -> bool:
+    return sum(token.content for token in piece) <= _FRAGMENT
+
+
+@lru_cache(maxsize=1)
+def _groups() -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Read the project's groups: base forms on either side of a bar."""
+    lines = (line.partition("|") for line in _lines("antonyms"))
+    return tuple((_bases(left), _bases(right)) for left, _, right in lines)
+
+
+@lru_cache(maxsize=1)
+def _antonyms() -> dict[str, frozenset[str]]:
+    pairs = (line.partition(" ") for line in _lines("opposites"))
+    antonyms: dict[str, frozenset[str]] = {}
+    for left, right in [*_groups(), *((_bases(a), _bases(b)) for a, _, b in pairs)]:
+        for side, other in ((left, right), (right, left)):
+            for word in side:
+                antonyms[word] = antonyms.get(word, frozenset()) | (other - side)
+    return antonyms
+
+
+def _bases(words: str) -> frozenset[str]:
+    return frozenset(map(base_form, words.split()))
+
+
+def _lines(table: str) -> list[str]:
+    text = files(__package__).joinpath(f"{table}.txt").read_text("utf-8")
+    return [line for line in text.splitlines() if not line.startswith("#")]

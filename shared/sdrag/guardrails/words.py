@@ -1,0 +1,197 @@
+"""
+Words to compare texts by: folded, without endings, and in clauses.
+
+Function words carry no claim. Both sides of a comparison go through the same stemmer,
+so a few endings are enough. Clauses are cut at punctuation and at conjunctions. That is
+coarse, and enough to tell what stands near what.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from sdrag.text.folding import fold_text
+from sdrag.vocabulary import Confidential
+
+
+def word_set(listed: str) -> frozenset[str]:
+    """Return the words of a list that is written as one string, to be read as one."""
+    return frozenset(listed.split())
+
+
+_WORD = re.compile(r"\w+(?:[.,]\d+)*")
+_TOKEN = re.compile(
+    r"\d{4}-\d{1,2}-\d{1,2}|\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*"
+    r"|[%\u00b0\u20ac$\u00a3;:,()\u2013\u2014]"
+)
+_FUNCTION = word_set(
+    "a an the of in on at by to for from with and or but as is are was were be been"
+    " being it its this that these those he she his her they their them which who whom"
+    " whose what when where while also into than then there has have had do does did"
+    " after before during over under about between through would could can may might"
+    " will more most other some such all both each i we you your our him us one two"
+    " not no s t"
+)
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen"
+    " fourteen fifteen sixteen seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+NUMBER_WORDS = {word: value for value, word in enumerate(_ONES.split())} | {
+    word: 10 * value for value, word in enumerate(_TENS.split(), start=2)
+}
+_BOUNDARIES = frozenset(";:,()-")
+_HARD = frozenset(";:")
+_CONJUNCTIONS = word_set(
+    "and but or nor while although though whereas because if unless who whom which"
+    " whose that when where"
+)
+_SIDING = word_set("vot argu speak rul decid campaign")
+_PREFIX = 5
+"""Letters by which relatives of a word are known."""
+_LEAST = 3
+"""Letters that stay when an ending goes."""
+
+
+def is_function_word(word: str) -> bool:
+    """Say whether a folded word carries no claim of its own."""
+    return word in _FUNCTION
+
+
+def content_words(text: str) -> list[str]:
+    """Return the base forms of a text's content words, in order."""
+    return [
+        base_form(word)
+        for word in _WORD.findall(fold_text(text))
+        if word not in _FUNCTION
+    ]
+
+
+def base_form(word: str) -> str:
+    """Return what is left of a folded word without its endings."""
+    if not word.isalpha():
+        return word
+    for ending, instead in (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("xes", "x")):
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST - 1:
+            word = word[: -len(ending)] + instead
+            break
+    else:
+        word = _without_ending(word)
+    return word.removesuffix("e") if len(word) > _LEAST else word
+
+
+def _without_ending(word: str) -> str:
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1] if len(word) > _LEAST else word
+    if word.endswith("eed"):
+        return word
+    for ending in ("ing", "ed"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= _LEAST and re.search("[aeiouy]", stem):
+            doubled = stem[-1] == stem[-2] and stem[-1] not in "lsz"
+            return stem[:-1] if doubled else stem
+        if ending == "ed" and stem != word and re.search("[aeiouy]", stem):
+            return word[:-1]
+    return word
+
+
+def is_among(word: str, words: Collection[str]) -> bool:
+    """Say whether a base form, or a near relative, is among others."""
+    if word in words:
+        return True
+    if len(word) < _PREFIX or not word.isalpha():
+        return False
+    beginning = word[:_PREFIX]
+    return any(other.startswith(beginning) and other.isalpha() for other in words)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Token(Confidential):
+    """
+    A word, a number or a mark.
+
+    Args:
+        text: Folded.
+        base: Its base form.
+        clause: The number of its clause in the text.
+        hard: How many sentences and semicolons precede it.
+        content: It carries meaning: no mark, no function word.
+        name: It is written with a capital, and not because a sentence begins.
+        first: It begins a sentence.
+    """
+
+    text: str
+    base: str
+    clause: int
+    hard: int
+    content: bool
+    name: bool
+    first: bool
+
+
+TokenText = tuple[Token, ...]
+"""The words of a text, in order."""
+
+
+def read_tokens(texts: Sequence[str]) -> TokenText:
+    """
+    Read the sentences of a text, or of several that are read together.
+
+    Nothing is kept of what was read: the words may be confidential.
+    """
+    tokens: list[Token] = []
+    clause = hard = 0
+    for text in texts:
+        clause += 1
+        hard += 1
+        for index, match in enumerate(_TOKEN.finditer(text)):
+            written = match.group()
+            folded = _without_possessive(fold_text(written))
+            clause += folded in _BOUNDARIES or folded in _CONJUNCTIONS
+            hard += folded in _HARD
+            tokens.append(
+                Token(
+                    text=folded,
+                    base=base_form(folded),
+                    clause=clause,
+                    hard=hard,
+                    content=_is_content(folded) or _takes_sides(tokens, folded),
+                    name=written[0].isupper() and index > 0,
+                    first=index == 0,
+                )
+            )
+    return tuple(tokens)
+
+
+def join_tokens(texts: Sequence[TokenText]) -> TokenText:
+    """Join texts that were read one by one; clauses and sentences stay apart."""
+    joined: list[Token] = []
+    clause = hard = 0
+    for tokens in texts:
+        joined += [
+            replace(token, clause=clause + token.clause, hard=hard + token.hard)
+            for token in tokens
+        ]
+        if tokens:
+            clause, hard = joined[-1].clause, joined[-1].hard
+    return tuple(joined)
+
+
+def _without_possessive(word: str) -> str:
+    for ending in ("'s", "'"):
+        if word.endswith(ending):
+            return word[: -len(ending)]
+    return word
+
+
+def _is_content(word: str) -> bool:
+    if not word or not word[0].isalnum():
+        return False
+    return word in NUMBER_WORDS or not is_function_word(word)
+
+
+def _takes_sides(before: Sequence[Token], word: str) -> bool:
+    """Say whether *for* is the opposite of *against*, as in *vote for*."""
+    return word == "for" and bool(before) and before[-1].base in _SIDING
