@@ -95,7 +95,7 @@ def spans_of(text, found, register):
 def cut_of(text, found, register, applied=("n", "d")):
     spans = spans_of(text, found, register)
     groups = [(frozenset({name}), own) for name, own in spans.items()]
-    return cut(text, groups, applied, HOLES)
+    return cut(text, groups, applied, HOLES).apply(text)
 
 
 @given(cases(), APPLIED)

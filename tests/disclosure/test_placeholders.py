@@ -112,7 +112,7 @@ def test_adjacent_marks_become_one(text, taken, expected):
         for words in listed
     ]
     for order in (groups, groups[::-1]):
-        left = cut(text, order, list(taken), MARKED)
+        left = cut(text, order, list(taken), MARKED).apply(text)
 
         assert left.text == expected
 

@@ -20,7 +20,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
 from typing import Self
 
 from sdrag.disclosure.constraint_parser import parse
@@ -29,8 +28,6 @@ from sdrag.policy.sections import WITHHELD
 from sdrag.text.dates import MONTHS
 from sdrag.text.spans import merge, splice
 from sdrag.vocabulary import Confidential, Constraint, Span
-
-__all__ = ["CutGroup", "Marks", "RedactedText", "any_of", "cut"]
 
 CutGroup = tuple[frozenset[str], tuple[Span, ...]]
 """The ids of constraints, and the spans that all of them take; none: the text whole."""
@@ -52,14 +49,33 @@ class RedactedText(Confidential):
     spans: int = 0
 
 
-def cut(
-    text: str,
-    taken: Sequence[CutGroup],
-    applied: Sequence[str],
-    marks: Marks,
-) -> RedactedText:
+@dataclass(frozen=True, slots=True)
+class Replacements:
     """
-    Cut out of a text what constraints withhold.
+    What stands where in a redacted text; it holds none of the text.
+
+    Args:
+        marks: The mark of each region, sorted and apart; `None` to withhold the text.
+        constraint_ids: Those that take something out.
+    """
+
+    marks: tuple[tuple[Span, str], ...] | None = ()
+    constraint_ids: tuple[str, ...] = ()
+
+    def apply(self, text: str) -> RedactedText:
+        """Replace them in the text that they were found for."""
+        if self.marks is None:
+            return RedactedText(None, self.constraint_ids, 1)
+        marks = dict(self.marks)
+        redacted = splice(text, marks, marks.__getitem__)
+        return RedactedText(redacted, self.constraint_ids, len(marks))
+
+
+def cut(
+    text: str, taken: Sequence[CutGroup], applied: Sequence[str], marks: Marks
+) -> Replacements:
+    """
+    Return what constraints replace in a text.
 
     Args:
         text: Unredacted.
@@ -68,61 +84,55 @@ def cut(
         marks: What stands in place of it, or of what was cut before.
     """
     enforced = frozenset(applied)
-    held = [(by & enforced, own) for by, own in taken if not by.isdisjoint(enforced)]
-    if not held:
-        return RedactedText(text)
-    standing = _standing(text, marks.known)
-    if standing:
-        held = list(_outside_placeholders(held, standing))
-    if not held:
-        return RedactedText(text)
-    taking = frozenset().union(*(by for by, _ in held))
+    groups = [(by & enforced, spans) for by, spans in taken if by & enforced]
+    placeholders = _find_placeholders(text, marks.known) if groups else []
+    if placeholders:
+        groups = list(_outside(groups, placeholders))
+    taking = frozenset[str]().union(*(by for by, _ in groups))
     names = tuple(name for name in applied if name in taking)
-    if not all(own for _, own in held):
-        return RedactedText(None, names, 1)
-    regions = _regions(text, merge({span for _, own in held for span in own}), standing)
+    if not all(spans for _, spans in groups):
+        return Replacements(None, names)
+    every = merge({span for _, spans in groups for span in spans})
+    regions = _regions(text, every, placeholders)
     parts: dict[Span, list[tuple[Span, frozenset[str]]]] = {r: [] for r in regions}
     starts = [region.start for region in regions]
-    for by, own in held:
-        for span in own:
+    for by, spans in groups:
+        for span in spans:
             region = regions[bisect_right(starts, span.start) - 1]
             parts[region].append((span, by))
-
-    def mark(region: Span) -> str:
-        return marks.mark(text, region, parts[region])
-
-    return RedactedText(splice(text, regions, mark), names, len(regions))
+    return Replacements(
+        tuple((r, marks.mark(text, r, part)) for r, part in parts.items()), names
+    )
 
 
-def _standing(text: str, marks: Sequence[str]) -> list[Span]:
-    """Return where placeholders are in a text."""
+def _find_placeholders(text: str, marks: Sequence[str]) -> list[Span]:
     pattern = any_of(tuple(dict.fromkeys(marks)))
     return [Span(*match.span()) for match in pattern.finditer(text)]
 
 
-def _outside_placeholders(
-    held: Iterable[CutGroup], standing: Sequence[Span]
+def _outside(
+    groups: Iterable[CutGroup], placeholders: Sequence[Span]
 ) -> Iterator[CutGroup]:
     """Leave out what lies within a placeholder: it is replaced already."""
-    for by, own in held:
-        left = tuple(span for span in own if not _lies_within(span, standing))
-        if left or not own:
+    starts = [placeholder.start for placeholder in placeholders]
+
+    def lies_within(span: Span) -> bool:
+        index = bisect_right(starts, span.start) - 1
+        return index >= 0 and placeholders[index].contains(span)
+
+    for by, spans in groups:
+        left = tuple(span for span in spans if not lies_within(span))
+        if left or not spans:
             yield by, left
 
 
-def _lies_within(span: Span, standing: Sequence[Span]) -> bool:
-    """Say whether one of the placeholders, which are sorted and apart, holds a span."""
-    index = bisect_right(standing, span.start, key=attrgetter("start")) - 1
-    return index >= 0 and standing[index].contains(span)
-
-
 def _regions(
-    text: str, taken: tuple[Span, ...], standing: Sequence[Span]
+    text: str, taken: tuple[Span, ...], placeholders: Sequence[Span]
 ) -> tuple[Span, ...]:
     """Join spans with light punctuation between them, and placeholders they touch."""
     ends = [span.end for span in taken]
     touched = []
-    for placeholder in standing:
+    for placeholder in placeholders:
         following = bisect_right(ends, placeholder.start)
         if following < len(taken) and taken[following].start < placeholder.end:
             touched.append(placeholder)
@@ -175,8 +185,13 @@ _TABLE = {
 _OTHER_NAMES = ("place", "organisation")
 _NAMED = ("person", *_OTHER_NAMES)
 _ANY_NAME = "name"
+_NO_NOUNS: tuple[tuple[str, ...], bool] = ((), False)
 _LIGHT = re.compile(r"[^\S\n]*[,/&+'\"()\u2013-]*[^\S\n]*")
 """What may stand between two marks that become one: no end of a sentence or cell."""
+
+
+_Nouns = tuple[tuple[str, ...], bool]
+"""The nouns of the types that a constraint names, and whether it names types alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,38 +202,24 @@ class Marks:
     Args:
         known: Every mark that may be in a text already.
         plain: In place of everything; empty to say the type.
-        nouns: The nouns of each constraint, by its id: those of the types it names.
-        by_type: The ids of the constraints that ask for types alone.
+        nouns: What each constraint takes, by its id.
     """
 
     known: tuple[str, ...]
     plain: str
-    nouns: Mapping[str, tuple[str, ...]]
-    by_type: frozenset[str]
+    nouns: Mapping[str, _Nouns]
 
     @classmethod
     def of(cls, constraints: Sequence[Constraint], section: DisclosureSection) -> Self:
         """Read what the constraints name."""
         if section.placeholders == "plain":
-            return cls(section.marks, section.placeholder, {}, frozenset())
+            return cls(section.marks, section.placeholder, {})
         parsed = {rule.id: parse(rule) for rule in constraints}
-        return cls(
-            section.marks,
-            "",
-            {
-                name: tuple(
-                    noun
-                    for noun, (_, types) in _TABLE.items()
-                    if (noun == _ANY_NAME and asked.names)
-                    or (
-                        not asked.types.isdisjoint(types)
-                        and not (asked.people and noun in _OTHER_NAMES)
-                    )
-                )
-                for name, asked in parsed.items()
-            },
-            frozenset(name for name, asked in parsed.items() if not asked.meaning),
-        )
+        nouns = {
+            name: (_nouns(p.types, bool(p.names), p.people), not p.meaning)
+            for name, p in parsed.items()
+        }
+        return cls(section.marks, "", nouns)
 
     def mark(
         self, text: str, region: Span, taken: Iterable[tuple[Span, Iterable[str]]]
@@ -236,21 +237,37 @@ class Marks:
         covered: dict[str, list[Span]] = {}
         for span, names in taken:
             surface = span.of(text)
-            for noun in {self._noun(surface, name) for name in names}:
+            kinds = {self.nouns.get(name, _NO_NOUNS) for name in names}
+            for noun in {_noun(surface, kind) for kind in kinds}:
                 covered.setdefault(noun, []).append(span)
         nouns = [noun for noun in _TABLE if noun in covered]
         covering = (noun for noun in nouns if _covers(covered[noun], region, text))
         return next((f"[{noun}]" for noun in covering), WITHHELD)
 
-    def _noun(self, surface: str, name: str) -> str:
-        """Return the noun for what a constraint takes; empty for its meaning."""
-        nouns = self.nouns.get(name, ())
-        if len(nouns) == 1 and name in self.by_type:
-            return nouns[0]
-        fitting = [noun for noun in nouns if _TABLE[noun][0].search(surface)]
-        if len(fitting) > 1 and fitting[0] in _NAMED:
-            return _ANY_NAME
-        return fitting[0] if fitting else ""
+
+@lru_cache(maxsize=1024)
+def _nouns(
+    types: frozenset[str],
+    has_names: bool,  # noqa: FBT001 -- cached by position
+    people: bool,  # noqa: FBT001 -- as above
+) -> tuple[str, ...]:
+    return tuple(
+        noun
+        for noun, (_, named) in _TABLE.items()
+        if (noun == _ANY_NAME and has_names)
+        or (not types.isdisjoint(named) and not (people and noun in _OTHER_NAMES))
+    )
+
+
+def _noun(surface: str, kind: _Nouns) -> str:
+    """Return the noun for what a constraint takes; empty for its meaning."""
+    nouns, by_type = kind
+    if len(nouns) == 1 and by_type:
+        return nouns[0]
+    fitting = [noun for noun in nouns if _TABLE[noun][0].search(surface)]
+    if len(fitting) > 1 and fitting[0] in _NAMED:
+        return _ANY_NAME
+    return fitting[0] if fitting else ""
 
 
 @lru_cache(maxsize=64)

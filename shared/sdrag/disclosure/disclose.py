@@ -107,7 +107,7 @@ def enforced(
     applied = yield from choosing.applied()
     facts = yield from locate_texts(texts, setup, choosing.to_ask, whole=whole)
     if not setup.understands:
-        unreadable = find_unreadable(texts, setup.policy)
+        unreadable = find_unreadable(facts.lookup)
         facts = replace(facts, doubts={**facts.doubts, **unreadable})
     names = {rule.id for rule in applied}
     enforcement = Enforcement(

@@ -180,7 +180,7 @@ def _without_model(lookup: Lookup, unsure: Doubts) -> tuple[Doubts, Doubts]:
     if not unsure:
         return {}, {}
     setup = lookup.setup
-    unreadable = find_unreadable(lookup.texts, setup.policy)
+    unreadable = find_unreadable(lookup)
     doubts = {
         pair: code
         for pair, code in unsure.items()

@@ -20,7 +20,6 @@ from sdrag.detectors.language import find_language
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.setup import DisclosureSetup
 from sdrag.disclosure.texts import Texts
-from sdrag.policy import Policy
 from sdrag.state.findings import LOCAL, MODEL, Located
 from sdrag.vocabulary import Confidential, Finding, Span
 
@@ -54,6 +53,7 @@ class Lookup(Confidential):
 
     Attributes:
         rules: The keys of the constraints, by their ids.
+        names: The ids of the constraints, by their keys.
         documents: The key of each text's document.
         keys: The key of each text.
         local: The key of the local engine.
@@ -67,6 +67,7 @@ class Lookup(Confidential):
         "known",
         "local",
         "model",
+        "names",
         "rules",
         "setup",
         "texts",
@@ -76,6 +77,9 @@ class Lookup(Confidential):
         keys, many = setup.state.keys, len(texts.passages)
         self.texts, self.setup = texts, setup
         self.rules = {rule.id: keys.rule(rule) for rule in texts.constraints}
+        self.names: dict[bytes, list[str]] = {}
+        for name, rule in self.rules.items():
+            self.names.setdefault(rule, []).append(name)
         self.documents = [setup.document_of(text) for text in texts.all]
         self.keys = [
             keys.text(document, "text" if index < many else "value", text.text)
@@ -153,23 +157,18 @@ class Lookup(Confidential):
         return {index: names for index, names in of_all.items() if names}
 
 
-def find_unreadable(texts: Texts, policy: Policy) -> Doubts:
-    """
-    Return which constraints the local engine can't enforce on which texts, and why.
-
-    Args:
-        texts: Of a request.
-        policy: For its `languages` and `on_other_language`.
-    """
+def find_unreadable(lookup: Lookup) -> Doubts:
+    """Return which constraints the local engine can't enforce on which texts."""
+    texts, policy = lookup.texts, lookup.setup.policy
     if policy.on_other_language == "best_effort":
         return {}
-    rules = [rule.id for rule in texts.constraints if _needs_language(parse(rule))]
+    rules = {rule.id for rule in texts.constraints if _needs_language(parse(rule))}
     if not rules:
         return {}
     foreign = [
         index
-        for index, text in enumerate(texts.all)
-        if find_language(text.text) not in policy.languages
+        for index in range(len(texts.all))
+        if _language_of(lookup, index) not in policy.languages
     ]
     if foreign and policy.on_other_language == "warn":
         _logger.warning(
@@ -184,6 +183,15 @@ def find_unreadable(texts: Texts, policy: Policy) -> Doubts:
         for name in texts.applied[index]
         if name in rules
     }
+
+
+def _language_of(lookup: Lookup, index: int) -> str:
+    memo, made_of = lookup.setup.state.cuts, ("language", lookup.keys[index])
+    language: str | None = memo.get(made_of)
+    if language is None:
+        language = find_language(lookup.texts.all[index].text)
+        memo.put(made_of, language)
+    return language
 
 
 def _needs_language(parsed: ParsedConstraint) -> bool:

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sdrag.disclosure.cut import CutGroup, Marks, RedactedText, cut
+from sdrag.disclosure.cut import CutGroup, Marks, RedactedText, Replacements, cut
 from sdrag.disclosure.locate import Facts
 from sdrag.disclosure.texts import Texts, rewritten
 from sdrag.privacy.identities import alias
@@ -215,17 +215,22 @@ class Enforcement(Confidential):
 
     def _closed(self, text_index: int) -> _Closed:
         """Return what rules take from a text, worked out once in a process."""
-        lookup = self.facts.lookup
-        key, register = lookup.keys[text_index], self._register(text_index)
-        # What is not kept in the state has no tag: it is of this request alone.
-        tags = tuple(sorted(row.tag for row in lookup.known.get(key, ())))
-        memo, made_of = lookup.setup.state.cuts, (key, register.stamp, tags)
-        known: _Closed | None = memo.get(made_of) if all(tags) else None
+        made_of = self._made_of(text_index)
+        memo = self.facts.lookup.setup.state.cuts
+        known: _Closed | None = memo.get(made_of) if made_of else None
         if known is None:
-            known = self._close(text_index, register)
-            if all(tags):
+            known = self._close(text_index, self._register(text_index))
+            if made_of:
                 memo.put(made_of, known)
         return known
+
+    def _made_of(self, text_index: int) -> tuple[object, ...]:
+        """Return the hashes of what is known of a text; empty to remember nothing."""
+        lookup = self.facts.lookup
+        key = lookup.keys[text_index]
+        # What is not kept in the state has no tag: it is of this request alone.
+        tags = tuple(sorted(row.tag for row in lookup.known.get(key, ())))
+        return (key, self._register(text_index).stamp, tags) if all(tags) else ()
 
     def _close(self, text_index: int, register: Register) -> _Closed:
         text = self.texts.all[text_index].text
@@ -262,15 +267,31 @@ class Enforcement(Confidential):
 
     def _named(self, rules: frozenset[bytes]) -> frozenset[str]:
         """Return the ids of constraints of the policy."""
-        known = self.facts.lookup.rules.items()
-        return frozenset(name for name, rule in known if rule in rules)
+        named = self.facts.lookup.names
+        return frozenset(name for rule in rules for name in named.get(rule, ()))
 
     def _cut(self, text_index: int, names: tuple[str, ...]) -> RedactedText:
-        known = self._cuts.get((text_index, names))
+        redacted = self._cuts.get((text_index, names))
+        if redacted is None:
+            text = self.texts.all[text_index].text
+            redacted = self._replacements(text_index, names).apply(text)
+            self._cuts[text_index, names] = redacted
+        return redacted
+
+    def _replacements(self, text_index: int, names: tuple[str, ...]) -> Replacements:
+        """Return what constraints replace in a text, worked out once in a process."""
+        lookup, marks = self.facts.lookup, self.marks
+        rules = tuple((name, lookup.rules[name]) for name in names)
+        hashes = self._made_of(text_index)
+        made_of = (*hashes, rules, marks.plain, marks.known)
+        known: Replacements | None = None
+        if hashes:
+            known = lookup.setup.state.cuts.get(made_of)
         if known is None:
             text = self.texts.all[text_index].text
-            known = cut(text, self.taken(text_index), names, self.marks)
-            self._cuts[text_index, names] = known
+            known = cut(text, self.taken(text_index), names, marks)
+            if hashes:
+                lookup.setup.state.cuts.put(made_of, known)
         return known
 
     def _doubt(self, text_index: int, names: Sequence[str]) -> str:

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import random
 from typing import Any
 
@@ -229,13 +230,8 @@ class Findings:
         if row.tag != self._tag(row._mapping):  # noqa: SLF001 -- SQLAlchemy's own
             raise _changed()
         rules = split_rules(row.rules)
-        spans: dict[bytes, list[Span]] = {}
-        for start, end, *indices in json.loads(row.spans):
-            for index in indices:
-                spans.setdefault(rules[index], []).append(Span(start, end))
-        by_rule = {rule: tuple(places) for rule, places in spans.items()}
-        whole = row.seen is None
-        return Located(row.text, row.engine, frozenset(rules), by_rule, whole, row.tag)
+        spans, whole = _Spans(rules, row.spans), row.seen is None
+        return Located(row.text, row.engine, frozenset(rules), spans, whole, row.tag)
 
     def _evict(self, connection: sa.Connection) -> None:
         """Forget the oldest of what was met at questions."""
@@ -243,6 +239,30 @@ class Findings:
         last = newest.order_by(finding.c.seen.desc()).offset(_MOST_MET).limit(1)
         if (seen := connection.scalar(last)) is not None:
             connection.execute(finding.delete().where(finding.c.seen <= seen))
+
+
+class _Spans(Mapping[bytes, tuple[Span, ...]]):
+    """Spans by rule, read when they are needed: what is known is rarely read."""
+
+    def __init__(self, rules: Sequence[bytes], written: str) -> None:
+        self._rules, self._written = rules, written
+
+    @cached_property
+    def _read(self) -> dict[bytes, tuple[Span, ...]]:
+        spans: dict[bytes, list[Span]] = {}
+        for start, end, *indices in json.loads(self._written):
+            for index in indices:
+                spans.setdefault(self._rules[index], []).append(Span(start, end))
+        return {rule: tuple(each) for rule, each in spans.items()}
+
+    def __getitem__(self, rule: bytes) -> tuple[Span, ...]:
+        return self._read[rule]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._read)
+
+    def __len__(self) -> int:
+        return len(self._read)
 
 
 def _merge(known: Forms | None, added: Forms | None) -> Forms:
