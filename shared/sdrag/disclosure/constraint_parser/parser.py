@@ -33,8 +33,8 @@ from sdrag.disclosure.constraint_parser.names import (
 from sdrag.disclosure.constraint_parser.wording import (
     has_order,
     is_blanket,
+    is_english,
     is_permission,
-    language_of,
     parts_of,
     pattern,
     plain_text,
@@ -97,7 +97,6 @@ class ParsedConstraint(Confidential):
             a cue of their topic.
         people: It asks for names.
         meaning: It must also be understood.
-        plain: It names types and next to nothing else.
         subject: The constraint without the order it gives, folded.
         names: Whom or what it names itself, where it consists of names.
         about_names: It asks for everything about them.
@@ -105,7 +104,6 @@ class ParsedConstraint(Confidential):
         statement: What it says itself that must not be said ("that Meyers is ill");
             empty where it only says what that is about.
         topics: What it speaks of, with the cues that tell it in a text.
-        language: ISO 639-1 code; `und` where it is of no language that is known here.
         status: Whether the local engine can enforce it.
         reason: Why not, in plain words that quote nothing; empty if it can.
     """
@@ -116,14 +114,12 @@ class ParsedConstraint(Confidential):
     everywhere: frozenset[str] = frozenset()
     people: bool = False
     meaning: bool = False
-    plain: bool = False
     subject: str = ""
     names: tuple[str, ...] = ()
     about_names: bool = False
     surely_names: bool = False
     statement: str = ""
     topics: tuple[Topic, ...] = ()
-    language: str = "en"
     status: Status = "understood"
     reason: str = ""
 
@@ -164,8 +160,6 @@ def _parse_text(text: str) -> ParsedConstraint:
             parsed = _without_types(parsed, excepted)
     words = number_words(plain)
     misspelt = [place for place, word in words.items() if is_misspelt(word)]
-    language = language_of(plain, [words[place] for place in misspelt])
-    parsed = replace(parsed, language=language)
     reason = _doubt(parsed, plain, words, misspelt)
     if reason:
         return replace(parsed, status="needs_model", reason=reason)
@@ -185,7 +179,6 @@ def _parse_content(text: str) -> ParsedConstraint:
         everywhere=frozenset() if statement else asked.everywhere,
         people=asked.people,
         meaning=asked.meaning,
-        plain=asked.plain and len(subject.split()) <= _FEW,
         subject=subject,
         names=named.names or (people_named(text) if asked.people else ()),
         about_names=named.about,
@@ -239,7 +232,7 @@ def _doubt(
     """Say why a constraint is not understood; nothing if it is."""
     if not re.search(r"[^\W\d_]", text):
         return _NOTHING
-    if parsed.language != "en":
+    if not is_english(text, [words[place] for place in misspelt]):
         return _FOREIGN
     if parsed.reason or parsed.kind == "only":
         return parsed.reason or _PERMITS

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -30,11 +29,6 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _ALONE = listed("no not none nothing it do one please never any")
 _CLAUSE_END = re.compile(r"[,;:.]| and ")
 _PART = re.compile(r"(?:(?!,|;| and | or | nor | as well as ).)+")
-_SCRIPTS = {
-    "CYRILLIC": "ru", "GREEK": "el", "ARABIC": "ar", "HEBREW": "he", "HIRAGANA": "ja",
-    "KATAKANA": "ja", "HANGUL": "ko", "CJK": "zh", "DEVANAGARI": "hi", "THAI": "th",
-}  # fmt: skip
-_UNKNOWN = "und"
 _HALF = 2
 
 
@@ -198,50 +192,32 @@ def refusal(text: str, *, typed: bool) -> str:
     return ""
 
 
-def language_of(text: str, unknown: Sequence[str]) -> str:
+def is_english(text: str, unknown: Sequence[str]) -> bool:
     """
-    Return the ISO 639-1 code of a constraint's language; `und` if it has none we know.
+    Say whether a constraint is in English, as far as it can be told.
 
-    Little words that English does not use tell it, and other scripts.
+    Other scripts tell, little words that English does not use, and words that are in no
+    dictionary with no little word of English among them.
 
     Args:
         text: In plain characters.
         unknown: Its words that are in no dictionary.
     """
-    written = _script(text)
-    if written:
-        return written
-    words, by_word = re.findall(r"[^\W\d_]+", fold_text(text)), _languages()
-    count = Counter(code for word in words for code in by_word.get(word, ()))
-    foreign = sum(word in by_word for word in words)
+    letters = [c for c in text if c.isalpha()]
+    others = [c for c in letters if not unicodedata.name(c, "").startswith("LATIN")]
+    words = re.findall(r"[^\W\d_]+", fold_text(text))
+    foreign = sum(word in _foreign_words() for word in words)
     english = sum(word in word_set("english") for word in words)
-    if foreign > english:
-        return count.most_common(1)[0][0]
-    if len(unknown) * _HALF > len(words) and not english:
-        return _UNKNOWN
-    return "en"
+    return (
+        len(others) * _HALF <= len(letters)
+        and foreign <= english
+        and (english > 0 or len(unknown) * _HALF <= len(words))
+    )
 
 
 @lru_cache(maxsize=1)
-def _languages() -> dict[str, tuple[str, ...]]:
-    """Return the languages of each little word that is not English."""
-    by_word: dict[str, tuple[str, ...]] = {}
-    for row in table("words")["language"]:
-        for word in set(row["words"].split()) - word_set("shared"):
-            by_word[word] = (*by_word.get(word, ()), row["code"])
-    return by_word
-
-
-def _script(text: str) -> str:
-    """Return the language of the script most letters are in; empty for Latin."""
-    letters = [c for c in text if c.isalpha() and not c.isascii()]
-    names = [unicodedata.name(letter, "") for letter in letters]
-    others = [name for name in names if not name.startswith("LATIN")]
-    if len(others) * _HALF <= sum(c.isalpha() for c in text):
-        return ""
-    codes = (
-        code
-        for script, code in _SCRIPTS.items()
-        if any(name.startswith(script) for name in others)
-    )
-    return next(codes, _UNKNOWN)
+def _foreign_words() -> frozenset[str]:
+    """Return the little words of other languages."""
+    rows = table("words")["language"]
+    words = (word for row in rows for word in row["words"].split())
+    return frozenset(words) - word_set("shared")
