@@ -259,6 +259,7 @@ KINDS: dict[str, tuple[set[str], list[str]]] = {
             "Dear Sir or Madam,\nDear colleagues and parents,",
             "Dear Madam, Dear Doctor, Dear Nurse",
             "Dear Customer\nYour Order",
+            "Thank you, Mr Chairman. Mr. Speaker said so to Mr [[Bercow]].",
         ],
     ),
     "addresses between other lines": (

@@ -81,18 +81,6 @@ def test_only_what_is_new_is_read(state):
     assert not any("came on" in prompt for prompt in prompts)
 
 
-def test_an_edited_chunk_is_read_anew(state):
-    """What was found in its older text says nothing of it."""
-    built = Engine(POLICY, state=state, llm=Model(str))
-    asked(built)
-    edited = Passage("r", "Otto Brandt was there.", document_id="e")
-
-    texts, prompts, _ = asked(built, (edited,))
-
-    assert "Brandt" not in str(texts)
-    assert prompts
-
-
 def test_what_binds_nobody_who_asks_is_looked_for_all_the_same(state):
     """What is found holds for everybody: the next one's question reads nothing."""
     built = Engine(POLICY, state=state, llm=Model(str))

@@ -11,7 +11,6 @@ from benchmarks.suites.scripted.asked import is_control, is_harmless
 from sdrag import framework
 from sdrag.effects.steps import Complete, run
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.state import open_state
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -95,10 +94,6 @@ class Model:
         return answers(prompt, self.frees)
 
 
-def _frees(words, frees):
-    return words in frees or is_harmless(words)
-
-
 def answers(prompt, frees):
     return json.dumps(
         {
@@ -139,13 +134,6 @@ def test_an_explicit_no_frees_a_form_everywhere_in_its_document(bound):
 
     assert "Robert Hale treated" in texts["d0"]
     assert texts["d1"] == "Hale signed the letter, and [person] read it."
-
-
-def test_without_a_no_all_stays_hidden():
-    """As without a model: whatever the local engine finds goes."""
-    texts, _ = released(chunks(DOCTOR, LATER), engine(WITNESSES), Model())
-
-    assert not re.search("Hale|Karlsson", str(texts))
 
 
 def say_no_if(condition):
@@ -416,34 +404,3 @@ def test_two_round_trips_and_one_for_what_is_asked_again(kind):
         ["disclosure.confirm"],
         ["disclosure.extract"],
     ]
-
-
-def test_a_located_corpus_pays_once(tmp_path):
-    """A question asks no model, and another wrapper keeps what was freed."""
-    path = tmp_path / "state"
-    frees = DOCTORS
-    released(chunks(DOCTOR), engine(WITNESSES, state=path), Model(frees=frees))
-
-    texts, runner = released(
-        chunks(DOCTOR), engine(WITNESSES, state=open_state(path)), Model(), bound=False
-    )
-
-    assert "Hale" in texts["d0"]
-    assert not [effect for effect in runner.effects if isinstance(effect, Complete)]
-
-
-def test_no_question_is_in_any_prompt():
-    """The asker's words reach no prompt of redaction."""
-    model, runner = Model(), None
-    runner = Scripted(complete=model)
-    built = engine(WITNESSES)
-    run(disclose(chunks(DOCTOR), Request("Zanzibar?"), built), runner)
-
-    assert model.asked
-    assert not any(
-        "Zanzibar" in message.content.text
-        for effect in runner.effects
-        if isinstance(effect, Complete)
-        for prompt in effect.items
-        for message in prompt.messages
-    )

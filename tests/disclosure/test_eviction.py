@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.disclosure import bind
-from sdrag.disclosure.binding import FEW, choose
+from sdrag.disclosure.binding import choose
 from sdrag.effects.steps import Complete, Embed, Score, Search, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as bind_all
@@ -86,17 +86,6 @@ def test_every_candidate_is_applied_or_reported(passages, query, top_k):
     assert len(found.applied) <= top_k
 
 
-def test_a_small_policy_has_nothing_to_choose():
-    """Up to forty constraints, every one is a candidate."""
-    few = RULES[:FEW]
-    state = open_state()
-    run(bind(CHUNKS, few, state, NARROW), Scripted())
-
-    found = run(choose(CHUNKS[:1], "?", few, state, NARROW), Scripted())
-
-    assert found.applied == few
-
-
 def test_what_is_not_applied_stands_in_the_audit():
     """The audit names every candidate that a top K left out."""
     rules = [
@@ -111,8 +100,3 @@ def test_what_is_not_applied_stands_in_the_audit():
     (left_out,) = [one for one in done.decisions if one.subject == "constraints"]
     assert left_out.reason == "top-k"
     assert len(left_out.constraint_ids) == 7
-
-
-def test_all_candidates_are_applied_by_default():
-    """Unless the policy asks for a saving, nothing is left out."""
-    assert DisclosureSection().top_k is None

@@ -16,7 +16,7 @@ from sdrag.disclosure.hierarchy import (
     in_layers,
 )
 from sdrag.effects.steps import Complete, Embed, run
-from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError, UsageError
+from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy
 from sdrag.state import open_state
@@ -88,24 +88,6 @@ def test_documents_and_audiences_stay_apart():
     assert [s.metadata.get("roles") for s in summaries] == [None, "x", "y"]
 
 
-def test_chunks_of_no_known_document_are_one_tree():
-    """Nothing tells them apart, so they are summarized together."""
-    chunks = [Passage(f"p{n}", f"Fact {n}.") for n in range(3)]
-    (summary,), _ = grown(chunks)
-
-    assert summary.metadata[SOURCES_KEY] == "p0\np1\np2"
-    assert summary.document_id is None
-
-
-def test_summaries_of_an_earlier_run_are_left_alone():
-    """They are not summarized among the leaves."""
-    chunks = leaves(3)
-    (summary,), _ = grown(chunks, HierarchySettings(depth=2))
-    (again,), _ = grown((*chunks, summary), HierarchySettings(depth=2))
-
-    assert again.id == summary.id
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -165,18 +147,6 @@ def test_documents_are_summarized_side_by_side():
     assert embedded == [18]
 
 
-def test_progress_is_told():
-    """A clustering counts, and so does each summary that it asks for."""
-    told = []
-    chunks = (*leaves(3, "a"), *leaves(3, "b"))
-    run(
-        build_hierarchy(chunks, None, lambda *done: told.append(done)),
-        Scripted(complete=lambda _: "A summary."),
-    )
-
-    assert told == [(1, 3), (2, 4), (4, 4)]
-
-
 @pytest.mark.parametrize(
     ("limit", "groups"),
     [
@@ -209,14 +179,6 @@ def test_prompts_hold_whole_chunks():
 
     assert len(asked) == 1
     assert all(text in asked[0] for text in texts)
-
-
-def test_prompts_hold_no_question():
-    """Summarizing reads the chunks alone."""
-    _, runner = grown(leaves(3))
-    prompts = [p for e in runner.effects if isinstance(e, Complete) for p in e.items]
-
-    assert {p.name for p in prompts} == {"disclosure.summarize"}
 
 
 def test_a_summary_is_unbound():
@@ -256,16 +218,6 @@ def test_what_a_policy_looks_at_stays_apart(policy):
     )
 
     assert [one.metadata["teams"] for one in found.passages] == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"depth": 0}, {"dimensions": 0}, {"characters": 0}, {"threshold": 0.0}],
-)
-def test_settings_are_checked(wrong):
-    """A tree has at least a layer, and every chunk of it a cluster."""
-    with pytest.raises(UsageError):
-        HierarchySettings(**wrong)
 
 
 # The next two need the extra `hierarchy`, which `dev` leaves out: it brings numba and

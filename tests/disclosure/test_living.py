@@ -8,7 +8,7 @@ import re
 import pytest
 
 from sdrag.disclosure import bind, bind_constraint, forget_constraint, forget_document
-from sdrag.effects.steps import Complete, Embed, Search, run
+from sdrag.effects.steps import Complete, Search, run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as ingest
@@ -58,16 +58,6 @@ def test_adding_takes_one_query(state):
     assert not any(isinstance(e, Complete) for e in effects)
 
 
-def test_added_constraint_is_bound_to_what_was_near(state):
-    """It is bound to its nearest chunks, and the others count as compared."""
-    assert state.bindings.read(PASSAGES, [NEW]) == [None, None, None]
-
-    added(state)
-
-    known = state.bindings.read(PASSAGES, [NEW])
-    assert [set(scores) for scores in known] == [{"phones"}, set(), set()]
-
-
 def test_edited_chunk_is_in_doubt(state):
     """A chunk that reads differently today is not served with a stale binding."""
     edited = Passage("p0", "Call 555-0199 now.", score=1.0)
@@ -76,13 +66,6 @@ def test_edited_chunk_is_in_doubt(state):
 
     assert state.bindings.read([edited], [NEW]) == [None]
     assert state.bindings.read(PASSAGES[:1], [NEW]) == [{}]
-
-
-def test_reworded_constraint_is_a_new_one(state):
-    """Bindings of the old words do not serve the new ones."""
-    reworded = Constraint("names", "Remove the names of all bystanders")
-
-    assert state.bindings.read(PASSAGES, [reworded]) == [None, None, None]
 
 
 def test_removed_constraint_comes_back_unbound(state):
@@ -96,28 +79,6 @@ def test_removed_constraint_comes_back_unbound(state):
 
     assert known[:3] == [None, None, None]
     assert known[3] is not None
-
-
-def test_chunks_bound_later_do_not_inherit_a_comparison(state):
-    """A chunk bound without the new constraint is in doubt about it."""
-    added(state)
-    late = Passage("p9", "Ring 555-0177.")
-    run(bind([late], [OLD], state, SECTION), Scripted())
-
-    assert state.bindings.read([late], [NEW]) == [None]
-
-
-def test_ten_thousand_chunks_take_one_query():
-    """Adding a constraint to 10,000 chunks takes one query, and reads the nearest."""
-    state = open_state()
-    chunks = [Passage(f"c{n}", f"Chunk number {n}.") for n in range(10_000)]
-    state.bindings.write(chunks, [OLD], [], top_n=50, floor=1.0)
-
-    effects = added(state, found=tuple(chunks[:50]))
-
-    assert sum(isinstance(effect, Search) for effect in effects) == 1
-    assert all(len(e.items) <= 100 for e in effects if isinstance(e, Embed))
-    assert sum(bool(s) for s in state.bindings.read(chunks, [NEW])) == 50
 
 
 def shown(built, passages=PASSAGES, runner=None):
@@ -145,18 +106,6 @@ def test_a_reworded_constraint_is_enforced_as_it_reads_today(state):
     reworded = Constraint("names", "Suppress private telephone numbers")
 
     assert "555-0142" not in shown(engine(state, reworded))[0]
-
-
-def test_another_id_for_the_same_words_finds_what_is_known(state):
-    """What was located is known by the words; bindings are by the id too."""
-    shown(engine(state, OLD))
-    renamed = Constraint("witnesses", OLD.text)
-    runner = Scripted()
-
-    texts = shown(engine(state, renamed), runner=runner)
-
-    assert "Meyers" not in str(texts)
-    assert not any(isinstance(effect, Embed) for effect in runner.effects)
 
 
 def test_a_forgotten_document_leaves_nothing(state):
@@ -200,35 +149,6 @@ def test_one_index_serves_two_audiences(order, state):
 def nothing_found(prompt):
     ids = re.findall(r"^\[(\w+)\] ", prompt.messages[-1].content.text, re.MULTILINE)
     return json.dumps({"verdicts": [{"constraint": i, "spans": []} for i in ids]})
-
-
-def test_second_identical_question_asks_no_model_and_reads_nothing(state):
-    """What was located is looked up; it is only cut."""
-    built = engine(state, OLD, llm=Model(str))
-    first, second = (Scripted(complete=nothing_found) for _ in range(2))
-
-    one, two = shown(built, runner=first), shown(built, runner=second)
-
-    assert one == two
-    assert any(isinstance(effect, Complete) for effect in first.effects)
-    assert not any(isinstance(e, (Complete, Embed)) for e in second.effects)
-
-
-@pytest.mark.parametrize("has_model", [False, True])
-def test_no_question_reads_what_was_bound(state, has_model):
-    """Neither the first one, nor in another process: binding has done it."""
-    built = engine(state, OLD, llm=Model(str) if has_model else None)
-    binding, asking = (Scripted(complete=nothing_found) for _ in range(2))
-
-    done = run(ingest(PASSAGES, built), binding)
-    texts = shown(
-        engine(state, OLD, llm=Model(str) if has_model else None), runner=asking
-    )
-
-    assert (done.passages, done.located, done.read) == (3, 3, 3)
-    assert run(ingest(PASSAGES, built), Scripted()).read == 0
-    assert "Meyers" not in str(texts)
-    assert not any(isinstance(e, (Complete, Embed)) for e in asking.effects)
 
 
 def test_a_model_that_comes_later_is_asked(state):

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.suites.json_files import load_articles
-from sdrag.disclosure import forget_document, ingest
-from sdrag.disclosure.local import LocalLocator
+from sdrag.disclosure import ingest
 from sdrag.effects.runner import PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.framework import local_embeddings
@@ -26,12 +25,8 @@ from sdrag.vocabulary import Passage
 PERFORMER = PortRunner(Ports(embed=local_embeddings()))
 NAMES = {"constraints": ["Remove names of witnesses"]}
 SURNAMES = [
-    "Crane", "Baker", "Cook", "Fisher", "Bishop", "King", "Knight", "Mason",
-    "Miller", "Page", "Parker", "Porter", "Potter", "Price", "Reed", "Rice", "Rich",
-    "Rose", "Sharp", "Short", "Singer", "Smith", "Stone", "Summers", "Taylor",
-    "Turner", "Walker", "Ward", "Waters", "Weaver", "Webb", "Wheeler", "White",
-    "Winter", "Wise", "Wolf", "Wood", "Woods", "Young", "Banks", "Barber", "Bell",
-    "Berry", "Black", "Brooks", "Brown", "Bush", "Butler", "Carpenter", "Carter",
+    "Crane", "Baker", "Cook", "Fisher", "Bishop", "King", "Page", "Price", "Rich",
+    "Rose", "Sharp", "Short", "Stone", "White", "Winter", "Wise", "Wolf", "Young",
 ]  # fmt: skip
 ARTICLES = load_articles()
 
@@ -80,7 +75,7 @@ class TestTheRegister:
 
         assert texts["later"] == "Then [person] asked the court."
 
-    def test_fifty_surnames_bound_by_two_processes(self, tmp_path):
+    def test_surnames_bound_by_two_processes(self, tmp_path):
         """At once, in any order, each half of every document; a third one reads."""
         path = tmp_path / "state.sqlite"
         rng = random.Random(3)
@@ -111,19 +106,8 @@ class TestTheRegister:
         ]
 
         assert [worker.exitcode for worker in workers] == [0, 0]
-        assert len(SURNAMES) == 50
-        assert len(seen) == 100
+        assert len(seen) == 2 * len(SURNAMES)
         assert not [text for text in seen if any(name in text for name in SURNAMES)]
-
-    def test_batches_complete_one_another(self):
-        """A chunk that was bound before its name was known knows it afterwards."""
-        built = engine()
-        first, second = chunks("Crane forgets.", "The witness was Jonathan Crane.")
-
-        bound([first], built)
-        bound([second], built)
-
-        assert "Crane" not in shown([first], built)[first.id]
 
     def test_no_wider_than_the_document_and_the_tenant(self):
         """Another document's Crane is a bird, and another tenant's file its own."""
@@ -150,7 +134,7 @@ class TestTheRegister:
 
 class TestAskedTwice:
     @pytest.mark.parametrize(
-        "article", ARTICLES[:6], ids=lambda a: a["article_text"][:12]
+        "article", ARTICLES[:3], ids=lambda a: a["article_text"][:12]
     )
     def test_two_questions_are_shown_the_same(self, article):
         """Whatever is retrieved beside a chunk, and in whichever order."""
@@ -168,14 +152,6 @@ class TestAskedTwice:
             assert {p.id: seen.get(p.id) for p in some} == {
                 p.id: alone[p.id] for p in some
             }
-
-    def test_nothing_is_read_again(self):
-        """The second binding looks everything up."""
-        built = engine()
-        parts = chunks("The witness was Jonathan Crane.", "Crane forgets.")
-
-        assert bound(parts, built).read > 0
-        assert bound(parts, built).read == 0
 
 
 class TestOtherSplits:
@@ -226,49 +202,7 @@ class TestOtherSplits:
         assert sorted(children.split()) == sorted(parent.split())
 
 
-class TestLiving:
-    def test_an_edited_chunk_is_located_anew(self):
-        """What stood in the old text decides nothing, but the register remembers."""
-        built = engine()
-        bound(chunks("The witness was Jonathan Crane.", "Crane forgets."), built)
-        edited = Passage("d-1", "Crane left with Otto Brandt.", document_id="d")
-
-        text = shown([edited], built)["d-1"]
-
-        assert "Crane" not in text
-        assert "Brandt" not in text
-
-    def test_a_forgotten_document_takes_its_forms_along(self):
-        built = engine()
-        parts = chunks("The witness was Jonathan Crane.", "Crane forgets.")
-        bound(parts, built)
-        run(forget_document(parts, built.disclosure), PERFORMER)
-        store = built.disclosure.state.findings
-        key = built.disclosure.document_of(parts[0])
-
-        assert not store.registers([key])[key]
-        assert bound(parts, built).read > 0
-
-    def test_a_removed_constraint_stops_and_an_added_one_holds_at_once(self, tmp_path):
-        """Nothing has to be bound again; what is missing is located when retrieved."""
-        path = tmp_path / "state.sqlite"
-        part = Passage("p", "Jonathan Crane called 07705550143.", document_id="d")
-        bound([part], engine(NAMES, path))
-
-        both = shown(
-            [part],
-            engine(
-                {"constraints": [*NAMES["constraints"], "Hide telephone numbers"]}, path
-            ),
-        )["p"]
-        none = shown([part], engine({"constraints": ["Hide telephone numbers"]}, path))[
-            "p"
-        ]
-
-        assert "Crane" not in both
-        assert "0770" not in both + none
-        assert "Crane" in none
-
+class TestEngines:
     def test_another_engine_locates_anew(self, monkeypatch, tmp_path):
         """What an older engine found is not served, not even beside the new one."""
         path = tmp_path / "state.sqlite"
@@ -309,18 +243,6 @@ class TestInterrupted:
 
         assert again.passages == again.located == 6
         assert again.read == 6 - told[-1]
-
-
-def test_a_state_holds_no_text(tmp_path):
-    """Its file and its key's are the owner's, and no word stands in either."""
-    path = tmp_path / "state.sqlite"
-    bound(chunks("The witness was Jonathan Zbigniewska."), engine(state=path))
-
-    assert LocalLocator().identity
-    for file in tmp_path.iterdir():
-        assert not file.stat().st_mode & 0o077
-        assert b"Zbigniewska" not in file.read_bytes()
-        assert b"witness" not in file.read_bytes()
 
 
 def documents_of(passages):

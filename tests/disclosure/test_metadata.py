@@ -10,12 +10,12 @@ import lzma
 import quopri
 import re
 import zlib
-from base64 import b64decode, b64encode, encodebytes, urlsafe_b64encode
+from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from html import escape, unescape
 from typing import Any
-from urllib.parse import quote, quote_plus, unquote_plus
+from urllib.parse import quote, unquote_plus
 
 import pytest
 from pydantic import ValidationError
@@ -33,7 +33,6 @@ POLICY = {
     "constraints": [{"id": "n", "text": f'Do not mention "{NAME}"', "where": {}}],
     "metadata": {"allow": ["read"], "verbatim": ["unread"]},
 }
-DEPTHS = range(1, 41)
 
 
 def in_lists(depth: int) -> Any:
@@ -108,7 +107,7 @@ def released(metadata: dict[str, Any], policy: Any = POLICY) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("nested", [in_lists, in_mappings, in_keys, in_both])
-@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("depth", [1, 2, 31, 32, 33, 40])
 def test_what_is_not_read_does_not_leave(nested, depth):
     """A string is redacted at every depth that leaves; deeper, its key is left out."""
     metadata = plain({"key": nested(depth)}, ["key"])
@@ -121,7 +120,7 @@ def test_what_is_not_read_does_not_leave(nested, depth):
     assert NAME not in str(left)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 40])
+@pytest.mark.parametrize("depth", [1, 2, 32, 33])
 def test_a_name_is_cut_out_of_what_leaves_however_deep_it_is(depth):
     """The engine reads as deep as the release writes."""
     left = released({"read": in_both(depth)})
@@ -159,13 +158,6 @@ def test_the_values_of_one_passage_share_a_bound():
     metadata = {"a": half, "b": half, "c": [1]}
 
     assert plain(metadata, metadata).keys() == {"a", "c"}
-
-
-def test_an_embedding_is_small_enough():
-    """A vector of 3,072 numbers leaves."""
-    vector = [0.5] * 3072
-
-    assert plain({"v": vector}, ["v"]) == {"v": vector}
 
 
 def test_a_value_is_read_once():
@@ -212,25 +204,6 @@ def test_verbatim_values_are_plain_data(value):
     assert "unread" not in released({"unread": value})
 
 
-def test_verbatim_holds_for_keys_of_the_metadata_alone():
-    """A key inside a value is read with the value."""
-    left = released({"read": {"unread": NAME}})
-
-    assert list(left["read"].values()) == ["[name]"]
-
-
-def test_a_key_that_no_list_names_stays():
-    """Neither list opens another key."""
-    assert released({"other": "x", "unread": "y"}) == {"unread": "y"}
-
-
-def test_a_verbatim_key_wins_over_an_allowed_one():
-    """It stands in both lists, so nobody reads it."""
-    policy = {**POLICY, "metadata": {"allow": ["key"], "verbatim": ["key"]}}
-
-    assert released({"key": NAME}, policy) == {"key": NAME}
-
-
 def test_verbatim_values_are_no_texts():
     """Neither the local engine nor a model is handed them."""
     section = MetadataSection(allow=("read",), verbatim=("unread",))
@@ -248,13 +221,6 @@ def test_no_list_takes_a_loaders_key(name, key):
     """A loader would make an object of what leaves under it."""
     with pytest.raises(ValidationError):
         MetadataSection(**{name: (key,)})
-
-
-def test_both_lists_name_what_may_leave():
-    """Each key once, the allowed ones first."""
-    section = MetadataSection(allow=("a", "b"), verbatim=("b", "c"))
-
-    assert section.keys == ("a", "b", "c")
 
 
 class Finds:
@@ -334,13 +300,6 @@ def test_what_is_sure_takes_what_it_found(reason, value):
     assert "ab.cd" not in str(found("ab.cd", reason, value))
 
 
-def test_a_form_that_was_located_in_the_text_goes_from_a_path():
-    """A rare word is a form, whatever it was found for."""
-    left = found("crowbar", "scored", "/srv/data/crowbar.pdf", "With a crowbar")
-
-    assert left is None or "crowbar" not in left
-
-
 def jwt(payload: str) -> str:
     parts = ['{"alg":"HS256","typ":"JWT"}', json.dumps({"iss": "app", "sub": payload})]
     coded = [urlsafe_b64encode(part.encode()).decode().rstrip("=") for part in parts]
@@ -354,42 +313,25 @@ def in_base64(raw: bytes) -> str:
 ENCODERS: dict[str, Callable[[str], str]] = {
     "base64": lambda said: in_base64(said.encode()),
     "base64 for URLs": lambda said: jwt(said).split(".")[1],
-    "base64 in lines": lambda said: encodebytes(said.encode()).decode(),
-    "base64 twice": lambda said: in_base64(in_base64(said.encode()).encode()),
     "base64 of UTF-16": lambda said: in_base64(said.encode("utf-16-le")),
-    "base64 as a file name": lambda said: f"{in_base64(said.encode())}.pdf",
-    "data URI": lambda said: f"data:text/plain;base64,{in_base64(said.encode())}",
     "query": lambda said: f"https://a.example/?q={in_base64(said.encode())}",
     "hex": lambda said: said.encode().hex(),
-    "hex apart": lambda said: said.encode().hex(" "),
     "hex in capitals": lambda said: f"0x{said.encode().hex().upper()}",
     "percent": quote,
     "every percent": lambda said: "".join(f"%{byte:02X}" for byte in said.encode()),
-    "percent twice": lambda said: quote(quote(said)),
-    "form": quote_plus,
     "entities": lambda said: "".join(f"&#{ord(letter)};" for letter in said),
-    "entities in hex": lambda said: "".join(f"&#x{ord(letter):x};" for letter in said),
     "entities twice": lambda said: escape(f"{said[0]}&#{ord(said[1])};{said[2:]}"),
-    "encoded word": lambda said: f"=?utf-8?B?{in_base64(said.encode())}?=",
     "JSON": lambda said: json.dumps({"by": said}),
-    "JSON in JSON": lambda said: json.dumps({"by": json.dumps([said])}),
     "JSON in escapes": lambda said: (
         '"' + "".join(f"\\u{ord(c):04x}" for c in said) + '"'
     ),
     "JSON in base64": lambda said: in_base64(json.dumps({"by": said}).encode()),
-    "JSON in a URL": lambda said: quote(json.dumps({"by": said})),
     "JWT": jwt,
-    "JWT as a header": lambda said: f"Bearer {jwt(said)}",
 }
 PACKERS: dict[str, Callable[[str], str]] = {
     "gzip": lambda said: in_base64(gzip.compress(said.encode())),
-    "gzip for URLs": lambda said: urlsafe_b64encode(
-        gzip.compress(said.encode())
-    ).decode(),
     "gzip in hex": lambda said: gzip.compress(said.encode()).hex(),
     "zlib": lambda said: in_base64(zlib.compress(said.encode())),
-    "zlib at its best": lambda said: in_base64(zlib.compress(said.encode(), 9)),
-    "bzip2": lambda said: in_base64(bz2.compress(said.encode())),
     "xz": lambda said: in_base64(lzma.compress(said.encode())),
 }
 SECRETS = {
@@ -406,29 +348,17 @@ SECRETS = {
 }
 STAYING = [
     "7f9c24e8-3b12-4c55-9f2e-1d0f6a7b8c9d",
-    "urn:uuid:7f9c24e8-3b12-4c55-9f2e-1d0f6a7b8c9d",
-    "2024-05-03",
     "2024-05-03T10:11:12Z",
     "2024-05-03T10:11:12.123456+02:00",
     "d41d8cd98f00b204e9800998ecf8427e",
-    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
     "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-    12,
     "12",
-    "iv",
     "pages 12-14",
-    "en",
     "application/pdf",
-    "handbook.pdf",
     "annual-report-2024.pdf",
-    "chapter_03.md",
     "Annual report 2024",
-    "3.2 Opening hours",
     "https://example.org/docs/annual-report-2024.pdf",
-    "https://docs.python.org/3/library/json.html",
     "https://example.org/docs/annual%20report.pdf",
-    "https://example.org/docs?page=3#section",
-    "/srv/data/corpus/chunk_01.txt",
     "s3://bucket/corpus/2024/03/file-12.pdf",
     '{"page": 3, "language": "English"}',
 ]

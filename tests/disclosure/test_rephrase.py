@@ -158,17 +158,6 @@ def test_cut_comes_before_rephrasing():
     assert result.passages[0].text == "[person] saw the van at noon."
 
 
-def test_no_prompt_holds_the_question():
-    """No prompt of redaction holds the question."""
-    _, prompts = disclosed(hidden)
-
-    assert not any(
-        "Who saw it" in message.content.text
-        for prompt in prompts
-        for message in prompt.messages
-    )
-
-
 def test_withheld_passages_are_not_rephrased_into_others():
     """A passage that a constraint withholds never reaches another one's text."""
     drop = {"id": "drop", "text": "Remove names of witnesses", "method": "withhold"}

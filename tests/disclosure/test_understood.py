@@ -66,14 +66,3 @@ def test_what_is_not_understood_can_be_asked() -> None:
     policy = Policy.read({"constraints": ENTRIES, "when_not_understood": "withhold"})
 
     assert not_understood(policy) == {"first": WHY, "second": WHY}
-
-
-@pytest.mark.parametrize(
-    "text", ["Hide the risk appetite", "Remove beds", "Conceal the beds"]
-)
-def test_what_is_short_is_enforced_with_a_warning(text) -> None:
-    """The gate reads it, and its author is told to say more."""
-    parsed = parse(Constraint("c", text))
-
-    assert (parsed.kind, parsed.status) == ("meaning", "understood")
-    assert "short" in parsed.reason

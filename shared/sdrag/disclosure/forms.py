@@ -60,7 +60,8 @@ _TITLES = listed(
     dr mr mrs ms mx miss prof professor doctor sir dame lord lady rev father
     sister brother judge justice captain capt sgt sergeant inspector detective
     officer constable lt lieutenant col colonel major general hon jr sr madam
-    mme herr frau senor senora don nurse president minister
+    mme herr frau senor senora don nurse president minister chairman chairwoman
+    chairperson speaker
     """
 )
 _PARTICLES = listed(

@@ -32,14 +32,6 @@ def test_a_text_is_scored_word_by_word() -> None:
     assert ((found.chances >= 0) & (found.chances <= 1)).all()
 
 
-@pytest.mark.parametrize(("text", "asked"), [("", ["Hide it"]), ("A text.", [])])
-def test_nothing_to_read_is_read(text: str, asked: list[str]) -> None:
-    """An empty text has no words, and no constraint no row."""
-    (found,) = score([text], asked)
-
-    assert found.chances.shape == (len(asked), len(found.words))
-
-
 def test_a_text_scores_the_same_on_every_thread() -> None:
     """Nothing of a request is kept on the network."""
     asked = ["Keep back how the safe was opened"]
@@ -122,9 +114,3 @@ def test_without_the_weights_it_is_an_error(monkeypatch, tmp_path) -> None:
 
     with pytest.raises(InternalError, match="has no weights"):
         local.LocalLocator().identity  # noqa: B018 -- reading it is the test
-
-
-def test_it_is_ready_in_a_moment() -> None:
-    """It is small enough to come along."""
-    assert scorer.is_available("scorer")
-    assert scorer._WEIGHTS["scorer"].stat().st_size < 15_000_000

@@ -24,6 +24,7 @@ from sdrag.detectors.local.tables import (
     FUNCTION_WORDS,
     GENERIC,
     MONTHS,
+    OFFICES,
     TITLES,
     cased,
     is_common,
@@ -222,6 +223,7 @@ def _person(tokens: Tokens, index: int) -> Candidate | None:
 _SURE = 0.6
 _SPELT = 0.5
 _SHORT = 3
+_CALLED_BY = TITLES | OFFICES
 _NAMED = frozenset(("PERSON", "ORGANIZATION", "LOCATION"))
 
 
@@ -264,7 +266,7 @@ def _parts(words: list[str], type_: str, confidence: float) -> Iterator[str]:
         yield from words if len(words) == 1 else ()
     else:
         for word in words:
-            named = len(word) >= _SHORT and word[0].isupper() and word not in TITLES
+            named = len(word) >= _SHORT and word[0].isupper() and word not in _CALLED_BY
             telling = confidence > 0.8 or not is_common(word)
             if named and telling and word not in tables.countries():
                 yield word

@@ -19,6 +19,7 @@ from sdrag.detectors.local.tables import (
     GENERIC,
     MONTHS,
     NATIONALITIES,
+    OFFICES,
     ORGANISATION_HEADS,
     PLACE_HEADS,
     PLACE_OF,
@@ -145,8 +146,11 @@ def _company(run: Run) -> Guess:
 
 
 def _titled(run: Run) -> Guess:
-    """A title in front."""
-    return ("PERSON", 0.95) if run.titles else None
+    """A title in front; "Mr Chairman" calls an office, and is nobody's name."""
+    if not run.titles:
+        return None
+    office = len(run.words) == 1 and run.words[0] in OFFICES
+    return ("TERM", 0.3) if office else ("PERSON", 0.95)
 
 
 def _state(run: Run) -> Guess:
