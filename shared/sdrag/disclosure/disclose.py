@@ -149,10 +149,10 @@ def _those(
 ) -> list[tuple[str, ...]]:
     """Keep some of the constraints that hold for texts; most texts have the same."""
     kept = {
-        own: tuple(name for name in own if name in names)
-        for own in dict.fromkeys(applied)
+        ids: tuple(name for name in ids if name in names)
+        for ids in dict.fromkeys(applied)
     }
-    return [kept[own] for own in applied]
+    return [kept[ids] for ids in applied]
 
 
 def _nothing(
@@ -203,9 +203,9 @@ def redacted_view(
     decisions: list[Decision] = []
     for indices in by_document(passages):
         document = [passages[index] for index in indices]
-        found = yield from disclose(document, "", audience, unlimited)
-        decisions += found.decisions
-        for passage, redaction in zip(document, found.redactions, strict=True):
+        disclosed = yield from disclose(document, "", audience, unlimited)
+        decisions += disclosed.decisions
+        for passage, redaction in zip(document, disclosed.redactions, strict=True):
             if redaction.passage is not None:
                 kept.append(_shown(passage, redaction.passage, keys, setup))
     return AudienceView(tuple(kept), tuple(decisions))

@@ -32,18 +32,6 @@ from sdrag.text.phrase_matcher import needs_case
 from sdrag.text.spans import SpanUnion
 from sdrag.vocabulary import Constraint, Finding, Span
 
-__all__ = [
-    "IN_PLACE",
-    "find_forms",
-    "find_surfaces",
-    "lasts",
-    "name_forms",
-    "plurals",
-    "speaks_of_people",
-    "spellings",
-    "value_forms",
-]
-
 IN_PLACE = frozenset({"scored", "cue"})
 """Who finds words for what they mean where they are."""
 _OF_PEOPLE = frozenset({"", "PERSON"})
@@ -242,32 +230,32 @@ def value_forms(surface: str) -> frozenset[str]:
         surface: As found in the text. What is no whole date and no telephone number
             has no other forms.
     """
-    said = surface.strip()
-    if len(said) > _LONGEST or not (any(map(str.isdigit, said)) or " " in said):
+    value = surface.strip()
+    if len(value) > _LONGEST or not (any(map(str.isdigit, value)) or " " in value):
         return frozenset()
-    dates = {read_date(said), read_date(said, months_first=True)} - {None}
+    dates = {read_date(value), read_date(value, months_first=True)} - {None}
     forms = {form for date in dates if date and all(date) for form in _dates(date)}
-    if _PHONE.fullmatch(said):
-        forms |= set(_phones(said))
-    return frozenset(forms - {said})
+    if _PHONE.fullmatch(value):
+        forms |= set(_phones(value))
+    return frozenset(forms - {value})
 
 
 def _dates(date: Date) -> Iterator[str]:
     year, month, day = date
     short = f"{year % 100:02}"
     yield f"{year}-{month:02}-{day:02}"
-    for one, other in ((day, month), (month, day)):
-        yield f"{one:02}-{other:02}-{year}"
-        yield f"{one}-{other}-{year}"
-        yield f"{one:02}-{other:02}-{short}"
-        yield from (f"{one}{mark}{other}{mark}{short}" for mark in "-/.")
+    for first, second in ((day, month), (month, day)):
+        yield f"{first:02}-{second:02}-{year}"
+        yield f"{first}-{second}-{year}"
+        yield f"{first:02}-{second:02}-{short}"
+        yield from (f"{first}{mark}{second}{mark}{short}" for mark in "-/.")
     ordinal = f"{day}{_ordinal(day)}"
     for name in (name for name, number in MONTHS.items() if number == month):
         yield f"{year} {name} {day}"
-        for said in (str(day), f"{day:02}", ordinal):
-            yield f"{said} {name} {year}"
-            yield f"{said} of {name} {year}"
-            yield f"{name} {said} {year}"
+        for value in (str(day), f"{day:02}", ordinal):
+            yield f"{value} {name} {year}"
+            yield f"{value} of {name} {year}"
+            yield f"{name} {value} {year}"
         yield f"{day} {name} {short}"
 
 
@@ -275,11 +263,11 @@ def _ordinal(day: int) -> str:
     return "th" if day in {11, 12, 13} else _SUFFIXES.get(day % 10, "th")
 
 
-def _phones(said: str) -> Iterator[str]:
+def _phones(value: str) -> Iterator[str]:
     """Yield a number without its country code, and with a zero in its place."""
-    digits = "".join(filter(str.isdigit, said.replace("(0)", "")))
+    digits = "".join(filter(str.isdigit, value.replace("(0)", "")))
     yield digits
-    if said.startswith("+"):
+    if value.startswith("+"):
         yield f"00{digits}"
     elif digits.startswith("00"):
         digits = digits[2:]

@@ -35,17 +35,6 @@ from sdrag.policy import Policy
 from sdrag.state import State
 from sdrag.vocabulary import Binding, Constraint, Passage
 
-__all__ = [
-    "Ingested",
-    "bind_constraint",
-    "forget_constraint",
-    "forget_document",
-    "ingest",
-    "is_ingested",
-    "locate",
-    "named",
-]
-
 _CHARACTERS = 40_000
 """So much text is located between two commits."""
 

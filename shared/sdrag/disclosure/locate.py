@@ -44,8 +44,6 @@ from sdrag.text.decoding import decode
 from sdrag.text.mapped import MappedText
 from sdrag.vocabulary import Confidential, Finding, Passage
 
-__all__ = ["Chooser", "Facts", "locate_texts"]
-
 Chooser = Callable[[], Steps[Collection[str]]]
 """Gives the ids of the constraints that a model is asked about."""
 
@@ -155,7 +153,7 @@ def _rows(
     lookup: Lookup,
     engine: bytes,
     wanted: Mapping[int, Sequence[str]],
-    found: Found,
+    by_text: Found,
     doubts: Doubts,
     whole: bool,  # noqa: FBT001 -- as the row's
 ) -> list[Located]:
@@ -165,8 +163,8 @@ def _rows(
         rules = {lookup.rules[n] for n in names if (index, n) not in doubts}
         if rules:
             spans = {
-                rule: tuple(sorted({finding.span for finding in own}))
-                for rule, own in found.get(index, {}).items()
+                rule: tuple(sorted({finding.span for finding in findings}))
+                for rule, findings in by_text.get(index, {}).items()
                 if rule in rules
             }
             rows.append(
@@ -208,22 +206,24 @@ def _forms(lookup: Lookup, reading: _Reading) -> dict[bytes, dict[Form, set[byte
     grown: dict[bytes, dict[Form, set[bytes]]] = {}
     read = [
         (index, lookup.texts.all[index].text, by_rule)
-        for found in (reading.local, reading.quoted)
-        for index, by_rule in found.items()
+        for by_text in (reading.local, reading.quoted)
+        for index, by_rule in by_text.items()
     ]
     for index, text, by_rule in (*read, *reading.decoded):
         document = lookup.documents[index]
-        own, into = keys.of_document(document), grown.setdefault(document, {})
+        document_keys, into = keys.of_document(document), grown.setdefault(document, {})
         for rule, findings in by_rule.items():
-            for form in find_forms(text, findings, rules[rule], section.marks, own):
+            for form in find_forms(
+                text, findings, rules[rule], section.marks, document_keys
+            ):
                 into.setdefault(form, set()).add(rule)
     return grown
 
 
 def _all_of(reading: _Reading) -> dict[int, list[Finding]]:
     every: dict[int, list[Finding]] = {}
-    for found in (reading.local, reading.quoted):
-        for index, by_rule in found.items():
+    for by_text in (reading.local, reading.quoted):
+        for index, by_rule in by_text.items():
             for findings in by_rule.values():
                 every.setdefault(index, []).extend(findings)
     return every
@@ -252,10 +252,10 @@ def _read(
         confirm(lookup, reading.local, _filed(lookup, _sure(first))),
     )
     extraction = replied(again)
-    found, reading.local = reading.local, replied(confirming)
+    by_text, reading.local = reading.local, replied(confirming)
     for index, name in extraction.doubts:  # the local engine's own verdict counts
         rule = lookup.rules[name]
-        if findings := found.get(index, {}).get(rule):
+        if findings := by_text.get(index, {}).get(rule):
             reading.local.setdefault(index, {})[rule] = findings
     reading.quoted = _filed(lookup, extraction)
     reading.unsure = dict(extraction.doubts)
@@ -265,8 +265,10 @@ def _read(
 def _sure(extraction: Extraction) -> Extraction:
     """Leave out what was quoted where the verdict is in doubt: it may not be all."""
     kept = {
-        index: [f for f in own if (index, f.constraint_id) not in extraction.doubts]
-        for index, own in extraction.findings.items()
+        index: [
+            f for f in findings if (index, f.constraint_id) not in extraction.doubts
+        ]
+        for index, findings in extraction.findings.items()
     }
     return replace(extraction, findings=kept)
 
@@ -279,13 +281,13 @@ def _filed(lookup: Lookup, extraction: Extraction) -> Found:
 
 
 def _file(
-    found: Found, lookup: Lookup, index: int, findings: Iterable[Finding]
+    by_text: Found, lookup: Lookup, index: int, findings: Iterable[Finding]
 ) -> None:
     chance = _BY_SCORER if lookup.texts.is_technical(index) else ()
     for finding in findings:
         rule = lookup.rules.get(finding.constraint_id)
         if rule and finding.reason not in chance:
-            found.setdefault(index, {}).setdefault(rule, []).append(finding)
+            by_text.setdefault(index, {}).setdefault(rule, []).append(finding)
 
 
 def _read_locally(

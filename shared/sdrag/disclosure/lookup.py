@@ -109,11 +109,11 @@ class Lookup(Confidential):
 
     def spans_of(self, index: int) -> dict[bytes, set[Span]]:
         """Return what was found in a text, by rule."""
-        found: dict[bytes, set[Span]] = {}
+        by_rule: dict[bytes, set[Span]] = {}
         for row in self.known.get(self.keys[index], ()):
             for rule, spans in row.spans.items():
-                found.setdefault(rule, set()).update(spans)
-        return found
+                by_rule.setdefault(rule, set()).update(spans)
+        return by_rule
 
     def missing(self, engine: bytes | None, *, whole: bool) -> dict[int, list[str]]:
         """

@@ -39,8 +39,6 @@ from sdrag.vocabulary import (
     Span,
 )
 
-__all__ = ["Enforcement", "close", "decision", "release", "withheld"]
-
 _SEPARATORS = re.compile(r"[\W_]+")
 _APART = re.compile(
     r"(?<=[^\W_])[\W_]{1,4}(?=[^\W_](?![^\W_]))"
@@ -71,13 +69,15 @@ def close(
     Returns:
         Whole words by rule, sorted; they may overlap, so that rules can share them.
     """
-    taken = {rule: set(own) for rule, own in spans.items() if own}
+    taken = {rule: set(each) for rule, each in spans.items() if each}
     for rules, span in register.find(readings(text)) if register else ():
         for rule in rules:
             taken.setdefault(rule, set()).add(span)
     every = list(set[Span]().union(*taken.values()))
     whole = dict(zip(every, widened(text, every), strict=True))
-    return {rule: tuple(sorted({whole[s] for s in own})) for rule, own in taken.items()}
+    return {
+        rule: tuple(sorted({whole[s] for s in each})) for rule, each in taken.items()
+    }
 
 
 def find_disguised(
@@ -163,17 +163,19 @@ class Enforcement(Confidential):
         packed = names and is_packed(self.texts.all[text_index].text)
         if packed or self._doubt(text_index, names):
             return None
-        own = self._cut(text_index, names)
-        if "withhold" in map(self.methods.__getitem__, own.constraint_ids):
+        redacted = self._cut(text_index, names)
+        if "withhold" in map(self.methods.__getitem__, redacted.constraint_ids):
             return None
-        return own.text
+        return redacted.text
 
     def taken(self, text_index: int) -> list[CutGroup]:
         """Return what constraints take from a text, by lists of their ids."""
         if text_index not in self._taken:
             closed = self._closed(text_index)
-            groups = ((self._named(rules), own) for rules, own in closed)
-            self._taken[text_index] = [(names, own) for names, own in groups if names]
+            groups = ((self._named(rules), spans) for rules, spans in closed)
+            self._taken[text_index] = [
+                (names, spans) for names, spans in groups if names
+            ]
         return self._taken[text_index]
 
     def handle(self, index: int) -> bytes:
@@ -182,9 +184,11 @@ class Enforcement(Confidential):
 
     def hidden(self, index: int) -> dict[str, frozenset[str]]:
         """Return the id and plain values that must not be shown, and by which."""
-        found = {leaf: self._holding(index, leaf) for leaf in self.texts.leaves[index]}
+        by_leaf = {
+            leaf: self._holding(index, leaf) for leaf in self.texts.leaves[index]
+        }
         enforced = frozenset(self.applied[index])
-        return {leaf: by for leaf, by in found.items() if by & enforced}
+        return {leaf: by for leaf, by in by_leaf.items() if by & enforced}
 
     def taking(self, index: int) -> set[str]:
         """Return the ids of all constraints that take something out of a passage."""
@@ -234,8 +238,8 @@ class Enforcement(Confidential):
 
     def _close(self, text_index: int, register: Register) -> _Closed:
         text = self.texts.all[text_index].text
-        found = self.facts.lookup.spans_of(text_index)
-        taken = close(text, found, register)
+        spans_of = self.facts.lookup.spans_of(text_index)
+        taken = close(text, spans_of, register)
         if text_index >= len(self.texts.passages):
             # A string that holds a form in disguise goes whole.
             taken.update(dict.fromkeys(find_disguised(text, taken, register), ()))
@@ -248,7 +252,9 @@ class Enforcement(Confidential):
         for span, rules in rules_of.items():
             if span is not None:
                 groups.setdefault(frozenset(rules), []).append(span)
-        closed = tuple((rules, tuple(sorted(own))) for rules, own in groups.items())
+        closed = tuple(
+            (rules, tuple(sorted(listed))) for rules, listed in groups.items()
+        )
         return ((whole, ()), *closed) if whole else closed
 
     def _holding(self, index: int, leaf: str) -> frozenset[str]:

@@ -223,11 +223,11 @@ class Texts(Confidential):
                 text_indices.setdefault(asked, []).append(text_index)
         return tuple(
             Group(
-                text_indices=tuple(own),
-                texts=tuple(self.all[text_index] for text_index in own),
+                text_indices=tuple(indices),
+                texts=tuple(self.all[text_index] for text_index in indices),
                 constraints=tuple(rules[name] for name in asked),
             )
-            for asked, own in text_indices.items()
+            for asked, indices in text_indices.items()
         )
 
     def _applied(self) -> list[tuple[str, ...]]:
@@ -248,7 +248,7 @@ class Texts(Confidential):
         for passage, metadata, applied in zip(
             tuple(self.all), self.metadata, tuple(self.applied), strict=True
         ):
-            own: dict[str, int] = {}
+            places: dict[str, int] = {}
             frame = (passage.frame,) if passage.frame else ()
             for value in (*filter(_is_text, leaves(metadata)), *frame):
                 group = (passage.document_id, value, applied)
@@ -256,16 +256,16 @@ class Texts(Confidential):
                     shared[group] = len(self.all)
                     self.all.append(_as_text(passage, value))
                     self.applied.append(applied)
-                own[value] = shared[group]
-            string_indices.append(own)
+                places[value] = shared[group]
+            string_indices.append(places)
         return string_indices
 
 
 def _leaves(passage: Passage, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the id, where the host gave one, and how every plain value is spelt."""
-    own = () if is_unnamed(passage) else (passage.id,)
+    ids = () if is_unnamed(passage) else (passage.id,)
     plain_values = (spelt(leaf) for leaf in leaves(metadata) if not _is_text(leaf))
-    return tuple(dict.fromkeys((*own, *plain_values)))
+    return tuple(dict.fromkeys((*ids, *plain_values)))
 
 
 def _is_text(leaf: str | float | bool | None) -> TypeGuard[str]:  # noqa: FBT001 -- any
@@ -336,11 +336,11 @@ def plain(metadata: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:
 
 def leaves(metadata: Mapping[str, Any]) -> list[Plain]:
     """Return all values inside plain data that hold no other, and all keys."""
-    found: list[Plain] = []
-    walk = Walk(found.append, found.append)
+    values: list[Plain] = []
+    walk = Walk(values.append, values.append)
     for value in metadata.values():
         walk.copy(value)
-    return found
+    return values
 
 
 def rewritten(

@@ -105,19 +105,19 @@ class CuedText(Confidential):
         if not topic.cues:
             return []
         cues, hints = _matchers(topic)
-        told = {i for span in cues.find(self._folded) for i in self.indices(span)}
-        found = sorted(hints.find(self._folded))
-        for first, second in pairwise(found):
+        numbers = {i for span in cues.find(self._folded) for i in self.indices(span)}
+        hinted = sorted(hints.find(self._folded))
+        for first, second in pairwise(hinted):
             if second.start - first.end <= _NEAR and self._differ(first, second):
-                told |= {*self.indices(first)} & {*self.indices(second)}
-        return self._with_neighbours(told)
+                numbers |= {*self.indices(first)} & {*self.indices(second)}
+        return self._with_neighbours(numbers)
 
     def beside(self, topic: Topic) -> frozenset[int]:
         """Return the indices of the sentences in which its types count."""
         cues, hints = _matchers(topic)
         spans = (*cues.find(self._folded), *hints.find(self._folded))
-        told = {index for span in spans for index in self.indices(span)}
-        return frozenset(self._with_neighbours(told))
+        numbers = {index for span in spans for index in self.indices(span)}
+        return frozenset(self._with_neighbours(numbers))
 
     def indices(self, span: Span) -> range:
         """Return the indices of the sentences that a span is in."""
@@ -130,12 +130,12 @@ class CuedText(Confidential):
         text = self._folded.original
         return first.of(text).lower() != second.of(text).lower()
 
-    def _with_neighbours(self, told: set[int]) -> list[int]:
+    def _with_neighbours(self, numbers: set[int]) -> list[int]:
         """Add what carries on, and what a sentence that carries on leans on."""
         leaning = self._leaning
-        after = {i + 1 for i in told if leaning[i + 1 : i + 2] == [True]}
-        before = {i - 1 for i in told if i and leaning[i]}
-        return sorted(told | after | before)
+        after = {i + 1 for i in numbers if leaning[i + 1 : i + 2] == [True]}
+        before = {i - 1 for i in numbers if i and leaning[i]}
+        return sorted(numbers | after | before)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -176,8 +176,8 @@ def find_by_type(
             value = mention.span.of(text)
             if _wanted(mention, value, parsed.everywhere) or any(
                 _wanted(mention, value, types)
-                and not told.isdisjoint(cued.indices(mention.span))
-                for types, told in beside
+                and not numbers.isdisjoint(cued.indices(mention.span))
+                for types, numbers in beside
             ):
                 yield Finding(
                     mention.span,
@@ -194,8 +194,8 @@ def find_by_cue(text: str, asked: Sequence[ParsedConstraint]) -> Iterator[Findin
         return
     cued = CuedText(text)
     for parsed in asked:
-        told = {index for topic in parsed.topics for index in cued.telling(topic)}
-        for index in sorted(told):
+        numbers = {index for topic in parsed.topics for index in cued.telling(topic)}
+        for index in sorted(numbers):
             yield Finding(cued.parts[index], parsed.constraint.id, "cue")
 
 

@@ -30,26 +30,28 @@ _WRONG = "it was not JSON of that form, or left out a question"
 _SURE = frozenset({"checked", "named", ENCODED})
 
 
-def confirm(lookup: Lookup, found: Found, quoted: Found) -> Steps[Found]:
+def confirm(lookup: Lookup, located: Found, quoted: Found) -> Steps[Found]:
     """
     Ask a model about what only the local engine found.
 
     Args:
         lookup: The texts.
-        found: By the local engine.
+        located: By the local engine.
         quoted: By the model.
 
     Returns:
         What of the local findings is withheld.
     """
-    if lookup.setup.policy.disclosure.with_model == "union" or not found:
-        return found
-    suspects = yield from _find_suspects(lookup, found)
+    if lookup.setup.policy.disclosure.with_model == "union" or not located:
+        return located
+    suspects = yield from _find_suspects(lookup, located)
     forms: dict[tuple[bytes, str], Marked] = {}
     asked: list[tuple[int, bytes, Finding, Marked | None]] = []
-    for index, by_rule in found.items():
+    for index, by_rule in located.items():
         taken = _find_taken(lookup, index, quoted)
-        for rule, finding in ((r, f) for r, own in by_rule.items() for f in own):
+        for rule, finding in (
+            (r, f) for r, findings in by_rule.items() for f in findings
+        ):
             form = None
             if index not in suspects and not _is_sure(lookup, index, finding):
                 form = _mark(lookup, index, finding, taken.get(rule, ()), forms)
@@ -65,9 +67,9 @@ def confirm(lookup: Lookup, found: Found, quoted: Found) -> Steps[Found]:
     return kept
 
 
-def _find_suspects(lookup: Lookup, found: Found) -> Steps[set[int]]:
+def _find_suspects(lookup: Lookup, located: Found) -> Steps[set[int]]:
     """Return the indices of texts that speak to the model, in documents asked about."""
-    documents = {lookup.documents[index] for index in found}
+    documents = {lookup.documents[index] for index in located}
     indices = [
         i for i, document in enumerate(lookup.documents) if document in documents
     ]

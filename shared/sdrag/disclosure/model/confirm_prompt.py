@@ -313,9 +313,9 @@ def _task(
     )
 
 
-def _in_one_line(said: str) -> str:
+def _in_one_line(text: str) -> str:
     """Let no sentence of the document look like a question of ours."""
-    return " ".join(said.split())
+    return " ".join(text.split())
 
 
 def _seed(shown: Sequence[str], wrong: str, key: bytes) -> Random:

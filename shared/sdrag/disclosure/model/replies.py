@@ -33,8 +33,8 @@ def read_verdicts(reply: str, asked: Sequence[str]) -> Mapping[str, tuple[str, .
     """
     given: dict[str, list[str]] = {}
     unreadable: set[str] = set()
-    for said, listed in _entries(reply, "verdicts", "constraint", "spans"):
-        name, spans = _meant(said, asked, "constraint"), _spans(listed)
+    for value, listed in _entries(reply, "verdicts", "constraint", "spans"):
+        name, spans = _meant(value, asked, "constraint"), _spans(listed)
         if name is not None and spans is None:
             unreadable.add(name)
         elif name is not None and spans is not None:
@@ -60,8 +60,8 @@ def read_answers(
     """
     freed: dict[str, frozenset[str]] = {}
     unreadable: set[str] = set()
-    for said, listed in _entries(reply, "answers", "question", "no"):
-        question = _meant(said, asked, "question")
+    for value, listed in _entries(reply, "answers", "question", "no"):
+        question = _meant(value, asked, "question")
         if question is None:
             return {}
         ids = [listed] if isinstance(listed, str) else listed
@@ -92,11 +92,11 @@ def _entries(
                 yield entry[key], entry.get(listed)
 
 
-def _meant(said: object, asked: Collection[str], noun: str) -> str | None:
+def _meant(value: object, asked: Collection[str], noun: str) -> str | None:
     """Return the id that is meant: `a`, `[A]` and `constraint a` are the same."""
-    if isinstance(said, bool) or not isinstance(said, str | int):
+    if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    name = str(said)
+    name = str(value)
     if name in asked:
         return name
     name = name.strip(_AROUND)
