@@ -8,9 +8,12 @@ import pytest
 
 import langchain_sdrag
 import llamaindex_sdrag
+from sdrag.disclosure import bind
+from sdrag.effects.steps import run
 from sdrag.errors import UsageError
-from sdrag.policy import Policy
+from sdrag.policy import DisclosureSection, Policy
 from sdrag.state import open_state
+from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (
@@ -25,6 +28,7 @@ NAMES = {"id": "names", "text": "Remove names of witnesses"}
 PHONES = {"id": "phones", "text": "Suppress private telephone numbers"}
 OLD = {"constraints": [NAMES]}
 NEW = {"constraints": [NAMES, PHONES]}
+RULES = Policy.read(NEW).rules
 SECRET = "555-0142"
 PASSAGES = (
     Passage("p", f"Call {SECRET} now.", {}, 0.9),
@@ -37,6 +41,8 @@ class Index:
 
     def __init__(self, framework, path):
         self.path, self.queries = path, []
+        bound = bind(PASSAGES, RULES[:1], open_state(path), DisclosureSection())
+        run(bound, Scripted())
         if framework == "langchain":
             self.binders = langchain_sdrag.ConstraintBinder
             self.face = langchain_invoke
@@ -58,8 +64,7 @@ class Index:
         return " ".join(text for _, text, _ in seen)
 
     def known(self):
-        rules = [rule for rule in Policy.read(NEW).rules if rule.id == "phones"]
-        return open_state(self.path).bindings.read(PASSAGES[:1], rules)
+        return open_state(self.path).bindings.read(PASSAGES[:1], RULES[1:])
 
 
 @pytest.fixture(params=["langchain", "llamaindex"])

@@ -177,10 +177,13 @@ def _propose(
 def _score_sentences(document: JoinedText, constraints: Sequence[str]) -> list[Matrix]:
     """Return the maximum of two readings: of each sentence alone, and of the whole."""
     parts = [span.of(document.text) for span in document.sentences]
-    whole, *alone = score([document.text, *parts], constraints)
+    unique = dict.fromkeys(parts)  # chunks overlap, so sentences repeat
+    whole, *each = score([document.text, *unique], constraints)
+    alone = dict(zip(unique, each, strict=True))
     starts = [word.start for word in whole.words]
     matrices = []
-    for sentence, scores in zip(document.sentences, alone, strict=True):
+    for sentence, part in zip(document.sentences, parts, strict=True):
+        scores = alone[part]
         columns = [
             bisect_right(starts, sentence.start + word.start) - 1
             for word in scores.words

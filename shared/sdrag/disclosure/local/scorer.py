@@ -163,11 +163,12 @@ def decide(
 
     if not pairs:
         return []
+    unique = list(dict.fromkeys(pairs))  # chunks overlap, so sentences repeat
     network, tokenizer = _load("gate")
-    coded = {text: tokenize(text, tokenizer) for text in {text for _, text in pairs}}
-    tokens = [coded[text] for _, text in pairs]
+    coded = {text: tokenize(text, tokenizer) for text in {text for _, text in unique}}
+    tokens = [coded[text] for _, text in unique]
     by_token = [np.zeros(len(text.ids), dtype=np.float32) for text in tokens]
-    by_sentence = [0.0] * len(pairs)
+    by_sentence = [0.0] * len(unique)
     windows = [
         (at, start, ids)
         for at, text in enumerate(tokens)
@@ -177,26 +178,38 @@ def decide(
         view = _view(tuple(constraints))
         for batch in batches([len(ids) for *_, ids in windows]):
             read = [windows[index] for index in batch]
-            unique = dict.fromkeys(ids for *_, ids in read)
-            rows = {ids: row for row, ids in enumerate(unique)}
-            places = torch.tensor([rows[ids] for *_, ids in read])
-            padded, mask = pad([(CLS, *ids, SEP) for ids in rows])
-            states = network.begin(padded, mask)
-            of = view.of(torch.tensor([pairs[at][0] for at, *_ in read]))
-            sentences, words = (
-                check_finite(logits, "The trained gate").sigmoid()
-                for logits in network(states[places], mask[places], of)
-            )
+            of = view.of(torch.tensor([unique[at][0] for at, *_ in read]))
+            sentences, words = _run_gate(network, [ids for *_, ids in read], of)
             for (at, start, ids), chance, chances in zip(
-                read, sentences.tolist(), words.numpy().round(SCORE_DIGITS), strict=True
+                read, sentences, words, strict=True
             ):
                 by_sentence[at] = max(by_sentence[at], round(chance, SCORE_DIGITS))
                 part = by_token[at][start : start + len(ids)]
                 np.maximum(part, chances[1 : len(ids) + 1], out=part)
-    return [
-        Decision(chance, *text.join(chances))
-        for chance, text, chances in zip(by_sentence, tokens, by_token, strict=True)
-    ]
+    decisions = {
+        pair: Decision(chance, *text.join(chances))
+        for pair, chance, text, chances in zip(
+            unique, by_sentence, tokens, by_token, strict=True
+        )
+    }
+    return [decisions[pair] for pair in pairs]
+
+
+def _run_gate(
+    network: Any, windows: Sequence[tuple[int, ...]], view: InView
+) -> tuple[list[float], Matrix]:
+    """Read windows, each for one constraint; the lower layers read each text once."""
+    import torch  # noqa: PLC0415
+
+    rows = {ids: row for row, ids in enumerate(dict.fromkeys(windows))}
+    places = torch.tensor([rows[ids] for ids in windows])
+    padded, mask = pad([(CLS, *ids, SEP) for ids in rows])
+    states = network.begin(padded, mask)
+    sentences, words = (
+        check_finite(logits, "The trained gate").sigmoid()
+        for logits in network(states[places], mask[places], view)
+    )
+    return sentences.tolist(), words.numpy().round(SCORE_DIGITS)
 
 
 def _gate_windows(ids: Sequence[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
