@@ -21,11 +21,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from sdrag.corpus_binder import bind_corpus
 from sdrag.detectors.local import LocalDetector
-from sdrag.distributed import RayOptions, bind_corpus, mask_corpus, ray_session
 from sdrag.effects.progress import batched
 from sdrag.effects.steps import Outcome, Steps, try_each
-from sdrag.linkage import mask_corpus as mask_here
+from sdrag.linkage import mask_corpus
+from sdrag.linkage.masking import Passes
+from sdrag.parallel import RayPool
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy
 from sdrag.state import open_state
@@ -88,18 +90,18 @@ def timed(name: str, work: Callable[[], Any], documents: int) -> Any:
     return result
 
 
-def masked(documents: list[Passage], local: bool, options: RayOptions) -> bool:  # noqa: FBT001
+def masked(documents: list[Passage], local: bool, pool: RayPool) -> bool:  # noqa: FBT001
     """Mask here and on Ray; say whether both are the same."""
     detector = LocalDetector() if local else PatternDetector()
     count = len(documents)
     here = timed(
         "mask, one process",
-        lambda: mask_here(documents, None, detector, key=KEY),
+        lambda: mask_corpus(documents, None, detector, key=KEY),
         count,
     )
     there = timed(
         "mask, Ray",
-        lambda: mask_corpus(documents, None, detector, key=KEY, options=options),
+        lambda: mask_corpus(documents, None, detector, key=KEY, passes=Passes(pool)),
         count,
     )
     print(f"{int(here.plan.masked.sum())} masked, {len(here.plan.before)} links before")
@@ -115,7 +117,7 @@ def _said(document: Passage) -> tuple[Any, ...]:
     return document.id, document.text, dict(document.metadata), document.document_id
 
 
-def bound(documents: list[Passage], policy: Policy, options: RayOptions) -> bool:
+def bound(documents: list[Passage], policy: Policy, pool: RayPool) -> bool:
     """Bind here and on Ray; say whether both states hold the same rows."""
     folder = Path(tempfile.mkdtemp())
     one, other = folder / "one", folder / "other"
@@ -126,9 +128,7 @@ def bound(documents: list[Passage], policy: Policy, options: RayOptions) -> bool
     timed("bind, one process", lambda: bind_here(documents, policy, one), count)
     timed(
         "bind, Ray",
-        lambda: bind_corpus(
-            lambda: documents, policy, other / "state.sqlite", options=options
-        ),
+        lambda: bind_corpus(lambda: documents, policy, other / "state.sqlite", pool),
         count,
     )
     same = list(rows(one / "state.sqlite")) == list(rows(other / "state.sqlite"))
@@ -161,16 +161,14 @@ def main() -> None:
     parser.add_argument("--detector", choices=("pattern", "local"), default="pattern")
     parser.add_argument("--policy", type=Path)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--blocks", type=int)
     given = parser.parse_args()
-    options = RayOptions(workers=given.workers, blocks=given.blocks)
     documents = corpus(given.documents)
-    with ray_session(options):
+    with RayPool(given.workers) as pool:
         if given.what == "mask":
-            same = masked(documents, given.detector == "local", options)
+            same = masked(documents, given.detector == "local", pool)
         else:
             policy = Policy.read(given.policy or FORMS_ONLY)
-            same = bound(documents, policy, options)
+            same = bound(documents, policy, pool)
     print("equal" if same else "NOT EQUAL")
     raise SystemExit(not same)
 

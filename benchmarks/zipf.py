@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdrag.linkage.entity_schema import WEIGHTS
 from sdrag.linkage.incidence import Incidence
+from sdrag.linkage.schema import WEIGHTS
 
 __all__ = ["zipf_corpus"]
 

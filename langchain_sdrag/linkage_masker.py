@@ -23,13 +23,8 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
 from sdrag.errors import UsageError
-from sdrag.linkage.fitting import Fitted, Update, fit_steps
-from sdrag.linkage.masker_checks import (
-    check_replaceable,
-    check_whole,
-    planned,
-)
-from sdrag.linkage.model_extractor import Extractor
+from sdrag.linkage.extractor import Extractor
+from sdrag.linkage.fitting import Fitted, Update, check_masker, fit_steps, plan_of
 from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage, is_unnamed
@@ -79,7 +74,6 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        check_whole(fitted, whole_corpus=whole_corpus)
         self._fitted, self._key = fitted, key
         self._detector = detector or LocalDetector()
         super().__init__(
@@ -93,8 +87,13 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
                 limits=limits,
             )
         )
-        section, model = self._engine.policy.linkage, llm is not None
-        check_replaceable(fitted, section, key, has_model=model)
+        check_masker(
+            fitted,
+            self._engine.policy.linkage,
+            key,
+            whole_corpus=whole_corpus,
+            has_model=llm is not None,
+        )
 
     def fit(self, documents: Sequence[Document]) -> Fitted:
         """Return the plan for a whole corpus, for other maskers to apply."""
@@ -137,7 +136,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
             raise UsageError(
                 "A document has no id.", hint="Without ids none can be followed."
             )
-        plan = planned(self._fitted)
+        plan = plan_of(self._fitted)
         return (yield from plan.updating(passages, removed, self._detector))
 
     def _steps(self, documents: Sequence[Document]) -> Steps[Sequence[Passage]]:

@@ -21,13 +21,8 @@ from sdrag.detectors import Detector
 from sdrag.detectors.local import LocalDetector
 from sdrag.effects.runner import Limits
 from sdrag.effects.steps import Steps
-from sdrag.linkage.fitting import Fitted, Update, fit_steps
-from sdrag.linkage.masker_checks import (
-    check_replaceable,
-    check_whole,
-    planned,
-)
-from sdrag.linkage.model_extractor import Extractor
+from sdrag.linkage.extractor import Extractor
+from sdrag.linkage.fitting import Fitted, Update, check_masker, fit_steps, plan_of
 from sdrag.options import Audit
 from sdrag.policy import PolicySource
 from sdrag.vocabulary import Passage
@@ -81,7 +76,6 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
         audit: Audit = None,
         limits: Limits | None = None,
     ) -> None:
-        check_whole(fitted, whole_corpus=whole_corpus)
         engine = build_engine(
             LLAMAINDEX,
             "mask",
@@ -92,10 +86,15 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
             audit=audit,
             limits=limits,
         )
-        section, model = engine.policy.linkage, llm is not None
-        check_replaceable(fitted, section, key, has_model=model)
+        check_masker(
+            fitted,
+            engine.policy.linkage,
+            key,
+            whole_corpus=whole_corpus,
+            has_model=llm is not None,
+        )
         # The ingestion cache goes by the fields: a plan is one of its own.
-        plan = "whole" if fitted is None else f"plan-{fitted.name}"
+        plan = "whole" if fitted is None else f"plan-{fitted.masked.masker.name}"
         super().__init__(engine, f"{engine.identity}/{plan}")
         self._fitted, self._key = fitted, key
         self._detector = detector or LocalDetector()
@@ -136,7 +135,7 @@ class LinkageMasker(IngestWrapper[Sequence[Passage]]):
     def _updating(
         self, nodes: Sequence[BaseNode], removed: Collection[str]
     ) -> Steps[Update]:
-        passages, plan = [*map(passage_of, nodes)], planned(self._fitted)
+        passages, plan = [*map(passage_of, nodes)], plan_of(self._fitted)
         return (yield from plan.updating(passages, removed, self._detector))
 
     def _steps(self, nodes: Sequence[BaseNode]) -> Steps[Sequence[Passage]]:

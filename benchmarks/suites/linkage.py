@@ -20,12 +20,10 @@ from benchmarks.suites.linkage_clusters import LEAKED_ABOVE, Cluster
 from sdrag.detectors import Detector
 from sdrag.effects.steps import EffectRunner, replied, run
 from sdrag.errors import UsageError
-from sdrag.linkage.assessment import Assessment, assess
-from sdrag.linkage.entity_schema import Schema, weight_of, weights_of
-from sdrag.linkage.masking import Masked, mask_corpus
+from sdrag.linkage import Assessment, Masked, assess, mask_corpus
 from sdrag.linkage.mentions import Mentions
-from sdrag.linkage.resolution.forms import pool_of
-from sdrag.linkage.second_look import look_again
+from sdrag.linkage.schema import Schema, schema_of
+from sdrag.linkage.second_look import KnownForms
 from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold, fold_text
@@ -116,7 +114,7 @@ def mentions_of(
         texts = [document.text for document in documents]
         outcomes = run(detector.detect(texts), runner or local_runner())
         read = [replied(outcome) for outcome in outcomes]
-        found = look_again(texts, read)
+        found = KnownForms.of(texts, read).look(texts, read)
         return dict(zip((d.id for d in documents), found, strict=True))
     given: dict[str, Sequence[Any]] = {}
     for cluster in clusters:
@@ -140,11 +138,11 @@ def link_scores(
 
 
 def leak_rate(
-    cluster: Cluster, leaked: Iterable[tuple[str, str]], weights: Mapping[str, float]
+    cluster: Cluster, leaked: Iterable[tuple[str, str]], schema: Schema
 ) -> float:
     """Return the leaked share of the person's entities, by weight (section 5.4.2)."""
-    total = fsum(weight_of(type_, weights) for _, type_ in cluster.person)
-    lost = fsum(weight_of(type_, weights) for _, type_ in set(leaked))
+    total = fsum(schema.weight(type_) for _, type_ in cluster.person)
+    lost = fsum(schema.weight(type_) for _, type_ in set(leaked))
     return round(lost / total, _DIGITS) if total else 0.0
 
 
@@ -212,8 +210,8 @@ def _linked(clusters: Sequence[Cluster], assessment: Assessment) -> dict[str, An
 def _leak_rates(
     clusters: Sequence[Cluster], masked: Masked, texts: Mapping[str, str]
 ) -> list[float]:
-    weights = weights_of(masked.assessment.settings)
-    forms = _forms_by_value(masked.assessment, weights)
+    schema = schema_of(masked.assessment.settings)
+    forms = _forms_by_value(masked.assessment, schema)
     rates = []
     for cluster in clusters:
         views = [fold(texts[document.id]) for document in cluster.documents]
@@ -224,12 +222,12 @@ def _leak_rates(
                 any(view.find(form))
                 for view in views
                 for form in forms.get(
-                    (pool_of(type_, weights.role(type_)), fold_text(value)),
+                    (schema.pool(type_), fold_text(value)),
                     {fold_text(value)},
                 )
             )
         ]
-        rates.append(leak_rate(cluster, leaked, weights))
+        rates.append(leak_rate(cluster, leaked, schema))
     return rates
 
 
@@ -241,7 +239,7 @@ def _forms_by_value(
     for entity in assessment.resolved.entities:
         folded = {fold_text(form) for form in entity.forms}
         for form in folded:
-            found[pool_of(entity.type, schema.role(entity.type)), form] = folded
+            found[schema.pool(entity.type), form] = folded
     return found
 
 

@@ -166,7 +166,7 @@ def _judging():
 
 
 def _linking():
-    from sdrag.linkage.model_extractor import ModelExtractor  # noqa: PLC0415
+    from sdrag.linkage.extractor import ModelExtractor  # noqa: PLC0415
     from sdrag.linkage.rewriting import _prompt  # noqa: PLC0415
 
     return [*sent(ModelExtractor().extract([TEXT])), _prompt(PASSAGE)]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sdrag.errors import InternalError, UsageError
-from sdrag.linkage.fitting import Fitted
+from sdrag.linkage import Fitted
+from sdrag.linkage.replacing import Masker
 from sdrag.testing import canary
 
 from ..support.doubles import LangChainModel, LlamaIndexModel
@@ -22,9 +23,9 @@ POLICY = {"linkage": {"resolution": {"meaning": False, "terms": False}}}
 TEXTS = (f"The member is Mr. {WHO}.", "Nobody is named in this one.")
 
 
-def fail(_: object, document: object) -> None:
+def fail(_: object, text: str, *__: object) -> None:
     """Quote what it was given, as errors do."""
-    raise KeyError(document.text)
+    raise KeyError(text)
 
 
 class Following:
@@ -147,7 +148,7 @@ class TestLangChain(Following):
         """Whatever goes wrong in it; neither words nor frames."""
         fitted = self.masker(whole_corpus=True).fit(self.documents())
         masker = self.masker(fitted=fitted)
-        monkeypatch.setattr(type(fitted.masked), "cleaned", fail)
+        monkeypatch.setattr(Masker, "replace", fail)
         with pytest.raises(InternalError) as caught:
             masker.transform_documents(self.documents())
         assert WHO not in str(caught.value)
@@ -214,7 +215,7 @@ class TestLlamaIndex(Following):
         """Whatever goes wrong in it; neither words nor frames."""
         fitted = self.masker(whole_corpus=True).fit(self.nodes())
         masker = self.masker(fitted=fitted)
-        monkeypatch.setattr(type(fitted.masked), "cleaned", fail)
+        monkeypatch.setattr(Masker, "replace", fail)
         with pytest.raises(InternalError) as caught:
             masker(self.nodes())
         assert WHO not in str(caught.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -15,13 +16,9 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.effects.prompts import Prompt
 from sdrag.effects.steps import run
 from sdrag.errors import UsageError
-from sdrag.linkage import mask_corpus
-from sdrag.linkage.carried import Carried, with_carried
-from sdrag.linkage.fitting import Fitted, PlanInput, fit
-from sdrag.linkage.originals import Originals
-from sdrag.linkage.plan_file import packed, unpacked
+from sdrag.linkage import Fitted, fit, mask_corpus
+from sdrag.linkage.masking import Passes
 from sdrag.linkage.replacing import Masker
-from sdrag.linkage.sealing import Seal
 from sdrag.linkage.settings import local_runner
 from sdrag.testing import Scripted, canary
 from sdrag.vocabulary import Entity, Passage
@@ -83,7 +80,7 @@ class TestMasksLast:
         assert texts(back) == ["[NAME] left [NAME]."]
         forms = {form for entity in back.masked.entities for form in entity.forms}
         assert forms == {WHO, TOWN}
-        assert len(back.masked.originals) == 2
+        assert len(back.masked.entities) == 2
 
     @settings(max_examples=60, deadline=None)
     @given(written, written)
@@ -95,11 +92,9 @@ class TestMasksLast:
         plan = fit(old, PLAIN, Marked())
         followed = plan.updated(new, detector=Marked()).fitted
         whole = fit([*old, *new], PLAIN, Marked())
-        assert followed.found == whole.found
-        again = PlanInput(
-            whole.settings, whole.documents, whole.found, whole.mentions, None
-        )
-        masked = run(again.fitted(plan.masked.carried), local_runner())
+        assert followed.corpus.found == whole.corpus.found
+        steps = whole.corpus.fitted(plan.masked.earlier, Passes())
+        masked = run(steps, local_runner())
         assert texts(followed) == texts(masked)
         if not plan.masked.entities:
             assert texts(followed) == texts(whole)
@@ -156,42 +151,13 @@ class TestTwice:
 
 def assert_settled(first: Fitted) -> None:
     """Assert that a plan read from its file masks what it masked."""
-    saved = unpacked(packed(first))
-    second = run(saved.plan.fitted(saved.carried, saved.vectors), local_runner())
+    with TemporaryDirectory() as folder:
+        first.save(Path(folder) / "plan", KEY)
+        second = Fitted.open(Path(folder) / "plan", KEY)
     assert texts(second) == texts(first)
     assert second.masked.entities == first.masked.entities
     assert second.masked.plan.masked.sum() == first.masked.plan.masked.sum()
     assert second.masked.masker.pseudonyms == first.masked.masker.pseudonyms
-
-
-class TestCarried:
-    """Forms of earlier plans, among the entities of the present one."""
-
-    @pytest.mark.parametrize(
-        ("masked", "before", "expected"),
-        [
-            ([], [("e1", "A")], {"e1": ("A",)}),
-            ([("e1", "B")], [("e1", "A")], {"e1": ("B",), "earlier-0000001": ("A",)}),
-            ([("e2", "A")], [("e1", "a")], {"e2": ("A",)}),
-            ([("e2", "A")], [("e1", "A", "C")], {"e2": ("A", "C")}),
-            (
-                [("e2", "A")],
-                [("e1", "C"), ("e3", "C", "A")],
-                {"e1": ("C",), "e2": ("A",)},
-            ),
-        ],
-    )
-    def test_no_form_is_lost(
-        self,
-        masked: list[tuple[str, ...]],
-        before: list[tuple[str, ...]],
-        expected: dict[str, tuple[str, ...]],
-    ) -> None:
-        """It joins who shares another form of it, or is an entity by itself."""
-        made = [Entity(row[0], "NAME", row[1:]) for row in masked]
-        earlier = tuple(Entity(row[0], "NAME", row[1:]) for row in before)
-        found = with_carried(made, Carried(earlier), ["e9"])
-        assert {entity.id: tuple(entity.forms) for entity in found} == expected
 
 
 PSEUDONYM = re.compile(r"\[NAME_[0-9a-f]{16}\]")
@@ -250,39 +216,13 @@ class TestPseudonyms:
 
     def test_a_masked_word_in_one_does_not_name_nobody(self) -> None:
         """Where the type may not be written, the pseudonym goes without it."""
-        masker = Masker([Entity("1", "NAME", ("name",))], "pseudonym", KEY)
+        masker = Masker((Entity("1", "NAME", ("name",)),), "pseudonym", KEY)
         assert re.fullmatch(r"\[[0-9a-f]{16}\]", masker.replace("name").text)
 
     def test_labels_follow_types(self) -> None:
         """What was a label before is none of the pseudonyms."""
         plan = fit(passages(WHO), STRICT, mentions=[seen(WHO, "NAME")], key=KEY)
-        assert plan.masked.carried.pseudonyms == {}
-
-
-class TestOriginals:
-    """What undoes masking."""
-
-    def test_what_is_sealed_is_opened(self) -> None:
-        """By the same cipher, and by no other key."""
-        plan = fit(passages(WHO), NAMES, mentions=[seen(WHO, "NAME")], key=KEY)
-        sealed = plan.masked.originals.sealed(Seal(KEY).encrypt)
-        assert WHO.encode() not in sealed
-        opened = Originals.opened(sealed, Seal(KEY).decrypt)
-        (name,) = pseudonyms(plan)
-        assert opened.forms_of(name) == (WHO,)
-        (entity,) = plan.masked.entities
-        assert opened.forms_of(entity.id) == (WHO,)
-        assert opened.sealed(lambda plain: plain[::-1]) == (
-            plan.masked.originals.sealed(lambda plain: plain[::-1])
-        )
-        with pytest.raises(UsageError, match="cannot be opened"):
-            Originals.opened(sealed, Seal(KEY[::-1]).decrypt)
-
-    @pytest.mark.parametrize("plain", [b"", b"[]", b"{", b'{"e": 1}', b"\xff"])
-    def test_what_holds_none_is_refused(self, plain: bytes) -> None:
-        """Without a word of what was in it."""
-        with pytest.raises(UsageError, match="cannot be opened"):
-            Originals.opened(plain, lambda data: data)
+        assert plan.masked.masker.pseudonyms == {}
 
 
 @pytest.mark.parametrize(
@@ -298,7 +238,7 @@ class TestOriginals:
 )
 def test_a_masked_form_in_disguise_is_masked(text: str) -> None:
     """The text is searched decoded, too."""
-    masker = Masker([Entity("1", "NAME", ("Jonathan Meyers",))])
+    masker = Masker((Entity("1", "NAME", ("Jonathan Meyers",)),))
     assert masker.replace(text).text == "[NAME] is he."
 
 

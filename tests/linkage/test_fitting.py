@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from sdrag.effects.prompts import Label, Prompt
 from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.errors import UsageError
-from sdrag.linkage.assessment import assess
-from sdrag.linkage.fitting import Fitted, fit
-from sdrag.linkage.masking import mask_corpus
-from sdrag.linkage.model_extractor import ModelExtractor
+from sdrag.linkage import Fitted, assess, fit, mask_corpus
+from sdrag.linkage.extractor import ModelExtractor
 from sdrag.testing import Scripted, canary
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Mention, Passage, Span
@@ -267,10 +265,10 @@ class TestModelExtractor:
         plan = fit(
             [Passage("o", f"Just {FACT} here.")], PLAIN, ModelExtractor(), runner=runner
         )
-        assert plan.found == {"o": ()}
+        assert plan.corpus.found == {"o": ()}
         asked = len(runner.effects)
         update = plan.updated([old[0]], detector=ModelExtractor(), runner=runner)
-        assert [found.form for found in update.fitted.found["o"]] == [FACT]
+        assert [found.form for found in update.fitted.corpus.found["o"]] == [FACT]
         assert all(len(effect.items) == 1 for effect in runner.effects[asked:])
         assert len(update.fitted.masked.assessment.links) == 1
 

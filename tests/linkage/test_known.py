@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.linkage.assessment import assess
-from sdrag.linkage.entity_schema import WEIGHTS
-from sdrag.linkage.mentions import found_in
-from sdrag.linkage.resolution.meaning import meaning_pairs
-from sdrag.linkage.second_look import look_again
+from sdrag.linkage import assess
+from sdrag.linkage.meaning import meaning_pairs
+from sdrag.linkage.mentions import read_mentions
+from sdrag.linkage.schema import Schema
+from sdrag.linkage.second_look import KnownForms
 from sdrag.vocabulary import Mention, Passage, Span
+
+
+def look_again(
+    texts: list[str], found: list[tuple[Mention, ...]]
+) -> list[tuple[Mention, ...]]:
+    return KnownForms.of(texts, found).look(texts, found)
 
 
 def mention(text: str, form: str, type_: str, sure: float = 0.9) -> Mention:
@@ -64,9 +70,8 @@ def test_nothing_found_is_lost(texts: list[str]) -> None:
 def test_an_identifier_is_no_name() -> None:
     """Four digits are nobody's name, whatever a detector says."""
     text = "patient SL-330178"
-    rows = found_in(
-        [Passage("a", text)], [[mention(text, "SL-330178", "PERSON")]], WEIGHTS
-    )
+    found = [[mention(text, "SL-330178", "PERSON")]]
+    rows = read_mentions([Passage("a", text)], found, Schema())
     assert rows[0][0].type == "NON_PERSONAL_ID"
 
 

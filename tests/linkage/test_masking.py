@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.steps import Failure, Outcome, Reply, Steps, run
+from sdrag.effects.steps import Failure, Outcome, Reply, Steps
 from sdrag.errors import ModelError, UsageError
 from sdrag.linkage import mask_corpus
-from sdrag.linkage.checkpoint import detect_all
-from sdrag.linkage.masking import Masked, mask_corpus_steps
-from sdrag.linkage.placement import HERE
+from sdrag.linkage.masking import Masked
 from sdrag.linkage.replacing import Masker
-from sdrag.policy import LinkageSection
 from sdrag.testing import Scripted, canary
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Entity, Mention, Passage, Span
@@ -63,13 +57,13 @@ class TestMasker:
     )
     def test_forms_are_found_as_words(self, text: str, expected: str) -> None:
         """Whole words, whatever the case, the spaces or the typography."""
-        masker = Masker([entity("Ann Lee", "Mrs Lee")])
+        masker = Masker((entity("Ann Lee", "Mrs Lee"),))
         assert masker.replace(text).text == expected
 
     def test_overlaps_are_one_replacement(self) -> None:
         """The longest form says what stands in place of the union."""
         masker = Masker(
-            [entity("Anna Maria"), entity("Maria Lopez Clinic", type_="PROVIDER")]
+            (entity("Anna Maria"), entity("Maria Lopez Clinic", type_="PROVIDER"))
         )
         result = masker.replace("Anna Maria Lopez Clinic")
         assert result.text == "[PROVIDER]"
@@ -77,18 +71,18 @@ class TestMasker:
 
     def test_a_short_form_within_a_longer_word_hides_nothing(self) -> None:
         """A longer match that is no word does not keep a shorter one from counting."""
-        masker = Masker([entity("Lee"), entity("Lee An", type_="EMAIL")])
+        masker = Masker((entity("Lee"), entity("Lee An", type_="EMAIL")))
         assert masker.replace("Lee Anton").text == "[NAME] Anton"
 
     def test_a_label_does_not_spell_what_is_masked(self) -> None:
         """If "name" is masked then "[NAME]" will not do."""
-        masker = Masker([entity("name"), entity("redacted", type_="EVENT")])
+        masker = Masker((entity("name"), entity("redacted", type_="EVENT")))
         assert masker.replace("a name, redacted").text == "a [***], [EVENT]"
 
     def test_offsets_and_owners_are_reported(self) -> None:
         """Spans point into the original text."""
         text = "\ufb01x A\u200bnn Lee!"
-        result = Masker([entity("Ann Lee")]).replace(text)
+        result = Masker((entity("Ann Lee"),)).replace(text)
         assert [span.of(text) for span in result.spans] == ["A\u200bnn Lee"]
 
     @settings(max_examples=200, deadline=None)
@@ -101,7 +95,7 @@ class TestMasker:
     def test_no_masked_form_remains(self, forms: list[str], text: str) -> None:
         """Whatever the forms, also labels and brackets."""
         wanted = [entity(form) for form in forms if fold_text(form)]
-        result = Masker(wanted).replace(text).text
+        result = Masker(tuple(wanted)).replace(text).text
         view = fold(result)
         for one in wanted:
             assert not any(view.positions(fold_text(one.forms[0])))
@@ -111,7 +105,7 @@ class TestMasker:
     def test_what_is_not_masked_stays(self, text: str, forms: list[str]) -> None:
         """Outside the reported spans every character is as it was."""
         wanted = [entity(form) for form in forms if fold_text(form)]
-        result = Masker(wanted, "redact").replace(text)
+        result = Masker(tuple(wanted), "redact").replace(text)
         kept = text
         for span in reversed(result.spans):
             kept = kept[: span.start] + "\x00" + kept[span.end :]
@@ -190,27 +184,25 @@ class TestNothingElseHoldsIt:
     def test_reprs_hold_no_value(self) -> None:
         """Neither the result nor any part of it."""
         result = masked()
-        parts = (result, result.plan, result.originals, result.masker)
+        parts = (result, result.plan, result.masker)
         assert WHO not in repr((*parts, result.assessment, result.decisions))
         assert WHO not in repr(result.assessment.resolved)
 
     def test_the_map_does_not_pickle(self) -> None:
         """It is a copy of raw values in a place nobody thinks of."""
         result = masked()
-        for part in (result, result.originals, result.masker, result.assessment):
+        for part in (result, result.masker, result.assessment):
             with pytest.raises(UsageError):
                 pickle.dumps(part)
 
-    def test_the_map_is_told_apart_and_sealed(self) -> None:
-        """It reads in memory, and is written through a cipher or not at all."""
-        result = masked()
-        (number,) = result.plan.masked.nonzero()[0].tolist()
-        name = result.assessment.corpus.entity_ids[number]
-        assert result.originals.forms_of(name) == (WHO,)
-        turned = result.originals.sealed(lambda plain: plain[::-1])
-        assert json.loads(turned[::-1]) == {name: ["NAME", [WHO]]}
-        with pytest.raises(UsageError):
-            result.originals.sealed(lambda plain: b"head" + plain)
+    def test_masking_can_be_undone_by_whoever_has_the_masker(self) -> None:
+        """By the id of an entity, or by its pseudonym."""
+        result = masked("pseudonym", key=KEY)
+        (entity_,) = result.entities
+        name = result.documents[0].text.split()[0]
+        assert result.masker.forms_of(entity_.id) == (WHO,)
+        assert result.masker.forms_of(name) == (WHO,)
+        assert result.masker.forms_of("[NAME]") == ()
 
     def test_inputs_are_not_changed(self) -> None:
         """The documents handed in are as they were."""
@@ -254,9 +246,8 @@ def test_a_withheld_document_is_named_without_a_masked_form() -> None:
 def test_entities_come_from_one_place() -> None:
     """Neither none nor two."""
     for given_ in ({}, {"detector": Half(), "mentions": [[]]}):
-        steps = mask_corpus_steps([Passage("a", "x")], LinkageSection(), **given_)
         with pytest.raises(UsageError, match="`detector` and `mentions`"):
-            run(steps, Scripted())
+            mask_corpus([Passage("a", "x")], **given_)
 
 
 def test_ids_must_differ() -> None:
@@ -264,51 +255,3 @@ def test_ids_must_differ() -> None:
     twice = [Passage("a", "x"), Passage("a", "y")]
     with pytest.raises(UsageError, match="same id"):
         mask_corpus(twice, mentions=[[], []])
-
-
-class Counting:
-    """A detector that counts the texts it is given and finds their first word."""
-
-    def __init__(self) -> None:
-        self.seen = 0
-
-    def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
-        self.seen += len(texts)
-        yield from ()
-        return [Reply((Mention(Span(0, 3), "PERSON", 0.5),)) for _ in texts]
-
-
-def test_detection_resumes_from_a_checkpoint(tmp_path: Path) -> None:
-    """Only what was not done is done; the checkpoint holds no text."""
-    documents = [Passage(f"d{n}", f"{WHO} {n}") for n in range(130)]
-    checkpoint, steps = tmp_path / "progress", []
-    first, second, third = Counting(), Counting(), Counting()
-
-    def scan(detector: Counting, stamp: str, part: list[Passage]) -> int:
-        detect = partial(HERE.detected, detector=detector)
-        found = detect_all(part, detect, checkpoint, stamp, steps.append)
-        return len(found)
-
-    assert scan(first, "one", documents[:70]) == 70
-    assert WHO not in checkpoint.read_text("utf-8")
-    assert scan(second, "one", documents) == 130
-    assert (first.seen, second.seen) == (70, 60)
-    assert scan(third, "another", documents) == 130
-    assert third.seen == 130
-
-
-def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
-    """A run that was killed while it wrote loses that document alone."""
-    documents = [Passage(f"d{n}", f"{WHO} {n}") for n in range(10)]
-    checkpoint, again = tmp_path / "progress", Counting()
-
-    def scan(detector: Counting) -> int:
-        detect = partial(HERE.detected, detector=detector)
-        found = detect_all(documents, detect, checkpoint, "one", lambda _: None)
-        return len(found)
-
-    scan(Counting())
-    checkpoint.write_text(checkpoint.read_text("utf-8")[:-9], "utf-8")
-    assert scan(again) == 10
-    assert again.seen == 1
-    assert scan(Counting()) == 10

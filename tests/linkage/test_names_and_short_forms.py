@@ -8,9 +8,10 @@ from itertools import combinations, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdrag.linkage.resolution import person_names, spellings
-from sdrag.linkage.resolution.person_names import _Name, _parsed, name_pairs
-from sdrag.linkage.resolution.spellings import shortened_pairs
+from sdrag.linkage import names as person_names
+from sdrag.linkage import spellings
+from sdrag.linkage.names import _Name, _parsed, name_pairs
+from sdrag.linkage.spellings import shortened_pairs
 
 GIVEN = st.sampled_from(["Jo", "J.", "John", "Jim", "Ann", "A.", "Jean"])
 FAMILY = st.sampled_from(["Smith", "Ann", "John", "O'Neill"])

@@ -7,9 +7,7 @@ import re
 import pytest
 
 from sdrag.detectors.local import LocalDetector
-from sdrag.linkage import mask_corpus
-from sdrag.linkage.assessment import assess
-from sdrag.linkage.fitting import Fitted, fit
+from sdrag.linkage import Fitted, assess, fit, mask_corpus
 from sdrag.linkage.replacing import Masker
 from sdrag.vocabulary import Entity, Passage
 
@@ -157,7 +155,7 @@ def test_two_of_one_name_have_two_pseudonyms() -> None:
     assert texts[3] == "[NAME] called."
     for number in (0, 1):
         (name,) = names[number]
-        assert "John Smith" in plan.masked.originals.forms_of(name)
+        assert "John Smith" in plan.masked.masker.forms_of(name)
         chunk = Passage(
             "c", "John Smith paid.", {"by": "John Smith"}, None, f"d{number}"
         )
@@ -206,7 +204,7 @@ def test_two_of_one_name_last(tmp_path) -> None:
 def test_a_name_goes_in_every_spelling(text: str, expected: str) -> None:
     """With the full stop of its last initial, its umlauts spelled out, and turned."""
     forms = ("Christina M", "Juergen Mueller", "Søren Kjær", "J. R. Smith", "Joe Lane")
-    masker = Masker([Entity("1", "NAME", forms)], "redact")
+    masker = Masker((Entity("1", "NAME", forms),), "redact")
     assert masker.replace(text).text == expected.replace("[R]", "[REDACTED]")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -12,11 +13,8 @@ from hypothesis import strategies as st
 from test_fitting import PLAIN, Marked, written
 
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.steps import run
 from sdrag.errors import UsageError
-from sdrag.linkage.fitting import Fitted, fit
-from sdrag.linkage.plan_file import packed, unpacked
-from sdrag.linkage.sealing import Seal
+from sdrag.linkage import Fitted, fit
 from sdrag.testing import Scripted, canary
 from sdrag.vocabulary import Passage
 
@@ -43,7 +41,8 @@ def test_a_plan_comes_back_as_it_was(tmp_path: Path) -> None:
         (d.id, d.text) for d in plan.masked.documents
     ]
     assert opened.documents["a"].metadata == {"by": WHO, "on": "2020-01-02"}
-    assert (opened.name, opened.settings) == (plan.name, plan.settings)
+    assert opened.settings == plan.settings
+    assert opened.masked.masker.name == plan.masked.masker.name
     assert opened.masked.entities == plan.masked.entities
     assert path.stat().st_mode & 0o077 == 0
     assert [one.name for one in tmp_path.iterdir()] == ["plan"]
@@ -68,8 +67,9 @@ def test_a_plan_goes_on_as_if_it_had_not_been_saved(
     old = [Passage(f"a{n}", text) for n, text in enumerate(first)]
     new = [Passage(f"b{n}", text) for n, text in enumerate(later)]
     plan = fit(old, {**PLAIN, "replace": style}, Marked(), key=KEY)
-    saved = unpacked(Seal(KEY).decrypt(Seal(KEY).encrypt(packed(plan))))
-    opened = run(saved.plan.fitted(saved.carried, saved.vectors), Scripted())
+    with TemporaryDirectory() as folder:
+        plan.save(Path(folder) / "plan")
+        opened = Fitted.open(Path(folder) / "plan", KEY)
     one, two = (kept.updated(new, detector=Marked()) for kept in (plan, opened))
     assert one.stale == two.stale
     assert [d.text for d in one.documents] == [d.text for d in two.documents]
@@ -107,15 +107,15 @@ def test_the_file_is_sealed(tmp_path: Path) -> None:
     fitted().save(path)
     data = path.read_bytes()
     assert WHO.encode() not in data
-    with pytest.raises(UsageError, match="another key"):
+    with pytest.raises(UsageError, match="of another key"):
         Fitted.open(path, OTHER)
     for at in (20, len(data) // 2, len(data) - 1):
         path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
-        with pytest.raises(UsageError, match="another key, or was changed"):
+        with pytest.raises(UsageError, match="was changed"):
             Fitted.open(path, KEY)
 
 
-@pytest.mark.parametrize("data", [b"", b"sdrag", b"\0" * 90, b"sdrag sealed 1\nx"])
+@pytest.mark.parametrize("data", [b"", b"sdrag", b"\0" * 90, b"sdrag" * 99])
 def test_what_is_no_plan_is_refused(tmp_path: Path, data: bytes) -> None:
     """Whatever it is."""
     (tmp_path / "plan").write_bytes(data)

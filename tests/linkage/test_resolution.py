@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sdrag.effects.steps import run
-from sdrag.linkage.entity_schema import WEIGHTS
-from sdrag.linkage.mentions import Found, found_in, longest
-from sdrag.linkage.resolution import Resolved, resolve
+from sdrag.linkage.mentions import Found, longest, read_mentions
+from sdrag.linkage.resolve import Resolved, resolve
+from sdrag.linkage.schema import Schema
 from sdrag.linkage.settings import local_runner
 from sdrag.policy import ResolutionSection
 from sdrag.vocabulary import Mention, Passage, Span
@@ -95,7 +95,7 @@ def resolved(
     key: bytes | None = None,
 ) -> Resolved:
     found = [[Found(form, type_)] for type_, form in forms]
-    return run(resolve(found, settings, key), local_runner())
+    return run(resolve(found, settings, Schema(), key=key), local_runner())
 
 
 @pytest.mark.parametrize(("type_", "one", "two", "reason"), ONE)
@@ -161,7 +161,7 @@ def test_a_normalized_value_joins_its_forms() -> None:
         [Found("12 April 2019", "EVENT_DATE", 0.5, "12/04/2019")],
         [Found("the spring visit", "EVENT_DATE", 0.7, "12/04/2019")],
     ]
-    result = run(resolve(found, PLAIN), local_runner())
+    result = run(resolve(found, PLAIN, Schema()), local_runner())
     (entity,) = result.entities
     assert set(entity.forms) == {"12 April 2019", "the spring visit"}
     assert entity.relevance == 0.7
@@ -211,5 +211,5 @@ def test_of_overlapping_mentions_the_longest_stands() -> None:
     inner = Mention(Span(3, 15), "LOCATION")
     outer = Mention(Span(0, len(text)), "PROVIDER")
     assert longest([inner, outer]) == (outer,)
-    ((found,),) = found_in([Passage("a", text)], [[inner, outer]], WEIGHTS)
+    ((found,),) = read_mentions([Passage("a", text)], [[inner, outer]], Schema())
     assert (found.form, found.type) == (text, "PROVIDER")

@@ -8,15 +8,8 @@ from sdrag.detectors.local import LocalDetector
 from sdrag.effects.steps import replied, run
 from sdrag.errors import PolicyError, UsageError
 from sdrag.linkage import assess, mask_corpus
-from sdrag.linkage.context_types import descriptions
-from sdrag.linkage.entity_schema import (
-    ROLES,
-    WEIGHTS,
-    canonical_type,
-    weight_of,
-    weights_of,
-)
-from sdrag.linkage.mentions import found_in
+from sdrag.linkage.mentions import read_mentions
+from sdrag.linkage.schema import ROLES, WEIGHTS, schema_of
 from sdrag.linkage.settings import local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Mention, Passage, Span
@@ -64,9 +57,9 @@ class TestWeight:
 
     def test_counts_the_default(self) -> None:
         """Less than a name, and as the policy says."""
-        assert weight_of("SEAT", weights_of(LinkageSection())) == 0.85
+        assert schema_of(LinkageSection()).weight("SEAT") == 0.85
         settings = LinkageSection(default_weight=0.3)
-        assert weight_of("SEAT", weights_of(settings)) == 0.3
+        assert schema_of(settings).weight("SEAT") == 0.3
 
     def test_is_an_error_where_the_policy_says_so(self) -> None:
         """The message says what to do."""
@@ -135,7 +128,7 @@ class TestDetectedTypes:
     def test_a_rule_for_everybody_is_no_unique_fact(self) -> None:
         """Whoever it speaks of, it singles out nobody."""
         text = "Members who lose their plugs pay half. Those who stay may call us."
-        assert list(descriptions(text)) == []
+        assert "UNIQUE_FACT" not in {type_ for _, type_ in _found(text)}
 
     def test_a_birth_date_in_one_document_is_one_in_all(self) -> None:
         """What the words of one document say holds for the value."""
@@ -148,13 +141,14 @@ class TestDetectedTypes:
 
     def test_where_the_domain_has_one_type_of_the_role(self) -> None:
         """A person is read as the only type that names people."""
-        schema = weights_of(read_settings(SCHOOL))
-        assert canonical_type("PERSON", schema) == "PUPIL"
-        assert canonical_type("EMAIL_ADDRESS", schema) == "EMAIL_ADDRESS"
+        schema = schema_of(read_settings(SCHOOL))
+        assert schema.canonical("PERSON") == "PUPIL"
+        assert schema.canonical("EMAIL_ADDRESS") == "EMAIL_ADDRESS"
 
 
 def _found(text: str) -> set[tuple[str, str]]:
     (outcome,) = run(LocalDetector().detect([text]), local_runner())
-    schema = weights_of(LinkageSection())
-    (row,) = found_in([Passage("a", text)], [replied(outcome)], schema)
+    schema = schema_of(LinkageSection())
+    passage, mentions = Passage("a", text), replied(outcome)
+    (row,) = read_mentions([passage], [mentions], schema, detected=True)
     return {(entry.form, entry.type) for entry in row}

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import ray
 from llama_index.core import VectorStoreIndex
 from llama_index.core.schema import BaseNode, Document
 from llama_index.ingestion.ray import RayIngestionPipeline, RayTransformComponent
@@ -15,7 +16,6 @@ from llamaindex_sdrag import (
     SelectiveDisclosureRetriever,
 )
 from llamaindex_sdrag.local_embeddings import LocalEmbeddings
-from sdrag.distributed import ray_session
 
 POLICY = str(Path(__file__).with_name("policy.yaml"))
 QUESTION = "Who saw the men?"
@@ -51,7 +51,8 @@ def components(state: Path) -> list[RayTransformComponent]:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, ray_session():
+    ray.init(include_dashboard=False, log_to_driver=False, ignore_reinit_error=True)
+    with tempfile.TemporaryDirectory() as folder:
         state = Path(folder, "state.sqlite")
         pipeline = RayIngestionPipeline(transformations=components(state))
         nodes = pipeline.run(nodes=masked(DOCUMENTS))

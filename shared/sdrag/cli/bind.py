@@ -21,11 +21,12 @@ from sdrag.cli.common import (
     Llm,
     RunOn,
     SpillFolder,
+    check_engine,
     llm_of,
+    open_pool,
     progress_bar,
     show_json,
 )
-from sdrag.cli.ray_engine import check_engine
 from sdrag.effects.progress import batched
 from sdrag.errors import HostError, UsageError, require_extra
 from sdrag.policy import Policy
@@ -176,10 +177,10 @@ def _bound_on_ray(
     spill: Path | None,
     update: Callable[[int, int], None],
 ) -> dict[str, Any]:
-    from sdrag.distributed import RayOptions, bind_corpus
+    from sdrag.corpus_binder import bind_corpus
 
-    options = RayOptions(spill=spill)
-    done = bind_corpus(source.passages, rules, state, options=options, progress=update)
+    with open_pool("ray", spill) as pool:
+        done = bind_corpus(source.passages, rules, state, pool, update)
     return {"chunks": done.passages, "located": done.located, "read": done.read}
 
 

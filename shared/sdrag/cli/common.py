@@ -199,6 +199,42 @@ def show_json(result: Mapping[str, Any], *, wanted: bool) -> None:
         typer.echo(json.dumps(result))
 
 
+def check_engine(engine: str, llm: str) -> None:
+    """
+    Refuse a model on Ray: its provider sets the pace, and its key would travel.
+
+    Raises:
+        UsageError: Both were asked for.
+    """
+    if LOCAL not in {engine, llm}:
+        raise UsageError(
+            f"--engine {engine} works with the local engine only.",
+            hint="Leave out --llm, or leave out --engine.",
+        )
+
+
+@contextmanager
+def open_pool(engine: str, spill: Path | None) -> Iterator[Any]:
+    """
+    Yield where a corpus is worked on; Ray runs inside the block.
+
+    Args:
+        engine: `local`, for which there is no pool, or `ray`.
+        spill: Where Ray puts what its memory does not hold.
+
+    Raises:
+        MissingExtraError: The extra `ray` is not installed.
+        HostError: Ray cannot be started or reached.
+    """
+    if engine == LOCAL:
+        yield None
+        return
+    from sdrag.parallel import RayPool
+
+    with RayPool(spill=spill) as pool:
+        yield pool
+
+
 def counted(count: int, noun: str) -> str:
     """Return how many there are, such as `1 chunk` or `2,000 chunks`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -14,24 +15,32 @@ import typer
 from sdrag.cli.common import (
     LOCAL,
     AsJson,
+    Input,
+    Llm,
     RunOn,
     SpillFolder,
     check_creatable,
+    check_engine,
+    llm_of,
+    open_pool,
+    progress_bar,
+    read_input,
+    show_json,
     write_whole,
 )
-from sdrag.cli.mask_target import Target
-from sdrag.cli.ray_engine import check_engine, placement_of
+from sdrag.documents import SUFFIXES, file_of, files_of
 from sdrag.errors import UsageError
 from sdrag.policy import Policy
+from sdrag.vocabulary import Passage
 
 if TYPE_CHECKING:
-    from sdrag.cli.mask_corpus import Corpus, Findings
-    from sdrag.linkage.fitting import Fitted
-    from sdrag.linkage.placement import Placement
-    from sdrag.linkage.plan_file import Saved
-    from sdrag.vocabulary import Passage
+    from sdrag.effects.steps import EffectRunner
+    from sdrag.linkage import Fitted
+    from sdrag.linkage.masking import Passes
 
 __all__ = ["mask"]
+
+_ONE_FILE = frozenset({".jsonl", ".parquet"})
 
 
 def mask(
@@ -43,9 +52,7 @@ def mask(
     policy: Annotated[
         Path | None, typer.Option(help="A policy, for its linkage section.")
     ] = None,
-    llm: Annotated[
-        str, typer.Option(help="Who reads: local, or langchain:PROVIDER:MODEL.")
-    ] = LOCAL,
+    llm: Llm = LOCAL,
     key_file: Annotated[
         Path | None,
         typer.Option(help="A secret of 16 bytes or more. With it the plan is kept."),
@@ -54,94 +61,75 @@ def mask(
         Path | None,
         typer.Option(help="Where the plan is kept; by default KEY_FILE.plan."),
     ] = None,
-    originals: Annotated[
-        Path | None, typer.Option(help="What undoes the masking, to write sealed.")
-    ] = None,
     report: Annotated[
         Path | None, typer.Option(help="An HTML report to write.")
     ] = None,
-    given: Annotated[
-        bool, typer.Option("--given", help="Use the entities that the input brings.")
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace OUT, with all that is in it.")
     ] = False,
     engine: RunOn = "local",
     ray_spill: SpillFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """
-    Mask a corpus; run again to resume what was interrupted, or to follow the corpus.
+    Mask a corpus; with a key file, run again to follow the corpus as it changes.
 
     Reads .txt .md .html .json .jsonl .csv .parquet .pdf .docx. In a folder, .txt, .md,
     JSON and Parquet keep their names; of every other format the text is written, to
-    NAME.txt. With a key file the plan is kept, sealed: run again with more documents,
-    what was masked stays masked, and pseudonyms stay what they are.
+    NAME.txt. With a key file the plan is kept, encrypted: run again with more
+    documents, what was masked stays masked, and pseudonyms stay what they are.
 
     Example: sdrag mask documents masked --policy policy.yaml --key-file key
     """
     started = perf_counter()
     check_engine(engine, llm)
     rules = Policy() if policy is None else Policy.read(policy)
-    place = Target(target)
     if not source.exists():
         raise UsageError(f"There is no {source}.", hint="Check the path.")
+    _check_target(source, target, overwrite=overwrite)
     key = None if key_file is None else _secret(key_file)
-    _check(rules, llm, key, place, source, given=given)
-    _check_kept(key, plan, originals)
-    for path in (originals, report):
-        if path is not None:
-            _check_file(path)
+    if plan is not None and key is None:
+        raise UsageError("--plan needs --key-file.", hint="A plan is encrypted.")
+    _check_linkage(rules, llm, key)
     kept_at = plan or (key_file and key_file.with_name(key_file.name + ".plan"))
-    saved = _saved(kept_at, key)
-    wrote: dict[str, list[str]] = dict(saved.notes["wrote"]) if saved else {}
-    place.check_free(ours=place.name in wrote or place.progress.exists())
-
-    with placement_of(engine, ray_spill) as placement:
-        fitted, corpus, findings = _fitted(
-            rules, llm, source, place, kept_at, saved, key, placement, given=given
-        )
-    contents = place.contents(_by_file(corpus, fitted))
-    before = wrote.get(place.name, [])
-    if kept_at is not None and key is not None:
-        from sdrag.linkage.plan_file import save_plan
-
+    for path in filter(None, (kept_at, report)):
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder.", hint="Name a file to write.")
+        check_creatable(path)
+    corpus, runner = _read(source), _runner(llm)
+    with _passes(engine, ray_spill) as passes:
+        fitted, gone = _fitted(corpus, rules, llm, key, kept_at, runner, passes)
+    if kept_at is not None:
         # First the plan: whoever is killed now goes on from it, and masks the same.
-        wrote[place.name] = sorted({*contents, *before})
         kept_at.parent.mkdir(parents=True, exist_ok=True)
-        save_plan(fitted, kept_at, key, {"wrote": wrote})
-    place.write(contents, before)
-    _write_more(fitted, corpus, findings, originals, report, key)
-    place.progress.unlink(missing_ok=True)
-    result = _result(fitted, corpus, findings)
+        fitted.save(kept_at, key)
+    _write(target, _by_file(corpus, fitted))
+    if report is not None:
+        from sdrag.reports.linkage_report import render_linkage
+
+        report.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(report, render_linkage(fitted.masked))
+    result = _result(fitted, corpus)
     result["seconds"] = round(perf_counter() - started, 3)
-    gone = _gone(saved, findings)
     for line in _lines(result, kept_at, gone):
         typer.echo(line)
-    if as_json:
-        typer.echo(json.dumps(result))
+    show_json(result, wanted=as_json)
 
 
 def _secret(path: Path) -> bytes:
-    from sdrag.linkage.sealing import Seal
+    from sdrag.linkage.plan_file import check_key
 
     try:
-        secret = path.read_bytes().strip()
+        return check_key(path.read_bytes().strip())
     except OSError as error:
         raise UsageError(
             f"The key file {path} cannot be read ({type(error).__name__}).",
             hint="Make one: `openssl rand -hex 32 > key`.",
         ) from None
-    return Seal(secret).secret
 
 
-def _check(
-    rules: Policy,
-    llm: str,
-    key: bytes | None,
-    place: Target,
-    source: Path,
-    *,
-    given: bool,
-) -> None:
-    """Refuse what cannot work, before anything is read."""
+def _check_linkage(rules: Policy, llm: str, key: bytes | None) -> None:
+    """Refuse what cannot be replaced, before anything is read."""
     from sdrag.linkage.replacing import check_style
 
     check_style(rules.linkage.replace, key)
@@ -150,130 +138,174 @@ def _check(
             "`linkage.replace: rewrite` needs a model.",
             hint="Give one: --llm langchain:PROVIDER:MODEL.",
         )
-    if given and not place.is_file:
+
+
+def _check_target(source: Path, target: Path, *, overwrite: bool) -> None:
+    """
+    See that OUT can be written, and that nothing is replaced that was not named.
+
+    Raises:
+        UsageError: It cannot, or there is something.
+    """
+    suffix, is_file = target.suffix.lower(), target.suffix.lower() in _ONE_FILE
+    if not is_file and suffix in SUFFIXES:
         raise UsageError(
-            "With --given, OUT is a .jsonl or .parquet file.",
-            hint="Name one, or leave it out.",
+            f"{target} is neither a folder nor a .jsonl or .parquet file.",
+            hint="OUT is one of these three.",
         )
-    place.check(source)
+    read, made = source.resolve(), target.resolve()
+    if made == read or (source.is_dir() and made.is_relative_to(read)):
+        raise UsageError(
+            f"{target} is in {source}, which is read.",
+            hint="Name an OUT that is not in IN.",
+        )
+    if target.exists() and target.is_dir() == is_file:
+        kind = "a folder" if is_file else "a file"
+        raise UsageError(f"{target} is {kind}.", hint="Name another OUT.")
+    if overwrite and any(path.is_relative_to(made) for path in (read, Path.cwd())):
+        raise UsageError(
+            f"{target} holds more than what was masked.", hint="Name another OUT."
+        )
+    empty = target.is_dir() and not any(target.iterdir())
+    if target.exists() and not (overwrite or empty):
+        raise UsageError(
+            f"{target} exists.", hint="Name another OUT, or pass --overwrite."
+        )
+    check_creatable(target)
 
 
-def _check_kept(key: bytes | None, plan: Path | None, originals: Path | None) -> None:
-    for option, path in (("--plan", plan), ("--originals", originals)):
-        if path is not None and key is None:
-            raise UsageError(
-                f"{option} needs --key-file.", hint="What it holds is written sealed."
-            )
+def _read(source: Path) -> Input:
+    corpus = read_input([source], rows=True)
+    if not corpus.files:
+        first = corpus.skipped[0]
+        raise UsageError(
+            f"There is no document in {source}: {first.path} {first.reason}.",
+            hint="See `--help`.",
+        )
+    return corpus
 
 
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder.", hint="Name a file to write.")
-    check_creatable(path)
+@contextmanager
+def _passes(engine: str, spill: Path | None) -> Iterator[Passes]:
+    """Yield how the texts are gone through: with a bar for each pass."""
+    from sdrag.linkage.masking import Passes
+
+    with open_pool(engine, spill) as pool, ExitStack() as bars:
+        updates: dict[str, Any] = {}
+
+        def progress(name: str, done: int, total: int) -> None:
+            if name not in updates:
+                bars.close()
+                updates[name] = bars.enter_context(progress_bar(name, total))
+            updates[name](done, total)
+
+        yield Passes(pool, progress)
 
 
-def _saved(path: Path | None, key: bytes | None) -> Saved | None:
-    from sdrag.linkage.plan_file import saved_plan
+def _runner(llm: str) -> EffectRunner:
+    """Return what answers effects: MiniLM, and a model where one is asked for."""
+    from sdrag.effects.runner import Port, PortRunner, Ports
+    from sdrag.framework import local_embeddings
+    from sdrag.linkage.settings import local_runner
 
-    if path is None or key is None:
-        return None
-    if path.exists():
-        return saved_plan(path, key)
-    _check_file(path)
-    return None
+    model = llm_of(llm)
+    if not model:
+        return local_runner()
+    return PortRunner(Ports(complete=Port(model["complete"]), embed=local_embeddings()))
 
 
 def _fitted(
+    corpus: Input,
     rules: Policy,
     llm: str,
-    source: Path,
-    place: Target,
-    kept_at: Path | None,
-    saved: Saved | None,
     key: bytes | None,
-    placement: Placement,
-    *,
-    given: bool,
-) -> tuple[Fitted, Corpus, Findings]:
-    from sdrag.cli.mask_corpus import Engine, find, fit_plan, read_corpus, stamp
-    from sdrag.cli.shown_placement import ShownPlacement
+    kept_at: Path | None,
+    runner: EffectRunner,
+    passes: Passes,
+) -> tuple[Fitted, int]:
+    """Return the plan, and how many documents of the one that was kept are gone."""
+    from sdrag.detectors.local import LocalDetector
+    from sdrag.linkage import Fitted, fit
+    from sdrag.linkage.extractor import ModelExtractor
+    from sdrag.linkage.schema import schema_of
 
-    settings = rules.linkage
-    engine = Engine.of(llm, rules)
-    corpus = read_corpus(source, key, given=given)
-    place.path.parent.mkdir(parents=True, exist_ok=True)
-    progress = place.progress, stamp(source, kept_at, settings)
-    shown = ShownPlacement(placement)
-    findings = find(corpus, settings, engine, saved, progress, shown)
-    fitted = fit_plan(findings, settings, engine, saved, key, shown)
-    return fitted, corpus, findings
+    settings, documents = rules.linkage, corpus.documents
+    detector: Any = LocalDetector()
+    if llm != LOCAL:
+        detector = ModelExtractor(schema_of(settings))
+    if kept_at is None or key is None or not kept_at.exists():
+        fitted = fit(
+            documents, settings, detector, key=key, runner=runner, passes=passes
+        )
+        return fitted, 0
+    earlier = Fitted.open(kept_at, key, runner)
+    known = earlier.documents
+    changed = [d for d in documents if known.get(d.id) != d]
+    gone = known.keys() - {document.id for document in documents}
+    update = earlier.updated(
+        changed, gone, detector, settings=settings, runner=runner, passes=passes
+    )
+    return update.fitted, len(gone)
 
 
-def _by_file(corpus: Corpus, fitted: Fitted) -> dict[str, list[Passage]]:
+def _by_file(corpus: Input, fitted: Fitted) -> dict[str, list[Passage]]:
     """Return the masked documents by file, under names that hold nothing masked."""
     masker = fitted.masked.masker
     clean = dict(zip(fitted.documents, fitted.masked.documents, strict=True))
     files: dict[str, list[Passage]] = {}
-    for name, documents in corpus.files.items():
-        kept = [clean[one.id] for one in documents if one.id in clean]
-        if kept and masker.alias(name) != name:
-            alias = kept[0].id + Path(name).suffix
-            files[alias] = [_renamed(one, name, alias) for one in kept]
+    for file in corpus.files:
+        kept = [clean[d.id] for d in file.documents if d.id in clean]
+        if kept and masker.alias(file.path) != file.path:
+            alias = kept[0].id + Path(file.path).suffix
+            files[alias] = [_renamed(document, file.path, alias) for document in kept]
         elif kept:
-            files[name] = kept
+            files[file.path] = kept
     return files
 
 
 def _renamed(document: Passage, name: str, alias: str) -> Passage:
     """Return a document whose metadata names its file as it is called now."""
-    named = document.metadata.get("source")
-    if named != name:
+    if document.metadata.get("source") != name:
         return document
     return replace(document, metadata={**document.metadata, "source": alias})
 
 
-def _write_more(
-    fitted: Fitted,
-    corpus: Corpus,
-    findings: Findings,
-    originals: Path | None,
-    report: Path | None,
-    key: bytes | None,
-) -> None:
-    for path in (originals, report):
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-    if originals is not None and key is not None:
-        from sdrag.linkage.sealing import Seal
-
-        write_whole(originals, fitted.masked.originals.sealed(Seal(key).encrypt))
-    if report is not None:
-        from sdrag.reports.linkage_report import render_linkage
-        from sdrag.vocabulary import Decision
-
-        alias = fitted.masked.masker.alias
-        lost = [
-            Decision(alias(one.id), "withheld", "linkage", "detector-failed")
-            for one in corpus.documents
-            if one.id not in findings.documents
-        ]
-        decisions = (*fitted.masked.decisions, *lost)
-        write_whole(report, render_linkage(replace(fitted.masked, decisions=decisions)))
+def _write(target: Path, documents: Mapping[str, Sequence[Passage]]) -> None:
+    """Write OUT as a whole; the umask says who may read it."""
+    partial = target.with_name(f".{target.name}.sdrag-partial")
+    before = target.with_name(f".{target.name}.sdrag-before")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.suffix.lower() in _ONE_FILE:
+            rows = (document for found in documents.values() for document in found)
+            write_whole(target, file_of(target.name, rows), shared=True)
+            return
+        for path in (partial, before):  # of a run that was killed
+            shutil.rmtree(path, ignore_errors=True)
+        partial.mkdir()
+        for name, content in files_of(documents).items():
+            (partial / name).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(partial / name, content, shared=True)
+        if target.exists():
+            target.replace(before)
+        partial.replace(target)
+        shutil.rmtree(before, ignore_errors=True)
+    except OSError as error:
+        raise UsageError(
+            f"{target} cannot be written ({type(error).__name__})."
+        ) from None
 
 
-def _gone(saved: Saved | None, findings: Findings) -> int:
-    known = {} if saved is None else saved.plan.documents
-    return len(known.keys() - findings.documents.keys())
-
-
-def _result(fitted: Fitted, corpus: Corpus, findings: Findings) -> dict[str, Any]:
+def _result(fitted: Fitted, corpus: Input) -> dict[str, Any]:
     plan, alias = fitted.masked.plan, fitted.masked.masker.alias
     unread = [
-        {"path": alias(one.id), "reason": "could not be read to its end"}
-        for one in corpus.documents
-        if one.id not in findings.documents
+        {"path": alias(document.id), "reason": "could not be read to its end"}
+        for document in corpus.documents
+        if document.id not in fitted.documents
     ]
-    files = [{"path": one.path, "reason": one.reason} for one in corpus.skipped]
+    files = [
+        {"path": skipped.path, "reason": skipped.reason} for skipped in corpus.skipped
+    ]
     return {
         "documents": len(fitted.masked.documents),
         "withheld": len(unread),
@@ -291,8 +323,8 @@ def _lines(result: dict[str, Any], kept_at: Path | None, gone: int) -> Iterator[
         f"{result['masked_entities']} of {result['entities']} entities masked."
     )
     yield f"{result['links_before']} links before, {result['links_after']} after."
-    for one in result["skipped"]:
-        yield f"  not written: {one['path']} {one['reason']}"
+    for skipped in result["skipped"]:
+        yield f"  not written: {skipped['path']} {skipped['reason']}"
     if gone:
         yield (
             f"{gone} documents of the plan are not in IN: they link nothing now, and "
@@ -301,4 +333,4 @@ def _lines(result: dict[str, Any], kept_at: Path | None, gone: int) -> Iterator[
     if kept_at is None:
         yield "The plan is not kept: that needs --key-file."
     else:
-        yield f"The plan is in {kept_at}, sealed: keep it, and run again with it."
+        yield f"The plan is in {kept_at}, encrypted: keep it, and run again with it."

@@ -16,7 +16,6 @@ import numpy as np
 
 from sdrag.effects.steps import EffectRunner, Steps, run
 from sdrag.errors import UsageError
-from sdrag.linkage.entity_schema import weight_of, weights_of
 from sdrag.linkage.graph import (
     LEVELS,
     Chains,
@@ -26,8 +25,10 @@ from sdrag.linkage.graph import (
     find_edges,
 )
 from sdrag.linkage.incidence import Incidence
-from sdrag.linkage.mentions import Found, Mentions, found_in
-from sdrag.linkage.resolution import Resolved, Vectors, resolve
+from sdrag.linkage.meaning import Vectors
+from sdrag.linkage.mentions import Found, Mentions, read_mentions
+from sdrag.linkage.resolve import Resolved, resolve
+from sdrag.linkage.schema import schema_of
 from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Passage
@@ -41,7 +42,6 @@ __all__ = [
     "Link",
     "assess",
     "assess_steps",
-    "incidence_of",
 ]
 
 
@@ -172,7 +172,7 @@ def assess(
         UsageError: Two documents have one id, or a mention cannot be read.
     """
     section = read_settings(settings)
-    found = found_in(documents, mentions, weights_of(section))
+    found = read_mentions(documents, mentions, schema_of(section))
     return run(assess_steps(documents, found, section), runner or local_runner())
 
 
@@ -191,32 +191,18 @@ def assess_steps(
         found: What was found in each document.
         settings: The linkage section.
         key: For ids that are the same in every run.
-        known: Vectors of forms that were embedded before, by the same model.
+        known: Vectors of texts that were embedded before, by the same model.
     """
-    if len({document.id for document in documents}) != len(documents):
+    ids = [document.id for document in documents]
+    if len(set(ids)) != len(ids):
         raise UsageError(
             "Two documents have the same id.", hint="Give each document its own id."
         )
-    texts = [document.text for document in documents]
+    schema, texts = schema_of(settings), [document.text for document in documents]
     resolved = yield from resolve(
-        found, settings.resolution, key, known, weights_of(settings), texts
+        found, settings.resolution, schema, texts, key=key, known=known
     )
-    corpus = incidence_of([document.id for document in documents], resolved, settings)
-    return Assessment(settings, resolved, corpus)
-
-
-def incidence_of(
-    ids: Sequence[str], resolved: Resolved, settings: LinkageSection
-) -> Incidence:
-    """
-    Return the columns of resolved entities.
-
-    Args:
-        ids: Of the documents, in order.
-        resolved: The entities.
-        settings: For the weights and the unmaskable types.
-    """
-    table = weights_of(settings)
-    weights = {entity.id: weight_of(entity.type, table) for entity in resolved.entities}
+    weights = {entity.id: schema.weight(entity.type) for entity in resolved.entities}
     kept = {e.id for e in resolved.entities if e.type in settings.unmaskable}
-    return Incidence.build(ids, resolved.rows, weights, frozenset(kept))
+    corpus = Incidence.build(ids, resolved.rows, weights, frozenset(kept))
+    return Assessment(settings, resolved, corpus)

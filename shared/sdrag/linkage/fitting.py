@@ -2,51 +2,92 @@
 Fit on a corpus, apply to a stream, and follow the corpus as it changes.
 
 Detecting and embedding are what costs; so what was found in a document is kept, with
-the vectors of its forms, and a change detects and embeds only what is new. What a
-detector found in one document is looked for in all, old and new. Frequencies
-and the number of documents enter every uniqueness, so the plan is made anew over the
-columns, which takes seconds for a hundred thousand documents. What was masked once
-stays masked: a value that has been taken out must not come back because it has become
-more common, or because its document is gone. So a change can only add to the masks, and
-the update names the earlier documents in which something more is to be masked. Else it
-is the plan that would be made of all documents at once.
+the vectors of its forms, and a change detects and embeds only what is new. What was
+found in one document is looked for in all, old and new. Frequencies and the number of
+documents enter every uniqueness, so the plan is made anew over the columns, which takes
+seconds for a hundred thousand documents. What was masked once stays masked: a value
+that has been taken out must not come back because it has become more common, or because
+its document is gone. So a change can only add to the masks, and the update names the
+earlier documents in which something more is to be masked. Else it is the plan that
+would be made of all documents at once.
 
-A fitted plan is saved with all that it takes to go on: the documents, what was found in
-them, the vectors and the masks, encrypted.
+A document that the detector could not read to its end is withheld, not passed on.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from sdrag.detectors import Detector
-from sdrag.effects.steps import EffectRunner, Steps, run
+from sdrag.effects.steps import EffectRunner, Failure, Outcome, Steps, run
 from sdrag.errors import UsageError
-from sdrag.linkage.carried import Carried
-from sdrag.linkage.entity_schema import weights_of
-from sdrag.linkage.masking import Masked, detected, mask_found
-from sdrag.linkage.mentions import Found, Mentions, found_in
-from sdrag.linkage.model_extractor import Extractor
-from sdrag.linkage.placement import HERE, Placement
-from sdrag.linkage.resolution import Vectors
+from sdrag.linkage.extractor import Extractor
+from sdrag.linkage.masking import Earlier, Masked, Passes, clean_passage, mask_found
+from sdrag.linkage.mentions import Found, Mentions, read_mentions
+from sdrag.linkage.replacing import check_style
 from sdrag.linkage.rewriting import rewrite
-from sdrag.linkage.second_look import found_elsewhere, look_again
+from sdrag.linkage.schema import Schema, schema_of
+from sdrag.linkage.second_look import KnownForms, found_elsewhere
 from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Decision, Mention, Passage
 
 __all__ = [
+    "Corpus",
     "Fitted",
-    "PlanInput",
     "Update",
+    "check_masker",
     "fit",
     "fit_steps",
+    "mask_corpus",
+    "plan_of",
 ]
 
-_NOTHING = Carried()
+T = TypeVar("T")
+_Rows = Mapping[str, tuple[Mention, ...]]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Corpus(Confidential):
+    """
+    What a plan is made of.
+
+    Args:
+        settings: The linkage section.
+        key: For ids and pseudonyms.
+        documents: The corpus, by id.
+        found: What was found in each document.
+        mentions: What a detector found in each document, before a second look.
+    """
+
+    settings: LinkageSection
+    key: bytes | None = None
+    documents: Mapping[str, Passage] = field(default_factory=dict)
+    found: Mapping[str, tuple[Found, ...]] = field(default_factory=dict)
+    mentions: _Rows = field(default_factory=dict)
+
+    def fitted(
+        self, earlier: Earlier, passes: Passes, withheld: Sequence[str] = ()
+    ) -> Steps[Fitted]:
+        """Make a plan; `withheld` are ids of documents that could not be read."""
+        check_style(self.settings.replace, self.key)
+        masked = yield from mask_found(
+            list(self.documents.values()),
+            [self.found[id_] for id_ in self.documents],
+            self.settings,
+            self.key,
+            earlier,
+            passes,
+        )
+        lost = (
+            Decision(masked.masker.alias(id_), "withheld", "linkage", "detector-failed")
+            for id_ in withheld
+        )
+        decisions = (*masked.decisions, *lost)
+        return Fitted(self, replace(masked, decisions=decisions))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -55,25 +96,25 @@ class Fitted(Confidential):
     A plan for a corpus, and what it takes to keep it current.
 
     Args:
-        settings: Under which it was made.
-        documents: The corpus, as it came.
-        found: What was found in each document.
+        corpus: What it was made of.
         masked: The masked corpus.
-        key: For ids and pseudonyms.
-        mentions: What a detector found in each document, before a second look.
-        name: Tells this plan from every other; says nothing else.
     """
 
-    settings: LinkageSection
-    documents: Mapping[str, Passage]
-    found: Mapping[str, tuple[Found, ...]]
+    corpus: Corpus
     masked: Masked
-    key: bytes | None = None
-    mentions: Mapping[str, tuple[Mention, ...]] = field(default_factory=dict)
-    name: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __repr__(self) -> str:
         return f"Fitted({len(self.documents)} documents)"
+
+    @property
+    def settings(self) -> LinkageSection:
+        """Under which it was made."""
+        return self.corpus.settings
+
+    @property
+    def documents(self) -> Mapping[str, Passage]:
+        """The corpus as it came, without what could not be read."""
+        return self.corpus.documents
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -98,21 +139,21 @@ class Fitted(Confidential):
 
     def applying(self, documents: Sequence[Passage]) -> Steps[tuple[Passage, ...]]:
         """Mask further text as a step; as `apply`."""
-        clean = [self.masked.cleaned(document) for document in documents]
+        masker = self.masked.masker
+        clean = [clean_passage(masker, document)[0] for document in documents]
         if self.settings.replace == "rewrite":
-            masked = self.masked
             clean, _ = yield from rewrite(
-                documents, clean, masked.masker, masked.rewritten
+                documents, clean, masker, self.masked.rewritten
             )
         return tuple(clean)
 
     def save(self, path: str | Path, key: bytes | None = None) -> None:
         """
-        Write the plan to a file, sealed; see `sdrag.linkage.plan_file.save_plan`.
+        Write the plan to a file, encrypted; see `sdrag.linkage.plan_file`.
 
         Args:
             path: Of the file; one that is there is replaced.
-            key: What it is sealed with, of 16 bytes or more; the plan's by default.
+            key: What it is encrypted with, of 16 bytes or more; the plan's by default.
 
         Raises:
             UsageError: There is no key, or the file cannot be written.
@@ -126,11 +167,11 @@ class Fitted(Confidential):
         path: str | Path, key: bytes, runner: EffectRunner | None = None
     ) -> Fitted:
         """
-        Open a plan that was saved.
+        Open a plan that was saved; nothing is detected, embedded or rewritten again.
 
         Args:
             path: Of the file.
-            key: That it was sealed with.
+            key: That it was encrypted with.
             runner: Answers effects; the same embeddings as when it was fitted.
 
         Raises:
@@ -147,7 +188,9 @@ class Fitted(Confidential):
         detector: Detector | Extractor | None = None,
         *,
         mentions: Mentions | None = None,
+        settings: SettingsSource = None,
         runner: EffectRunner | None = None,
+        passes: Passes | None = None,
     ) -> Update:
         """
         Follow a change of the corpus.
@@ -157,12 +200,22 @@ class Fitted(Confidential):
             removed: Ids of documents that are gone.
             detector: Finds entities in the changed documents.
             mentions: What was found in them, in place of a detector.
+            settings: As in `mask_corpus`; those of the plan if not given.
             runner: Answers effects; the same embeddings as when it was fitted.
+            passes: As in `mask_corpus`.
 
         Raises:
             UsageError: A document that is to be removed is not there.
         """
-        steps = self.updating(changed, removed, detector, mentions=mentions)
+        section = self.settings if settings is None else read_settings(settings)
+        steps = self.updating(
+            changed,
+            removed,
+            detector,
+            mentions=mentions,
+            settings=section,
+            passes=passes,
+        )
         return run(steps, runner or local_runner())
 
     def updating(
@@ -172,12 +225,10 @@ class Fitted(Confidential):
         detector: Detector | Extractor | None = None,
         *,
         mentions: Mentions | None = None,
+        settings: LinkageSection | None = None,
+        passes: Passes | None = None,
     ) -> Steps[Update]:
         """Follow a change, yielding effects; see `updated` for the arguments."""
-        if len({document.id for document in changed}) != len(changed):
-            raise UsageError(
-                "Two documents have the same id.", hint="Give each document its own id."
-            )
         if not set(removed) <= self.documents.keys():
             raise UsageError(
                 "An id in `removed` is not in the corpus.",
@@ -185,43 +236,18 @@ class Fitted(Confidential):
             )
         if not changed:
             detector, mentions = None, []
-        gone = set(removed) | {document.id for document in changed}
-        left = {k: v for k, v in self.found.items() if k not in gone}
-        kept, found, raw = yield from detected(
-            changed, self.settings, detector, mentions, list(left.values())
+        gone = {*removed, *(document.id for document in changed)}
+        kept = _without(self.corpus, gone, settings or self.settings)
+        fitted = yield from _followed(
+            kept, changed, detector, mentions, self.masked.earlier, passes
         )
-        documents = {k: v for k, v in self.documents.items() if k not in gone}
-        entries = dict(left)
-        for document, row in zip(kept, found, strict=True):
-            documents[document.id], entries[document.id] = document, row
-        earlier = {k: v for k, v in self.mentions.items() if k not in gone}
-        raw = earlier | dict(raw)
-        entries |= _looked_again(documents, raw, self.settings)
-        if isinstance(detector, Extractor):
-            entries = _learned(documents, entries)
-        plan = PlanInput(self.settings, documents, entries, raw, self.key)
-        carried = self.masked.carried
-        vectors = self.masked.assessment.resolved.vectors
-        fitted = yield from plan.fitted(carried, vectors)
-        renewed = {document.id for document in kept}
-        stale = self._stale(fitted)
-        again = tuple(
-            masked
-            for id_, masked in zip(documents, fitted.masked.documents, strict=True)
-            if id_ in renewed or id_ in stale
-        )
-        return Update(fitted, stale, len(changed) - len(kept), again)
-
-    def _stale(self, later: Fitted) -> tuple[str, ...]:
-        """Return ids of unchanged documents whose masked text is another."""
         before = dict(zip(self.documents, self.masked.documents, strict=True))
-        after = dict(zip(later.documents, later.masked.documents, strict=True))
-        return tuple(
-            id_
-            for id_, document in later.documents.items()
-            if self.documents.get(id_) is document
-            and before[id_].text != after[id_].text
+        after = dict(zip(fitted.documents, fitted.masked.documents, strict=True))
+        stale = tuple(
+            id_ for id_ in kept.documents if before[id_].text != after[id_].text
         )
+        renew = {*stale, *(after.keys() - kept.documents.keys())}
+        return Update(fitted, stale, tuple(after[id_] for id_ in after if id_ in renew))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -232,13 +258,11 @@ class Update(Confidential):
     Args:
         fitted: The plan as it is.
         stale: Earlier documents that must be masked, and indexed, anew.
-        withheld: How many changed documents could not be read.
         documents: What is to be indexed now, masked: the changed ones and the stale.
     """
 
     fitted: Fitted
     stale: tuple[str, ...]
-    withheld: int = 0
     documents: tuple[Passage, ...] = ()
 
     @property
@@ -258,14 +282,21 @@ def fit(
     mentions: Mentions | None = None,
     key: bytes | None = None,
     runner: EffectRunner | None = None,
+    passes: Passes | None = None,
 ) -> Fitted:
     """
     Fit a plan on a whole corpus; see `mask_corpus` for the arguments.
 
     A part of a corpus will not do: what links people is seen only in the whole.
     """
-    section = read_settings(settings)
-    steps = fit_steps(documents, section, detector, mentions=mentions, key=key)
+    steps = fit_steps(
+        documents,
+        read_settings(settings),
+        detector,
+        mentions=mentions,
+        key=key,
+        passes=passes,
+    )
     return run(steps, runner or local_runner())
 
 
@@ -276,93 +307,220 @@ def fit_steps(
     *,
     mentions: Mentions | None = None,
     key: bytes | None = None,
+    passes: Passes | None = None,
 ) -> Steps[Fitted]:
     """Fit, yielding effects; see `mask_corpus` for the arguments."""
-    kept, found, raw = yield from detected(documents, settings, detector, mentions)
-    entries = {document.id: row for document, row in zip(kept, found, strict=True)}
-    if len(entries) != len(kept):
+    empty = Corpus(settings, key)
+    return (
+        yield from _followed(empty, documents, detector, mentions, Earlier(), passes)
+    )
+
+
+def mask_corpus(
+    documents: Sequence[Passage],
+    settings: SettingsSource = None,
+    detector: Detector | Extractor | None = None,
+    *,
+    mentions: Mentions | None = None,
+    key: bytes | None = None,
+    runner: EffectRunner | None = None,
+    passes: Passes | None = None,
+) -> Masked:
+    """
+    Mask what links people across a corpus, and as little as breaks the links.
+
+    Args:
+        documents: The whole corpus; ids must differ. Not changed.
+        settings: A linkage section, a policy, a mapping or a path.
+        detector: Finds entities, where none are handed in.
+        mentions: What was found in each document, in place of a detector.
+        key: For ids and pseudonyms that stay the same from run to run.
+        runner: Answers effects; local work and the packaged MiniLM if not given.
+        passes: How the texts are gone through: in a pool, and with a report of the
+            progress. A detector is then run in the pool, without a host's model.
+
+    Raises:
+        UsageError: Neither a detector nor mentions were given, or both.
+    """
+    fitted = fit(
+        documents,
+        settings,
+        detector,
+        mentions=mentions,
+        key=key,
+        runner=runner,
+        passes=passes,
+    )
+    return fitted.masked
+
+
+def check_masker(
+    fitted: Fitted | None,
+    settings: LinkageSection,
+    key: bytes | None,
+    *,
+    whole_corpus: bool,
+    has_model: bool,
+) -> None:
+    """
+    See that a masker of a framework can do what it is built for.
+
+    Args:
+        fitted: The plan that it applies.
+        settings: Of its policy; they hold where it has no plan.
+        key: For pseudonyms.
+        whole_corpus: Whether it is given the whole corpus, to fit a plan on.
+        has_model: Whether it has a model.
+
+    Raises:
+        UsageError: It has neither a plan nor the whole corpus, or both; or pseudonyms
+            were asked for without a key, or a rewriting without a model.
+    """
+    if (fitted is None) != whole_corpus:
+        raise UsageError(
+            "A part of a corpus does not show what links people across it.",
+            hint="Pass `fitted=`, or `whole_corpus=True` and all of it at once.",
+        )
+    if fitted is None:
+        check_style(settings.replace, key)
+    in_force = settings if fitted is None else fitted.settings
+    if in_force.replace == "rewrite" and not has_model:
+        raise UsageError(
+            "`linkage.replace: rewrite` needs a model.", hint="Pass `llm=`."
+        )
+
+
+def plan_of(fitted: Fitted | None) -> Fitted:
+    """
+    Return the plan of a masker.
+
+    Raises:
+        UsageError: It has none.
+    """
+    if fitted is None:
+        raise UsageError(
+            "Only a masker with a plan can follow a change.",
+            hint="Pass `fitted=`: what `fit` returned, or `Fitted.open`.",
+        )
+    return fitted
+
+
+def _without(corpus: Corpus, gone: Collection[str], settings: LinkageSection) -> Corpus:
+    def left(rows: Mapping[str, T]) -> dict[str, T]:
+        return {id_: row for id_, row in rows.items() if id_ not in gone}
+
+    return Corpus(
+        settings,
+        corpus.key,
+        left(corpus.documents),
+        left(corpus.found),
+        left(corpus.mentions),
+    )
+
+
+def _followed(
+    kept: Corpus,
+    changed: Sequence[Passage],
+    detector: Detector | Extractor | None,
+    mentions: Mentions | None,
+    earlier: Earlier,
+    passes: Passes | None,
+) -> Steps[Fitted]:
+    """Find what is in the changed documents, and make the plan of all."""
+    if (detector is None) == (mentions is None):
+        raise UsageError(
+            "`detector` and `mentions` are both given, or neither is.",
+            hint="Pass one: `mentions=` where entities are handed in.",
+        )
+    new = {document.id: document for document in changed}
+    if len(new) != len(changed):
         raise UsageError(
             "Two documents have the same id.", hint="Give each document its own id."
         )
-    plan = PlanInput(settings, {d.id: d for d in kept}, entries, raw, key)
-    return (yield from plan.fitted())
+    schema, passes_ = schema_of(kept.settings), passes or Passes()
+    found, raw = dict(kept.found), dict(kept.mentions)
+    if detector is None:
+        found |= zip(new, read_mentions(changed, mentions or (), schema), strict=True)
+    elif isinstance(detector, Extractor):
+        known = list(kept.found.values())
+        texts = [document.text for document in changed]
+        found |= _read(new, _rows((yield from detector.extract(texts, known))))
+    else:
+        raw |= _read(new, (yield from _detected(changed, detector, passes)))
+    documents = {
+        id_: document
+        for id_, document in {**kept.documents, **new}.items()
+        if id_ in found or id_ in raw
+    }
+    if raw:
+        found |= _looked_again(documents, raw, schema, passes_)
+    if kept.found and isinstance(detector, Extractor):
+        found = _learned(documents, found)
+    corpus = replace(kept, documents=documents, found=found, mentions=raw)
+    withheld = [id_ for id_ in new if id_ not in documents]
+    return (yield from corpus.fitted(earlier, passes_, withheld))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class PlanInput(Confidential):
-    """
-    What a plan is made of.
+_Row = tuple[Any, ...] | None
+"""What was found in a text; none where it could not be read."""
 
-    Args:
-        settings: The linkage section.
-        documents: The corpus, by id.
-        found: What was found in each document.
-        mentions: What a detector found in each document, before a second look.
-        key: For ids and pseudonyms.
-        name: Of the plan, where it had one before.
-    """
 
-    settings: LinkageSection
-    documents: Mapping[str, Passage]
-    found: Mapping[str, tuple[Found, ...]]
-    mentions: Mapping[str, tuple[Mention, ...]]
-    key: bytes | None
-    name: str = ""
+def _rows(outcomes: Sequence[Outcome[Any]]) -> list[_Row]:
+    return [None if isinstance(o, Failure) else tuple(o.value) for o in outcomes]
 
-    def fitted(
-        self,
-        carried: Carried = _NOTHING,
-        vectors: Vectors | None = None,
-        placement: Placement = HERE,
-    ) -> Steps[Fitted]:
-        """
-        Fit a plan.
 
-        Args:
-            carried: What an earlier plan masked.
-            vectors: Of forms that were embedded before.
-            placement: Where the documents are masked, and their links are found.
-        """
-        masked = yield from mask_found(
-            list(self.documents.values()),
-            [self.found[id_] for id_ in self.documents],
-            self.settings,
-            self.key,
-            carried,
-            vectors,
-            placement=placement,
-        )
-        return Fitted(
-            self.settings,
-            self.documents,
-            self.found,
-            masked,
-            self.key,
-            self.mentions,
-            self.name or secrets.token_hex(8),
-        )
+def _read(
+    documents: Collection[str], rows: Sequence[_Row]
+) -> dict[str, tuple[Any, ...]]:
+    """Return what was found by id of a document, for those that could be read."""
+    pairs = zip(documents, rows, strict=True)
+    return {id_: row for id_, row in pairs if row is not None}
+
+
+def _detected(
+    documents: Sequence[Passage], detector: Detector, passes: Passes | None
+) -> Steps[list[_Row]]:
+    """Run a detector by the host's runner, or in the pool that was passed."""
+    texts = [document.text for document in documents]
+    if passes is None:
+        return _rows((yield from detector.detect(texts)))
+    return list(passes.each("Detecting", _detecting, (detector,), texts))
+
+
+def _detecting(detector: Detector) -> Callable[[Sequence[str]], list[_Row]]:
+    runner = local_runner()
+    return lambda texts: _rows(run(detector.detect(texts), runner))
 
 
 def _looked_again(
-    documents: Mapping[str, Passage],
-    mentions: Mapping[str, tuple[Mention, ...]],
-    settings: LinkageSection,
+    documents: Mapping[str, Passage], mentions: _Rows, schema: Schema, passes: Passes
 ) -> dict[str, tuple[Found, ...]]:
-    """Look in every document for what a detector found in any; return it by id."""
-    if not mentions:
-        return {}
-    whole = [documents[id_] for id_ in mentions]
-    again = look_again([document.text for document in whole], list(mentions.values()))
-    found = found_in(whole, again, weights_of(settings))
-    return dict(zip(mentions, found, strict=True))
+    """Look in every document for what a detector found in any."""
+    read = [(documents[id_], row) for id_, row in mentions.items()]
+    known = KnownForms.of([d.text for d, _ in read], [row for _, row in read])
+    rows = passes.each("Looking again", _looking_again, (known, schema), read)
+    return dict(zip(mentions, rows, strict=True))
+
+
+_Read = tuple[Passage, tuple[Mention, ...]]
+
+
+def _looking_again(
+    known: KnownForms, schema: Schema
+) -> Callable[[Sequence[_Read]], list[tuple[Found, ...]]]:
+    def look(read: Sequence[_Read]) -> list[tuple[Found, ...]]:
+        documents = [document for document, _ in read]
+        texts = [document.text for document in documents]
+        again = known.look(texts, [mentions for _, mentions in read])
+        return read_mentions(documents, again, schema, detected=True)
+
+    return look
 
 
 def _learned(
     documents: Mapping[str, Passage], found: Mapping[str, tuple[Found, ...]]
 ) -> dict[str, tuple[Found, ...]]:
-    """Look in every document for what a model found in any; return it by id."""
+    """Look in every document for what a model found in any."""
     texts = [documents[id_].text for id_ in found]
-    rows = found_elsewhere(texts, list(found.values()))
-    return {
-        id_: (*row, *more) for (id_, row), more in zip(found.items(), rows, strict=True)
-    }
+    more = found_elsewhere(texts, list(found.values()))
+    return {id_: (*found[id_], *row) for id_, row in zip(found, more, strict=True)}

@@ -1,53 +1,88 @@
 """
-CLAM from end to end: detect, resolve, assess, plan, replace (Figure 4.1).
+From what was found to masked documents: resolve, assess, plan, replace (Figure 4.1).
 
-Runs once over the corpus, before it is indexed. A document that the detector could not
-read to its end is withheld, not passed on. What was masked is returned apart, in
-`Originals`; the documents, their metadata and the report hold no value.
+What was masked once stays masked: it is in an index without its values, or under its
+pseudonyms. So a later plan masks every form that an earlier one masked, whatever its
+type is by now, and whether or not it is still in the corpus. Forms keep their
+pseudonyms, ids their aliases, and a text that a model rewrote is not rewritten again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from sdrag.detectors import Detector
-from sdrag.effects.steps import EffectRunner, Failure, Outcome, Steps, run
-from sdrag.errors import UsageError
+from sdrag.effects.progress import batched
+from sdrag.effects.steps import Steps
 from sdrag.linkage.assessment import Assessment, assess_steps
-from sdrag.linkage.carried import Carried, with_carried
-from sdrag.linkage.entity_schema import weights_of
-from sdrag.linkage.mentions import Found, Mentions, found_in
-from sdrag.linkage.model_extractor import Extractor, InformedExtractor
-from sdrag.linkage.originals import Originals
-from sdrag.linkage.placement import HERE, Cleaned, Placement, cleaned_by
+from sdrag.linkage.meaning import Vectors
+from sdrag.linkage.mentions import Found
 from sdrag.linkage.plan import Plan, plan_masking
-from sdrag.linkage.replacing import Masker, check_style
-from sdrag.linkage.resolution import Vectors
+from sdrag.linkage.replacing import Masker
 from sdrag.linkage.rewriting import rewrite
-from sdrag.linkage.second_look import look_again
-from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
+from sdrag.parallel import Pool
 from sdrag.policy import LinkageSection
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Action, Confidential, Decision, Entity, Mention, Passage
+from sdrag.vocabulary import Action, Confidential, Decision, Entity, Passage
 
-__all__ = [
-    "Masked",
-    "detected",
-    "mask_corpus",
-    "mask_corpus_steps",
-    "mask_found",
-]
+__all__ = ["Earlier", "Masked", "Passes", "clean_passage", "mask_found"]
+
+_AT_ONCE = 64
+T = TypeVar("T")
+R = TypeVar("R")
 
 
-_NOTHING = Carried()
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """
+    How the texts of a corpus are gone through.
 
-Detected = tuple[
-    list[Passage], list[tuple[Found, ...]], Mapping[str, tuple[Mention, ...]]
-]
+    Args:
+        pool: Where; in this process, if not given.
+        progress: Is told what is being done, how much of it, and of how much.
+    """
+
+    pool: Pool | None = None
+    progress: Callable[[str, int, int], None] | None = None
+
+    def each(
+        self,
+        name: str,
+        make: Callable[..., Callable[[Sequence[T]], Sequence[R]]],
+        common: Sequence[Any],
+        items: Sequence[T],
+    ) -> Iterator[R]:
+        """Yield an answer for each item, in their order."""
+        batches, done = batched(items, _AT_ONCE), 0
+        answers = (
+            map(make(*common), batches)
+            if self.pool is None
+            else self.pool.map(make, common, batches)
+        )
+        for some in answers:
+            yield from some
+            done += len(some)
+            if self.progress is not None:
+                self.progress(name, done, len(items))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Earlier(Confidential):
+    """
+    What stays as an earlier plan made it.
+
+    Args:
+        masker: Of the earlier plan; none where nothing was masked yet.
+        rewritten: By text with labels, what a model made of it.
+        vectors: Of texts that were embedded.
+    """
+
+    masker: Masker | None = None
+    rewritten: Mapping[str, str] = field(default_factory=dict)
+    vectors: Vectors = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,12 +92,10 @@ class Masked(Confidential):
 
     Args:
         documents: What may be indexed, in order; withheld ones are left out.
-        decisions: What was done with each document handed in.
+        decisions: What was done with each document that was passed.
         assessment: The risks before.
         plan: What is masked and why, and the risks after.
-        originals: From entity to forms; keep it apart.
-        masker: Applies the plan to further text.
-        entities: What is masked, ascending by id; also what an earlier plan masked.
+        masker: Applies the plan to further text, and knows what undoes it.
         rewritten: By text with labels, what a model made of it.
     """
 
@@ -70,86 +103,32 @@ class Masked(Confidential):
     decisions: tuple[Decision, ...]
     assessment: Assessment
     plan: Plan
-    originals: Originals
     masker: Masker
-    entities: tuple[Entity, ...]
     rewritten: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def carried(self) -> Carried:
-        """What a later plan keeps of this one."""
-        given, secret = self.masker.pseudonyms, self.masker.secret
-        return Carried(self.entities, given, self.rewritten, secret)
-
-    def cleaned(self, document: Passage) -> Passage:
-        """Apply the plan to a document, its metadata and its ids."""
-        return cleaned_by(self.masker, document)[0]
 
     def __repr__(self) -> str:
         count = int(self.plan.masked.sum())
         return f"Masked({len(self.documents)} documents, {count} entities masked)"
 
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        """What is masked, ascending by id; also what an earlier plan masked."""
+        return self.masker.entities
 
-def mask_corpus(
-    documents: Sequence[Passage],
-    settings: SettingsSource = None,
-    detector: Detector | Extractor | None = None,
-    *,
-    mentions: Mentions | None = None,
-    key: bytes | None = None,
-    runner: EffectRunner | None = None,
-) -> Masked:
-    """
-    Mask what links people across a corpus, and as little as breaks the links.
-
-    Args:
-        documents: The whole corpus; ids must differ. Not changed.
-        settings: A linkage section, a policy, a mapping or a path.
-        detector: Finds entities, where none are handed in.
-        mentions: What was found in each document, in place of a detector.
-        key: For ids and pseudonyms that stay the same from run to run.
-        runner: Answers effects; local work and the packaged MiniLM if not given.
-
-    Raises:
-        UsageError: Neither a detector nor mentions were given, or both.
-    """
-    section = read_settings(settings)
-    steps = mask_corpus_steps(documents, section, detector, mentions=mentions, key=key)
-    return run(steps, runner or local_runner())
-
-
-def mask_corpus_steps(
-    documents: Sequence[Passage],
-    settings: LinkageSection,
-    detector: Detector | Extractor | None = None,
-    *,
-    mentions: Mentions | None = None,
-    key: bytes | None = None,
-) -> Steps[Masked]:
-    """Mask a corpus, yielding effects; see `mask_corpus` for the arguments."""
-    whole = tuple(documents)
-    kept, found, _ = yield from detected(whole, settings, detector, mentions)
-    masked = yield from mask_found(kept, found, settings, key)
-    names = {document.id for document in kept}
-    withheld = (
-        Decision(
-            masked.masker.alias(document.id), "withheld", "linkage", "detector-failed"
-        )
-        for document in whole
-        if document.id not in names
-    )
-    return replace(masked, decisions=(*masked.decisions, *withheld))
+    @property
+    def earlier(self) -> Earlier:
+        """What a later plan keeps of this one."""
+        vectors = self.assessment.resolved.vectors
+        return Earlier(self.masker, self.rewritten, vectors)
 
 
 def mask_found(
     documents: Sequence[Passage],
     found: Sequence[Sequence[Found]],
     settings: LinkageSection,
-    key: bytes | None = None,
-    carried: Carried = _NOTHING,
-    known: Vectors | None = None,
-    *,
-    placement: Placement = HERE,
+    key: bytes | None,
+    earlier: Earlier,
+    passes: Passes,
 ) -> Steps[Masked]:
     """
     Mask documents in which everything was found.
@@ -159,62 +138,137 @@ def mask_found(
         found: For each document.
         settings: The ceilings and the strategy.
         key: For ids and pseudonyms.
-        carried: What an earlier plan masked, and stays masked.
-        known: Vectors of forms that were embedded before, by the same model.
-        placement: Where the documents are masked, and their links are found.
+        earlier: What was masked before stays masked.
+        passes: How the texts are gone through.
     """
-    check_style(settings.replace, key)
-    assessment = yield from assess_steps(documents, found, settings, key, known)
-    plan = _planned(assessment, settings, _numbers(assessment, carried))
-    entities = with_carried(
-        masked_entities(assessment, plan), carried, plan.corpus.entity_ids
+    assessment = yield from assess_steps(
+        documents, found, settings, key, earlier.vectors
     )
+    before = earlier.masker
+    kept = before.entities if before else ()
+    plan = _plan(assessment, settings, kept)
+    entities = assessment.resolved.entities
+    masked = [entities[number] for number in np.flatnonzero(plan.masked).tolist()]
     masker = Masker(
-        entities,
+        _with_earlier(masked, kept, plan.corpus.entity_ids),
         "label" if settings.replace == "rewrite" else settings.replace,
         key,
-        given=carried.pseudonyms,
-        secret=carried.secret,
-        order=[document.id for document in documents],
+        given=before.pseudonyms if before else {},
+        secret=before.secret if before else b"",
+        order=tuple(document.id for document in documents),
         bearers=_bearers(documents, assessment),
     )
-    clean, decisions = _decided(placement.cleaned(documents, masker))
+    clean: list[Passage] = []
+    decisions: list[Decision] = []
+    for document, spans in passes.each("Masking", _cleaning, (masker,), documents):
+        clean.append(document)
+        action: Action = "redacted" if spans else "released"
+        decisions.append(Decision(document.id, action, "linkage", spans=spans))
     rewritten: Mapping[str, str] = {}
     if settings.replace == "rewrite":
         clean, rewritten = yield from rewrite(
-            documents, clean, masker, carried.rewritten
+            documents, clean, masker, earlier.rewritten
         )
-    return Masked(
-        tuple(clean),
-        decisions,
-        assessment,
-        plan,
-        Originals.of(entities, masker.pseudonyms, masker.labels),
-        masker,
-        entities,
-        rewritten,
+    return Masked(tuple(clean), tuple(decisions), assessment, plan, masker, rewritten)
+
+
+def clean_passage(masker: Masker, document: Passage) -> tuple[Passage, int]:
+    """Mask a passage's text, metadata and ids; return it, and how many spans went."""
+    parent = document.document_id
+    replaced = masker.replace(document.text, document.id, parent)
+    clean = replace(
+        document,
+        id=masker.alias(document.id),
+        text=replaced.text,
+        metadata=masker.clean(dict(document.metadata), document.id, parent),
+        document_id=parent and masker.alias(parent),
     )
+    return clean, len(replaced.spans)
 
 
-def _planned(
-    assessment: Assessment, settings: LinkageSection, already: Sequence[int]
+def _cleaning(
+    masker: Masker,
+) -> Callable[[Sequence[Passage]], list[tuple[Passage, int]]]:
+    return lambda documents: [clean_passage(masker, d) for d in documents]
+
+
+def _plan(
+    assessment: Assessment, settings: LinkageSection, earlier: Sequence[Entity]
 ) -> Plan:
     """Plan so that of people of one name all are masked, or nobody."""
-    plan = plan_masking(assessment.corpus, settings, already)
+    corpus, entities = assessment.corpus, assessment.resolved.entities
+    plan = plan_masking(corpus, settings, _still_masked(entities, earlier))
     shared = {form for _, form in assessment.resolved.namesakes}
     bearers = [
         (number, {*map(fold_text, entity.forms)} & shared)
-        for number, entity in enumerate(assessment.resolved.entities if shared else ())
+        for number, entity in enumerate(entities if shared else ())
     ]
-    masked = {*np.flatnonzero(plan.masked).tolist()}
-    count = 0
+    masked, count = {*np.flatnonzero(plan.masked).tolist()}, 0
     while count != len(masked):
         count = len(masked)
         names = {name for number, held in bearers if number in masked for name in held}
         masked |= {number for number, held in bearers if held & names}
     if count == plan.masked.sum():
         return plan
-    return plan_masking(assessment.corpus, settings, sorted(masked))
+    return plan_masking(corpus, settings, sorted(masked))
+
+
+def _still_masked(entities: Sequence[Entity], earlier: Sequence[Entity]) -> list[int]:
+    """
+    Return the entities that an earlier plan masked.
+
+    A form may be of another type once more is known of it; then all that is joined with
+    it goes too. Entities that share a form with a masked one of another type stay: of
+    these only the form was masked.
+    """
+    typed: dict[tuple[str, str], list[int]] = {}
+    untyped: dict[str, list[int]] = {}
+    for number, entity in enumerate(entities if earlier else ()):
+        for form in map(fold_text, entity.forms):
+            typed.setdefault((entity.type, form), []).append(number)
+            untyped.setdefault(form, []).append(number)
+    return sorted(
+        {
+            number
+            for entity in earlier
+            for form in map(fold_text, entity.forms)
+            for number in typed.get((entity.type, form), untyped.get(form, ()))
+        }
+    )
+
+
+def _with_earlier(
+    masked: Sequence[Entity], earlier: Sequence[Entity], taken: Iterable[str]
+) -> tuple[Entity, ...]:
+    """
+    Return what is masked, and what was masked before and is not among it, by id.
+
+    A form that is no longer found is one more form of the entity that shares another
+    one, else an entity by itself, of an id that is not taken.
+    """
+    made = {entity.id: entity for entity in masked}
+    owner = {fold_text(f): entity.id for entity in masked[::-1] for f in entity.forms}
+    used = {*taken, *made}
+    for entity in earlier:
+        left = tuple(form for form in entity.forms if fold_text(form) not in owner)
+        if not left:
+            continue
+        shared = [owner[form] for form in map(fold_text, entity.forms) if form in owner]
+        id_ = min(shared) if shared else _free(entity.id, used)
+        held = made.get(id_) or replace(entity, id=id_, forms=())
+        made[id_] = replace(held, forms=(*held.forms, *left))
+        owner |= dict.fromkeys(map(fold_text, left), id_)
+        used.add(id_)
+    return tuple(made[id_] for id_ in sorted(made))
+
+
+def _free(id_: str, used: set[str]) -> str:
+    """Return an id that is not used: where there is no key, ids are numbers."""
+    number, free = 0, id_
+    while free in used:
+        number += 1
+        free = f"earlier-{number:07d}"
+    return free
 
 
 def _bearers(
@@ -224,97 +278,3 @@ def _bearers(
     for (number, form), id_ in assessment.resolved.namesakes.items():
         bearers.setdefault(documents[number].id, {})[form] = id_
     return bearers
-
-
-def masked_entities(assessment: Assessment, plan: Plan) -> tuple[Entity, ...]:
-    """Return the entities a plan masks, ascending by id."""
-    entities = assessment.resolved.entities
-    return tuple(entities[number] for number in np.flatnonzero(plan.masked).tolist())
-
-
-def detected(
-    documents: Sequence[Passage],
-    settings: LinkageSection,
-    detector: Detector | Extractor | None,
-    mentions: Mentions | None,
-    known: Sequence[Sequence[Found]] = (),
-) -> Steps[Detected]:
-    """
-    Return the documents that could be read, and what was found in them.
-
-    A detector's mentions come with them, by document id: they are what is looked for
-    again when the corpus changes.
-
-    Args:
-        documents: The whole corpus.
-        settings: For the weights of types.
-        detector: Finds entities.
-        mentions: What was found in each document, in place of a detector.
-        known: What a model found in documents that it does not read now.
-
-    Raises:
-        UsageError: Neither a detector nor mentions were given, or both.
-    """
-    if (detector is None) == (mentions is None):
-        raise UsageError(
-            "`detector` and `mentions` are both given, or neither is.",
-            hint="Pass one: `mentions=` where entities are handed in.",
-        )
-    weights = weights_of(settings)
-    if detector is None:
-        return list(documents), found_in(documents, mentions or (), weights), {}
-    texts = [document.text for document in documents]
-    outcomes: Sequence[Outcome[Any]]
-    if isinstance(detector, InformedExtractor):
-        outcomes = yield from detector.extract_knowing(texts, known)
-    elif isinstance(detector, Extractor):
-        outcomes = yield from detector.extract(texts)
-    else:
-        outcomes = yield from detector.detect(texts)
-    pairs = [
-        (document, outcome.value)
-        for document, outcome in zip(documents, outcomes, strict=True)
-        if not isinstance(outcome, Failure)
-    ]
-    kept = [document for document, _ in pairs]
-    found: Sequence[Sequence[Any]] = [value for _, value in pairs]
-    if isinstance(detector, Extractor):
-        return kept, found_in(kept, found, weights), {}
-    raw = {document.id: tuple(row) for document, row in zip(kept, found, strict=True)}
-    again = look_again([document.text for document in kept], found)
-    return kept, found_in(kept, again, weights), raw
-
-
-def _numbers(assessment: Assessment, carried: Carried) -> list[int]:
-    """
-    Return the entities that an earlier plan masked.
-
-    A form may be of another type once more is known of it; then all that is joined with
-    it goes too. Entities that share a form with a masked one of another type stay: of
-    them only the form was masked.
-    """
-    types: dict[tuple[str, str], list[int]] = {}
-    forms: dict[str, list[int]] = {}
-    for number, entity in enumerate(assessment.resolved.entities):
-        for form in map(fold_text, entity.forms):
-            types.setdefault((entity.type, form), []).append(number)
-            forms.setdefault(form, []).append(number)
-    found = {
-        number
-        for entity in carried.entities
-        for form in map(fold_text, entity.forms)
-        for number in types.get((entity.type, form), forms.get(form, ()))
-    }
-    return sorted(found)
-
-
-def _decided(
-    cleaned: Iterable[Cleaned],
-) -> tuple[list[Passage], tuple[Decision, ...]]:
-    clean: list[Passage] = []
-    decisions: list[Decision] = []
-    for document, spans in cleaned:
-        clean.append(document)
-        action: Action = "redacted" if spans else "released"
-        decisions.append(Decision(document.id, action, "linkage", spans=spans))
-    return clean, tuple(decisions)

@@ -5,23 +5,72 @@ CLAM's extractor gives `[original, normalized, type, relevance]` (Listing 4.1); 
 detector gives spans. Both become a `Found`. A detector does not say how telling a find
 is, but how sure it is of it, so its confidence is taken for the relevance; how much the
 thing itself tells is left to its type's weight and its rarity. Where finds of a
-detector overlap or nest, the longest is kept. Where a detector has read the corpus,
-what its words say of a find's type is added, and descriptions no detector looks for.
+detector overlap or nest, the longest is kept.
+
+A detector says that something is a date or a code. That it is somebody's birth date, or
+the number of a patient, is said by the words before it. A weight is only ever raised
+here. Descriptions that single somebody out, such as "the last woman to tend a
+lighthouse", are found by the words that begin them; no detector looks for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sdrag.errors import UsageError
-from sdrag.linkage.context_types import descriptions, type_in_context
-from sdrag.linkage.entity_schema import Schema, canonical_type
+from sdrag.linkage.schema import Schema
 from sdrag.text.folding import fold_text
-from sdrag.vocabulary import Confidential, Mention, Passage
+from sdrag.vocabulary import Confidential, Mention, Passage, Span
 
-__all__ = ["Found", "Mentions", "found_in", "longest"]
+__all__ = ["Found", "Mentions", "longest", "read_mentions"]
+
+
+_BEFORE = 40
+_BIRTH = re.compile(
+    r"\b(?:born|birth|birth ?date|birthday|d\.?o\.?b|geb(?:oren)?)\b[^.;!?\d]{0,25}$",
+    re.IGNORECASE,
+)
+_PERSONS = """patient|member|insured|policy ?holder|subscriber|beneficiary|claimant|mrn
+|nhs|record|chart|identified as|health card|student|pupil|employee|personnel|staff
+|passport|licen[cs]e|social security|tenant|resident|client|customer|player|inmate
+|volunteer|donor""".replace("\n", "")
+_NUMBER_OF = re.compile(
+    rf"\b(?:{_PERSONS})(?:'s)?\W{{0,3}}(?:(?:no|nr|number|id|code|file|card)\b)?\W{{0,3}}$",
+    re.IGNORECASE,
+)
+_RAISED: Mapping[str, tuple[str, re.Pattern[str]]] = {
+    "EVENT_DATE": ("BIRTHDATE", _BIRTH),
+    "NON_PERSONAL_ID": ("PATIENT_ID", _NUMBER_OF),
+}
+"""What a type becomes, and after which words."""
+_PART = r"(?!and (?:had|has|have|was|were|is|that|stands|will)\b)[^\s,.;:!?()\"]+"
+_CLAUSE = rf"(?:{_PART}[ \n]+){{2,13}}{_PART}"
+_KINDS = "only|sole|oldest|youngest|tallest|longest-serving|former|one-(?:eyed|armed)"
+_SINGLED_OUT = re.compile(
+    rf"\b(?:the|a|an|his|her|our|my) (?:(?:{_KINDS}) {_CLAUSE}"
+    rf"|(?:first|last) (?:[^\s,.;:!?]+ ){{0,3}}(?:to|who|that) {_CLAUSE})",
+    re.IGNORECASE,
+)
+_RELATIVE = re.compile(
+    rf"\b(?P<of>[a-z][a-z'-]{{1,40}}),? (?P<said>who (?!should|may|must){_CLAUSE})"
+)
+_DOES = """works as|keeps|runs|makes|plays|drives|sells|restores|teaches|coaches|directs
+|leads|breeds|collects|builds|repairs|paints|races|steers|serves|sings|owns|grows|carves
+|trains|conducts|once|used to""".replace("\n", "")
+_SAID_OF = re.compile(
+    r"\b(?:he|she|patient|applicant|claimant|member|tenant|pupil|player|insured) "
+    rf"(?:also |still )?(?P<said>(?:{_DOES}) {_CLAUSE})",
+    re.IGNORECASE,
+)
+_NOBODY = frozenset(
+    ("people", "those", "women", "men", "children", "anyone", "everyone")
+)
+_SURE = 0.5
+_DIGITS = 4
+"""What holds so many digits is an identifier, though a detector take it for a name."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -54,9 +103,6 @@ class Found(Confidential):
         return f"Found({len(self.form)} characters, type={self.type!r})"
 
 
-_DIGITS = 4
-"""What holds so many digits is an identifier, though a detector take it for a name."""
-
 Mentions = (
     Mapping[str, Sequence[Found | Mention | Sequence[Any]]]
     | Sequence[Sequence[Found | Mention | Sequence[Any]]]
@@ -65,8 +111,12 @@ Mentions = (
 `Mention`, or the thesis's `[original, normalized, type, relevance]`."""
 
 
-def found_in(
-    documents: Sequence[Passage], mentions: Mentions, weights: Mapping[str, float]
+def read_mentions(
+    documents: Sequence[Passage],
+    mentions: Mentions,
+    schema: Schema,
+    *,
+    detected: bool = False,
 ) -> list[tuple[Found, ...]]:
     """
     Return what was found in each document, in order.
@@ -74,7 +124,8 @@ def found_in(
     Args:
         documents: The corpus.
         mentions: For each of them.
-        weights: The schema in force, for the names of its types.
+        schema: For the names of its types.
+        detected: They are a detector's; so they are where any is a `Mention`.
 
     Raises:
         UsageError: A document has no entry, or an entry cannot be read.
@@ -94,12 +145,9 @@ def found_in(
             f"`mentions` has {len(rows)} lists for {len(documents)} documents.",
             hint="Give one list for each document, empty where nothing was found.",
         )
-    read = any(isinstance(entry, Mention) for row in rows for entry in row)
+    detected |= any(isinstance(entry, Mention) for row in rows for entry in row)
     return [
-        (
-            *_found(document.text, row, weights),
-            *(_described(document.text, weights) if read else ()),
-        )
+        tuple(_read(document.text, row, schema, detected=detected))
         for document, row in zip(documents, rows, strict=True)
     ]
 
@@ -115,51 +163,45 @@ def longest(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     return tuple(sorted(taken, key=lambda item: item.span))
 
 
-def _found(
+def _read(
     text: str,
     row: Sequence[Found | Mention | Sequence[Any]],
-    weights: Mapping[str, float],
-) -> Iterable[Found]:
-    least = weights.least if isinstance(weights, Schema) else 0.0
-    spans = longest(
+    schema: Schema,
+    *,
+    detected: bool,
+) -> Iterator[Found]:
+    for entry in row:
+        if isinstance(entry, Found):
+            yield entry
+        elif not isinstance(entry, Mention):
+            yield _of_listing(entry, schema)
+    sure = (
         entry
         for entry in row
-        if isinstance(entry, Mention) and entry.confidence >= least
+        if isinstance(entry, Mention) and entry.confidence >= schema.least
     )
-    for entry in (*(e for e in row if not isinstance(e, Mention)), *spans):
-        if isinstance(entry, Mention):
-            if fold_text(entry.span.of(text)):
-                yield _of_span(text, entry, weights)
-        elif isinstance(entry, Found):
-            yield entry
-        else:
-            yield _of_listing(entry, weights)
-
-
-def _described(text: str, weights: Mapping[str, float]) -> Iterable[Found]:
-    """Return the descriptions that no detector looks for, where they have a type."""
-    for mention in descriptions(text):
-        sure = not isinstance(weights, Schema) or mention.confidence >= weights.least
-        if sure and mention.type in weights:
+    for mention in longest(sure):
+        form = mention.span.of(text).strip()
+        if fold_text(form):
+            yield Found(form, _type_of(text, mention, schema), mention.confidence)
+    for mention in _descriptions(text) if detected and schema.least <= _SURE else ():
+        if mention.type in schema.weights:
             yield Found(mention.span.of(text), mention.type, mention.confidence)
 
 
-def _of_span(text: str, mention: Mention, weights: Mapping[str, float]) -> Found:
-    form = mention.span.of(text).strip()
-    type_ = canonical_type(mention.type, weights)
-    if type_ == "NAME" and sum(map(str.isdigit, form)) >= _DIGITS:
-        type_ = canonical_type("ID", weights)
-    else:
-        type_ = type_in_context(text, mention.span, type_, weights)
-    return Found(form, type_, mention.confidence)
+def _type_of(text: str, mention: Mention, schema: Schema) -> str:
+    type_ = schema.canonical(mention.type)
+    if type_ == "NAME" and sum(map(str.isdigit, mention.span.of(text))) >= _DIGITS:
+        return schema.canonical("ID")
+    return _type_in_context(text, mention.span, type_, schema)
 
 
-def _of_listing(entry: Sequence[Any], weights: Mapping[str, float]) -> Found:
+def _of_listing(entry: Sequence[Any], schema: Schema) -> Found:
     try:
         form, normalized, type_, relevance = entry
         return Found(
             str(form),
-            canonical_type(str(type_), weights),
+            schema.canonical(str(type_)),
             float(relevance),
             str(normalized or ""),
         )
@@ -168,3 +210,27 @@ def _of_listing(entry: Sequence[Any], weights: Mapping[str, float]) -> Found:
             "An entity cannot be read.",
             hint="Give [original, normalized, type, relevance].",
         ) from None
+
+
+def _type_in_context(text: str, span: Span, type_: str, schema: Schema) -> str:
+    """Return a type, or the one of more weight that the words before the find say."""
+    raised, before = _RAISED.get(type_, ("", None))
+    weights = schema.weights
+    if before is None or weights.get(raised, 0.0) < weights.get(type_, 0.0):
+        return type_
+    words = text[max(0, span.start - _BEFORE) : span.start]
+    return raised if before.search(words) else type_
+
+
+def _descriptions(text: str) -> Iterator[Mention]:
+    """Yield what a text says that singles somebody out, as `UNIQUE_FACT`."""
+    for match in _SINGLED_OUT.finditer(text):
+        yield Mention(Span(*match.span()), "UNIQUE_FACT", _SURE, "description")
+    for match in _SAID_OF.finditer(text):
+        yield Mention(Span(*match.span("said")), "UNIQUE_FACT", _SURE, "description")
+    for match in _RELATIVE.finditer(text):
+        noun = match["of"]
+        if not noun.endswith("s") and noun not in _NOBODY:
+            yield Mention(
+                Span(*match.span("said")), "UNIQUE_FACT", _SURE, "description"
+            )

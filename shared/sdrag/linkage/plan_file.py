@@ -1,105 +1,91 @@
 """
-A fitted plan in a file, sealed with a key.
+A fitted plan in a file, encrypted.
 
-It holds all that it takes to go on: the documents themselves, what was found in them,
-the vectors, and what is masked. So it is worth as much as the corpus, and is written
-encrypted or not at all. The plan itself is made anew when the file is opened, which
-takes seconds: nothing is detected, embedded or rewritten again.
+It holds all that it takes to go on: the documents, what was found in them, the vectors,
+and what is masked under which pseudonyms. So it is worth as much as the corpus. The
+plan itself is made anew when the file is opened: nothing is detected, embedded or
+rewritten again.
 
-Metadata is written as JSON. What JSON does not know comes back as its text.
+The cipher is Fernet, from `cryptography`, under a key that HKDF derives from the host's
+secret and a salt of the file. Metadata are JSON; what JSON does not know is text.
 """
 
 from __future__ import annotations
 
 import json
-import struct
-import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import astuple
+from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sdrag.effects.steps import EffectRunner, run
-from sdrag.errors import UsageError
-from sdrag.linkage.carried import Carried
-from sdrag.linkage.fitting import Fitted, PlanInput
+from sdrag.errors import UsageError, require_extra
+from sdrag.linkage.fitting import Corpus, Fitted
+from sdrag.linkage.masking import Earlier, Passes
 from sdrag.linkage.mentions import Found
-from sdrag.linkage.resolution import Vectors
-from sdrag.linkage.sealing import Seal
+from sdrag.linkage.replacing import Masker
 from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection
-from sdrag.vocabulary import Confidential, Entity, Mention, Passage, Span
+from sdrag.vocabulary import Entity, Mention, Passage, Span
 
-__all__ = ["Saved", "open_plan", "packed", "save_plan", "saved_plan", "unpacked"]
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
 
-_VERSION = 1
-_FAST = 1
-"""The level of compression."""
-_LENGTH = struct.Struct(">Q")
-_NONE: Mapping[str, Any] = MappingProxyType({})
+__all__ = ["check_key", "open_plan", "save_plan"]
+
+_VERSION = 2
+_SALT = 16
+_KEY_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Saved(Confidential):
+def check_key(key: bytes) -> bytes:
     """
-    What a file of a plan holds.
+    Return a key that can encrypt a plan.
 
-    Args:
-        plan: What it was made of.
-        carried: What is masked.
-        vectors: Of the forms that were embedded.
-        notes: Whatever the caller noted down with it.
+    Raises:
+        UsageError: It is too short.
+        MissingExtraError: The extra `linkage` is not installed.
     """
-
-    plan: PlanInput
-    carried: Carried
-    vectors: Vectors
-    notes: Mapping[str, Any]
-
-    def unchanged(self, documents: Iterable[Passage]) -> frozenset[str]:
-        """Return the ids of documents that the plan knows, under the same text."""
-        known = self.plan.documents
-        return frozenset(
-            document.id
-            for document in documents
-            if document.id in known and known[document.id].text == document.text
+    if len(key) < _KEY_BYTES:
+        raise UsageError(
+            f"The key has {len(key)} bytes.",
+            hint=f"A key has {_KEY_BYTES} or more: a shorter one can be guessed.",
         )
+    _cipher(key, b"")  # a missing extra is an error now, not after the work
+    return key
 
 
-def save_plan(
-    fitted: Fitted,
-    path: str | Path,
-    key: bytes | None = None,
-    notes: Mapping[str, Any] = _NONE,
-) -> None:
+def save_plan(fitted: Fitted, path: str | Path, key: bytes | None = None) -> None:
     """
     Write a plan, whole or not at all.
 
     Args:
         fitted: The plan.
         path: Of the file; one that is there is replaced.
-        key: What it is sealed with; that of the plan by default.
-        notes: Plain data to be kept with it.
+        key: What it is encrypted with; that of the plan by default.
 
     Raises:
         UsageError: There is no key, it is too short, or the file cannot be written.
     """
-    secret = key or fitted.key
+    secret = key or fitted.corpus.key
     if secret is None:
         raise UsageError(
             "A plan is saved with a key, and this one has none.",
             hint="Pass `key=`: the file holds the documents.",
         )
-    sealed = Seal(secret).encrypt(packed(fitted, notes))
+    salt = secrets.token_bytes(_SALT)
+    data = salt + _cipher(check_key(secret), salt).encrypt(_packed(fitted))
     target = Path(path)
     partial = target.with_name(target.name + ".partial")
     try:
         partial.unlink(missing_ok=True)  # of a run that was killed
         partial.touch(mode=0o600)
-        partial.write_bytes(sealed)
+        partial.write_bytes(data)
         partial.replace(target)
     except OSError as error:
         raise UsageError(
@@ -115,106 +101,93 @@ def open_plan(
 
     Args:
         path: Of the file.
-        key: That it was sealed with.
+        key: That it was encrypted with.
         runner: Answers effects; the same embeddings as when it was fitted.
 
     Raises:
         UsageError: There is no such file, or it is of another key or version.
     """
-    saved = saved_plan(path, key)
-    steps = saved.plan.fitted(saved.carried, saved.vectors)
-    return run(steps, runner or local_runner())
+    check_key(key)
+    from cryptography.fernet import InvalidToken  # noqa: PLC0415 -- an extra
 
-
-def saved_plan(path: str | Path, key: bytes) -> Saved:
-    """
-    Read what `save_plan` wrote, and fit nothing.
-
-    Args:
-        path: Of the file.
-        key: That it was sealed with.
-
-    Raises:
-        UsageError: There is no such file, or it is of another key or version.
-    """
     try:
-        sealed = Path(path).read_bytes()
+        data = Path(path).read_bytes()
+        plain = _cipher(key, data[:_SALT]).decrypt(data[_SALT:])
     except OSError as error:
         raise UsageError(
             f"The plan cannot be read ({type(error).__name__}).", hint="Check the path."
         ) from None
-    return unpacked(Seal(key).decrypt(sealed))
+    except InvalidToken:
+        raise UsageError(
+            "The file is no plan, is of another key, or was changed.",
+            hint="Give the key that it was encrypted with.",
+        ) from None
+    corpus, earlier = _unpacked(plain)
+    return run(corpus.fitted(earlier, Passes()), runner or local_runner())
 
 
-def packed(fitted: Fitted, notes: Mapping[str, Any] = _NONE) -> bytes:
-    """Return a plan as bytes that are not encrypted."""
-    carried, vectors = fitted.masked.carried, fitted.masked.assessment.resolved.vectors
+def _cipher(secret: bytes, salt: bytes) -> Fernet:
+    with require_extra("linkage", "A plan in a file"):
+        from cryptography.fernet import Fernet  # noqa: PLC0415 -- an extra
+        from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+        from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
+    derived = HKDF(SHA256(), 32, salt, b"sdrag linkage").derive(secret)
+    return Fernet(urlsafe_b64encode(derived))
+
+
+def _packed(fitted: Fitted) -> bytes:
+    corpus, masker = fitted.corpus, fitted.masked.masker
+    vectors = fitted.masked.earlier.vectors
     held = {
         "version": _VERSION,
-        "name": fitted.name,
-        "notes": dict(notes),
-        "settings": fitted.settings.model_dump(mode="json"),
-        "key": fitted.key.hex() if fitted.key else None,
-        "documents": [_document(one) for one in fitted.documents.values()],
-        "found": {k: [astuple(one) for one in v] for k, v in fitted.found.items()},
-        "mentions": {k: [*map(_mention, v)] for k, v in fitted.mentions.items()},
-        "entities": [(e.id, e.type, e.forms, e.relevance) for e in carried.entities],
-        "pseudonyms": dict(carried.pseudonyms),
-        "rewritten": dict(carried.rewritten),
-        "secret": carried.secret.hex() if carried.secret else None,
+        "settings": corpus.settings.model_dump(mode="json"),
+        "key": (corpus.key or b"").hex(),
+        "documents": [
+            (d.id, d.text, _plain(d.metadata), d.score, d.document_id)
+            for d in corpus.documents.values()
+        ],
+        "found": {id_: [*map(astuple, row)] for id_, row in corpus.found.items()},
+        "mentions": {id_: [*map(astuple, row)] for id_, row in corpus.mentions.items()},
+        "entities": [(e.id, e.type, e.forms, e.relevance) for e in masker.entities],
+        "pseudonyms": dict(masker.pseudonyms),
+        "secret": masker.secret.hex(),
+        "rewritten": dict(fitted.masked.rewritten),
         "embedded": list(vectors),
     }
-    compressed = zlib.compress(json.dumps(held).encode(), _FAST)
-    matrix = b"".join(np.asarray(row, "<f4").tobytes() for row in vectors.values())
-    return _LENGTH.pack(len(compressed)) + compressed + matrix
+    file = BytesIO()
+    text = np.frombuffer(json.dumps(held).encode(), np.uint8)
+    matrix = np.array(list(vectors.values()), np.float32)
+    np.savez_compressed(file, held=text, vectors=matrix)
+    return file.getvalue()
 
 
-def unpacked(data: bytes) -> Saved:
-    """
-    Return what `packed` was given.
-
-    Raises:
-        UsageError: It was written by another version.
-    """
-    (size,) = _LENGTH.unpack_from(data)
-    end = _LENGTH.size + size
-    held = json.loads(zlib.decompress(data[_LENGTH.size : end]))
+def _unpacked(data: bytes) -> tuple[Corpus, Earlier]:
+    with np.load(BytesIO(data), allow_pickle=False) as file:
+        held, matrix = json.loads(file["held"].tobytes()), file["vectors"]
     if held["version"] != _VERSION:
         raise UsageError(
             "The plan was saved by another version of sdrag.",
             hint="Fit it again, with the same key.",
         )
-    documents = (_passage(row) for row in held["documents"])
-    plan = PlanInput(
+    documents = (Passage(*row) for row in held["documents"])
+    corpus = Corpus(
         LinkageSection.model_validate(held["settings"]),
+        bytes.fromhex(held["key"]) or None,
         {document.id: document for document in documents},
-        {k: tuple(Found(*row) for row in v) for k, v in held["found"].items()},
-        {k: tuple(map(_read_mention, v)) for k, v in held["mentions"].items()},
-        bytes.fromhex(held["key"]) if held["key"] else None,
-        held["name"],
+        {id_: tuple(Found(*row) for row in v) for id_, v in held["found"].items()},
+        {
+            id_: tuple(Mention(Span(*span), *rest) for span, *rest in v)
+            for id_, v in held["mentions"].items()
+        },
     )
-    carried = Carried(
-        tuple(
-            Entity(id_, type_, tuple(forms), relevance)
-            for id_, type_, forms, relevance in held["entities"]
-        ),
-        held["pseudonyms"],
-        held["rewritten"],
-        bytes.fromhex(held["secret"]) if held["secret"] else None,
+    entities = (Entity(i, t, tuple(f), r) for i, t, f, r in held["entities"])
+    masker = Masker(
+        tuple(entities),
+        given=held["pseudonyms"],
+        secret=bytes.fromhex(held["secret"]),
     )
-    return Saved(plan, carried, _vectors(held["embedded"], data[end:]), held["notes"])
-
-
-def _vectors(texts: list[str], data: bytes) -> Vectors:
-    if not texts:
-        return {}
-    matrix = np.frombuffer(data, "<f4").astype(np.float32).reshape(len(texts), -1)
-    return dict(zip(texts, matrix, strict=True))
-
-
-def _document(passage: Passage) -> list[Any]:
-    metadata = _plain(passage.metadata)
-    return [passage.id, passage.text, metadata, passage.score, passage.document_id]
+    vectors = dict(zip(held["embedded"], matrix, strict=True))
+    return corpus, Earlier(masker, held["rewritten"], vectors)
 
 
 def _plain(value: Any) -> Any:
@@ -225,18 +198,3 @@ def _plain(value: Any) -> Any:
         return [_plain(inner) for inner in value]
     known = value is None or isinstance(value, (str, bool, int, float))
     return value if known else str(value)
-
-
-def _passage(row: list[Any]) -> Passage:
-    id_, text, metadata, score, document_id = row
-    return Passage(id_, text, metadata, score, document_id)
-
-
-def _mention(mention: Mention) -> list[Any]:
-    span = mention.span
-    return [span.start, span.end, mention.type, mention.confidence, mention.reason]
-
-
-def _read_mention(row: list[Any]) -> Mention:
-    start, end, type_, confidence, reason = row
-    return Mention(Span(start, end), type_, confidence, reason)

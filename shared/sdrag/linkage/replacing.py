@@ -29,20 +29,21 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
 from sdrag.errors import InternalError, UsageError
-from sdrag.linkage.entity_schema import ROLES
 from sdrag.linkage.form_search import FormSearch, inner_offsets
-from sdrag.linkage.resolution.person_names import other_spellings
+from sdrag.linkage.names import other_spellings
+from sdrag.linkage.schema import ROLES
 from sdrag.text.folding import fold_text
 from sdrag.text.readings import readings
 from sdrag.vocabulary import Confidential, Entity, Span
 
-__all__ = ["Masker", "MaskerRecipe", "Replaced", "Style", "check_style"]
+__all__ = ["Masker", "Replaced", "Style", "check_style"]
 
 Style = Literal["label", "redact", "pseudonym"]
 
@@ -52,23 +53,7 @@ _KEY_BYTES = 16
 _DEPTH = 32
 _JOINTS = re.compile(r"[_.+-]+")
 """What is between words where no space can be."""
-_NONE: Mapping[str, str] = MappingProxyType({})
-
-Bearers = Mapping[str, Mapping[str, str]]
-"""By id of a document and folded name, the id of the entity that bears it there."""
-
-_NO_BEARERS: Bearers = MappingProxyType({})
-
-MaskerRecipe = tuple[
-    tuple[Entity, ...],
-    Style,
-    bytes | None,
-    dict[str, str],
-    tuple[str, ...],
-    Bearers,
-    bytes,
-]
-"""What a `Masker` takes, in the order of its arguments, and its secret at the end."""
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 _Match = tuple[int, int, int, int, bool]
 """Start, end, the form's length, its number, and whether the text was decoded."""
@@ -93,127 +78,143 @@ class Replaced(Confidential):
         return f"Replaced({len(self.text)} characters, {len(self.spans)} spans)"
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class Masker(Confidential):
     """
     Replaces every form of every masked entity.
 
     Args:
-        entities: What is masked.
+        entities: What is masked, ascending by id.
         style: `label` puts the type in place, `redact` a placeholder that says
             nothing, `pseudonym` a name that is the same wherever the entity is.
         key: For pseudonyms, of 16 bytes or more; without it they can be guessed.
         given: By folded form, the pseudonyms that were given before, first ones first.
         secret: What aliases of ids are made with; the key, or chance, by default.
         order: Ids whose aliases are their numbers where there is no key.
-        bearers: Of names that several entities share.
+        bearers: By id of a document and folded name, the id of the entity that bears it
+            there, for names that several entities share.
 
     Raises:
         UsageError: Pseudonyms were asked for without a key.
     """
 
-    __slots__ = (
-        "_bearers",
-        "_given",
-        "_labels",
-        "_order",
-        "_owner",
-        "_plain",
-        "_plain_forms",
-        "_pseudonyms",
-        "_recheck",
-        "_search",
-        "_secret",
-    )
+    entities: tuple[Entity, ...]
+    style: Style = "label"
+    key: bytes | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+    secret: bytes = b""
+    order: tuple[str, ...] = ()
+    bearers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def __init__(
-        self,
-        entities: Sequence[Entity],
-        style: Style = "label",
-        key: bytes | None = None,
-        *,
-        given: Mapping[str, str] = _NONE,
-        secret: bytes | None = None,
-        order: Sequence[str] = (),
-        bearers: Bearers = _NO_BEARERS,
-    ) -> None:
-        check_style(style, key)
-        self._given = (
-            *(tuple(entities), style, key),
-            *(dict(given), tuple(order), dict(bearers)),
-        )
+    def __post_init__(self) -> None:
+        check_style(self.style, self.key)
+        secret = self.secret or self.key or secrets.token_bytes(32)
+        object.__setattr__(self, "secret", secret)
+
+    @cached_property
+    def _owners(self) -> dict[str, tuple[Entity, str]]:
+        """By a form as it is searched for: its entity, and the form as it was found."""
         owners: dict[str, tuple[Entity, str]] = {}
-        for entity in entities:
+        for entity in self.entities:
             for form in map(fold_text, entity.forms):
                 owners.setdefault(form, (entity, form))
         owners.pop("", None)
-        self._plain_forms = len(owners)
-        for entity in entities:
+        for entity in self.entities:
             named = ROLES.get(entity.type, "name") == "name"
             for form in entity.forms if named else ():
                 for written in other_spellings(form):
                     owners.setdefault(written, (entity, fold_text(form)))
-        self._search = FormSearch(list(owners))
-        self._secret = secret or key or secrets.token_bytes(32)
-        self._order = {} if key else {name: at for at, name in enumerate(order, 1)}
-        self._recheck = any("[" in form or "]" in form for form in owners)
-        self._plain = self._safe(())
-        shared = {form for names in bearers.values() for form in names}
-        own = {form: name for form, name in given.items() if form not in shared}
-        self._labels = self._chosen(entities, style, key, own)
-        self._owner = tuple(
-            (form, entity.id, self._label_of(written, entity, style, given))
-            if form not in shared or style != "pseudonym"
-            else (form, entity.id, given.get(form) or self._safe((f"[{entity.type}]",)))
-            for written, (entity, form) in owners.items()
-        )
-        self._bearers = {
-            document: {form: id_ for form, id_ in names.items() if id_ in self._labels}
-            for document, names in bearers.items()
+        return owners
+
+    @cached_property
+    def _search(self) -> FormSearch:
+        return FormSearch(list(self._owners))
+
+    @cached_property
+    def _respelled(self) -> list[bool]:
+        """Of each form as it is searched for, whether it is another spelling."""
+        plain = {fold_text(form) for e in self.entities for form in e.forms}
+        return [written not in plain for written in self._owners]
+
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        return frozenset(form for names in self.bearers.values() for form in names)
+
+    @cached_property
+    def _replacements(self) -> list[tuple[str, str, str]]:
+        """Of each form as it is searched for: as found, whose, what is put in place."""
+        return [
+            (form, entity.id, self._replacement(written, form, entity))
+            for written, (entity, form) in self._owners.items()
+        ]
+
+    def _replacement(self, written: str, form: str, entity: Entity) -> str:
+        label = self.labels[entity.id]
+        if self.style != "pseudonym":
+            return label
+        if form in self._shared:
+            return self.given.get(form) or self._safe((f"[{entity.type}]",))
+        before = self.given.get(written, label)
+        return label if before == label else self._safe((before, label))
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """What stands for each entity, by its id: the pseudonym it was given first."""
+        if self.style == "pseudonym":
+            given = {f: n for f, n in self.given.items() if f not in self._shared}
+            ranked = {form: (at, given[form]) for at, form in enumerate(given)}
+            return {
+                entity.id: self._safe(_pseudonyms(entity, ranked, self.key or b""))
+                for entity in self.entities
+            }
+        types = {
+            entity.id: _PLAIN[0] if self.style == "redact" else f"[{entity.type}]"
+            for entity in self.entities
         }
-        new = zip(owners, self._owner, strict=True) if style == "pseudonym" else ()
-        self._pseudonyms = {
-            **given,
-            **{form: row[2] for form, row in new if row[0] not in shared},
-        }
+        safe = {label: self._safe((label,)) for label in set(types.values())}
+        return {id_: safe[label] for id_, label in types.items()}
 
-    @property
-    def secret(self) -> bytes:
-        """What aliases are made with."""
-        return self._secret
-
-    @property
-    def recipe(self) -> MaskerRecipe:
-        """What the same masker is made of in another process."""
-        return (*self._given, self._secret)
-
-    @classmethod
-    def of_recipe(cls, recipe: MaskerRecipe) -> Masker:
-        """Make the masker again."""
-        entities, style, key, given, order, bearers, secret = recipe
-        return cls(
-            entities,
-            style,
-            key,
-            given=given,
-            secret=secret,
-            order=order,
-            bearers=bearers,
-        )
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """What stands for each entity, by its id."""
-        return dict(self._labels)
-
-    @property
-    def pseudonyms(self) -> dict[str, str]:
+    @cached_property
+    def pseudonyms(self) -> Mapping[str, str]:
         """By folded form, also those that were given before, the first ones first."""
-        return dict(self._pseudonyms)
+        if self.style != "pseudonym":
+            return dict(self.given)
+        new = zip(self._owners, self._replacements, strict=True)
+        shared = self._shared
+        return {
+            **self.given,
+            **{written: row[2] for written, row in new if row[0] not in shared},
+        }
+
+    @property
+    def name(self) -> str:
+        """What tells it from a masker that masks otherwise, and tells nothing else."""
+        forms = [(entity.id, entity.type, entity.forms) for entity in self.entities]
+        bearers = [(name, dict(held)) for name, held in self.bearers.items()]
+        return _digest(self.secret, repr((forms, self.style, self.given, bearers)))
+
+    def forms_of(self, name: str) -> tuple[str, ...]:
+        """
+        Return the forms of a masked entity, the commonest first: this undoes masking.
+
+        Args:
+            name: The entity's id, or a pseudonym as it is in the text.
+        """
+        by_form = self.pseudonyms
+        return tuple(
+            dict.fromkeys(
+                form
+                for entity in self.entities
+                for form in entity.forms
+                if name in {entity.id, self.labels[entity.id]}
+                or name in {by_form.get(fold_text(other)) for other in entity.forms}
+            )
+        )
 
     def find(self, text: str) -> list[tuple[Span, str]]:
         """Return where masked forms are and whose they are; apart and ascending."""
         found, _ = self._found(text)
-        return [(span, self._owner[pattern][1]) for span, pattern in found]
+        return [(span, self._replacements[pattern][1]) for span, pattern in found]
 
     def _found(self, text: str) -> tuple[list[tuple[Span, int]], bool]:
         """Return the spans and the forms' numbers, and whether any was in disguise."""
@@ -229,11 +230,9 @@ class Masker(Confidential):
 
     def _uncut(self, found: list[_Match]) -> list[_Match]:
         """Leave out other spellings that cut a form as it is."""
-        forms = self._plain_forms
-        if all(pattern < forms for _, _, _, pattern, _ in found):
-            return found
-        inner = inner_offsets(match[:2] for match in found if match[3] < forms)
-        return [m for m in found if m[3] < forms or not inner.intersection(m[:2])]
+        other = self._respelled
+        inner = inner_offsets(match[:2] for match in found if not other[match[3]])
+        return [m for m in found if not other[m[3]] or not inner.intersection(m[:2])]
 
     def replace(self, text: str, *documents: str | None) -> Replaced:
         """
@@ -245,11 +244,11 @@ class Masker(Confidential):
                 names are that several entities share.
         """
         found, disguised = self._found(text)
-        known = (self._bearers[name] for name in documents if name in self._bearers)
+        known = (self.bearers[d] for d in documents if d and d in self.bearers)
         bearers = next(known, _NONE)
         owned = [(span, *self._owned(pattern, bearers)) for span, pattern in found]
         result = _put(text, [(span, label) for span, _, label in owned])
-        if self._recheck or disguised:
+        if disguised or self._bracketed:
             for _ in range(_ROUNDS):
                 again = self.find(result)
                 if not again:
@@ -265,10 +264,9 @@ class Masker(Confidential):
 
     def _owned(self, pattern: int, bearers: Mapping[str, str]) -> tuple[str, str]:
         """Return whose a form is, and what represents it."""
-        form, id_, label = self._owner[pattern]
-        if form in bearers:
-            return bearers[form], self._labels[bearers[form]]
-        return id_, label
+        form, id_, label = self._replacements[pattern]
+        bearer = bearers.get(form, "")
+        return (bearer, self.labels[bearer]) if bearer in self.labels else (id_, label)
 
     def alias(self, name: str) -> str:
         """
@@ -278,11 +276,9 @@ class Masker(Confidential):
         """
         if not self.find(name) and not self.find(_JOINTS.sub(" ", name)):
             return name
-        if name in self._order:
-            return f"document-n{self._order[name]:07d}"
-        return (
-            f"document-{hmac.digest(self._secret, name.encode(), 'sha256').hex()[:16]}"
-        )
+        if self.key is None and name in self._numbers:
+            return f"document-n{self._numbers[name]:07d}"
+        return f"document-{_digest(self.secret, name)}"
 
     def clean(self, value: Any, *documents: str | None, depth: int = 0) -> Any:
         """Replace masked forms in every string of a nested value of plain data."""
@@ -305,37 +301,16 @@ class Masker(Confidential):
         return self.replace(str(value)).text
 
     def _clean_number(self, value: float | None) -> float | str | None:
-        return value if value is None or not self.find(str(value)) else self._plain
+        return value if value is None or not self.find(str(value)) else self._safe(())
 
-    def _chosen(
-        self,
-        entities: Sequence[Entity],
-        style: Style,
-        key: bytes | None,
-        given: Mapping[str, str],
-    ) -> dict[str, str]:
-        """Return what represents each entity: the pseudonym it was given first."""
-        if style != "pseudonym":
-            types = {
-                entity.id: _PLAIN[0] if style == "redact" else f"[{entity.type}]"
-                for entity in entities
-            }
-            safe = {label: self._safe((label,)) for label in set(types.values())}
-            return {id_: safe[label] for id_, label in types.items()}
-        ranked = {form: (at, given[form]) for at, form in enumerate(given)}
-        return {
-            entity.id: self._safe((*_before(entity, ranked), *_pseudonyms(entity, key)))
-            for entity in entities
-        }
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return {name: at for at, name in enumerate(self.order, 1)}
 
-    def _label_of(
-        self, form: str, entity: Entity, style: Style, given: Mapping[str, str]
-    ) -> str:
-        """Return what is put in place of a form: the pseudonym it has, or its own."""
-        label = self._labels[entity.id]
-        if style != "pseudonym" or given.get(form, label) == label:
-            return label
-        return self._safe((given[form], label))
+    @cached_property
+    def _bracketed(self) -> bool:
+        """Whether a label may make a form that is masked."""
+        return any("[" in form or "]" in form for form in self._owners)
 
     def _safe(self, labels: Iterable[str]) -> str:
         """Return the first label, else the first plain one, without a masked form."""
@@ -364,16 +339,20 @@ def check_style(style: str, key: bytes | None) -> None:
         )
 
 
-def _before(entity: Entity, ranked: Mapping[str, tuple[int, str]]) -> tuple[str, ...]:
-    """Return the pseudonym that one of an entity's forms was given first."""
-    known = [ranked[form] for form in map(fold_text, entity.forms) if form in ranked]
-    return (min(known)[1],) if known else ()
+def _pseudonyms(
+    entity: Entity, given: Mapping[str, tuple[int, str]], key: bytes
+) -> tuple[str, ...]:
+    """Return what was given first, then new ones, after section 4.2.4."""
+    known = sorted(
+        given[form] for form in map(fold_text, entity.forms) if form in given
+    )
+    digest = _digest(key, entity.id)
+    return *(name for _, name in known[:1]), f"[{entity.type}_{digest}]", f"[{digest}]"
 
 
-def _pseudonyms(entity: Entity, key: bytes | None) -> tuple[str, str]:
-    """Return a new pseudonym, with its type and without; after section 4.2.4."""
-    digest = hmac.digest(key or b"", entity.id.encode(), "sha256").hex()[:16]
-    return f"[{entity.type}_{digest}]", f"[{digest}]"
+def _digest(key: bytes, name: str) -> str:
+    data = name.encode("utf-8", "surrogatepass")
+    return hmac.digest(key, data, "sha256").hex()[:16]
 
 
 def _put(text: str, found: Iterable[tuple[Span, str]]) -> str:

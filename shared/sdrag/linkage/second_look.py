@@ -14,14 +14,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sdrag.linkage.entity_schema import ROLES, WEIGHTS, canonical_type
 from sdrag.linkage.form_search import FormSearch, inner_offsets
 from sdrag.linkage.mentions import Found, longest
-from sdrag.linkage.resolution.person_names import other_spellings
+from sdrag.linkage.names import other_spellings
+from sdrag.linkage.schema import ROLES, Schema
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Confidential, Mention, Span
 
-__all__ = ["KnownForms", "found_elsewhere", "look_again"]
+__all__ = ["KnownForms", "found_elsewhere"]
 
 _SURE = 0.5
 _SHORTEST = 5
@@ -32,6 +32,7 @@ _PIECES = 6
 _TOKEN = re.compile(r"[A-Za-z0-9]+")
 _GAPS = frozenset(" -./\u2010\u2011\u2013")
 _SOURCE = "known"
+_TABLE = Schema()
 
 Known = Mapping[str, tuple[str, float]]
 """A form to its type, and how sure a detector was of it."""
@@ -59,7 +60,27 @@ class KnownForms(Confidential):
     @classmethod
     def of(cls, texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> KnownForms:
         """Collect it from what was found in each text."""
-        return cls(*_known(texts, found))
+        forms: dict[str, tuple[str, float]] = {}
+        codes: dict[str, tuple[str, float]] = {}
+        names: set[str] = set()
+        for text, mentions in zip(texts, found, strict=True):
+            for mention in mentions:
+                form = mention.span.of(text)
+                if mention.confidence < _SURE or len(form) < _SHORTEST:
+                    continue
+                entry = (mention.type, mention.confidence)
+                folded, plain = fold_text(form), "".join(_TOKEN.findall(form)).upper()
+                if _is_name(mention.type):
+                    names.add(form)
+                forms[folded] = _surer(forms.get(folded), entry)
+                if sum(map(str.isdigit, plain)) >= _DIGITS:
+                    codes[plain] = _surer(codes.get(plain), entry)
+        forms.pop("", None)
+        as_found = frozenset(forms)
+        for form in sorted(names):
+            for written in other_spellings(form):
+                forms.setdefault(written, forms[fold_text(form)])
+        return cls(forms, codes, frozenset(forms) - as_found)
 
     def look(
         self, texts: Sequence[str], found: Sequence[Sequence[Mention]]
@@ -77,19 +98,6 @@ class KnownForms(Confidential):
             ]
             result.append(longest((*mentions, *again, *_codes(text, self.codes))))
         return result
-
-
-def look_again(
-    texts: Sequence[str], found: Sequence[Sequence[Mention]]
-) -> list[tuple[Mention, ...]]:
-    """
-    Return what was found, and where else it is written.
-
-    Args:
-        texts: The whole corpus.
-        found: For each text, what a detector found in it.
-    """
-    return KnownForms.of(texts, found).look(texts, found)
 
 
 def found_elsewhere(
@@ -138,36 +146,8 @@ def _written(
         ]
 
 
-def _known(
-    texts: Sequence[str], found: Sequence[Sequence[Mention]]
-) -> tuple[Known, Known, frozenset[str]]:
-    """Return forms, bare identifiers and other spellings of what was surely found."""
-    forms: dict[str, tuple[str, float]] = {}
-    codes: dict[str, tuple[str, float]] = {}
-    names: set[str] = set()
-    for text, mentions in zip(texts, found, strict=True):
-        for mention in mentions:
-            form = mention.span.of(text)
-            if mention.confidence < _SURE or len(form) < _SHORTEST:
-                continue
-            entry = (mention.type, mention.confidence)
-            folded = fold_text(form)
-            if _is_name(mention.type):
-                names.add(form)
-            forms[folded] = _surer(forms.get(folded), entry)
-            plain = _plain(form)
-            if sum(map(str.isdigit, plain)) >= _DIGITS:
-                codes[plain] = _surer(codes.get(plain), entry)
-    forms.pop("", None)
-    as_found = frozenset(forms)
-    for form in sorted(names):
-        for written in other_spellings(form):
-            forms.setdefault(written, forms[fold_text(form)])
-    return forms, codes, frozenset(forms) - as_found
-
-
 def _is_name(type_: str) -> bool:
-    return ROLES.get(canonical_type(type_, WEIGHTS)) == "name"
+    return ROLES.get(_TABLE.canonical(type_)) == "name"
 
 
 def _surer(
@@ -191,7 +171,3 @@ def _codes(text: str, known: Known) -> Iterator[Mention]:
             joined += text[start:end].upper()
             if joined in known:
                 yield Mention(Span(tokens[first][0], end), *known[joined], _SOURCE)
-
-
-def _plain(form: str) -> str:
-    return "".join(_TOKEN.findall(form)).upper()

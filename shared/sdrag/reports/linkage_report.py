@@ -14,10 +14,10 @@ from html import escape
 
 import numpy as np
 
-from sdrag.linkage.entity_schema import weights_of
+from sdrag.linkage import Masked
 from sdrag.linkage.graph import LEVELS, documents_of
-from sdrag.linkage.masking import Masked
 from sdrag.linkage.plan import Plan
+from sdrag.linkage.schema import schema_of
 from sdrag.reports.linkage_graph import draw
 from sdrag.reports.page import Markup, bar, card, page, rest, table
 
@@ -184,9 +184,9 @@ def _settings(masked: Masked) -> str:
         ("Ceiling on chains", f"{settings.max_chain_risk:g}"),
         ("Unmaskable types", ", ".join(settings.unmaskable) or "none"),
     ]
-    table_of_types = weights_of(settings)
+    known = schema_of(settings).weights
     types = {entity.type for entity in masked.assessment.resolved.entities}
-    if unweighed := sum(name not in table_of_types for name in types):
+    if unweighed := sum(name not in known for name in types):
         rows.append(("Types without a weight of their own", f"{unweighed:,}"))
     if skipped:
         rows.append(("Too many forms to compare by meaning", ", ".join(skipped)))

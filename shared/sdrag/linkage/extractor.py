@@ -12,20 +12,19 @@ not taken as free of entities.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sensitive
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, complete
 from sdrag.errors import ModelReplyError, SdragError
-from sdrag.linkage.entity_schema import DIRECT, WEIGHTS, canonical_type
 from sdrag.linkage.incidence import uniqueness
 from sdrag.linkage.mentions import Found
+from sdrag.linkage.schema import DIRECT, Schema
 from sdrag.text.folding import fold, fold_text
-from sdrag.vocabulary import Mention
 
-__all__ = ["Extractor", "InformedExtractor", "ModelExtractor"]
+__all__ = ["Extractor", "ModelExtractor"]
 
 _SYSTEM = """You extract what could help to identify the patient or claimant a document
 is about. Allowed types: {types}.
@@ -59,24 +58,15 @@ _FIELDS = 4
 class Extractor(Protocol):
     """A detector that also says what a find means and how telling it is."""
 
-    def extract(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Found, ...]]]]:
-        """Find the entities in each text; a text that was not read is a `Failure`."""
-        ...
-
-
-@runtime_checkable
-class InformedExtractor(Extractor, Protocol):
-    """An extractor that reads new documents with what is known of the old."""
-
-    def extract_knowing(
-        self, texts: Sequence[str], known: Sequence[Sequence[Found]]
+    def extract(
+        self, texts: Sequence[str], known: Sequence[Sequence[Found]] = ()
     ) -> Steps[list[Outcome[tuple[Found, ...]]]]:
         """
-        Find the entities in each text.
+        Find the entities in each text; a text that was not read is a `Failure`.
 
         Args:
             texts: The new documents.
-            known: What was found in each of the old.
+            known: What was found in each of the old, which are not read again.
         """
         ...
 
@@ -84,26 +74,22 @@ class InformedExtractor(Extractor, Protocol):
 @dataclass(frozen=True, slots=True)
 class ModelExtractor:
     """
-    The two-stage extraction over any model; also a `Detector`.
+    The two-stage extraction over any model.
 
     Args:
-        weights: The schema, whose types are allowed.
+        schema: The types that are allowed.
         strength: `ENTITY_FILTER_STRENGTH`.
         filter_types: Leave direct identifiers out of the list of known entities.
     """
 
-    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    schema: Schema = field(default_factory=Schema)
     strength: float = 0.4
     filter_types: bool = True
 
-    def extract(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Found, ...]]]]:
-        """Extract from each text alone, then with what the others hold."""
-        return (yield from self.extract_knowing(texts, ()))
-
-    def extract_knowing(
-        self, texts: Sequence[str], known: Sequence[Sequence[Found]]
+    def extract(
+        self, texts: Sequence[str], known: Sequence[Sequence[Found]] = ()
     ) -> Steps[list[Outcome[tuple[Found, ...]]]]:
-        """Extract as `extract`; the others are also those that were read before."""
+        """Extract from each text alone, then with what all others hold."""
         first = yield from self._read(texts, [_LOCAL] * len(texts), [""] * len(texts))
         earlier = [Reply(tuple(row)) for row in known]
         lists = self._known([*first, *earlier])[: len(texts)]
@@ -113,20 +99,10 @@ class ModelExtractor:
             for left, right in zip(first, again, strict=True)
         ]
 
-    def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
-        """Extract, and give the places; relevance stands as confidence."""
-        outcomes = yield from self.extract(texts)
-        return [
-            outcome
-            if isinstance(outcome, Failure)
-            else Reply(_placed(text, outcome.value))
-            for text, outcome in zip(texts, outcomes, strict=True)
-        ]
-
     def _read(
         self, texts: Sequence[str], templates: Sequence[str], known: Sequence[str]
     ) -> Steps[list[Outcome[tuple[Found, ...]]]]:
-        system = fill(_SYSTEM, types=constant(", ".join(self.weights)))
+        system = fill(_SYSTEM, types=constant(", ".join(self.schema.weights)))
         outcomes = yield from complete(
             Prompt(
                 "linkage.extract",
@@ -157,9 +133,7 @@ class ModelExtractor:
             folded = fold(text)
             return Reply(
                 tuple(
-                    Found(
-                        str(form), canonical_type(str(type_), self.weights), rel, norm
-                    )
+                    Found(str(form), self.schema.canonical(str(type_)), rel, norm)
                     for form, norm, type_, rel in rows
                     if any(folded.find(fold_text(str(form))))
                 )
@@ -211,16 +185,3 @@ def _merged(
     named = {(fold_text(found.form), found.type) for found in second.value}
     left = (f for f in first if (fold_text(f.form), f.type) not in named)
     return Reply((*second.value, *left))
-
-
-def _placed(text: str, found: Sequence[Found]) -> tuple[Mention, ...]:
-    folded = fold(text)
-    relevances = {
-        (span, item.type): item.relevance
-        for item in found
-        for span in folded.find(fold_text(item.form))
-    }
-    return tuple(
-        Mention(span, type_, relevance, "model")
-        for (span, type_), relevance in sorted(relevances.items())
-    )

@@ -38,7 +38,7 @@ BOTH = pytest.mark.parametrize("framework", ["llamaindex_sdrag", "langchain_sdra
 
 @BOTH
 def test_what_is_right_for_each_batch_works_in_a_worker(
-    ray_here, framework, tmp_path: Path
+    ray_pool, framework, tmp_path: Path
 ) -> None:
     """Scanning, and binding into a state that others see; then a view of it."""
     state = str(tmp_path / "state.sqlite")

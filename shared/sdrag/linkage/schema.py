@@ -14,9 +14,9 @@ null there, it is an error.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 
 from sdrag.errors import UsageError
@@ -28,13 +28,11 @@ __all__ = [
     "ROLES",
     "WEIGHTS",
     "Schema",
-    "canonical_type",
-    "weight_of",
-    "weights_of",
+    "schema_of",
 ]
 
 _TABLES = tomllib.loads(
-    files(__package__).joinpath("entity_schema.toml").read_text(encoding="utf-8")
+    files(__package__).joinpath("schema.toml").read_text(encoding="utf-8")
 )
 WEIGHTS: Mapping[str, float] = _TABLES["weights"]
 """Entity types and their risk weights, Table 4.1."""
@@ -54,9 +52,9 @@ _SYNONYMS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Schema(Mapping[str, float]):
+class Schema:
     """
-    The types in force; a mapping from type to weight.
+    The types in force.
 
     Args:
         weights: By type, from 0 to 1.
@@ -66,70 +64,56 @@ class Schema(Mapping[str, float]):
         apart: Types that no plan may mask, so no other type is joined with them.
     """
 
-    weights: Mapping[str, float]
-    roles: Mapping[str, Role]
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    roles: Mapping[str, Role] = field(default_factory=dict)
     default: float | None = _DEFAULT
     least: float = 0.0
     apart: AbstractSet[str] = frozenset()
-
-    def __getitem__(self, name: str) -> float:
-        return self.weights[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.weights)
-
-    def __len__(self) -> int:
-        return len(self.weights)
 
     def role(self, name: str) -> Role:
         """Return how values of a type are compared."""
         return self.roles.get(name) or ROLES.get(name, "description")
 
+    def pool(self, name: str) -> str:
+        """Return the name of the pool of types with which a type's forms are joined."""
+        role = self.role(name)
+        if role == "term" or name in self.apart:
+            return name
+        return "place" if role == "organisation" else role
 
-def weights_of(settings: LinkageSection) -> Schema:
-    """Return the types in force, with their weights."""
+    def weight(self, name: str) -> float:
+        """
+        Return a type's weight, from 0 to 1.
+
+        Raises:
+            UsageError: It has none, and the policy has no weight for such types.
+        """
+        if name in self.weights:
+            return self.weights[name]
+        if self.default is not None:
+            return self.default
+        # A model may call anything a type: only names that are known may be shown.
+        known = name in ROLES or name in _SYNONYMS
+        raise UsageError(
+            f"A type that was found has no weight{f': {name}' if known else ''}.",
+            hint="Give it one in `linkage.weights`, or set `linkage.default_weight`.",
+        )
+
+    def canonical(self, name: str) -> str:
+        """Return the schema's name for a type; the given one in capitals, if none."""
+        upper = name.strip().upper()
+        synonym = _SYNONYMS.get(upper, upper)
+        for known in (upper, synonym):
+            if known in self.weights:
+                return known
+        role = ROLES.get(synonym)
+        alike = [other for other in self.weights if role and self.role(other) == role]
+        return alike[0] if len(alike) == 1 else upper
+
+
+def schema_of(settings: LinkageSection) -> Schema:
+    """Return the types in force."""
     weights = WEIGHTS if settings.weights is None else settings.weights
     default, least = settings.default_weight, settings.min_confidence
     apart = frozenset(settings.unmaskable)
     return Schema(weights, settings.roles or {}, default, least, apart)
-
-
-def canonical_type(name: str, weights: Mapping[str, float]) -> str:
-    """Return the schema's name for a type; the given one, upper case, where none is."""
-    upper = name.strip().upper()
-    if upper in weights:
-        return upper
-    synonym = _SYNONYMS.get(upper, upper)
-    if synonym in weights:
-        return synonym
-    return _of_same_role(synonym, weights) or upper
-
-
-def _of_same_role(name: str, weights: Mapping[str, float]) -> str | None:
-    """Return the one type of another domain that has the role of a type of ours."""
-    if not isinstance(weights, Schema) or name not in ROLES:
-        return None
-    alike = [other for other in weights if weights.role(other) == ROLES[name]]
-    return alike[0] if len(alike) == 1 else None
-
-
-def weight_of(name: str, weights: Mapping[str, float]) -> float:
-    """
-    Return a type's weight, from 0 to 1.
-
-    Raises:
-        UsageError: It has none, and the policy has no weight for such types.
-    """
-    if name in weights:
-        return weights[name]
-    default = weights.default if isinstance(weights, Schema) else _DEFAULT
-    if default is None:
-        # A model may call anything a type: only names that are known may be shown.
-        shown = (
-            f"type {name!r}" if name in {*ROLES, *_SYNONYMS} else "type that was found"
-        )
-        raise UsageError(
-            f"The {shown} has no weight.",
-            hint="Give it one in `linkage.weights`, or set `linkage.default_weight`.",
-        )
-    return default

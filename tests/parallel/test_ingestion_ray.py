@@ -114,7 +114,7 @@ def test_a_plan_is_not_sent(example) -> None:
 
 
 @pytest.mark.slow
-def test_the_example_runs(ray_here, example, capsys) -> None:
+def test_the_example_runs(ray_pool, example, capsys) -> None:
     """On Ray itself; no name, and no rule, is printed or in the logs of Ray."""
     ray: Any = importlib.import_module("ray")
 
@@ -132,7 +132,7 @@ def test_the_example_runs(ray_here, example, capsys) -> None:
 
 
 @pytest.mark.slow
-def test_a_corpus_is_not_masked_batch_by_batch(ray_here, example) -> None:
+def test_a_corpus_is_not_masked_batch_by_batch(ray_pool, example) -> None:
     """The pipeline stops, and says what to do; no text is in the error."""
     masker = RayTransformComponent(
         LinkageMasker, policy=example.POLICY, whole_corpus=True

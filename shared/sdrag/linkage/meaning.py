@@ -8,19 +8,30 @@ joining by single links would wander from one meaning to another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from sdrag.linkage.resolution.numbers import stated
+from sdrag.effects.steps import Steps, embed, replied
+from sdrag.linkage.values import stated
 
-__all__ = ["MOST_FORMS", "meaning_pairs"]
+__all__ = ["MOST_FORMS", "Matrix", "Vectors", "embed_texts", "meaning_pairs"]
 
 MOST_FORMS = 20_000
 """A type with more forms is not compared, and the report says so."""
 _CHUNK = 1000
 _DIGITS = 6
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+Vectors = Mapping[str, np.ndarray[tuple[int], np.dtype[np.float32]]]
+"""By text, its vector of unit length."""
+
+
+def embed_texts(texts: Sequence[str], known: Vectors) -> Steps[Vectors]:
+    """Return a vector for each text; only those that are not known are embedded."""
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    outcomes = yield from embed(new)
+    fresh = dict(zip(new, map(replied, outcomes), strict=True))
+    return {text: fresh[text] if text in fresh else known[text] for text in texts}
 
 
 def meaning_pairs(
@@ -38,7 +49,9 @@ def meaning_pairs(
     group = {number: [number] for number in range(len(folded))}
     for _, left, right in sorted(_near(vectors, threshold)):
         left_group, right_group = group[left], group[right]
-        if left_group is right_group or not _agree(numbers, left_group, right_group):
+        if left_group is right_group or not _agree(
+            numbers, (*left_group, *right_group)
+        ):
             continue
         cosine = vectors[left_group] @ vectors[right_group].T
         if (cosine.round(_DIGITS) < threshold).any():
@@ -57,13 +70,6 @@ def _near(vectors: Matrix, threshold: float) -> Iterator[tuple[float, int, int]]
                 yield -float(cosine[row, column]), low + row, column
 
 
-def _agree(
-    numbers: Sequence[frozenset[str]],
-    left_group: Sequence[int],
-    right_group: Sequence[int],
-) -> bool:
+def _agree(numbers: Sequence[frozenset[str]], forms: Sequence[int]) -> bool:
     """Say whether no two forms state different numbers."""
-    stated_numbers = {numbers[number] for number in (*left_group, *right_group)} - {
-        frozenset()
-    }
-    return len(stated_numbers) <= 1
+    return len({numbers[form] for form in forms} - {frozenset()}) <= 1

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from sdrag.linkage.entity_schema import Schema
 from sdrag.linkage.mentions import Found
+from sdrag.linkage.schema import Schema
 from sdrag.text.dates import read_date
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential
