@@ -185,7 +185,7 @@ BUILT = {
     ("hierarchy._prompt",): _summarizing_clusters,
     ("models.detection_prompt",): _detecting,
     ("judging._prompt",): _judging,
-    ("model_extractor._read", "rewriting._prompt"): _linking,
+    ("extractor._read", "rewriting._prompt"): _linking,
 }
 """How the prompts of each site are built from the worst: the query and raw text."""
 
