@@ -66,11 +66,11 @@ def test_every_mark_is_known_again():
     assert {f"[{noun}]" for noun in _TABLE} | {WITHHELD} == set(MARKS)
 
 
-@pytest.mark.parametrize("mark", [*MARKS, "[REDACTED]"])
 @pytest.mark.parametrize("style", ["type", "plain"])
-def test_placeholders_are_left_alone(mark, style):
+def test_placeholders_are_left_alone(style):
     """A placeholder that stands in a text is neither nested nor cut again."""
-    for text in (mark, f"Then {mark} met the {mark}."):
+    marks = [*MARKS, "[REDACTED]"]
+    for text in (" ".join(marks), *(f"Then {m} met the {m}." for m in marks[::4])):
         assert released(text, {"placeholders": style}) == text
 
 
