@@ -3,16 +3,17 @@ SD-RAG: bind constraints to passages, locate what they withhold, and cut it out.
 
 In reading order:
 
-1. What it is set up with: `setup`, `understood`.
+1. What it is set up with, and whether it can enforce its policy: `setup`.
 2. What a constraint asks for: `constraint_parser`.
 3. What is read: `texts`.
-4. Which constraints: `binding`, `ranking`, `candidates`.
+4. Which constraints: `binding`.
 5. Who finds what they withhold. The local engine: `local`. A model: `model`.
 6. What is kept of it: `lookup` knows what is known and what is missing; `locate` has it
    read and keeps it; `forms` says what is to be known again.
 7. What leaves: `release` propagates what was found, `cut` cuts it out, and a model may
    word it anew.
-8. What a caller runs: `ingest`, `disclose`, `audience_view`; `hierarchy` for summaries.
+8. What a caller runs: `ingest`, `disclose`; `hierarchy` for summaries; `guesses` for
+   answers.
 """
 
 from sdrag.disclosure.binding import bind
