@@ -73,9 +73,9 @@ def agent_with(middleware: Any) -> Case:
     """Watch an agent whose tool answers with content and artifact."""
 
     def watch(folder: Path) -> dict[str, list[Any]]:
-        found = Scenario("peer", (Passage("p", TEXT),))
+        scenario = Scenario("peer", (Passage("p", TEXT),))
         tool = create_retriever_tool(
-            Documents(scenario=found),
+            Documents(scenario=scenario),
             "search",
             "Searches.",
             response_format="content_and_artifact",
@@ -90,10 +90,10 @@ def agent_with(middleware: Any) -> Case:
                 {"messages": [("user", "Whom do I write to?")]},
                 {**config, "callbacks": [handler]},
             )
-        told = state["messages"][-2]
+        message = state["messages"][-2]
         return {
-            "content": [told.content],
-            "artifact": [told.artifact],
+            "content": [message.content],
+            "artifact": [message.artifact],
             "checkpoints": [dict(saver.blobs), dict(saver.writes)],
             **seen,
         }

@@ -106,14 +106,14 @@ def peoples(folder: Path) -> set[str]:
     """
     nouns, order = synsets(folder / "data.noun"), senses(folder / "index.noun")
     people = _below(nouns, _roots(order, PEOPLES), ("@",))
-    found = {word for offset in people for word in nouns[offset].words}
+    chosen = {word for offset in people for word in nouns[offset].words}
     for synset in synsets(folder / "data.adj").values():
         targets = [nouns.get(t) for symbol, t in synset.links if symbol == "\\"]
         if any(target and target.file == _PLACES for target in targets):
-            found.update(synset.words)
+            chosen.update(synset.words)
     return {
         word
-        for word in found
+        for word in chosen
         if re.fullmatch("[A-Z][a-z]{3,}", word)
         and word.lower() not in common_words()
         and word not in first_names()
@@ -122,13 +122,13 @@ def peoples(folder: Path) -> set[str]:
 
 def geography(folder: Path) -> set[str]:
     """Return names of places; of single words those that are nothing else."""
-    found = set()
+    chosen = set()
     for synset in synsets(folder / "data.noun").values():
         if synset.file == _PLACES and any(symbol == "@i" for symbol, _ in synset.links):
-            found.update(word.replace("_", " ") for word in synset.words)
+            chosen.update(word.replace("_", " ") for word in synset.words)
     return {
         name
-        for name in found
+        for name in chosen
         if re.fullmatch(r"[A-Z][a-z]{3,}(?:[ -](?:[A-Z][a-z]+|of|and|the))*", name)
         and (
             " " in name

@@ -110,26 +110,26 @@ def _case(row: dict[str, Any]) -> Case:
 
 def measure_grounding(cases: Sequence[Case], threshold: float) -> dict[str, Any]:
     """Score every claim against its own evidence."""
-    found = [support(case.claim, case.evidence) for case in cases]
-    scores = [scored.score for scored in found]
+    supports = [support(case.claim, case.evidence) for case in cases]
+    scores = [scored.score for scored in supports]
     labels = [case.supported for case in cases]
     counted = rates([score >= threshold for score in scores], labels)
     return {
         "auc": auc(scores, labels),
         **{name: counted[name] for name in ("f1", "precision", "recall", "accuracy")},
-        "citations": _citations(cases, found),
+        "citations": _citations(cases, supports),
         "claims": len(cases),
     }
 
 
-def _citations(cases: Sequence[Case], found: Sequence[Support]) -> dict[str, float]:
+def _citations(cases: Sequence[Case], supports: Sequence[Support]) -> dict[str, float]:
     """Average precision and recall over the claims that have evidence."""
     pairs = [
         max(
             (_overlap(frozenset(scored.sentences), gold) for gold in case.supporting),
             key=lambda pair: pair[0] + pair[1],
         )
-        for case, scored in zip(cases, found, strict=True)
+        for case, scored in zip(cases, supports, strict=True)
         if case.supporting
     ]
     if not pairs:

@@ -62,8 +62,8 @@ def evaluate_control(
     let_in = [_verify(_parts(attack), corpus, rules) for attack in attacks]
     return {
         "tried": len(attacks),
-        "accepted": sum(bool(found) for found in let_in),
-        "foreign": sum(_foreign(found, corpus) for found in let_in),
+        "accepted": sum(bool(outcomes) for outcomes in let_in),
+        "foreign": sum(_foreign(outcomes, corpus) for outcomes in let_in),
         "adaptive": _adaptive(attacks, corpus, rules),
         "bits": bits_of_control(
             texts,
@@ -113,10 +113,10 @@ def read_attacks(path: Path) -> list[str]:
     """
     value = read_json(path)
     lists = value.values() if isinstance(value, Mapping) else [value]
-    found = [text for texts in lists if isinstance(texts, list) for text in texts]
-    if not found or not all(isinstance(text, str) for text in found):
+    outcomes = [text for texts in lists if isinstance(texts, list) for text in texts]
+    if not outcomes or not all(isinstance(text, str) for text in outcomes):
         raise UsageError(f"{path.name} holds no list of strings.")
-    return found
+    return outcomes
 
 
 def read_corpus(path: Path) -> list[Passage]:
@@ -165,10 +165,10 @@ def _parts(attack: str) -> list[str]:
     return list(dict.fromkeys([attack, *attack.splitlines()]))
 
 
-def _foreign(found: Verification, corpus: Sequence[Passage]) -> int:
+def _foreign(outcomes: Verification, corpus: Sequence[Passage]) -> int:
     """Count highlights that are not a slice of the passage they name."""
     texts = {passage.id: passage.text for passage in corpus}
-    return sum(cut.text != cut.span.of(texts[cut.passage_id]) for cut in found)
+    return sum(cut.text != cut.span.of(texts[cut.passage_id]) for cut in outcomes)
 
 
 def _adaptive(
@@ -180,14 +180,14 @@ def _adaptive(
     chosen = corpus[:_MOST_ADAPTIVE]
     figures = {}
     for name, attack in _ATTACKS.items():
-        found = [
+        outcomes = [
             _verify(attack(passage, attacks, rng), [passage], rules)
             for passage in chosen
         ]
         figures[name] = {
-            "tried": len(found),
-            "accepted": sum(bool(cuts) for cuts in found),
-            "foreign": sum(_foreign(cuts, chosen) for cuts in found),
+            "tried": len(outcomes),
+            "accepted": sum(bool(cuts) for cuts in outcomes),
+            "foreign": sum(_foreign(cuts, chosen) for cuts in outcomes),
         }
     return figures
 
@@ -266,7 +266,7 @@ def accepted_cuts(cut_at: CutAt) -> dict[str, Any]:
     for case in load_cuts():
         by_kind.setdefault(case.kind, []).append(accepts(case, cut_at))
     return {
-        "accepted": sum(sum(found) for found in by_kind.values()),
-        "of": sum(len(found) for found in by_kind.values()),
-        "by_kind": {kind: sum(found) for kind, found in by_kind.items()},
+        "accepted": sum(sum(outcomes) for outcomes in by_kind.values()),
+        "of": sum(len(outcomes) for outcomes in by_kind.values()),
+        "by_kind": {kind: sum(outcomes) for kind, outcomes in by_kind.items()},
     }

@@ -198,8 +198,8 @@ def _edges(text: str, words: Sequence[Span], cut_at: CutAt) -> _Edges:
         ends[edge] = max(ends.get(edge, 0), _last(words, cut))
     ending = {edge: _Edge(_last(words, edge), cut) for edge, cut in ends.items()}
     by_word: dict[int, list[_Edge]] = {}
-    for found in ending.values():
-        by_word.setdefault(found.word, []).append(found)
+    for stretch in ending.values():
+        by_word.setdefault(stretch.word, []).append(stretch)
     beginning = {edge: _Edge(_first(words, edge), cut) for edge, cut in begins.items()}
     return _Edges(beginning, ending, by_word)
 
@@ -220,7 +220,7 @@ def _short_stretches(
         counted = sums[edges.ends[end].cut] - sums[edges.begins[start].cut]
         return counted < least.words
 
-    found = set()
+    spans = set()
     for run in short_runs(text, least.sentence, placeholders(text)):
         for first, last in combinations_with_replacement(run, 2):
             span = Span(first.start, last.end)
@@ -228,19 +228,19 @@ def _short_stretches(
                 continue
             widened = scope.widen(span) if scope else span
             if is_new(widened.start, widened.end):
-                found.add((widened.start, widened.end))
+                spans.add((widened.start, widened.end))
     stretches: dict[int, list[int]] = {}
-    for start, end in _closed(text, found, is_new):
+    for start, end in _closed(text, spans, is_new):
         after = edges.ends[end].word
         stretches.setdefault(after, []).append(edges.begins[start].word)
     return stretches
 
 
 def _closed(
-    text: str, found: set[tuple[int, int]], is_new: Callable[[int, int], bool]
+    text: str, spans: set[tuple[int, int]], is_new: Callable[[int, int], bool]
 ) -> set[tuple[int, int]]:
     """Add the unions of stretches that no word parts, while there are new ones."""
-    whole, fresh = set(found), set(found)
+    whole, fresh = set(spans), set(spans)
     while fresh:
         unions = {
             (min(start, first), max(end, last))
@@ -259,16 +259,16 @@ def _sum(left: Counts, right: Counts) -> Counts:
 
 def _words(text: str) -> list[Span]:
     """Cut a text at every place where verification may cut it."""
-    found: list[Span] = []
+    spans: list[Span] = []
     start = 0
     for position in range(1, len(text) + 1):
         if position < len(text) and cuts_a_word(text, position):
             continue
         piece = Span(start, position)
         if holds_a_word(piece.of(text)):
-            found.append(piece)
+            spans.append(piece)
         start = position
-    return found
+    return spans
 
 
 def _first(words: Sequence[Span], start: int) -> int:

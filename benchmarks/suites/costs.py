@@ -104,7 +104,7 @@ class Costs:
 
 
 def _asking(trips: Iterable[int]) -> list[int]:
-    return [one for one in trips if one]
+    return [item for item in trips if item]
 
 
 def _is_readable(prompt: Prompt, reply: str) -> bool:
@@ -115,6 +115,6 @@ def _is_readable(prompt: Prompt, reply: str) -> bool:
         names = list(asked.constraints)
         return len(read_verdicts(reply, names)) == len(names)
     if isinstance(asked, Confirming):
-        questions = {one.id: tuple(one.constraints) for one in asked.questions}
+        questions = {item.id: tuple(item.constraints) for item in asked.questions}
         return len(read_answers(reply, questions)) == len(questions)
     return bool(reply.strip())

@@ -120,8 +120,8 @@ def measure(
     counts = _Counts()
     known = frozenset(gold.type for document in documents for gold in document.gold)
     for document, outcome in zip(documents, outcomes, strict=True):
-        found: tuple[Mention, ...] = replied(outcome)
-        _count(counts, document, found, known)
+        detected: tuple[Mention, ...] = replied(outcome)
+        _count(counts, document, detected, known)
     characters = sum(len(document.text) for document in documents)
     return {
         "recall_token": _share(counts.right, counts.gold),
@@ -145,8 +145,8 @@ def missed(
     """
     outcomes = run(detector.detect([document.text for document in documents]), runner)
     for document, outcome in zip(documents, outcomes, strict=True):
-        found: tuple[Mention, ...] = replied(outcome)
-        mentions = _masking(found)
+        detected: tuple[Mention, ...] = replied(outcome)
+        mentions = _masking(detected)
         covering = [mention.span for mention in mentions]
         for gold in document.gold:
             if gold.identifier != "NO_MASK" and not _covers(
@@ -192,11 +192,11 @@ def _annotated(row: Mapping[str, Any]) -> Annotated:
 def _count(
     counts: _Counts,
     document: Annotated,
-    found: Iterable[Mention],
+    detected: Iterable[Mention],
     known: frozenset[str],
 ) -> None:
     text = document.text
-    mentions = _masking(found)
+    mentions = _masking(detected)
     masked = _tokens(text, [mention.span for mention in mentions])
     wanted = [gold for gold in document.gold if gold.identifier != "NO_MASK"]
     gold_tokens = _tokens(text, [gold.span for gold in wanted])
@@ -225,14 +225,14 @@ def _count_types(
     for mention in sorted(mentions, key=lambda m: m.confidence):
         type_ = _called(mention.type, known)
         typed.update(dict.fromkeys(_tokens(text, [mention.span]), type_))
-    found: dict[str, set[int]] = defaultdict(set)
+    detected: dict[str, set[int]] = defaultdict(set)
     for token, type_ in typed.items():
-        found[type_].add(token)
+        detected[type_].add(token)
     golden: dict[str, set[int]] = defaultdict(set)
     for gold in wanted:
         golden[gold.type] |= _tokens(text, [gold.span])
-    for type_ in golden.keys() | found.keys():
-        right, ours = golden[type_], found[type_]
+    for type_ in golden.keys() | detected.keys():
+        right, ours = golden[type_], detected[type_]
         counts.by_type[type_].update(
             gold=len(right), masked=len(ours), right=len(right & ours)
         )
@@ -275,9 +275,9 @@ def _typed(by_type: Mapping[str, Counter[str]]) -> dict[str, Any]:
     }
 
 
-def _f2(right: int, found: int, wanted: int) -> float:
+def _f2(right: int, detected: int, wanted: int) -> float:
     """F with recall weighing twice as much as precision: 5PR / (4P + R)."""
-    return 5 * right / (4 * wanted + found) if wanted + found else 1.0
+    return 5 * right / (4 * wanted + detected) if wanted + detected else 1.0
 
 
 def _share(part: int, whole: int) -> float:

@@ -61,14 +61,14 @@ def tokens(text: str) -> list[str]:
 
 def k_precision(response: str, gold: str) -> float:
     """Give the share of the response's tokens that are in the gold passage."""
-    said, known = tokens(response), set(tokens(gold))
-    return sum(token in known for token in said) / len(said) if said else 0.0
+    given, known = tokens(response), set(tokens(gold))
+    return sum(token in known for token in given) / len(given) if given else 0.0
 
 
 def recall(response: str, reference: str) -> float:
     """Give the share of the reference's tokens that are in the response."""
-    wanted, said = tokens(reference), set(tokens(response))
-    return sum(token in said for token in wanted) / len(wanted) if wanted else 0.0
+    wanted, given = tokens(reference), set(tokens(response))
+    return sum(token in given for token in wanted) / len(wanted) if wanted else 0.0
 
 
 def holds(response: str, answer: str) -> bool:
@@ -178,13 +178,13 @@ class Highlighted:
 
     Args:
         asked: The question.
-        own: From its own paragraph; empty when it declined.
+        answering: From its paragraph; empty when it declined.
         other: From another article's paragraph; `None` when there was none.
         hard: From another paragraph of the same article.
     """
 
     asked: GoldQuestion
-    own: str
+    answering: str
     other: str | None
     hard: str | None
 
@@ -198,24 +198,24 @@ def evaluate_highlighter(
     return {**result, "seconds": round(perf_counter() - began, 3)}
 
 
-def figures(found: Sequence[Highlighted]) -> dict[str, Any]:
+def figures(results: Sequence[Highlighted]) -> dict[str, Any]:
     """Give the suite's figures of what was highlighted."""
-    answerable = [one for one in found if one.asked.answers]
+    answerable = [item for item in results if item.asked.answers]
     return {
-        "questions": len(found),
+        "questions": len(results),
         "k_precision": _mean(
-            k_precision(one.own, one.asked.gold) for one in answerable
+            k_precision(item.answering, item.asked.gold) for item in answerable
         ),
-        "recall": _mean(recall(one.own, one.asked.gold) for one in answerable),
+        "recall": _mean(recall(item.answering, item.asked.gold) for item in answerable),
         "answer_recall": _mean(
-            recall(one.own, one.asked.answers[0]) for one in answerable
+            recall(item.answering, item.asked.answers[0]) for item in answerable
         ),
         "hit_rate": _mean(
-            any(holds(one.own, answer) for answer in one.asked.answers)
-            for one in answerable
+            any(holds(item.answering, answer) for answer in item.asked.answers)
+            for item in answerable
         ),
-        "declined": _declining(found, [one.other for one in found]),
-        "declined_hard": _declining(found, [one.hard for one in found]),
+        "declined": _declining(results, [item.other for item in results]),
+        "declined_hard": _declining(results, [item.hard for item in results]),
     }
 
 
@@ -233,21 +233,21 @@ def highlight_all(
 
     return [
         Highlighted(
-            one,
-            highlighted(one.question, one.context) or "",
-            highlighted(one.question, one.other),
-            highlighted(one.question, one.hard),
+            item,
+            highlighted(item.question, item.context) or "",
+            highlighted(item.question, item.other),
+            highlighted(item.question, item.hard),
         )
-        for one in data
+        for item in data
     ]
 
 
 def _declining(
-    found: Sequence[Highlighted], elsewhere: Sequence[str | None]
+    results: Sequence[Highlighted], elsewhere: Sequence[str | None]
 ) -> dict[str, float] | None:
     """Precision, recall and F1 of declining; a positive is a question to decline."""
-    wrong = [not one.own for one in found if one.asked.answers]
-    right = [not one.own for one in found if not one.asked.answers]
+    wrong = [not item.answering for item in results if item.asked.answers]
+    right = [not item.answering for item in results if not item.asked.answers]
     right += [not text for text in elsewhere if text is not None]
     if not right:
         return None

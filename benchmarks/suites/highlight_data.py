@@ -111,11 +111,11 @@ def _passages(corpus: Path | None) -> dict[str, str]:
 
 
 def _challenge(content: Row) -> list[Article]:
-    found: list[Article] = []
+    articles: list[Article] = []
     for row in content["questions"]:
         snippets = list(dict.fromkeys(snippet["text"] for snippet in row["snippets"]))
         ideal = row["ideal_answer"]
         answer = ideal if isinstance(ideal, str) else ideal[0]
         text = "\n\n".join(snippets)
-        found.append([(text, [_asked(row["body"], answer, text)])])
-    return found
+        articles.append([(text, [_asked(row["body"], answer, text)])])
+    return articles

@@ -73,14 +73,14 @@ class Planting:
         if self.plant == "none":
             return chunks
         listed = article["constraint_to_witness_words"].values()
-        words = [word for own in listed for word in own]
-        orders = [one for one in self.orders if not witness_spans(one, words)]
+        words = [word for group in listed for word in group]
+        orders = [order for order in self.orders if not witness_spans(order, words)]
         if not orders:
             raise UsageError("No order can be planted without a witness word in it.")
         if self.plant == "other":
-            own = orders[number % len(orders)]
+            order = orders[number % len(orders)]
             among = len(chunks) // 2
-            planted = Passage(f"{name}-{len(chunks)}", own, document_id=name)
+            planted = Passage(f"{name}-{len(chunks)}", order, document_id=name)
             return (*chunks[:among], planted, *chunks[among:])
         return tuple(
             replace(

@@ -69,17 +69,17 @@ def show_columns(
     show(rest, as_json=False)
 
 
-def show_errors(found: Iterable[Mapping[str, str]], limit: int) -> None:
+def show_errors(errors: Iterable[Mapping[str, str]], limit: int) -> None:
     """
     Print some errors of each kind, and how many there are.
 
     Args:
-        found: Each with `kind`, `before`, `text` and `after`.
+        errors: Each with `kind`, `before`, `text` and `after`.
         limit: So many of each kind, from all over.
     """
     shown: dict[str, list[Mapping[str, str]]] = defaultdict(list)
     count: Counter[str] = Counter()
-    for error in found:
+    for error in errors:
         count[error["kind"]] += 1
         shown[error["kind"]].append(error)
     for kind, times in count.most_common():

@@ -334,9 +334,9 @@ def given_away(
         for constraint, words in witnesses.items():
             for span in witness_spans(answer.text, words):
                 word = span.of(answer.text)
-                if (found := (answer.article, constraint, word.lower())) in seen:
+                if (leak := (answer.article, constraint, word.lower())) in seen:
                     continue
-                seen.add(found)
+                seen.add(leak)
                 yield {
                     "kind": _kind(constraint),
                     "before": f"{constraint}: "

@@ -51,9 +51,9 @@ def evaluate_rcqa_with_model(
         What `evaluate_rcqa` does, for the model; under `compared`, the same figures of
         the answers for `local` and for `exact`.
     """
-    own = evaluate_rcqa(articles, settings, look)
+    figures = evaluate_rcqa(articles, settings, look)
     local = evaluate_rcqa(articles, _with(settings, None, ""))
-    exact = own
+    exact = figures
     if settings.model_id != EXACT:
         oracle = scripted_model("exact", articles, settings.planting)
         exact = evaluate_rcqa(articles, _with(settings, oracle, EXACT))
@@ -61,7 +61,7 @@ def evaluate_rcqa_with_model(
         name: {figure: result[figure] for figure in FIGURES}
         for name, result in (("local", local), ("exact", exact))
     }
-    return {**own, "compared": compared}
+    return {**figures, "compared": compared}
 
 
 def _with(settings: RcqaSettings, complete: Any, model_id: str) -> RcqaSettings:

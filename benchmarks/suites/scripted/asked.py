@@ -97,8 +97,8 @@ class Rephrasing(Confidential):
 def shown(prompt: Prompt) -> str:
     """Return the text that a prompt shows; its last message where it has none."""
     asked = prompt.messages[-1].content.text
-    found = _BETWEEN.search(asked)
-    return asked if found is None else found[2]
+    match = _BETWEEN.search(asked)
+    return asked if match is None else match[2]
 
 
 def read_prompt(prompt: Prompt) -> Extracting | Confirming | Rephrasing:
@@ -112,10 +112,10 @@ def read_prompt(prompt: Prompt) -> Extracting | Confirming | Rephrasing:
         UsageError: It is another prompt.
     """
     asked = prompt.messages[-1].content.text
-    found = _BETWEEN.search(asked)
-    if found is None or not asked.startswith(_HEAD):
+    match = _BETWEEN.search(asked)
+    if match is None or not asked.startswith(_HEAD):
         raise UsageError(f"A scripted model cannot answer {prompt.name!r}.")
-    rules, text = asked[len(_HEAD) : found.start()], found[2]
+    rules, text = asked[len(_HEAD) : match.start()], match[2]
     if prompt.name == EXTRACT:
         return Extracting(_named(rules), text)
     if prompt.name == CONFIRM:
@@ -128,12 +128,12 @@ def read_prompt(prompt: Prompt) -> Extracting | Confirming | Rephrasing:
 def _named(rules: str) -> dict[str, str]:
     _, *parts = _NAMED.split(rules)
     return {
-        name: said.strip() for name, said in zip(parts[::2], parts[1::2], strict=True)
+        name: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)
     }
 
 
 def _listed(rules: str) -> tuple[str, ...]:
-    return tuple(said.strip() for said in _LISTED.split(rules)[1:])
+    return tuple(text.strip() for text in _LISTED.split(rules)[1:])
 
 
 def _confirming(constraints: Mapping[str, str], text: str) -> Confirming:
@@ -141,8 +141,8 @@ def _confirming(constraints: Mapping[str, str], text: str) -> Confirming:
     sentences: dict[str, str] = {}
     questions: list[MarkedWords] = []
     for line in text.split("\n"):
-        if said := _SENTENCE.match(line):
-            sentences[said[1]] = said[2]
+        if match := _SENTENCE.match(line):
+            sentences[match[1]] = match[2]
         elif asked := _QUESTION.match(line):
             where = [sentences[number] for number in re.findall(r"\d+", asked[3])]
             names = tuple(asked[4].split(", "))

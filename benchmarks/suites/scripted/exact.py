@@ -129,14 +129,14 @@ class ExactModel(Confidential):
 
 
 def _words(sources: tuple[Protected, ...], rule: str) -> tuple[str, ...]:
-    known = [one.witnesses(rule) for one in sources]
+    known = [source.witnesses(rule) for source in sources]
     return tuple(dict.fromkeys(word for words in known for word in words))
 
 
 def _quotations(text: str, words: tuple[str, ...]) -> list[str]:
     """Quote what has to go, letter by letter, each spelling once."""
-    found = sorted(witness_spans(text, words))
-    return list(dict.fromkeys(span.of(text) for span in found))
+    spans = sorted(witness_spans(text, words))
+    return list(dict.fromkeys(span.of(text) for span in spans))
 
 
 def _is_harmless(
@@ -146,11 +146,13 @@ def _is_harmless(
     spans = list(_marked(sentence, marked))
     if not spans:
         return False
-    stands = [(one, *index) for one in sources for index in one.around(sentence)]
+    stands = [
+        (source, *index) for source in sources for index in source.around(sentence)
+    ]
     return bool(stands) and not any(
         Span(span.start + offset, span.end + offset).overlaps(witness)
-        for one, text, offset in stands
-        for witness in witness_spans(text, one.witnesses(rule))
+        for source, text, offset in stands
+        for witness in witness_spans(text, source.witnesses(rule))
         for span in spans
     )
 
@@ -160,5 +162,5 @@ def _marked(sentence: str, marked: str) -> Iterator[Span]:
     folded = fold(sentence)
     places = [list(folded.find(fold_text(part))) for part in marked.split(_GAP)]
     if all(places):
-        for own in places:
-            yield from own
+        for spans in places:
+            yield from spans

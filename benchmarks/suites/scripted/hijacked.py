@@ -43,7 +43,9 @@ class HijackedModel(Confidential):
         is_order: Callable[[str], bool] | None = None,
     ) -> None:
         self._wrapped = wrapped
-        self._orders = tuple(dict.fromkeys(p for one in orders for p in _parts(one)))
+        self._orders = tuple(
+            dict.fromkeys(p for order in orders for p in _parts(order))
+        )
         self._is_order = is_order
 
     def __call__(self, prompt: Prompt) -> str:
@@ -76,6 +78,6 @@ class HijackedModel(Confidential):
 
 def _parts(order: str) -> Iterable[str]:
     """Return an order's sentences: a prompt may show one of them alone."""
-    said = [fold_text(span.of(order)) for span in sentences(order)]
-    long_enough = [part for part in said if len(part) >= _SHORTEST]
+    parts = [fold_text(span.of(order)) for span in sentences(order)]
+    long_enough = [part for part in parts if len(part) >= _SHORTEST]
     return long_enough or [fold_text(order)]

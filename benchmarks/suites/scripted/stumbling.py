@@ -30,7 +30,7 @@ _REFUSAL = "Sorry, I cannot help with that."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Said(Confidential):
+class _Reply(Confidential):
     """
     A reply, taken apart.
 
@@ -82,20 +82,20 @@ class StumblingModel(Confidential):
         Args:
             prompt: Of extraction, confirmation or rephrasing.
         """
-        said = _taken_apart(self._wrapped(prompt))
+        reply = _taken_apart(self._wrapped(prompt))
         draw = self._draw(prompt)
         if draw.randrange(self._every) == 0:
-            spoils = _OF_FORM if said.name else _OF_TEXT
-            return draw.choice(spoils)(said, draw)
-        if not said.name:
-            return said.text
+            spoils = _OF_FORM if reply.name else _OF_TEXT
+            return draw.choice(spoils)(reply, draw)
+        if not reply.name:
+            return reply.text
         wrong = [
-            draw.choice(_OF_ENTRY)(said, entry)
+            draw.choice(_OF_ENTRY)(reply, entry)
             if draw.randrange(2 * self._every) == 0
             else entry
-            for entry in said.entries
+            for entry in reply.entries
         ]
-        return said.text if wrong == said.entries else said.with_entries(wrong)
+        return reply.text if wrong == reply.entries else reply.with_entries(wrong)
 
     def _draw(self, prompt: Prompt) -> Random:
         """Return what decides of one reply; marks are others in every process."""
@@ -109,16 +109,18 @@ class StumblingModel(Confidential):
         return Random(f"{self._seed} {times} {digest.hex()}")
 
 
-def _taken_apart(reply: str) -> _Said:
+def _taken_apart(reply: str) -> _Reply:
     try:
         value = json.loads(reply)
     except ValueError:
-        return _Said(reply)
+        return _Reply(reply)
     for name, keys in _ENTRIES.items():
         entries = value.get(name) if isinstance(value, dict) else None
-        if isinstance(entries, list) and all(_is_entry(one, *keys) for one in entries):
-            return _Said(reply, name, entries)
-    return _Said(reply)
+        if isinstance(entries, list) and all(
+            _is_entry(item, *keys) for item in entries
+        ):
+            return _Reply(reply, name, entries)
+    return _Reply(reply)
 
 
 def _is_entry(value: object, name: str, listed: str) -> bool:
@@ -129,78 +131,80 @@ def _is_entry(value: object, name: str, listed: str) -> bool:
     )
 
 
-def _fenced(said: _Said, _draw: Random) -> str:
-    return f"```json\n{said.text}\n```"
+def _fenced(reply: _Reply, _draw: Random) -> str:
+    return f"```json\n{reply.text}\n```"
 
 
-def _with_commas(said: _Said, _draw: Random) -> str:
+def _with_commas(reply: _Reply, _draw: Random) -> str:
     entries = "".join(
-        f"{json.dumps(entry, ensure_ascii=False)[:-1]},}}," for entry in said.entries
+        f"{json.dumps(entry, ensure_ascii=False)[:-1]},}}," for entry in reply.entries
     )
-    return f'{{"{said.name}": [{entries}],}}'
+    return f'{{"{reply.name}": [{entries}],}}'
 
 
-def _in_prose(said: _Said, _draw: Random) -> str:
-    return f"Sure! Here it is:\n\n{said.text}\n\nLet me know if you need anything else."
+def _in_prose(reply: _Reply, _draw: Random) -> str:
+    return (
+        f"Sure! Here it is:\n\n{reply.text}\n\nLet me know if you need anything else."
+    )
 
 
-def _in_single_quotes(said: _Said, _draw: Random) -> str:
-    return repr({said.name: list(said.entries)})
+def _in_single_quotes(reply: _Reply, _draw: Random) -> str:
+    return repr({reply.name: list(reply.entries)})
 
 
-def _cut_off(said: _Said, _draw: Random) -> str:
-    return said.text[: len(said.text) // 2]
+def _cut_off(reply: _Reply, _draw: Random) -> str:
+    return reply.text[: len(reply.text) // 2]
 
 
-def _refused(_said: _Said, _draw: Random) -> str:
+def _refused(_reply: _Reply, _draw: Random) -> str:
     return _REFUSAL
 
 
-def _empty(_said: _Said, _draw: Random) -> str:
+def _empty(_reply: _Reply, _draw: Random) -> str:
     return ""
 
 
-def _one_missing(said: _Said, draw: Random) -> str:
-    entries = list(said.entries)
+def _one_missing(reply: _Reply, draw: Random) -> str:
+    entries = list(reply.entries)
     if entries:
         entries.pop(draw.randrange(len(entries)))
-    return said.with_entries(entries)
+    return reply.with_entries(entries)
 
 
-def _one_invented(said: _Said, _draw: Random) -> str:
-    name, listed = said.keys
-    return said.with_entries([*said.entries, {name: "zz-9", listed: ["zz-9"]}])
+def _one_invented(reply: _Reply, _draw: Random) -> str:
+    name, listed = reply.keys
+    return reply.with_entries([*reply.entries, {name: "zz-9", listed: ["zz-9"]}])
 
 
-def _one_misquoted(said: _Said, draw: Random) -> str:
-    entries = [dict(entry) for entry in said.entries]
+def _one_misquoted(reply: _Reply, draw: Random) -> str:
+    entries = [dict(entry) for entry in reply.entries]
     if entries:
         entry = draw.choice(entries)
-        entry[said.keys[1]] = [*entry[said.keys[1]], _NOWHERE]
-    return said.with_entries(entries)
+        entry[reply.keys[1]] = [*entry[reply.keys[1]], _NOWHERE]
+    return reply.with_entries(entries)
 
 
-def _as_string(said: _Said, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    listed = said.keys[1]
+def _as_string(reply: _Reply, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    listed = reply.keys[1]
     return {**entry, listed: "; ".join(map(str, entry[listed]))}
 
 
-def _as_objects(said: _Said, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    listed = said.keys[1]
-    return {**entry, listed: [{"text": one} for one in entry[listed]]}
+def _as_objects(reply: _Reply, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    listed = reply.keys[1]
+    return {**entry, listed: [{"text": item} for item in entry[listed]]}
 
 
-def _in_other_case(said: _Said, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    name = said.keys[0]
+def _in_other_case(reply: _Reply, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = reply.keys[0]
     return {**entry, name: str(entry[name]).swapcase()}
 
 
-def _in_brackets(said: _Said, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    name = said.keys[0]
+def _in_brackets(reply: _Reply, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = reply.keys[0]
     return {**entry, name: f"[{entry[name]}]"}
 
 
-_Spoil = Callable[[_Said, Random], str]
+_Spoil = Callable[[_Reply, Random], str]
 _OF_TEXT: tuple[_Spoil, ...] = (_fenced, _in_prose, _cut_off, _refused, _empty)
 _OF_FORM: tuple[_Spoil, ...] = (
     *_OF_TEXT,

@@ -54,14 +54,14 @@ class Protected(Confidential):
 
     def around(self, sentence: str) -> Iterator[tuple[str, int]]:
         """Yield where a sentence stands: in what, and at which place of it."""
-        said = in_one_line(sentence)
+        line = in_one_line(sentence)
         if not self._line:
-            yield said, 0
+            yield line, 0
             return
-        index = self._line.find(said)
+        index = self._line.find(line)
         while index >= 0:
             yield self._line, index
-            index = self._line.find(said, index + 1)
+            index = self._line.find(line, index + 1)
 
 
 Known = Mapping[str, Sequence[str]] | Iterable[Protected]
@@ -83,8 +83,10 @@ class Sources(Confidential):
     def __init__(self, known: Known) -> None:
         given = (Protected(known),) if isinstance(known, Mapping) else known
         self._all = tuple(given)
-        self._constraints = frozenset(c for one in self._all for c in one.constraints)
-        self._runs = [(_runs(one.text), _words(one.text)) for one in self._all]
+        self._constraints = frozenset(
+            c for source in self._all for c in source.constraints
+        )
+        self._runs = [(_runs(source.text), _words(source.text)) for source in self._all]
 
     def knows(self, constraint: str) -> bool:
         """Say whether a constraint is known."""
@@ -95,10 +97,15 @@ class Sources(Confidential):
         if len(self._all) < 2:
             return self._all
         runs, words = _runs(shown), _words(shown)
-        shared = [(len(runs & own), len(words & said)) for own, said in self._runs]
+        shared = [
+            (len(runs & source_runs), len(words & line))
+            for source_runs, line in self._runs
+        ]
         most = max(shared)
         return tuple(
-            one for one, count in zip(self._all, shared, strict=True) if count == most
+            source
+            for source, count in zip(self._all, shared, strict=True)
+            if count == most
         )
 
 
