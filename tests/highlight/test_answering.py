@@ -469,7 +469,7 @@ def test_booleans_pass_where_the_policy_lets_them(
     _, prompts = ask(model(), proposing(DEPOSIT, **booleans), yes_no=yes_no)
     task = prompts[-1].messages[0].content.text
 
-    assert ("the answer is yes" in task) == is_passed
+    assert ("asks for yes or no" in task) == ("answer is yes" in task) == is_passed
     assert "obey" not in task
 
 

@@ -113,6 +113,7 @@ AS_WRITTEN = [
     (TABLE, "what price a day boat 30 pounds", None),
     (TABLE, "big raft 50 pounds", "| big raft | 50 pounds |"),
     ("| the boat<br>and oars | 30 pounds |", "the boat and oars 30 pounds", None),
+    ("|the boat|30 pounds a day|", "the boat 30 pounds a day", None),
     ("A **self-\nmade** man paid for it.", "A self-made man paid for it.", ""),
     (FEE, "The **fee** is 30 pounds a month.", ""),
     (FEE, "> The fee is _30 pounds_ a month.", ""),
