@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
 import zlib
-from pathlib import Path
 
 import pytest
 
@@ -41,53 +36,14 @@ def ask():
     return drive
 
 
-@pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    """Start a Chroma server on loopback; nothing outside the machine is asked."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = Path(sys.executable).parent / "chroma"
-    folder = tmp_path_factory.mktemp("chroma-server")
-    process = subprocess.Popen(
-        [command, "run", "--path", folder, "--host", "127.0.0.1", "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield _connected(port)
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
-def _connected(port):
+@pytest.fixture
+def client(tmp_path):
+    """A Chroma client over a folder."""
     import chromadb  # noqa: PLC0415 -- most tests of guards need no store
-
-    deadline = time.monotonic() + 300
-    while True:
-        try:
-            return chromadb.HttpClient("127.0.0.1", port, settings=_quiet())
-        except ValueError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.2)
-
-
-def _quiet():
     from chromadb.config import Settings  # noqa: PLC0415 -- as above
 
-    return Settings(anonymized_telemetry=False)
-
-
-@pytest.fixture(params=["disk", "server"])
-def client(request, tmp_path):
-    """A Chroma client of one kind."""
-    if request.param == "server":
-        return request.getfixturevalue("server")
-    import chromadb  # noqa: PLC0415 -- as above
-
-    return chromadb.PersistentClient(str(tmp_path / "chroma"), settings=_quiet())
+    settings = Settings(anonymized_telemetry=False)
+    return chromadb.PersistentClient(str(tmp_path / "chroma"), settings=settings)
 
 
 @pytest.fixture(params=["langchain", "llamaindex"])

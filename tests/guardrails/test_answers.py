@@ -200,15 +200,6 @@ def test_each_claim_carries_its_evidence(ask):
     assert "1871" not in repr(held.supports)
 
 
-def test_an_answer_says_how_fresh_its_sources_are(ask):
-    """With staleness in the policy, the date is appended."""
-    dated = Passage("dated", "The fee is 30 pounds.", {"updated": "2025-01-01"})
-
-    held = guarded(ask, dated.text, {"staleness": {}}, [dated])
-
-    assert held.text.endswith("last updated on 2025-01-01.")
-
-
 @pytest.mark.parametrize(
     ("answer", "sections", "expected"),
     [

@@ -190,12 +190,6 @@ def test_a_source_that_contradicts_must_be_cited_too(ask):
         assert both.faults == ()
 
 
-def test_the_instruction_asks_for_the_format():
-    """The prompt's part says how to cite."""
-    assert "[1]" in citations.instruction(CitationsSection())
-    assert "JSON" in citations.instruction(CitationsSection(format="structured"))
-
-
 @pytest.mark.parametrize("made", [in_langchain, in_llamaindex])
 @pytest.mark.parametrize("format_", ["number", "id", "structured"])
 def test_the_prompt_asks_for_what_is_checked(made, format_):

@@ -62,13 +62,6 @@ def test_a_prompt_with_nothing_around_it_is_left_alone(prompt):
     assert scan_text(prompt, InjectionSection()).suspicions == ()
 
 
-def test_the_threshold_is_the_policys():
-    """A window that scores below it passes."""
-    text = f"{LETTER}\n{REQUESTS[0]}"
-
-    assert scan_text(text, InjectionSection(threshold=1.0)).suspicions == ()
-
-
 def test_windows_cover_a_text_and_never_overlap():
     """Every word stands in one window, and a block of code in one of its own."""
     text = f"{LETTER}\n\nHi.\n{REQUESTS[3]}\nBye " + "word " * 100

@@ -18,7 +18,6 @@ from llamaindex_sdrag.answer_guard import AnswerGuard as LlamaIndexGuard
 from llamaindex_sdrag.injection_scanner import InjectionScanner as LlamaIndexScanner
 from sdrag.errors import UsageError
 from sdrag.guardrails.answer_work import DECLINED
-from sdrag.guardrails.contradictions import on_contradiction
 
 TEXTS = {
     "a": "The harbour was built in 1871 by the town of Lorne.",
@@ -146,20 +145,6 @@ def test_a_model_that_is_missing_is_an_error_at_the_start(guarded, argument):
         guarded("Yes.", MISSING[argument])
 
 
-@FACES
-def test_a_contradiction_on_a_critical_topic_escalates(guarded):
-    """The answer is declined, and the host's hook hears ids and codes only."""
-    told = []
-    policy = {"contradictions": {"strategy": "decline"}}
-    answer = "The harbour was built in 1912 by the town of Lorne."
-
-    text, status = guarded(answer, policy, audit=on_contradiction(told.append))
-
-    assert (text, status) == (DECLINED, "declined")
-    assert told
-    assert "Lorne" not in repr(told)
-
-
 def test_a_streamed_answer_is_judged_whole():
     """No token leaves before the last check."""
     guard = LlamaIndexGuard(
@@ -168,13 +153,6 @@ def test_a_streamed_answer_is_judged_whole():
     )
 
     assert guard.synthesize("When?", nodes()).response == DECLINED
-
-
-def test_no_nodes_no_answer():
-    """Without nodes the inner synthesizer is not asked."""
-    guard = LlamaIndexGuard(Scripted("invented"), policy=POLICY)
-
-    assert guard.synthesize("When?", []).response == DECLINED
 
 
 def test_a_message_is_an_answer_and_a_string_no_context():
@@ -224,15 +202,3 @@ def test_orders_are_kept_out_of_the_store(scanned, action, expected):
     policy = {"injection": {"action": action, "local_classifier": False}}
 
     assert scanned(["Rain fell.", f"Sun shone. {ORDER}"], policy) == expected
-
-
-@pytest.mark.parametrize("scanned", [scanned_langchain, scanned_llamaindex])
-def test_a_classifier_of_the_host_is_asked_at_ingest(scanned):
-    """Its verdict drops the document."""
-    policy = {"injection": {"local_classifier": False}}
-
-    def suspects_rain(pairs):
-        return [float("Rain" in text) for text, _ in pairs]
-
-    texts = ["Rain fell.", "Sun shone."]
-    assert scanned(texts, policy, judges={"injection": suspects_rain}) == ["Sun shone."]

@@ -17,7 +17,7 @@ from sdrag import Principal, acting_as
 from sdrag.effects.steps import run
 from sdrag.guardrails import staleness
 from sdrag.pipeline import Engine, Request, retrieve
-from sdrag.policy import GUARDS, StalenessSection
+from sdrag.policy import StalenessSection
 from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
@@ -110,14 +110,6 @@ def test_age_ranks_before_the_number_that_is_wanted_is_cut_off(found, access):
 
 
 @FACES
-@pytest.mark.parametrize("access", [{}, {"access": {}}])
-def test_without_the_weighting_the_order_is_the_stores(found, access):
-    """So it is the weighting that ranks."""
-    with acting_as(ANA):
-        assert found(AGED, {"staleness": {}, **access}, 2) == ["old", "older"]
-
-
-@FACES
 def test_what_is_out_of_date_takes_no_place_of_what_is_not(found):
     """The number that is wanted is cut from what the guards leave."""
     gone = [(f"x{n}", "gone", {"tenant": "a", "superseded_by": "y"}) for n in "12"]
@@ -168,31 +160,6 @@ def test_a_store_that_takes_a_number_is_asked_for_more_than_is_ranked():
         ).invoke("the fee")
 
     assert base.asked == [4, 1]
-
-
-def test_a_retriever_that_takes_a_number_in_one_face_alone_works_in_both():
-    """The async method that LangChain makes of a sync one takes no `k`."""
-    base = LangChainStore(
-        held=[Document(id=k, page_content=t, metadata=m) for k, t, m in AGED], asked=[]
-    )
-    retriever = langchain_sdrag.SelectiveDisclosureRetriever(
-        base_retriever=base, policy={}, k=2
-    )
-
-    assert asyncio.run(retriever.ainvoke("the fee")) == retriever.invoke("the fee")
-    assert base.asked == [None, 2]
-
-
-def test_age_comes_after_relevance_and_what_is_out_of_date_before_it():
-    """Relevance reads the store's scale off the order, and its scores are weighted."""
-    rows = [(one.section, one.screen) for one in GUARDS if one.stage == "retrieval"]
-    places = {screen: place for place, (_, screen) in enumerate(rows)}
-    first, ranks = (
-        places[f"sdrag.guardrails.staleness:{name}"]
-        for name in ("at_retrieval", "ranked_at_retrieval")
-    )
-
-    assert first < places["sdrag.guardrails.relevance:at_retrieval"] < ranks
 
 
 def test_the_scale_of_scores_is_read_before_age_reorders_them():

@@ -128,17 +128,6 @@ def test_what_was_withheld_is_cut_however_the_answer_spells_it(form, spell):
     assert done.status == "annotated"
 
 
-def test_what_was_not_withheld_is_left_alone():
-    """Neither the rest of the passage, nor what another one of its document lost."""
-    state = open_state()
-    context = released(state, LOG, hidden=["Elspeth Moor"])
-
-    done = checked("The harbour of Lorne was built.", context, state)
-
-    assert done.text == "The harbour of Lorne was built."
-    assert done.status == "checked"
-
-
 def test_a_form_of_another_document_is_left_alone():
     """A secret of the log is none in an answer from the diary, and the other way."""
     state, hidden = open_state(), ["Elspeth Moor", "Ailsa Craig"]
@@ -166,18 +155,6 @@ def test_a_passage_without_a_document_is_one_of_its_own():
     assert checked(answer, context[1:], state).text == (
         "It was Elspeth Moor or [withheld]."
     )
-
-
-def test_a_document_is_searched_for_all_that_was_located_in_it():
-    """Chunk nine says who it was; an answer from chunk one may not say it either."""
-    state = open_state()
-    chunks = [
-        Passage("1", "Agent Swallow came at nine.", document_id="d"),
-        Passage("9", "Swallow was Elspeth Moor.", document_id="d"),
-    ]
-    first, _ = released(state, *chunks, hidden=["Swallow", "Elspeth Moor"])
-
-    assert checked("Elspeth Moor came.", [first], state).text == "[withheld] came."
 
 
 def test_a_document_of_one_tenant_is_none_of_another():
@@ -315,16 +292,6 @@ def test_a_word_hidden_for_its_meaning_is_no_form_unless_it_is_surely_rare(
     assert gone(f"Bring a {word}.", word, reason=reason) is is_form
 
 
-def test_a_word_hidden_for_its_meaning_leaves_no_doubt():
-    """The document is known; there is no form to look for, and nothing is unchecked."""
-    state = open_state()
-    context = released(state, LOG, hidden=["built"], reason="scored")
-
-    done = checked("Boats are built there.", context, state)
-
-    assert done.status == "checked"
-
-
 def test_withheld_forms_are_written_nowhere(tmp_path):
     """The state holds no word of any text, and no two states hold the same."""
     paths = [tmp_path / "one.sqlite", tmp_path / "two.sqlite"]
@@ -349,31 +316,11 @@ def _rows(path):
     return [*digests, *(value for *keys, _ in table for value in keys)]
 
 
-def test_the_handle_of_a_document_says_nothing(tmp_path):
-    """It is keyed: with another key the same document has another one."""
-    handles = set()
-    for name in ("one", "two"):
-        (context,) = released(tmp_path / name, LOG, hidden=["Elspeth Moor"])
-        handle = context.metadata["sdrag"]["document"]
-        assert re.fullmatch(r"[0-9a-f]{16}", handle)
-        handles.add(handle)
-
-    assert len(handles) == 2
-
-
 class TestAnyoneWhoOpensTheState:
     """What one retriever withheld, the guard of any other process finds."""
 
     ANSWER = "It was Elspeth Moor who built it."
     SAID = "It was [withheld] who built it."
-
-    def test_another_object(self, tmp_path):
-        """A state is opened by its path, as often as anybody likes."""
-        path = tmp_path / "state.sqlite"
-        context = released(path, LOG, hidden=["Elspeth Moor"])
-
-        for where in (path, str(path), open_state(path)):
-            assert checked(self.ANSWER, context, where).text == self.SAID
 
     def test_another_process(self, tmp_path):
         """It has the path, and the passages as they were sent to it."""
@@ -406,14 +353,6 @@ class TestAnyoneWhoOpensTheState:
         )
 
         assert done.stdout.strip() == self.SAID
-
-    def test_what_was_located_later(self, tmp_path):
-        """A guard that is set up already learns what is located from then on."""
-        path = tmp_path / "state.sqlite"
-        early = open_state(path)
-        context = released(path, LOG, hidden=["Elspeth Moor"])
-
-        assert checked(self.ANSWER, context, early).text == self.SAID
 
     def test_another_policy_with_the_same_constraint(self, tmp_path):
         """A constraint is known by its words; its policy may say more."""
@@ -448,14 +387,6 @@ class TestUnchecked:
 
         assert done.text == self.SAID
         assert done.status == "annotated"
-        assert reasons(done) == ["unchecked"]
-
-    def test_another_state_than_the_retrievers(self, tmp_path):
-        """It has never heard of the document."""
-        context = released(tmp_path / "one", LOG, hidden=["Elspeth Moor"])
-
-        done = checked(self.SAID, context, tmp_path / "two")
-
         assert reasons(done) == ["unchecked"]
 
     def test_a_document_that_was_forgotten(self):
@@ -494,9 +425,3 @@ class TestUnchecked:
         done = checked("It was Elspeth Moor.", context, state, policy)
 
         assert set(reasons(done)) & {"not-in-context", "unchecked"}
-
-    def test_nothing_was_cut(self):
-        """Then nothing could reappear, and no state has to know the passage."""
-        done = checked(self.SAID, [LOG], open_state())
-
-        assert done.status == "checked"
