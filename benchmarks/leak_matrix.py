@@ -39,7 +39,6 @@ from llama_index.core.schema import NodeWithScore, TextNode  # noqa: E402
 
 import langchain_sdrag  # noqa: E402
 import llamaindex_sdrag  # noqa: E402
-from sdrag.testing import verbatim  # noqa: E402
 from sdrag.vocabulary import Passage  # noqa: E402
 from tests.leaks.agent import AgentModel  # noqa: E402
 from tests.leaks.matrix import written  # noqa: E402
@@ -108,7 +107,7 @@ def engine_with(retriever: Callable[[], Any], *hooks: Callable[[], Any]) -> Case
         with watching_llamaindex(folder) as seen:
             engine = RetrieverQueryEngine.from_args(
                 retriever(),
-                llm=LlamaIndexModel(verbatim),
+                llm=LlamaIndexModel(str),
                 node_postprocessors=[hook() for hook in hooks],
             )
             response = engine.query("Whom do I write to?")

@@ -17,12 +17,12 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 
 import langchain_sdrag
 import llamaindex_sdrag
-from sdrag.testing import verbatim
 from sdrag.vocabulary import Passage
 
 from .leaks.agent import ASK, AgentModel
 from .support.doubles import LangChainModel, LlamaIndexModel
 from .support.faces import Documents, Nodes, Scenario
+from .support.scripted import verbatim
 
 PAGES = Path(__file__).parents[1] / "docs" / "migration"
 SECRETS = ("Karlsson", "anna@harbour.example")

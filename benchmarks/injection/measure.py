@@ -16,11 +16,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from sdrag.effects.runner import Limits
+from sdrag.effects.runner import Limits, PortRunner, Ports
 from sdrag.effects.steps import run
 from sdrag.guardrails.injection import screen
 from sdrag.policy import InjectionSection
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
 HERE = Path(__file__).parent
@@ -77,7 +76,7 @@ def report(texts: Iterable[tuple[str, str]], section: InjectionSection) -> None:
         total[kind] += 1
         parts = enumerate(text.split("\f"))
         passages = [Passage(str(number), part) for number, part in parts]
-        screened = run(screen(passages, section, limits=Limits()), Scripted())
+        screened = run(screen(passages, section, limits=Limits()), PortRunner(Ports()))
         alarms[kind] += bool(screened.decisions)
     for kind, count in total.items():
         print(f"  {kind:20} {alarms[kind]:4} of {count}")

@@ -33,7 +33,6 @@ from sdrag.evaluation.measures import (
 )
 from sdrag.framework import Model
 from sdrag.pipeline import Disclosure, Engine, Request, attach, bind, disclose
-from sdrag.testing import verbatim
 from sdrag.vocabulary import Confidential, Constraint, Passage
 
 __all__ = [
@@ -101,7 +100,7 @@ class RcqaSettings:
     attack: str = "none"
     scope: Literal["article", "corpus"] = "article"
     top_k: int = 10
-    generator: Generator = lambda _question, context, _constraints: verbatim(context)
+    generator: Generator = lambda _question, context, _constraints: context
     facts: Facts = sentence_facts
     sensitivity: str = "high"
     locate: Literal["ingest", "query"] = "ingest"

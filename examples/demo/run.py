@@ -11,7 +11,6 @@ from time import perf_counter
 from benchmarks.suites.rcqa import ATTACKS
 from examples.demo.collection import DemoQuestion
 from sdrag.evaluation.measures import broken, completeness, share_kept
-from sdrag.testing import verbatim
 from sdrag.vocabulary import Confidential
 
 __all__ = ["TEMPLATE", "Advance", "Ask", "DemoFigures", "hijacked", "measure"]
@@ -42,7 +41,7 @@ def hijacked(prompt: str) -> str:
         prompt: Everything the model received.
     """
     found = _CONTEXT.search(prompt)
-    return verbatim(found.group(1) if found else prompt)
+    return found.group(1) if found else prompt
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -16,8 +16,9 @@ import llamaindex_sdrag
 from sdrag import AuditEvent, AuditLog, Decision, Passage, UsageError
 from sdrag.cli import main
 from sdrag.privacy.audit_log import event_schema, read_log
-from sdrag.testing import canary
 from tests.support.faces import Documents, Nodes, Scenario
+
+from ..support.scripted import canary
 
 SECRET = canary("name")
 SCENARIO = Scenario(

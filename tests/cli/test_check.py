@@ -16,8 +16,9 @@ from sdrag.cli.app import app
 from sdrag.disclosure import constraint_parser, setup
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.errors import UsageError
-from sdrag.testing import canary
 from sdrag.vocabulary import Constraint
+
+from ..support.scripted import canary
 
 SECRET = canary("constraint")
 NAMES = {"id": "names", "text": "Remove the names of witnesses", "always": True}

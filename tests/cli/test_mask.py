@@ -25,7 +25,8 @@ from sdrag.documents import parquet_rows
 from sdrag.effects.steps import Failure
 from sdrag.errors import UsageError
 from sdrag.linkage import Fitted
-from sdrag.testing import canary
+
+from ..support.scripted import canary
 
 mask_module = import_module("sdrag.cli.mask")
 WHO = "Ivo Krastev"

@@ -14,7 +14,6 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.principals import acting_as
 from sdrag.state import open_state
-from sdrag.testing import canary
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.doubles import LangChainModel, LlamaIndexModel
@@ -27,6 +26,7 @@ from ..support.faces import (
     of_documents,
     of_nodes,
 )
+from ..support.scripted import canary
 
 DOSES = {"id": "doses", "text": "Hide exact doses", "unless": {"roles": ["physician"]}}
 DATES = {"id": "dates", "text": "Hide exact dates", "unless": {"level": [2]}}

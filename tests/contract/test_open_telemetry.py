@@ -15,8 +15,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 import langchain_sdrag
 import llamaindex_sdrag
 from sdrag import OpenTelemetrySink, Passage, Principal
-from sdrag.testing import canary
 from tests.support.faces import Documents, Nodes, Scenario
+
+from ..support.scripted import canary
 
 SECRET = canary("name")
 QUESTION = f"What did {canary('question')} see?"

@@ -290,7 +290,6 @@ BARE = {
     "sdrag/policy/document.py": "compared in the process, and hashed again with a key",
     "sdrag/guardrails/inheritance.py": "hashed again with a key before it leaves",
     "sdrag/embeddings/__init__.py": "of weights that everybody has",
-    "sdrag/testing.py": "of a test's own words",
 }
 """The files that make digests without a key, and why nobody learns from one."""
 _BARE = {"md5", "sha1", "sha224", "sha256", "sha384", "sha512", "new", "file_digest"}

@@ -23,10 +23,10 @@ from sdrag.effects.steps import Embed, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.principals import acting_as
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage, Principal
 
 from ..support.doubles import LangChainToyEmbeddings, LlamaIndexToyEmbedding
+from ..support.scripted import Scripted
 
 QUIET = ChromaSettings(anonymized_telemetry=False)
 NAMES = {"id": "names", "text": "Remove names of witnesses"}

@@ -16,7 +16,8 @@ from sdrag.effects.prompts import Message, Prompt, sensitive
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports, readable
 from sdrag.effects.steps import Embed, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelError, ModelTimeoutError, UsageError
-from sdrag.testing import canary
+
+from ..support.scripted import canary
 
 SECRET = canary("secret")
 PROMPT = Prompt("p", (Message("user", sensitive(SECRET)),))

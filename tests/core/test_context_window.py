@@ -9,10 +9,10 @@ from sdrag.effects.steps import run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, bind
 from sdrag.policy import Policy
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
 from ..support.doubles import verdicts
+from ..support.scripted import Scripted
 
 POLICY = {
     "constraints": [{"id": "c1", "text": "Remove call signs"}],

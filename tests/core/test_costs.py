@@ -17,10 +17,10 @@ from sdrag.errors import UsageError
 from sdrag.options import Options
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
-from sdrag.testing import canary
 from sdrag.vocabulary import Passage
 
 from ..support.doubles import verdicts
+from ..support.scripted import canary
 
 PROMPT = Prompt(
     "p", (Message("system", constant("four")), Message("user", sensitive("five!")))

@@ -11,7 +11,8 @@ import pytest
 from sdrag.effects.prompts import Message, Prompt, fill, sensitive, untrusted
 from sdrag.effects.steps import arun, complete, gather, replied, run, try_each
 from sdrag.errors import ModelError, PromptSanitizationError
-from sdrag.testing import Scripted
+
+from ..support.scripted import Scripted
 
 HIDDEN = ContextVar("hidden", default="nothing")
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from sdrag.errors import PolicyError
 from sdrag.policy import MAX_POLICY_BYTES, Policy, binds
-from sdrag.testing import canary
 from sdrag.vocabulary import Constraint, Principal
+
+from ..support.scripted import canary
 
 SECRET = canary("constraint")
 ALIASES = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -26,8 +26,9 @@ from sdrag.effects.prompts import (
 )
 from sdrag.effects.steps import Complete, Failure, Reply, arun, complete, run
 from sdrag.errors import ModelReplyError, PromptSanitizationError
-from sdrag.testing import canary
 from sdrag.vocabulary import Constraint, Highlight, Passage, Span
+
+from ..support.scripted import canary
 
 QUERY, TEXT = canary("query"), canary("text")
 LABELS = st.sampled_from(

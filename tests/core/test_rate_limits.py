@@ -13,7 +13,8 @@ from sdrag.effects.retrying import refusal
 from sdrag.effects.runner import Limits, Port, PortRunner, Ports
 from sdrag.effects.steps import Failure, Reply, Search, arun, complete, run
 from sdrag.errors import ModelError
-from sdrag.testing import canary
+
+from ..support.scripted import canary
 
 SECRET = canary("secret")
 PROMPT = Prompt("p", (Message("user", sensitive(SECRET)),))

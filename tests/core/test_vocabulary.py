@@ -27,7 +27,6 @@ from sdrag.errors import (
 )
 from sdrag.principals import acting_as, current_principal
 from sdrag.privacy.audit import AuditEvent, emit, log_event
-from sdrag.testing import canary
 from sdrag.vocabulary import (
     Confidential,
     Constraint,
@@ -40,6 +39,8 @@ from sdrag.vocabulary import (
     Redaction,
     Span,
 )
+
+from ..support.scripted import canary
 
 SECRET = canary("vocabulary")
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,8 +15,9 @@ from sdrag.errors import SdragError
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
 from sdrag.state.database import finding, form
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted
 
 POLICY = {"constraints": ["Remove the names of witnesses"]}
 CHUNKS = [

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from sdrag.detectors.local import LocalDetector, mentions
 from sdrag.effects.steps import Reply, run
-from sdrag.testing import Scripted
+
+from ..support.scripted import Scripted
 
 CASES = [
     ("The witness, Jonathan Meyers, saw it.", "Jonathan Meyers", "PERSON"),

@@ -25,7 +25,8 @@ from sdrag.effects.prompts import Label, sensitive
 from sdrag.effects.steps import Failure, Reply, run
 from sdrag.embeddings import model_folder
 from sdrag.errors import LocalLimitError, ModelReplyError, UsageError
-from sdrag.testing import Scripted
+
+from ..support.scripted import Scripted
 
 TEXT = "Meyers rang 0770 555 0143. Later Meyers slept."
 

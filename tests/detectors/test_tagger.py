@@ -20,9 +20,10 @@ from sdrag.detectors.tagger import Tag, TaggerDetector
 from sdrag.disclosure.local import scorer
 from sdrag.effects.steps import Failure, Reply, run, try_each
 from sdrag.errors import InternalError
-from sdrag.testing import Scripted
 from sdrag.text.sentences import words
 from sdrag.vocabulary import Mention
+
+from ..support.scripted import Scripted
 
 CASE = (
     "The applicant was born in 1962 and lives in Gdynia. He ran a mushroom farm with"

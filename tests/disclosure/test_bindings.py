@@ -14,8 +14,9 @@ from sdrag.effects.steps import run
 from sdrag.errors import UsageError
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Binding, Constraint, Passage
+
+from ..support.scripted import Scripted
 
 RULES = (Constraint("a", "Remove names"), Constraint("b", "Hide doses"))
 CORPUS = [Passage(f"p{i:02}", f"text {i}") for i in range(40)]

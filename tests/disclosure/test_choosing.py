@@ -12,8 +12,9 @@ from sdrag.effects.steps import Complete, Embed, run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage, Principal
+
+from ..support.scripted import Scripted
 
 NAMES = {"id": "names", "text": "Remove the names of witnesses"}
 DATES = {"id": "dates", "text": "Hide exact dates", "unless": {"roles": ["judge"]}}

@@ -9,8 +9,9 @@ import pytest
 from sdrag.effects.steps import run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted
 
 BLANKET = {"id": "all", "text": "Nothing may be disclosed", "where": {"case": ["x"]}}
 NAMES = [{"id": f"n{n}", "text": f"Remove names of guest {n}"} for n in range(3)]

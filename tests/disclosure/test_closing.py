@@ -18,11 +18,12 @@ from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
 from sdrag.state.keys import Keys
 from sdrag.state.register import Register
-from sdrag.testing import Scripted
 from sdrag.text.folding import fold, is_boundary
 from sdrag.text.phrase_matcher import PhraseMatcher
 from sdrag.text.spans import merge
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
+
+from ..support.scripted import Scripted
 
 HOLE = "[REDACTED]"
 HOLES = Marks.of((), DisclosureSection(placeholders="plain"))

@@ -11,8 +11,9 @@ from benchmarks.suites.scripted.asked import is_control, is_harmless
 from sdrag import framework
 from sdrag.effects.steps import Complete, run
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted
 
 DOCTOR = "Dr. Robert Hale treated the witness Anna Karlsson on 3 May 2020."
 LATER = "Hale signed the letter, and Karlsson read it."

@@ -16,9 +16,9 @@ from sdrag.pipeline import Engine, Request
 from sdrag.pipeline import disclose as disclose_all
 from sdrag.policy import Policy
 from sdrag.state import open_state
-from sdrag.testing import Scripted, canary, toy_vectors
 from sdrag.vocabulary import Finding, Passage, Span
 
+from ..support.scripted import Scripted, canary, toy_vectors
 from ..support.waiting import hang
 
 SECRET, PUBLIC = canary("secret"), canary("public")

@@ -12,8 +12,9 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as bind_all
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Passage
+
+from ..support.scripted import Scripted
 
 TOPICS = ["names", "dates", "doses", "sums", "towns", "codes", "dogs", "ships"]
 RULES = tuple(

@@ -20,8 +20,9 @@ from sdrag.errors import ModelError, ModelReplyError, ModelTimeoutError
 from sdrag.pipeline import Engine
 from sdrag.policy import Policy
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted
 
 
 def leaves(count, document="d", **metadata):

@@ -13,8 +13,9 @@ from sdrag.detectors.language import find_language
 from sdrag.effects.steps import run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, disclose
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("SDRAG_DATA", ROOT.parent / "shared" / "data"))

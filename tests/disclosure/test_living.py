@@ -14,8 +14,9 @@ from sdrag.pipeline import Engine, Request, disclose
 from sdrag.pipeline import bind as ingest
 from sdrag.policy import DisclosureSection
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Passage, Principal
+
+from ..support.scripted import Scripted
 
 OLD = Constraint("names", "Remove names of witnesses")
 NEW = Constraint("phones", "Suppress private telephone numbers")

@@ -13,7 +13,6 @@ from sdrag.effects.steps import run
 from sdrag.errors import UsageError
 from sdrag.policy import DisclosureSection, Policy
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
 from ..support.faces import (
@@ -23,6 +22,7 @@ from ..support.faces import (
     langchain_invoke,
     llamaindex_retrieve,
 )
+from ..support.scripted import Scripted
 
 NAMES = {"id": "names", "text": "Remove names of witnesses"}
 PHONES = {"id": "phones", "text": "Suppress private telephone numbers"}

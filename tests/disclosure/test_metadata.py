@@ -24,9 +24,10 @@ from sdrag.disclosure.texts import Texts, leaves, plain, rewritten
 from sdrag.effects.steps import Reply, run
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import MetadataSection
-from sdrag.testing import Scripted
 from sdrag.text.values import MOST_DEPTH, MOST_VALUES
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
+
+from ..support.scripted import Scripted
 
 NAME = "Karlsson"
 POLICY = {

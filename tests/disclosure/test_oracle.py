@@ -15,8 +15,9 @@ from benchmarks.suites.rcqa import RcqaSettings, evaluate_rcqa
 from sdrag.effects.steps import run
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted
 
 ASKED = re.compile(r"^\[([\w.:-]+)\] (.*)$", re.MULTILINE)
 ARTICLES = load_articles()

@@ -12,8 +12,9 @@ from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import DisclosureSection
 from sdrag.policy.sections import MARKS, WITHHELD
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Finding, Passage, Span
+
+from ..support.scripted import Scripted
 
 
 def released(text, section=None, constraints=("Remove names of witnesses",)):

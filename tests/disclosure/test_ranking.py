@@ -32,8 +32,9 @@ from sdrag.disclosure.binding import STRATEGIES, rank
 from sdrag.effects.steps import Embed, run
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Constraint, Passage
+
+from ..support.scripted import Scripted
 
 VECTORS = {
     "q": (1.0, 0.0),

@@ -9,8 +9,9 @@ from sdrag.effects.steps import run
 from sdrag.errors import ModelError, ModelTimeoutError
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted
 
 NAMES = {"id": "names", "text": "Remove names of witnesses", "method": "rephrase"}
 PASSAGES = (

@@ -11,8 +11,9 @@ from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
 from sdrag.disclosure.setup import check_understood, not_understood
 from sdrag.errors import ConstraintNotUnderstoodError, PolicyError
 from sdrag.policy import Policy
-from sdrag.testing import canary
 from sdrag.vocabulary import Constraint
+
+from ..support.scripted import canary
 
 SECRET = canary("constraint")
 WHY = "It is of another language."

@@ -30,8 +30,9 @@ from sdrag.effects.steps import try_each
 from sdrag.highlight.exchange import Settings
 from sdrag.highlight.local import local
 from sdrag.policy import InjectionSection, LinkageSection, ResolutionSection
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Mention, Span
+
+from ..support.scripted import Scripted
 
 DATA = Path(os.environ.get("SDRAG_DATA", Path(__file__).parents[3] / "shared" / "data"))
 

@@ -20,10 +20,10 @@ from sdrag.guardrails.answer_work import DECLINED, Draft
 from sdrag.pipeline import Engine, Request, check_answer, disclose
 from sdrag.policy import Policy
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 from tests.support.spellings import DISGUISES, ENCODINGS
 
+from ..support.scripted import Scripted
 from .answers import NOW
 
 NAMES = {"constraints": ["Remove the names of witnesses"]}

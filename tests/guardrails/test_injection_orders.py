@@ -11,8 +11,9 @@ from sdrag.effects.runner import Limits
 from sdrag.effects.steps import run
 from sdrag.guardrails.injection import scan_text, screen
 from sdrag.policy import InjectionSection
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted
 
 RULES = InjectionSection(local_classifier=False)
 

@@ -18,9 +18,9 @@ from sdrag.effects.steps import run
 from sdrag.guardrails import staleness
 from sdrag.pipeline import Engine, Request, retrieve
 from sdrag.policy import StalenessSection
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
 
+from ..support.scripted import Scripted
 from .hosts import days_ago
 
 ANA = Principal("ana", tenant="a")

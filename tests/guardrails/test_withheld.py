@@ -21,10 +21,10 @@ from sdrag.guardrails.answer_work import Draft
 from sdrag.pipeline import Engine, Request, disclose
 from sdrag.policy import Policy
 from sdrag.state import open_state
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Finding, Passage, Span
 from tests.support.spellings import ADDRESSES_ONLY, DISGUISES, ENCODINGS, NAMES_ONLY
 
+from ..support.scripted import Scripted
 from .answers import NOW
 
 CODES = {"constraints": [{"id": "codes", "text": "Hide the code words"}]}
@@ -335,13 +335,13 @@ class TestAnyoneWhoOpensTheState:
             "from sdrag.policy import Policy\n"
             "from sdrag.state import open_state\n"
             "from sdrag.effects.steps import run\n"
-            "from sdrag.testing import Scripted\n"
+            "from sdrag.effects.runner import PortRunner, Ports\n"
             "from sdrag.vocabulary import Passage\n"
             "path, policy, answer, sent = map(json.loads, sys.argv[1:])\n"
             "draft = Draft('Who?', answer, tuple(Passage(*one) for one in sent))\n"
             "policy, now = Policy.read(policy), datetime.now(UTC)\n"
             "steps = guard(draft, policy, now=now, state=open_state(path))\n"
-            "print(run(steps, Scripted()).text)\n"
+            "print(run(steps, PortRunner(Ports())).text)\n"
         )
         given = map(json.dumps, (str(path), CODES, self.ANSWER, sent))
 

@@ -33,9 +33,10 @@ from sdrag.highlight.questions import split_by_marks
 from sdrag.highlight.streaming import StreamHost, astream, stream
 from sdrag.highlight.summarizer import summary_prompt
 from sdrag.policy import HighlightSection
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Highlight, Passage, Span
 from sdrag.wrapper import sealed_stream
+
+from ..support.scripted import Scripted
 
 OFFICE = "The office opens at nine on every weekday but Friday."
 DEPOSIT = "The deposit is paid back within ten days of the return."

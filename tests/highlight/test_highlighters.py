@@ -23,8 +23,9 @@ from sdrag.highlight.highlighters import (
     two_steps,
 )
 from sdrag.highlight.local import focus, local, overlap
-from sdrag.testing import Scripted
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted
 
 TEXTS = ("One two three four five.", "Six seven eight.")
 FERRY = "The ferry leaves at nine. It is green all over. It carries no cars at all."

@@ -24,7 +24,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from sdrag.testing import canary
+from ..support.scripted import canary
 
 TEXT = canary("a name in the text")
 TITLE = canary("a name in allowed metadata")

@@ -19,9 +19,9 @@ from langchain_core.tools import create_retriever_tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 import langchain_sdrag
-from sdrag.testing import verbatim
 
 from ..support.doubles import LangChainModel
+from ..support.scripted import verbatim
 from .agent import AGENT_MODES, Agent, AgentModel, collected
 from .canaries import QUERY, RAW, SETTINGS, planted_documents, reply
 from .subject import AsyncMode, Mode, Subject

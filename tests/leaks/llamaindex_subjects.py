@@ -13,9 +13,9 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.tools import RetrieverTool
 
 import llamaindex_sdrag
-from sdrag.testing import verbatim
 
 from ..support.doubles import LlamaIndexModel
+from ..support.scripted import verbatim
 from .canaries import QUERY, SETTINGS, planted_nodes, reply
 from .subject import AsyncMode, Mode, Subject
 

@@ -9,9 +9,9 @@ import pytest
 from sdrag.errors import InternalError, UsageError
 from sdrag.linkage import Fitted
 from sdrag.linkage.replacing import Masker
-from sdrag.testing import canary
 
 from ..support.doubles import LangChainModel, LlamaIndexModel
+from ..support.scripted import canary
 
 langchain_documents = pytest.importorskip("langchain_core.documents")
 schema = pytest.importorskip("llama_index.core.schema")

@@ -20,8 +20,9 @@ from sdrag.linkage import Fitted, fit, mask_corpus
 from sdrag.linkage.masking import Passes
 from sdrag.linkage.replacing import Masker
 from sdrag.linkage.settings import local_runner
-from sdrag.testing import Scripted, canary
 from sdrag.vocabulary import Entity, Passage
+
+from ..support.scripted import Scripted, canary
 
 WHO, TOWN = canary("who"), canary("town")
 KEY = b"sixteen bytes or more"

@@ -15,9 +15,10 @@ from sdrag.effects.steps import Outcome, Steps, try_each
 from sdrag.errors import UsageError
 from sdrag.linkage import Fitted, assess, fit, mask_corpus
 from sdrag.linkage.extractor import ModelExtractor
-from sdrag.testing import Scripted, canary
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Mention, Passage, Span
+
+from ..support.scripted import Scripted, canary
 
 WHO, FACT, TOWN = canary("who"), canary("fact"), canary("town")
 PLAIN = {

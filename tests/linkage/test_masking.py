@@ -16,9 +16,10 @@ from sdrag.errors import ModelError, UsageError
 from sdrag.linkage import mask_corpus
 from sdrag.linkage.masking import Masked
 from sdrag.linkage.replacing import Masker
-from sdrag.testing import Scripted, canary
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Entity, Mention, Passage, Span
+
+from ..support.scripted import Scripted, canary
 
 WHO = canary("who")
 KEY = b"sixteen bytes or more"

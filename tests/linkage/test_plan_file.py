@@ -15,8 +15,9 @@ from test_fitting import PLAIN, Marked, written
 from sdrag.effects.prompts import Prompt
 from sdrag.errors import UsageError
 from sdrag.linkage import Fitted, fit
-from sdrag.testing import Scripted, canary
 from sdrag.vocabulary import Passage
+
+from ..support.scripted import Scripted, canary
 
 WHO = canary("who")
 KEY = b"sixteen bytes or more"

@@ -16,7 +16,8 @@ from pydantic import Field
 from llamaindex_sdrag.answer_guard import AnswerGuard
 from llamaindex_sdrag.highlight_and_summarize import HighlightAndSummarize
 from sdrag.errors import PromptSanitizationError, UsageError
-from sdrag.testing import canary
+
+from ..support.scripted import canary
 
 RULE = "The deposit is paid back within ten days of the return."
 QUESTION = f"When do I get it back, {canary('asker')}?"

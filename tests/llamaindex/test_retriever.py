@@ -49,9 +49,9 @@ from llamaindex_sdrag import (
 from sdrag import Policy, Principal, acting_as
 from sdrag.errors import UsageError
 from sdrag.state import open_state
-from sdrag.testing import verbatim
 
 from ..support.doubles import LlamaIndexModel, LlamaIndexToyEmbedding
+from ..support.scripted import verbatim
 
 NAME = "Karlsson"
 TEXT = f"The witness Anna {NAME} saw it."

@@ -15,8 +15,7 @@ from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import CustomLLM
 from pydantic import Field, PrivateAttr
 
-from sdrag.testing import toy_vectors
-
+from .scripted import toy_vectors
 from .waiting import hang
 
 Reply = Callable[[str], str]

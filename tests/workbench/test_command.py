@@ -16,9 +16,10 @@ import httpx
 import pytest
 
 from sdrag.cli import main
-from sdrag.testing import canary
 from sdrag.workbench import serving
 from sdrag.workbench.app import SAMPLE, Workbench
+
+from ..support.scripted import canary
 
 COMMAND = "from sdrag.cli import main; main()"
 

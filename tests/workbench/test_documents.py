@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from sdrag.testing import canary
 from sdrag.workbench import documents
 from sdrag.workbench.app import Opening, Workbench, build_app
 from sdrag.workbench.bodies import MAX_UPLOAD_BYTES
 from sdrag.workbench.documents import Folder
 from sdrag.workbench.gate import RefusedError
+
+from ..support.scripted import canary
 
 
 async def test_the_folders_files_are_listed_by_name(client):

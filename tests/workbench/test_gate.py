@@ -9,9 +9,10 @@ import httpx
 import pytest
 from starlette.routing import Route, Router
 
-from sdrag.testing import canary
 from sdrag.workbench.bodies import MAX_JSON_BYTES, MAX_UPLOAD_BYTES
 from sdrag.workbench.gate import HEADERS, Gate
+
+from ..support.scripted import canary
 
 TOKEN = "token-of-the-test"
 POSTS = "ask documents explain forget link open policy report"

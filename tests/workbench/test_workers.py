@@ -9,9 +9,10 @@ import threading
 import pytest
 
 from sdrag.privacy.log_privacy import RawTextFilter
-from sdrag.testing import canary
 from sdrag.workbench.bodies import Workers
 from sdrag.workbench.gate import RefusedError
+
+from ..support.scripted import canary
 
 
 async def settled():

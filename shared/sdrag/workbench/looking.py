@@ -30,7 +30,6 @@ from sdrag.policy import Policy, binds
 from sdrag.privacy.reasons import explain as explain_reason
 from sdrag.reports.linkage_graph import Drawing, laid_out
 from sdrag.reports.preview_report import Preview, render_preview
-from sdrag.testing import verbatim
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 from sdrag.workbench.gate import RefusedError
 
@@ -212,8 +211,8 @@ class Questions(Confidential):
         request = Request(question, _audience(roles), _RETRIEVED)
         shown, _ = engine.run(disclose(found, request, engine))
         return {
-            "plain": [{"id": p.id, "text": verbatim(p.text)} for p in found],
-            "wrapped": [{"id": p.id, "text": verbatim(p.text)} for p in shown.passages],
+            "plain": [{"id": p.id, "text": p.text} for p in found],
+            "wrapped": [{"id": p.id, "text": p.text} for p in shown.passages],
             "decisions": [_decision(decision) for decision in shown.decisions],
         }
 

@@ -13,8 +13,9 @@ from sdrag.disclosure.local.by_meaning import THRESHOLDS, Thresholds
 from sdrag.disclosure.local.scorer import Decision, Scores, decide, score
 from sdrag.effects.steps import Failure, Reply, run
 from sdrag.errors import InternalError
-from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage, Sensitivity
+
+from ...support.scripted import Scripted, toy_vectors
 
 BALANCED = THRESHOLDS["balanced"]
 HOW = "Keep back how the safe was opened"

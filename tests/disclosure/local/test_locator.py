@@ -10,8 +10,9 @@ from sdrag.detectors import tagger
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.steps import Reply, run
-from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage, Sensitivity
+
+from ...support.scripted import Scripted, toy_vectors
 
 EMBED = Scripted(embed=toy_vectors)
 

@@ -7,8 +7,9 @@ import pytest
 from sdrag.disclosure.constraint_parser import parse
 from sdrag.disclosure.local import LocalLocator
 from sdrag.effects.steps import Reply, run
-from sdrag.testing import Scripted, toy_vectors
 from sdrag.vocabulary import Constraint, Passage
+
+from ...support.scripted import Scripted, toy_vectors
 
 TEXT = (
     "Jonathan Meyers works for ACME Corp in Oslo. Meyers is ill. ACME sells rope."

@@ -78,13 +78,13 @@ class Scripted:
     def _runner(self) -> PortRunner:
         embed, search = self.embed, self.search
 
-        def found(effect: Search) -> Sequence[Passage]:
+        def search_for(effect: Search) -> Sequence[Passage]:
             return search(effect.items[0]) if search else ()
 
         return PortRunner(
             Ports(
                 complete=Port(self.complete) if self.complete else None,
                 embed=Port(lambda effect: embed(effect.items)),
-                search=Port(found) if search else None,
+                search=Port(search_for) if search else None,
             )
         )
