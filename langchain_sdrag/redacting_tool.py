@@ -3,15 +3,19 @@ A tool that runs another out of the tracers' sight, and answers with what is lef
 
 The events of the tool are emitted here, around the hidden call: they carry the
 arguments that the model wrote and what was released. An error of the tool is replaced
-by one that names its type, since agents show error texts to the model. An interrupt of
-the tool is raised again with a redacted question, and the tool resumes with the answer.
+by one that names its type, since agents show error texts to the model.
 
-What else the tool can write to is guarded too: see `tool_channels.py`.
+LangGraph gives a tool its state, its store, its stream and the wiring of its graph. The
+guarded tool gets a copy of the state and the runtime's context. Writing to the store or
+the stream is refused, since what is written there could not be redacted; so is
+interrupting the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from copy import deepcopy
+from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
 from langchain_core.runnables import RunnableConfig, ensure_config
@@ -22,18 +26,22 @@ from langchain_core.runnables.config import (
 from langchain_core.tools import BaseTool
 from pydantic import Field
 
-from langchain_sdrag.tool_channels import ToolChannels
-from langchain_sdrag.tracing import hide_from_tracers
-from sdrag.errors import HostError, InternalError, SdragError, require_extra
+from langchain_sdrag.tracing import SILENT, hide_from_tracers, without_graph
+from sdrag.errors import HostError, InternalError, SdragError, UsageError, require_extra
 from sdrag.policy import Policy
 
 with require_extra("agents", "Guarding an agent's tools"):
     from langgraph.errors import GraphBubbleUp
+    from langgraph.prebuilt import ToolRuntime
+    from langgraph.store.base import BaseStore, Op, Result
 
 __all__ = ["RedactingTool"]
 
-Attempted = tuple[Any, Exception | None]
-"""What is released, or else why nothing is."""
+_HINT = (
+    "A guarded tool answers, and does nothing else to its graph: no store, stream or"
+    " interrupt. Do that in a node, or leave a tool that retrieves nothing out of"
+    " `tools=[...]` of `SelectiveDisclosureMiddleware`."
+)
 
 
 class RedactingTool(BaseTool):
@@ -43,32 +51,27 @@ class RedactingTool(BaseTool):
     Args:
         inner: The tool.
         policy: Says whether the inner call is hidden.
-        channels: What the tool can write to during the call; a `ToolChannels`.
-        redact: Makes what may be disclosed of what the tool returned, or of the signal
-            by which it stopped the graph.
+        redact: Makes what may be disclosed of what the tool returned.
         aredact: The same, without blocking the event loop.
     """
 
     inner: BaseTool = Field(exclude=True, repr=False)
     policy: Policy = Field(exclude=True, repr=False)
-    channels: Any = Field(exclude=True, repr=False)
-    redact: Callable[[Any], Any] | None = Field(default=None, exclude=True, repr=False)
-    aredact: Callable[[Any], Awaitable[Any]] | None = Field(
-        default=None, exclude=True, repr=False
-    )
+    redact: Callable[[Any], Any] = Field(exclude=True, repr=False)
+    aredact: Callable[[Any], Awaitable[Any]] = Field(exclude=True, repr=False)
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool, and redact what it returns."""
+        arguments = _plain(input)
         run = get_callback_manager_for_config(ensure_config(config)).on_tool_start(
-            {"name": self.name}, str(_arguments(input)), inputs=_arguments(input)
+            {"name": self.name}, str(arguments), inputs=arguments
         )
-        released, fault = self._attempted(input, config, kwargs)
-        if fault is not None:
-            if isinstance(fault, SdragError):
-                run.on_tool_error(fault)
-            raise fault
+        released = self._attempt(input, config, kwargs)
+        if isinstance(released, Exception):
+            run.on_tool_error(released)
+            raise released
         run.on_tool_end(released)
         return released
 
@@ -76,79 +79,133 @@ class RedactingTool(BaseTool):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Any:
         """Run the tool without blocking the event loop."""
+        arguments = _plain(input)
         manager = get_async_callback_manager_for_config(ensure_config(config))
         run = await manager.on_tool_start(
-            {"name": self.name}, str(_arguments(input)), inputs=_arguments(input)
+            {"name": self.name}, str(arguments), inputs=arguments
         )
-        released, fault = await self._aattempted(input, config, kwargs)
-        if fault is not None:
-            if isinstance(fault, SdragError):
-                await run.on_tool_error(fault)
-            raise fault
+        released = await self._aattempt(input, config, kwargs)
+        if isinstance(released, Exception):
+            await run.on_tool_error(released)
+            raise released
         await run.on_tool_end(released)
         return released
 
-    def _attempted(
-        self, given: Any, config: RunnableConfig | None, kwargs: dict[str, Any]
-    ) -> Attempted:
+    def _attempt(
+        self, call: Any, config: RunnableConfig | None, kwargs: dict[str, Any]
+    ) -> Any:
         """Run the tool in a frame that is gone before an error of it is raised."""
-        if self.redact is None:
-            return None, InternalError("A quiet tool has nothing to redact with.")
-        channels: ToolChannels = self.channels
         try:
-            guarded = channels.guarded_config(ensure_config(config))
-            call = channels.guarded_call(given)
-            try:
-                with hide_from_tracers(self.policy, None):
-                    found = self.inner.invoke(call, guarded, **kwargs)
-            except GraphBubbleUp as signal:
-                found = signal
-            released = self.redact(found)
-            channels.flush()
+            detached = self._detach(config)
+            with hide_from_tracers(self.policy, None):
+                answer = self.inner.invoke(_detach(call, detached), detached, **kwargs)
+            return self.redact(answer)
         except Exception as error:  # noqa: BLE001 -- whatever a tool raises
-            return None, _replaced(error)
-        return _sorted_out(released)
+            return _replace(error)
 
-    async def _aattempted(
-        self, given: Any, config: RunnableConfig | None, kwargs: dict[str, Any]
-    ) -> Attempted:
-        """Run the tool without blocking the event loop; as `_attempted`."""
-        if self.aredact is None:
-            return None, InternalError("A quiet tool has nothing to redact with.")
-        channels: ToolChannels = self.channels
+    async def _aattempt(
+        self, call: Any, config: RunnableConfig | None, kwargs: dict[str, Any]
+    ) -> Any:
+        """Run the tool without blocking the event loop; as `_attempt`."""
         try:
-            guarded = channels.guarded_config(ensure_config(config))
-            call = channels.guarded_call(given)
-            try:
-                with hide_from_tracers(self.policy, None):
-                    found = await self.inner.ainvoke(call, guarded, **kwargs)
-            except GraphBubbleUp as signal:
-                found = signal
-            released = await self.aredact(found)
-            await channels.aflush()
+            detached = self._detach(config)
+            with hide_from_tracers(self.policy, None):
+                answer = await self.inner.ainvoke(
+                    _detach(call, detached), detached, **kwargs
+                )
+            return await self.aredact(answer)
         except Exception as error:  # noqa: BLE001 -- whatever a tool raises
-            return None, _replaced(error)
-        return _sorted_out(released)
+            return _replace(error)
+
+    def _detach(self, config: RunnableConfig | None) -> RunnableConfig:
+        """Return a config by which a tool reaches nothing of its graph."""
+        full = ensure_config(config)
+        configurable = without_graph(
+            full.get("configurable", {}), stream_writer=_refuse, store=_NoStore()
+        )
+        detached: RunnableConfig = {**full, "configurable": configurable}
+        if self.policy.tracing.inner != "shown":
+            detached["callbacks"] = [*SILENT]
+        return detached
 
     def _run(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise InternalError("A quiet tool is invoked, never run.")
+        raise InternalError("A redacting tool is invoked, never run.")
 
 
-def _sorted_out(released: Any) -> Attempted:
-    """Return a signal to the graph as what is to be raised."""
-    if isinstance(released, GraphBubbleUp):
-        return None, released
-    return released, None
+class _NoStore(BaseStore):
+    """Stands where a graph has a store."""
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Refuse, since what is written could not be redacted."""
+        _refuse(ops)
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Refuse, as `batch`."""
+        _refuse(ops)
 
 
-def _replaced(error: Exception) -> SdragError:
+@dataclass
+class _DetachedRuntime(ToolRuntime[Any, Any]):
+    """The runtime of a tool, which writes to no stream."""
+
+    def emit_output_delta(self, delta: Any) -> NoReturn:
+        """Refuse a partial output."""
+        _refuse(delta)
+
+
+def _refuse(_: object) -> NoReturn:
+    raise UsageError(
+        "A guarded tool wrote to the store or the stream of its graph.", hint=_HINT
+    )
+
+
+def _detach(call: Any, config: RunnableConfig) -> Any:
+    """Return the call of a tool with copies of what the graph injected."""
+    if not isinstance(call, dict) or not isinstance(call.get("args"), dict):
+        return call
+    arguments = {
+        name: _detach_argument(value, config) for name, value in call["args"].items()
+    }
+    return {**call, "args": arguments}
+
+
+def _detach_argument(value: Any, config: RunnableConfig) -> Any:
+    if isinstance(value, BaseStore):
+        return _NoStore()
+    if not isinstance(value, ToolRuntime):
+        return _copy(value)
+    kept = {item.name: getattr(value, item.name) for item in fields(ToolRuntime)}
+    return _DetachedRuntime(
+        **{
+            **kept,
+            "state": _copy(value.state),
+            "config": config,
+            "stream_writer": _refuse,
+            "store": _NoStore(),
+        }
+    )
+
+
+def _copy(value: Any) -> Any:
+    try:
+        return deepcopy(value)
+    except Exception:  # noqa: BLE001 -- whatever a copy raises
+        raise UsageError(
+            "The state of the graph holds what cannot be copied for a guarded tool.",
+            hint=_HINT,
+        ) from None
+
+
+def _replace(error: Exception) -> SdragError:
     """Keep an error of sdrag; any other may quote text."""
     if isinstance(error, SdragError):
         return error.sealed()
-    return HostError(f"The tool failed with {type(error).__name__}.")
+    if isinstance(error, GraphBubbleUp):
+        return UsageError("A guarded tool interrupted its graph.", hint=_HINT)
+    return HostError(f"The tool failed with {type(error).__name__}.", hint=_HINT)
 
 
-def _arguments(call: Any) -> dict[str, Any]:
+def _plain(call: Any) -> dict[str, Any]:
     """Return what the model wrote, without what the agent injected with it."""
     arguments = call.get("args", {}) if isinstance(call, dict) else {}
     plain = (str, int, float, bool)

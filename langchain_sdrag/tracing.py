@@ -43,7 +43,7 @@ try:
 except ImportError:  # nothing is instrumented
     suppress_instrumentation = nullcontext  # type: ignore[assignment]
 
-__all__ = ["SILENT", "hide_from_tracers", "inherit_config"]
+__all__ = ["SILENT", "hide_from_tracers", "inherit_config", "without_graph"]
 
 
 class _Deaf:
@@ -87,7 +87,9 @@ def hide_from_tracers(
         for variable, value in copy_context().items():
             if isinstance(value, BaseCallbackHandler | BaseCallbackManager):
                 stack.enter_context(_hold(variable, None))
-        configurable = _without_stream(ensure_config().get("configurable", {}))
+        configurable = without_graph(
+            ensure_config().get("configurable", {}), stream_writer=_write_nothing
+        )
         hidden = RunnableConfig(callbacks=[*SILENT], configurable=configurable)
         stack.enter_context(inherit_config(hidden))
         stack.enter_context(tracing_context(enabled=False))
@@ -103,15 +105,25 @@ def inherit_config(config: RunnableConfig) -> Iterator[None]:
         yield
 
 
-def _without_stream(configurable: dict[str, Any]) -> dict[str, Any]:
-    """Keep what the caller configured; of LangGraph, its runtime without a stream."""
+def without_graph(configurable: dict[str, Any], **replaced: Any) -> dict[str, Any]:
+    """
+    Keep what the caller configured; of LangGraph, the runtime and its context.
+
+    Args:
+        configurable: Of a config.
+        replaced: What stands in the place of parts of the runtime.
+    """
     graph, kept = sys.modules.get("langgraph.runtime"), {}
     for key, value in configurable.items():
         if graph is not None and isinstance(value, graph.Runtime):
-            kept[key] = value.override(stream_writer=lambda _: None)
+            kept[key] = value.override(**replaced)
         elif not key.startswith("__"):
             kept[key] = value
     return kept
+
+
+def _write_nothing(_: object) -> None:
+    """Stand in for the writer of a stream."""
 
 
 @contextmanager

@@ -16,8 +16,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import Field
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
-from langchain_sdrag.release_marks import ReleaseMark
-from sdrag import Policy, Principal
+from langchain_sdrag.agent_messages import ReleaseMark
+from sdrag import Principal
+from sdrag.engine import Engine
 from sdrag.state import open_state
 
 NAME = "Karlsson"
@@ -138,7 +139,7 @@ def test_the_thread_keeps_its_shape():
     assert [one.type for one in shown] == [one.type for one in first]
     assert [one.id for one in shown] == [one.id for one in first]
     assert shown[2].tool_call_id == shown[1].tool_calls[0]["id"]
-    assert shown[1].tool_calls[0]["args"] == {"query": "[person]"}
+    assert shown[1].tool_calls[0]["args"] == {}
 
 
 def test_what_was_redacted_for_another_replaces_the_message():
@@ -201,7 +202,8 @@ def test_a_mark_holds_wherever_the_same_state_is_opened(file, stays, tmp_path):
 
 
 def mark(state: Any, principal: Principal | None, text: str = TEXT) -> str:
-    marked = ReleaseMark(state, Policy.read(POLICY), principal).put_on(AIMessage(text))
+    engine = Engine(POLICY, state=state)
+    marked = ReleaseMark(engine, principal).put_on(AIMessage(text))
     return str(marked.response_metadata["sdrag"])
 
 
@@ -232,7 +234,7 @@ def test_a_mark_cannot_be_made_or_tested_without_the_states_secret():
 
 def test_a_mark_does_not_hold_on_another_text():
     """A mark that is copied says nothing of what it is copied to."""
-    released = ReleaseMark(open_state(), Policy.read(POLICY), CLERK)
+    released = ReleaseMark(Engine(POLICY), CLERK)
     marked = released.put_on(AIMessage(CUT))
 
     assert released.stands_on(marked)

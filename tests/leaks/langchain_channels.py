@@ -16,12 +16,13 @@ from langgraph.store.memory import InMemoryStore
 from langgraph.types import Command, interrupt
 
 from langchain_sdrag import SelectiveDisclosureMiddleware
-from sdrag import Principal
+from sdrag import Principal, SdragError
 
 from ..support.doubles import LangChainModel
 from .agent import AgentModel
 from .canaries import CLEAN, QUERY, RAW, SETTINGS, TEXT, reply
 from .channel import Channel
+from .surfaces import told
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 25}
 STREAMED = ["values", "updates", "messages", "custom", "debug", "tools", "checkpoints"]
@@ -140,18 +141,26 @@ def _asked(question: str = QUERY) -> dict[str, Any]:
 
 
 def _used(guarded: Any) -> list[Any]:
+    """Return all that was seen; a refusal by an error is seen too."""
     graph, saver, store = _agent(guarded)
-    context = {"seen": CLEAN}
+    context, seen = {"seen": CLEAN}, list[Any]()
     options: Any = {"context": context, "stream_mode": STREAMED, "subgraphs": True}
-    seen = list(graph.stream(_asked(), CONFIG, **options))
+    try:
+        seen.extend(graph.stream(_asked(), CONFIG, **options))
+    except SdragError as refusal:
+        seen.append(told(refusal))
     return [seen, context, *_kept(graph, saver, store)]
 
 
 async def _aused(guarded: Any) -> list[Any]:
     graph, saver, store = _agent(guarded)
-    context = {"seen": CLEAN}
+    context, seen = {"seen": CLEAN}, list[Any]()
     options: Any = {"context": context, "stream_mode": STREAMED, "subgraphs": True}
-    seen = [one async for one in graph.astream(_asked(), CONFIG, **options)]
+    try:
+        async for chunk in graph.astream(_asked(), CONFIG, **options):
+            seen.append(chunk)
+    except SdragError as refusal:
+        seen.append(told(refusal))
     return [seen, context, *_kept(graph, saver, store)]
 
 

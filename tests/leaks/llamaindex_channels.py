@@ -18,6 +18,7 @@ from llama_index.core.workflow import (
 
 from llamaindex_sdrag import guard_tool
 from sdrag import acting_as
+from sdrag.errors import UsageError
 
 from ..support.doubles import LlamaIndexModel
 from .canaries import CLEAN, META, QUERY, RAW, SETTINGS, reply
@@ -91,8 +92,12 @@ def _agent(function: Any, prompts: list[str], policy: Any = SETTINGS) -> ReActAg
 
 
 async def _used(function: Any) -> list[Any]:
+    """Return all that was seen; a refusal of the tool is seen too."""
     prompts: list[str] = []
-    agent = _agent(function, prompts)
+    try:
+        agent = _agent(function, prompts)
+    except UsageError as refusal:
+        return [str(refusal)]
     memory, context = ChatMemoryBuffer.from_defaults(), Context(agent)
     handler = agent.run(user_msg=QUERY, memory=memory, ctx=context)
     seen: list[Any] = []

@@ -1,16 +1,17 @@
 """Agents: what a tool retrieves is redacted before the agent sees it."""
 
-from __future__ import annotations
-
+# LlamaIndex knows a parameter for the context by its annotation, not by a string.
 import asyncio
 import json
 
 import pytest
 from llama_index.core.agent.workflow import ReActAgent
 from llama_index.core.tools import FunctionTool, RetrieverTool
+from llama_index.core.workflow import Context
 
 from llamaindex_sdrag import guard_tool
 from sdrag import Principal, acting_as
+from sdrag.errors import UsageError
 from sdrag.vocabulary import Passage
 
 from ..support.doubles import LlamaIndexModel
@@ -91,6 +92,17 @@ def test_an_error_says_nothing_of_what_the_tool_held(mode):
         called(tool, mode, query="who")
 
     assert NAME not in str(caught.value)
+
+
+def test_a_tool_that_takes_the_context_of_its_workflow_is_refused():
+    """What it writes there could not be redacted."""
+
+    async def search(ctx: Context, query: str) -> str:
+        await ctx.store.set("notes", TEXT)
+        return query
+
+    with pytest.raises(UsageError, match="context of its workflow"):
+        guard_tool(FunctionTool.from_defaults(async_fn=search), policy=POLICY)
 
 
 def test_it_looks_like_the_tool_it_guards():
