@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fitting import PLAIN, Marked, written
 
 from benchmarks.suites.linkage_clusters import packaged_clusters
 from sdrag.detectors.local import LocalDetector
@@ -23,6 +22,7 @@ from sdrag.linkage.settings import local_runner
 from sdrag.vocabulary import Entity, Passage
 
 from ..support.scripted import Scripted, canary
+from .test_fitting import PLAIN, Marked, written
 
 WHO, TOWN = canary("who"), canary("town")
 KEY = b"sixteen bytes or more"

@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fitting import PLAIN, Marked, written
 
 from sdrag.effects.prompts import Prompt
 from sdrag.errors import UsageError
@@ -18,6 +17,7 @@ from sdrag.linkage import Fitted, fit
 from sdrag.vocabulary import Passage
 
 from ..support.scripted import Scripted, canary
+from .test_fitting import PLAIN, Marked, written
 
 WHO = canary("who")
 KEY = b"sixteen bytes or more"
