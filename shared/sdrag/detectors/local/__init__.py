@@ -19,9 +19,9 @@ from sdrag.vocabulary import Mention
 def mentions(text: str) -> tuple[Mention, ...]:
     """Find what identifies in a text."""
     # Most patterns of the rules are compiled here, not where a wrapper is imported.
-    from sdrag.detectors.local.one_text import all_mentions  # noqa: PLC0415
+    from sdrag.detectors.local.passes import find_mentions  # noqa: PLC0415
 
-    return all_mentions(text)
+    return find_mentions(text)
 
 
 @dataclass(frozen=True, slots=True)

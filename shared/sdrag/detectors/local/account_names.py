@@ -42,7 +42,7 @@ _OWNER = re.compile(
 _REACH = 24
 
 
-def embedded_names(text: str) -> Iterator[Candidate]:
+def find_embedded_names(text: str) -> Iterator[Candidate]:
     """Yield parts of addresses, handles, paths, links and slugs that name somebody."""
     for match in _PART.finditer(text):
         start, end = match.span()
@@ -154,7 +154,7 @@ _PRIVILEGED = re.compile(
 )
 
 
-def account_names(text: str, tokens: Tokens) -> Iterator[Candidate]:
+def find_account_names(text: str, tokens: Tokens) -> Iterator[Candidate]:
     """Yield names of accounts, by parts of them or words of logs and shells."""
     for match in _PRIVILEGED.finditer(text):
         # A system-admin is a role, and svc_backup an account.

@@ -65,17 +65,10 @@ _CUE = re.compile(
     r"\b(?:(?:lives?|lived|living|located|station is|side of|house is|office is|stop"
     r"|shop) (?:at|on|in|of)|address(?: is)?:?|corner of|return to|resid\w+ at) $"
 )
-# A street that is somebody's: the mark parts its name in two.
-_OWNED = re.compile(
-    r"(?<!\w)(?:\d{1,4}[A-Za-z]?,? )?(?:St\.? )?[A-Z][a-z]+(?:['\u2019]s|s['\u2019]) "
-    rf"(?:{'|'.join(sorted(word_set('owned_streets')))})(?!\w)"
-)
 
 
-def addresses(tokens: Tokens) -> Iterator[Candidate]:
+def find_addresses(tokens: Tokens) -> Iterator[Candidate]:
     """Yield addresses."""
-    for match in _OWNED.finditer(tokens.text):
-        yield Candidate(*match.span(), "ADDRESS", 0.8, "name")
     done = -1
     for index, start in sorted({**_numbered(tokens), **_kernels(tokens)}.items()):
         if index <= done:
@@ -86,7 +79,7 @@ def addresses(tokens: Tokens) -> Iterator[Candidate]:
         last = _grown(tokens, index, 1, done)
         if last > first and _places(tokens.words[first : last + 1]):
             done = last
-            yield from laid_out(tokens, first, last)
+            yield from _lay_out(tokens, first, last)
 
 
 def _places(words: list[str]) -> bool:
@@ -302,7 +295,7 @@ _CORNER = re.compile(r"\b(?:the )?corner of $")
 _OTHER_STREET = re.compile(r"\.? and (?:[A-Z][\w'-]+ ?){1,3}\b")
 
 
-def laid_out(tokens: Tokens, first: int, last: int) -> Iterator[Candidate]:
+def _lay_out(tokens: Tokens, first: int, last: int) -> Iterator[Candidate]:
     """Yield the parts of the address that the tokens from first to last are."""
     street = first
     position = first + 1

@@ -32,7 +32,7 @@ _AROUND = frozenset("#/.:@+-_")
 _CHUNK = re.compile(r"[\w#/.:@+-]{1,200}")
 
 
-def identifiers(tokens: Tokens) -> Iterator[Candidate]:
+def find_identifiers(tokens: Tokens) -> Iterator[Candidate]:
     """Yield identifiers; the same characters may be found as several types."""
     text = tokens.text
     spoken = done = 0
@@ -227,7 +227,7 @@ _LEGAL = re.compile(
 _ZIP_CUE = re.compile(r"(?i:zip|postcode)|(?<=ostal )code")
 
 
-def numbered(tokens: Tokens) -> Iterator[Candidate]:
+def find_numbered(tokens: Tokens) -> Iterator[Candidate]:
     """Yield numbers identified by the word before them, and their look-alikes."""
     text = tokens.text
     cued = list(_cued(tokens))

@@ -19,16 +19,6 @@ _BARE_HOST = re.compile(
     r"@(?:(?i:localhost|localdomain|intranet|mailhost)(?![\w.-])|\[[\d.]{7,15}\])"
 )
 _QUOTED_LOCAL = re.compile(r"\"[^\"\n@]{1,64}\"$")
-# Broken over lines: at the at sign, a point, a hyphen or an underscore.
-_LEFT_OVER_LINES = re.compile(
-    r"(?:(?P<first>(?<![\w.+%'-])[\w.+%-]{0,63}[._+-])[ \t]*\r?\n[ \t>]*)?"
-    r"(?P<local>[\w.+%'-]{1,64})(?P<broken>[ \t]*\r?\n[ \t>]*)?$"
-)
-_BREAK = r"[ \t]*\r?\n[ \t>]*"
-_RIGHT_OVER_LINES = re.compile(
-    rf"@(?:{_BREAK})?[\w-]{{1,63}}(?:(?:-{_BREAK})[\w-]{{1,63}})?(?:(?:{_BREAK})?\.[\w-]{{1,63}}){{0,6}}"
-    rf"(?:\.{_BREAK}(?P<top>[a-z]{{2,12}})(?![\w@-]))?"
-)
 _HANDLE = re.compile(r"(?<![\w@/.])@([A-Za-z_][\w.]{1,38}\w)")
 _SCHEME = re.compile(
     r"(?:https?|ftp|ssh|s3|postgres(?:ql)?|mysql|mongodb|redis)(?:\+\w{1,10})?$"
@@ -49,7 +39,7 @@ _SECRET = re.compile(
 _API = re.compile(r"\b(?:api|secret|access)[ _-]?$", re.IGNORECASE)
 
 
-def links(text: str) -> Iterator[Candidate]:
+def find_links(text: str) -> Iterator[Candidate]:
     """Yield mail addresses, handles, links and domain names."""
     if "@" in text:
         yield from _mails(text)
@@ -76,8 +66,6 @@ def _mails(text: str) -> Iterator[Candidate]:
             start = _local_start(text, match.start())
             if start < match.start():
                 yield _unpunctuated(text, start, match.end(), "EMAIL_ADDRESS", 1.0)
-    if "\n" in text:
-        yield from _mails_over_lines(text)
     for match in _HANDLE.finditer(text):
         yield Candidate(*match.span(1), "USERNAME", 0.9, "handle")
 
@@ -95,34 +83,6 @@ def _local_start(text: str, at: int) -> int:
     return start
 
 
-def _mails_over_lines(text: str) -> Iterator[Candidate]:
-    """Yield addresses that a line's end breaks."""
-    at = text.find("@")
-    while at >= 0:
-        left = _LEFT_OVER_LINES.search(text, max(0, at - 2 * _LONGEST_LOCAL), at)
-        right = _RIGHT_OVER_LINES.match(text, at)
-        at = text.find("@", at + 1)
-        if not left or not right:
-            continue
-        end = right.end()
-        host = right.group().rpartition(".")[0] if right["top"] else right.group()
-        if right["top"] and not _goes_on(host.rstrip(), right["top"]):
-            end, host = right.start() + len(host.rstrip()), host.rpartition(".")[0]
-        if "." not in text[right.start() : end]:
-            continue
-        lower = left["first"] and left["first"].islower()
-        start = left.start() if lower else left.start("local")
-        if "\n" in text[start:end] and (not left["broken"] or "." in right.group()):
-            yield _unpunctuated(text, start, end, "EMAIL_ADDRESS", 0.9)
-
-
-def _goes_on(host: str, top: str) -> bool:
-    """Return True if a host goes on behind the point that ends its line."""
-    last = host.rpartition(".")[2].lower()
-    return top in _TOP_LEVELS and (last not in _TOP_LEVELS or top in _COUNTRIES)
-
-
-_COUNTRIES = ("uk", "au", "nz", "jp", "kr", "br", "za")
 _LONGEST_LOCAL = 64
 
 
@@ -141,7 +101,7 @@ def _labels_start(text: str, position: int, least: int) -> int:
     return position
 
 
-def secrets(tokens: Tokens) -> Iterator[Candidate]:
+def find_secrets(tokens: Tokens) -> Iterator[Candidate]:
     """Yield credentials, by the word in front or by the marks of a key."""
     text = tokens.text
     for word in filter(_SECRET_CUES.fullmatch, tokens.where):

@@ -50,6 +50,8 @@ class Family:
         """Return where the forms may begin, in order."""
         if self.at == "identifier":
             return anchors
+        if self.at == "text":
+            return (m.start() for m in self.any_form.finditer(tokens.text))
         if self.at == "number":
             return (tokens.starts[index] for index in tokens.numbers)
         places = tokens.starts if self.at == "word" else tokens.ends
@@ -72,11 +74,6 @@ def find_patterns(tokens: Tokens, anchors: list[int]) -> Iterator[Candidate]:
     """
     text = tokens.text
     for family in FAMILIES:
-        if family.at == "text":
-            for form in family.forms:
-                for match in form.pattern.finditer(text):
-                    yield _candidate(family, form, match)
-            continue
         done = 0
         for position in family.positions(tokens, anchors):
             candidate = _match(family, text, position) if position >= done else None
@@ -121,6 +118,7 @@ def _computed_parts() -> dict[str, str]:
     unit_or_first = _any([*numbers[:9], *first])
     return {
         "month": f"(?:{_any(full | {name.upper() for name in full})}|{short})(?![a-z])",
+        "currency_code": _any(tables.word_set("currency_codes")),
         "any_month": f"(?i:{_any(MONTHS)})",
         "unit": units,
         "teen": teens,

@@ -22,25 +22,7 @@ from sdrag.detectors.local.tables import (
 )
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
-_NUMERAL = r"(?:\d{1,3}(?:[,. ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)"
-_SIGN = re.compile("[$\u20ac\u00a3\u00a5\u20b9]")
-_CODES = word_set("currency_codes")
 _CURRENCIES = word_set("currencies")
-_MAGNITUDE = r"(?i:hundred|thousand|million|billion|trillion|lakh|lac|crore)s?\b"
-_SHORT_MAGNITUDE = r"(?:bn|mn|tn|mio|Mio|mrd|Mrd|k|K|m|M|B)\b\.?"
-_MONEY = re.compile(
-    rf"(?:(?:US|AU|NZ|CA)?[$\u20ac\u00a3\u00a5\u20b9]|Rs\.?|[A-Z]{{3}}) ?{_NUMERAL}"
-    rf"(?:[ -]?(?:{_MAGNITUDE}|{_SHORT_MAGNITUDE}))?"
-)
-_LARGE_SUM = re.compile(
-    rf"(?<![\d.,]){_NUMERAL}(?:[ -]?{_MAGNITUDE}|[ -]?(?:bn|mn|tn|mio|Mio|mrd|Mrd)\b\.?"
-    rf"|[kK]\b)"
-)
-_NUMBER_FIRST = re.compile(
-    rf"(?P<percent>(?<![\d.,]){_NUMERAL} ?(?:%|per cent\b|percent\b))"
-    r"|(?P<glued>\d+(?:[.,]\d+)?(?P<unit>mg|mcg|ml|g|kg|km|cm|mm|m|kW|GB|MB|lb|lbs)\b)"
-    r"|(?P<age>(?<=, )\d{2}(?=, |\)| \())"
-)
 _AGE = re.compile(
     r"[Aa](?:ged?(?: (?:is|was|of))?|ge:) ?(\d{1,3}|(?!of\b)[a-z]+(?:[- ](?:one|two"
     r"|three|four|five|six|seven|eight|nine))?)\b"
@@ -66,48 +48,17 @@ _BETWEEN = frozenset(
 )
 _CURRENCY_CODE = re.compile(r" (?:sterling )?\([A-Z]{3}\)?")
 _GAPS = frozenset((" ", "-", "", " ("))
-_TIMES = re.compile(rf"{_NUMERAL} ?[x\u00d7] ?$")
+_TIMES = re.compile(r"\d[\d.,]* ?[x\u00d7] ?$")
 
 
-def measures(tokens: Tokens) -> Iterator[Candidate]:
+def find_amounts(tokens: Tokens) -> Iterator[Candidate]:
     """Yield amounts."""
-    yield from _signed(tokens)
-    yield from _written(tokens)
     yield from _ages(tokens)
     units = [word for word in tokens.where if word in UNITS or _currency(word)]
     for word in units:
         kind = UNITS.get(word, "MONEY")
         for index in tokens.where[word]:
             yield from _measured(tokens, index, kind)
-
-
-def _signed(tokens: Tokens) -> Iterator[Candidate]:
-    """Yield money by the sign or the code in front."""
-    text = tokens.text
-    positions = [match.start() for match in _SIGN.finditer(text)]
-    positions += [tokens.starts[index] for index in tokens.indices(_CODES)]
-    for position in positions:
-        match = _MONEY.match(text, position)
-        if match:
-            yield _led(text, Candidate(*match.span(), "MONEY", 1.0, "currency"))
-
-
-def _written(tokens: Tokens) -> Iterator[Candidate]:
-    """Yield what a number begins."""
-    for index in tokens.numbers:
-        large = _LARGE_SUM.match(tokens.text, tokens.starts[index])
-        if large:
-            yield Candidate(*large.span(), "NUMBER", 0.45, "magnitude")
-        match = _NUMBER_FIRST.match(tokens.text, tokens.starts[index])
-        if match is None:
-            continue
-        if match["percent"]:
-            yield Candidate(*match.span(), "QUANTITY", 0.8, "percent")
-        elif match["glued"]:
-            kind = UNITS.get(match["unit"], "QUANTITY")
-            yield Candidate(*match.span(), kind, 0.9, "unit")
-        else:
-            yield Candidate(*match.span(), "AGE", 0.8, "context")
 
 
 def _ages(tokens: Tokens) -> Iterator[Candidate]:
@@ -233,7 +184,7 @@ _REFERENCE = re.compile(
 )
 
 
-def counts(tokens: Tokens) -> Iterator[Candidate]:
+def find_counts(tokens: Tokens) -> Iterator[Candidate]:
     """Yield numbers, and what they count."""
     for index in tokens.numbers:
         start, end = tokens.starts[index], tokens.ends[index]

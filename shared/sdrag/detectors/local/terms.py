@@ -60,7 +60,7 @@ _REACH = 3
 _SHORT = 4
 
 
-def terms(tokens: Tokens) -> Iterator[Candidate]:
+def find_terms(tokens: Tokens) -> Iterator[Candidate]:
     """Yield the terms; what is common to many people has a low confidence."""
     for word in tokens.where:
         type_ = _kind(word)
@@ -159,7 +159,7 @@ _BELONGS = listed(
 )
 
 
-def peoples(tokens: Tokens) -> Iterator[Candidate]:
+def find_peoples(tokens: Tokens) -> Iterator[Candidate]:
     """Yield words for peoples; what names a state's own affairs is less sure."""
     words = tokens.words
     for index in tokens.indices(NATIONALITIES):

@@ -1,7 +1,7 @@
 """
 A text as it was before it was typeset or put into a table.
 
-Line ends, hyphens at them, ligatures and escapes part a name that a reader sees as one.
+Line ends, hyphens at them and ligatures part a name that a reader sees as one.
 So such a text is read a second time without them, and what either reading finds is
 found.
 """
@@ -9,7 +9,6 @@ found.
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from operator import itemgetter
@@ -19,35 +18,8 @@ from sdrag.detectors.local.tables import TITLES, is_common
 from sdrag.text.mapped import MappedText, Pieces
 from sdrag.text.sentences import is_structured, line_after, line_before, row_separator
 
-_ACCENTS = dict(
-    zip(
-        "`'^\"~=.uvHtcdbkr",
-        "\u0300\u0301\u0302\u0308\u0303\u0304\u0307\u0306\u030c\u030b\u0361\u0327\u0323"
-        "\u0331\u0328\u030a",
-        strict=True,
-    )
-)
-_TEX_LETTERS = {
-    "ss": "\u00df",
-    "o": "\u00f8",
-    "O": "\u00d8",
-    "l": "\u0142",
-    "L": "\u0141",
-    "aa": "\u00e5",
-    "AA": "\u00c5",
-    "ae": "\u00e6",
-    "AE": "\u00c6",
-    "oe": "\u0153",
-    "OE": "\u0152",
-    "i": "\u0131",
-    "j": "\u0237",
-}
 _TYPESET = re.compile(
-    r"\{?\\(?P<accent>[`'^\"~=.]|[uvHtcdbkr](?=\{| [A-Za-z]\b))\s?"
-    r"\{?\\?(?P<letter>[A-Za-z])\}{0,2}"
-    r"|\{?\\(?P<named>ss|[oOlLij]|aa|AA|ae|AE|oe|OE)(?:\{\}|\}| (?=[a-z])"
-    r"|(?![A-Za-z{]))"
-    r"|(?P<ligature>(?<=[A-Za-z]) (?:(?:ffi|ffl|ff|fi"
+    r"(?P<ligature>(?<=[A-Za-z]) (?:(?:ffi|ffl|ff|fi"
     r"|fl)(?![A-Za-z])(?: [a-z]{1,20}(?![A-Z"
     r"a-z]))?|ff[a-z]{1,20}(?![A-Za-z])))"
     r"|(?P<cell>(?<=\S)[;,](?=\S))"
@@ -59,7 +31,7 @@ _LINE_HYPHENS = ("-", "\u00ad", "\u2010")
 _SEPARATOR = re.compile(r"\S[;,]\S")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _TWO = 2
-_MAY_BE_TYPESET = re.compile(r"\n|\S[;,]\S|\\|[A-Za-z] (?:ff|f[il]\b)")
+_MAY_BE_TYPESET = re.compile(r"\n|\S[;,]\S|[A-Za-z] (?:ff|f[il]\b)")
 _LOWER_CASE = re.compile(r"(?<!\w)(?!and\b|for\b|the\b|von\b|van\b)[a-z]{3}")
 _GOES_ON = re.compile(r"(?:[\w,;&'\")]|(?<![\w.])[A-Z]\.)$")
 
@@ -68,14 +40,13 @@ _Piece = tuple[str, int, int]
 """What stood for `text[start:end]` before, the start, and the end."""
 
 
-def mended(text: str) -> MappedText | None:
+def undo_typesetting(text: str) -> MappedText | None:
     """
     Return the text as it was before it was typeset, or `None` where it is the same.
 
     Wrapped lines of prose are joined, words that were hyphenated at the end of a line
     are whole, ligatures that a reader of PDF files split off are in their words
-    (Gri ffi ths), letters have the accents that TeX gives them, and each cell of a row
-    of a CSV file is on a line of its own.
+    (Gri ffi ths), and each cell of a row of a CSV file is on a line of its own.
     """
     if not _MAY_BE_TYPESET.search(text):
         return None
@@ -115,25 +86,12 @@ def _parts_cells(match: re.Match[str], rows: list[tuple[int, int, str]]) -> bool
 
 def _written(text: str, match: re.Match[str]) -> Iterator[_Piece]:
     start, end = match.span()
-    if match["letter"] or match["named"]:
-        letter = _TEX_LETTERS.get(match["named"] or "") or _accented(text, match)
-        if letter:
-            yield letter, start, end
-    elif match["cell"]:
+    if match["cell"]:
         yield "\n", start, end
     elif match["ligature"]:
         yield from _with_ligature(text, start, end)
     else:
         yield from _joined(text, start, end)
-
-
-def _accented(text: str, match: re.Match[str]) -> str:
-    """Return the letter with its accent, unless a quotation mark is meant."""
-    letter = unicodedata.normalize("NFC", match["letter"] + _ACCENTS[match["accent"]])
-    word = _LETTERS.match(text, match.end("letter") - 1)
-    begins = not text[match.start() - 1 : match.start()].isalpha()
-    quoted = begins and "{" not in match.group() and word and is_common(word[0])
-    return "" if len(letter) > 1 or quoted else letter
 
 
 def _with_ligature(text: str, start: int, end: int) -> Iterator[_Piece]:
@@ -169,6 +127,9 @@ def _joined(text: str, start: int, end: int) -> Iterator[_Piece]:
     """Yield a line break inside a word or a sentence."""
     while start and text[start - 1] in " \t":
         start -= 1
+    if "@" in (text[start - 1 : start], text[end]):
+        yield "", start, end  # an e-mail address
+        return
     hyphen = text[start - 1 : start] in _LINE_HYPHENS and text[end].isalpha()
     if hyphen and text[start - 2 : start - 1].isalpha():
         kept = text[start - 1] != "\u00ad" and text[end].isupper()
