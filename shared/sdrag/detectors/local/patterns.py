@@ -19,6 +19,7 @@ from sdrag.detectors.local.tokens import Candidate, Tokens
 from sdrag.text.dates import CARDINALS, ORDINALS
 
 _PART = re.compile(r"\{([a-z_]+)\}")
+_LINE_BREAK = re.compile(r"[ ]*\n[ ]*")
 _REACH = 64
 """Characters in front of a form that are looked at."""
 
@@ -122,6 +123,7 @@ def _computed_parts() -> dict[str, str]:
         "any_month": f"(?i:{_any(MONTHS)})",
         "unit": units,
         "teen": teens,
+        "cardinal": f"{tens}(?:[ -]{units})?|{teens}|{units}",
         "ten": f"{tens}(?:[ -]{units})?",
         "below_hundred": f"{tens}(?:[ -]{unit_or_first})?|{teens}|{unit_or_first}",
         "ordinal": f"(?:twenty|thirty)[ -]?{_any(first)}|{_any(ORDINALS)}",
@@ -136,7 +138,7 @@ def _load() -> tuple[Family, ...]:
     def compiled(pattern: str) -> re.Pattern[str]:
         while match := _PART.search(pattern):
             pattern = pattern.replace(match[0], f"(?:{parts[match[1]]})")
-        return re.compile("".join(map(str.strip, pattern.splitlines())))
+        return re.compile(_LINE_BREAK.sub("", pattern))
 
     def form(row: Mapping[str, Any], family: Mapping[str, Any]) -> Form:
         value = f"(?P<value>{row['pattern']})"

@@ -15,29 +15,12 @@ from collections.abc import Iterator
 from sdrag.detectors.local.tables import (
     NUMBER_WORDS,
     UNITS,
-    common_words,
-    first_names,
     listed,
     word_set,
 )
 from sdrag.detectors.local.tokens import Candidate, Tokens
 
 _CURRENCIES = word_set("currencies")
-_AGE = re.compile(
-    r"[Aa](?:ged?(?: (?:is|was|of))?|ge:) ?(\d{1,3}|(?!of\b)[a-z]+(?:[- ](?:one|two"
-    r"|three|four|five|six|seven|eight|nine))?)\b"
-)
-_IS_AGED = re.compile(r" (\d{1,2})(?=[.,;!?]| and\b| y/o| yrs?\b|$)")
-_IS_AGED_IN_WORDS = re.compile(
-    r" ([a-z]+(?:[- ](?:one|two|three|four|five|six|seven|eight|nine))?)"
-    r"(?=[.,;!?)]|$| (?:and|but|or|when|then|now|next|last|in|at|on|this)\b)"
-)
-_SOMEBODY = listed(
-    "he she who i boy girl son daughter child pupil student patient witness victim man"
-    " woman brother sister mother father baby tenant"
-)
-_COPULAS = listed("is was am turn turned turning I'm i'm")
-_PRONOUNS = listed("he she who")
 _RELATIVE = re.compile(r" (?:later|earlier|before|after|ago|previously|from now)\b")
 _OLD = re.compile("[ -]old| of age")
 _AGE_WORDS = listed("year years month months week weeks day days")
@@ -53,45 +36,11 @@ _TIMES = re.compile(r"\d[\d.,]* ?[x\u00d7] ?$")
 
 def find_amounts(tokens: Tokens) -> Iterator[Candidate]:
     """Yield amounts."""
-    yield from _ages(tokens)
     units = [word for word in tokens.where if word in UNITS or _currency(word)]
     for word in units:
         kind = UNITS.get(word, "MONEY")
         for index in tokens.where[word]:
             yield from _measured(tokens, index, kind)
-
-
-def _ages(tokens: Tokens) -> Iterator[Candidate]:
-    """Yield ages by the word in front."""
-    text = tokens.text
-    for index in tokens.indices(("aged", "age", "Aged", "Age")):
-        match = _AGE.match(text, tokens.starts[index])
-        if match and (
-            match[1].isdigit() or re.split("[ -]", match[1])[0] in NUMBER_WORDS
-        ):
-            yield Candidate(*match.span(1), "AGE", 0.8, "context")
-    shortened = [
-        index
-        for index in tokens.indices(("s",))
-        if index and tokens.words[index - 1].lower() in _PRONOUNS
-    ]
-    for index in [*tokens.indices(_COPULAS), *shortened]:
-        match = _IS_AGED.match(text, tokens.ends[index])
-        if match is None and _is_of_somebody(tokens, index):
-            match = _IS_AGED_IN_WORDS.match(text, tokens.ends[index])
-            if match and re.split("[ -]", match[1])[0] not in _AGES_IN_WORDS:
-                match = None
-        if match:
-            yield Candidate(*match.span(1), "AGE", 0.8, "context")
-
-
-def _is_of_somebody(tokens: Tokens, index: int) -> bool:
-    """Return True if somebody is before "is": a pronoun, a child, a name."""
-    if "'" in tokens.words[index]:
-        return True
-    word = tokens.words[index - 1] if index else ""
-    named = word[:1].isupper() and word.lower() not in common_words()
-    return word.lower() in _SOMEBODY or named or word in first_names()
 
 
 def _led(text: str, found: Candidate) -> Candidate:
@@ -165,7 +114,6 @@ def _qualifies(word: str) -> bool:
 
 _SINGLE = frozenset(("one", "once", "half", "couple"))
 _FEW = _SINGLE | {"zero", "twice"}
-_AGES_IN_WORDS = NUMBER_WORDS - _FEW - listed("a hundred thousand million billion")
 _NUMBERS = NUMBER_WORDS | {word.capitalize() for word in NUMBER_WORDS}
 _PLURAL = re.compile(
     r" (?:(?:other|more|different|separate|further|additional) )?"
