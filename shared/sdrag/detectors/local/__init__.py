@@ -38,7 +38,7 @@ class LocalDetector:
     def detect(self, texts: Sequence[str]) -> Steps[list[Outcome[tuple[Mention, ...]]]]:
         """Find the mentions in each text, as `Detector` says."""
         yield from ()
-        return try_each(self._found, texts)
+        return try_each(self._read, texts)
 
-    def _found(self, text: str) -> tuple[Mention, ...]:
+    def _read(self, text: str) -> tuple[Mention, ...]:
         return tuple(m for m in mentions(text) if m.confidence >= self.floor)

@@ -50,17 +50,15 @@ def find_embedded_names(text: str) -> Iterator[Candidate]:
             text[start - 1 : start] == "@" and not text[start - 2 : start - 1].isalnum()
         )
         alone = handle or _OWNER.search(text, max(0, start - _REACH), start)
-        if names_somebody(match.group(), alone=bool(alone)):
+        if _names_somebody(match.group(), alone=bool(alone)):
             yield Candidate(start, end, "PERSON", 0.7, "inside")
-    at = text.find("@")
-    while at >= 0:
+    for at in (match.start() for match in re.finditer("@", text)):
         local = _LOCAL.search(text, max(0, at - 64), at)
-        if local and names_somebody(local.group(), alone=True):
+        if local and _names_somebody(local.group(), alone=True):
             yield Candidate(*local.span(), "PERSON", 0.7, "inside")
-        at = text.find("@", at + 1)
 
 
-def names_somebody(value: str, *, alone: bool) -> bool:
+def _names_somebody(value: str, *, alone: bool) -> bool:
     """
     Return True if the words of a value are somebody's name.
 
@@ -69,21 +67,17 @@ def names_somebody(value: str, *, alone: bool) -> bool:
         alone: It stands for one person, so that a single name is enough.
     """
     words = _WORDS.findall(_EXTENSION.sub("", value))
-    return _names(words) or (alone and _is_owner(words))
-
-
-def _names(words: list[str]) -> bool:
-    """Return True if a given name and a surname are side by side, in any order."""
     for word, other in pairwise(words):
-        if is_common(word) and is_common(other):
-            continue
-        for given, family in ((word, other), (other, word)):
-            if _is_given(given) and _is_family(family):
-                return True
-    return any(_run_together(word, everyday=False) for word in words)
+        if not (is_common(word) and is_common(other)) and (
+            (_is_given(word) and _is_family(other))
+            or (_is_given(other) and _is_family(word))
+        ):
+            return True
+    together = any(_are_run_together(word, everyday=False) for word in words)
+    return together or (alone and _is_owner(words))
 
 
-def _run_together(word: str, *, everyday: bool) -> bool:
+def _are_run_together(word: str, *, everyday: bool) -> bool:
     """Return True if a word is a given name and a surname: jonathanmeyers."""
     if not 2 * _LEAST < len(word) < _LONGEST or is_common(word):
         return False
@@ -101,14 +95,13 @@ def _is_owner(words: list[str]) -> bool:
         return False
     if any(_is_given(word) or _is_family(word) for word in letters):
         return len(letters) < _LEAST or not all(map(is_common, letters))
-    for word in letters:
-        if not is_common(word) and (
-            (len(word) > _INITIAL and (_is_family(word[1:]) or _is_family(word[:-1])))
-            or (len(word) > _LEAST and _is_given(word[:-1]))
-            or _run_together(word, everyday=True)
-        ):
-            return True
-    return False
+    return any(
+        (len(word) > _INITIAL and (_is_family(word[1:]) or _is_family(word[:-1])))
+        or (len(word) > _LEAST and _is_given(word[:-1]))
+        or _are_run_together(word, everyday=True)
+        for word in letters
+        if not is_common(word)
+    )
 
 
 def _is_given(word: str) -> bool:
@@ -183,5 +176,5 @@ def _account(text: str, start: int, end: int, *, sure: bool) -> Iterator[Candida
         return
     if sure or not known:
         yield Candidate(start, end, "USERNAME", 0.8, "account")
-        if names_somebody(value, alone=True):
+        if _names_somebody(value, alone=True):
             yield Candidate(start, end, "PERSON", 0.7, "inside")

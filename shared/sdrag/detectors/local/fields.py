@@ -163,7 +163,7 @@ def leave_out_labels(
             yield candidate
 
 
-GUESSED = frozenset(("form", "line", "name", "told"))
+GUESSED = frozenset(("form", "introduced", "line", "name"))
 """The reasons of names that may be a label; nothing but its words makes it one."""
 
 

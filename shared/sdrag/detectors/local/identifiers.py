@@ -1,10 +1,9 @@
 """
-Cards, telephone numbers, coordinates and codes.
+Cards, telephone numbers, IPv6 addresses, and codes that no pattern of the table tells.
 
 Everything with a digit is taken as the run of characters around it and classified as a
-whole. Check digits raise the confidence. Nothing is turned down because its check digit
-is wrong, since people mistype. For the same reason no library of telephone numbers is
-asked: it would find only valid ones.
+whole. Nothing is turned down because its check digit is wrong, since people mistype.
+For the same reason no library of telephone numbers is asked: it finds only valid ones.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ def find_identifiers(tokens: Tokens) -> Iterator[Candidate]:
     for index in tokens.numbers:
         position = tokens.starts[index]
         if position >= spoken and _SEVERAL.match(text, position):
-            for found in _long(text, position):
-                spoken = max(spoken, found.end)
-                yield found
+            for candidate in _long(text, position):
+                spoken = max(spoken, candidate.end)
+                yield candidate
         if position >= done:
             done, code = _chunk(text, position, done)
             if code:

@@ -207,16 +207,18 @@ def _person(tokens: Tokens, index: int) -> Candidate | None:
     word, least = tokens.words[index], max(0, tokens.starts[index] - _REACH)
     if not word[0].isupper():
         introduced = _IN_LOWER_CASE.search(text, least, start)
-        return Candidate(start, end, "PERSON", 0.7, "told") if introduced else None
+        return (
+            Candidate(start, end, "PERSON", 0.7, "introduced") if introduced else None
+        )
     introduced = _INTRODUCED.search(text, least, start)
     surname = _SURNAME.match(text, end)
     if surname and word in MONTHS | _MODALS and surname[1] not in MONTHS | TITLES:
         known = introduced and surname[1] in tables.surnames()
         dated = _DATED.search(text, max(0, start - 10), start)
         if known or not (dated or is_common(surname[1])):
-            return Candidate(start, surname.end(), "PERSON", 0.8, "told")
+            return Candidate(start, surname.end(), "PERSON", 0.8, "introduced")
     if introduced and (surname or not _GOES_ON.match(text, end)):
-        return Candidate(start, end, "PERSON", 0.8, "told")
+        return Candidate(start, end, "PERSON", 0.8, "introduced")
     return None
 
 

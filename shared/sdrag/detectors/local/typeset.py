@@ -23,8 +23,9 @@ _TYPESET = re.compile(
     r"|fl)(?![A-Za-z])(?: [a-z]{1,20}(?![A-Z"
     r"a-z]))?|ff[a-z]{1,20}(?![A-Za-z])))"
     r"|(?P<cell>(?<=\S)[;,](?=\S))"
-    r"|(?P<line>\r?\n[ \t>]*(?=[\w\"'(\u201c\u2018]))"
+    r"|(?P<line>\r?\n[ \t>]*(?=[\w@\"'(\u201c\u2018]))"
 )
+_TOP_LEVELS = tables.word_set("top_level_domains")
 _WORD_BEFORE = re.compile(r"(?<![A-Za-z])[A-Za-z]+$")
 _LONGEST_WORD = 20
 _LINE_HYPHENS = ("-", "\u00ad", "\u2010")
@@ -127,8 +128,8 @@ def _joined(text: str, start: int, end: int) -> Iterator[_Piece]:
     """Yield a line break inside a word or a sentence."""
     while start and text[start - 1] in " \t":
         start -= 1
-    if "@" in (text[start - 1 : start], text[end]):
-        yield "", start, end  # an e-mail address
+    if _breaks_address(line_before(text, start), line_after(text, end)):
+        yield "", start, end
         return
     hyphen = text[start - 1 : start] in _LINE_HYPHENS and text[end].isalpha()
     if hyphen and text[start - 2 : start - 1].isalpha():
@@ -136,6 +137,16 @@ def _joined(text: str, start: int, end: int) -> Iterator[_Piece]:
         yield "-" if kept else "", start - 1, end
     elif _is_wrapped(text, start, end):
         yield " ", start, end
+
+
+def _breaks_address(before: str, after: str) -> bool:
+    """Return True if an e-mail address goes on behind a line break."""
+    last, first = before.rpartition(" ")[2], after.partition(" ")[0]
+    if last.endswith("@") or first.startswith("@"):
+        return last[:1].isalnum()
+    if "@" in last:
+        return last.endswith(".") and first.strip(".,") in _TOP_LEVELS
+    return "@" in first and last.islower() and last.endswith((".", "_", "-", "+"))
 
 
 def _is_wrapped(text: str, start: int, end: int) -> bool:
