@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -64,18 +63,10 @@ def test_a_line_is_of_the_schema_and_holds_no_text(ask, tmp_path):
     (line,) = path.read_text().splitlines()
     validator = Draft202012Validator(event_schema(), format_checker=FormatChecker())
     validator.validate(json.loads(line))
+    assert not validator.is_valid({"version": 1, "time": "now"})
     assert SECRET not in line
     assert "Karlsson" not in line
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_the_schema_knows_nothing_else():
-    """A line with another key, or without one, is of no event."""
-    validator = Draft202012Validator(event_schema())
-
-    Draft202012Validator.check_schema(event_schema())
-    assert not validator.is_valid({})
-    assert not validator.is_valid({"version": 1, "time": "now"})
 
 
 def test_many_threads_append_whole_lines(tmp_path):
@@ -86,14 +77,6 @@ def test_many_threads_append_whole_lines(tmp_path):
         list(pool.map(lambda n: logs[n % 4](EVENT), range(400)))
 
     assert [line[1] for line in read_log(path) if line] == [EVENT] * 400
-
-
-def test_a_log_survives_a_pickle(tmp_path):
-    """Workers of a host may append to the same file."""
-    log = pickle.loads(pickle.dumps(AuditLog(tmp_path / "audit.jsonl")))  # noqa: S301 -- our own
-    log(EVENT)
-
-    assert len(list(read_log(tmp_path / "audit.jsonl"))) == 1
 
 
 def test_a_line_that_is_cut_off_is_an_error(tmp_path, monkeypatch):

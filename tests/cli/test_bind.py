@@ -23,9 +23,6 @@ TEXTS = {
 }
 
 
-OF_MODEL = ("calls", "confirmations", "tokens_in", "tokens_out")
-
-
 @pytest.fixture
 def policy(tmp_path):
     path = tmp_path / "policy.yaml"
@@ -60,7 +57,7 @@ def chroma(tmp_path):
     return folder
 
 
-def told(*args):
+def bound(*args):
     done = CliRunner().invoke(app, ["bind", *map(str, args), "--json"])
     assert done.exception is None, done.output
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -78,8 +75,8 @@ def test_a_chunk_is_named_as_other_commands_name_it(policy, tmp_path, key):
     path = tmp_path / "masked.jsonl"
     rows = ({"id": name, key: text} for name, text in TEXTS.items())
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    found = told(policy, path, "--state", tmp_path / "state")
-    assert (found["chunks"], found["located"]) == (3, 3)
+    result = bound(policy, path, "--state", tmp_path / "state")
+    assert (result["chunks"], result["located"]) == (3, 3)
 
 
 def test_a_collection_of_chroma_is_located_once(policy, chroma, tmp_path):
@@ -94,16 +91,12 @@ def test_a_collection_of_chroma_is_located_once(policy, chroma, tmp_path):
         tmp_path / "s",
     )
 
-    first, second = told(*args), told(*args)
+    first, second = bound(*args), bound(*args)
 
     assert (first["chunks"], first["located"], first["calls"]) == (3, 3, 0)
     assert first["read"] > 0
     assert second["read"] == 0
     assert second["located"] == 3
-
-
-def test_files_of_chunks(policy, lines, tmp_path):
-    assert told(policy, lines, "--state", tmp_path / "s")["located"] == 3
 
 
 @pytest.mark.parametrize("name", ["text", "content", "page_content"])
@@ -112,10 +105,12 @@ def test_a_parquet_file_of_chunks(name, policy, lines, tmp_path):
     table = pa.table({"id": [1, 2, 3], name: [*TEXTS.values()], "source": ["log"] * 3})
     pq.write_table(table, tmp_path / "chunks.parquet", row_group_size=2)
 
-    found = told(policy, tmp_path / "chunks.parquet", lines, "--state", tmp_path / "s")
+    result = bound(
+        policy, tmp_path / "chunks.parquet", lines, "--state", tmp_path / "s"
+    )
 
-    assert found["chunks"] == 6
-    assert found["read"] > 0
+    assert result["chunks"] == 6
+    assert result["read"] > 0
 
 
 @pytest.mark.parametrize(
@@ -125,21 +120,23 @@ def test_a_parquet_file_of_chunks(name, policy, lines, tmp_path):
         ({"id": [None], "text": ["Crane"]}, "row 1: no chunk"),
         ({"text": ["Crane"]}, "row 1: no chunk"),
         ({"id": ["a"], "text": ["Crane"], "metadata": ["Crane"]}, "row 1 has metadata"),
-        (None, "is no valid Parquet file"),
+        (b"Crane", "is no valid Parquet file"),
+        ('{"id": "a", "text": "x"}\n{"Crane": 1}\n', "line 2: no chunk"),
+        ('{"id": "a", "text": "Crane', "line 1: no chunk"),
     ],
 )
-def test_a_parquet_file_without_chunks_is_refused(table, reason, policy, tmp_path):
-    """The error names the row, and quotes nothing."""
-    path = tmp_path / "c.parquet"
-    if table is None:
-        path.write_bytes(b"Crane")
-    else:
+def test_a_file_without_chunks_is_refused(table, reason, policy, tmp_path):
+    """The error names the file and the row, and quotes nothing."""
+    path = tmp_path / ("c.jsonl" if isinstance(table, str) else "c.parquet")
+    if isinstance(table, dict):
         pq.write_table(pa.table(table), path)
+    else:
+        path.write_bytes(table.encode() if isinstance(table, str) else table)
 
-    said = refused(policy, path, "--state", tmp_path / "s")
+    error = refused(policy, path, "--state", tmp_path / "s")
 
-    assert re.search(rf"c\.parquet.*{reason}", said)
-    assert "Crane" not in said
+    assert re.search(rf"{path.name}.*{reason}", error)
+    assert "Crane" not in error
 
 
 def test_a_dry_run_writes_nothing(policy, lines, tmp_path):
@@ -148,8 +145,8 @@ def test_a_dry_run_writes_nothing(policy, lines, tmp_path):
     more.write_text(json.dumps(["Remove names of witnesses"] * 9), encoding="utf-8")
     model = ("--dry-run", "--llm", "langchain:openai:any")
 
-    plain = told(policy, lines, "--state", state, "--dry-run")
-    asked, nine = told(policy, lines, *model), told(more, lines, *model)
+    plain = bound(policy, lines, "--state", state, "--dry-run")
+    asked, nine = bound(policy, lines, *model), bound(more, lines, *model)
 
     assert plain == {"chunks": 3, "documents": asked["documents"], "calls": 0}
     assert asked["calls"] == asked["documents"]
@@ -164,14 +161,3 @@ def test_what_cannot_work_is_said_before_anything_is_read(policy, lines, chroma)
         policy, "--chroma", chroma, "--collection", "x", "--state", "s"
     )
     assert "jsonl" in refused(policy, policy, "--state", "s")
-
-
-def test_a_line_that_is_no_chunk_is_named(policy, tmp_path):
-    """By file and number; its words are not quoted."""
-    path = tmp_path / "bad.jsonl"
-    path.write_text('{"id": "a", "text": "x"}\n{"Crane": 1}\n', encoding="utf-8")
-
-    said = refused(policy, path, "--state", tmp_path / "s")
-
-    assert "line 2" in said
-    assert "Crane" not in said

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from sdrag.documents import chunks_of, read_bytes
@@ -163,21 +161,3 @@ async def test_the_report_is_the_page_of_preview(ask, opened, drop):
     assert "<i>.txt" not in page
     assert "<script" not in page
     assert ">Jonathan Meyers</mark>" in page
-
-
-async def test_a_report_needs_a_document(client):
-    answer = await client.post("/api/report", json={"policy": POLICY})
-
-    assert answer.status_code == 422
-
-
-async def test_markup_in_a_document_stays_text(ask, drop):
-    """What is sent is JSON of texts; `<` is a character in it like others."""
-    text = "<script>alert(1)</script> <img src=x onerror=alert(1)> Mara Whitlock."
-    (made,) = (await drop("a.txt", text.encode())).json()["documents"]
-
-    found = await ask("explain", policy=POLICY, document=made["number"])
-
-    assert json.dumps(text)[1:-1] in json.dumps(
-        "".join(p["text"] for c in found["chunks"] for p in c["pieces"])
-    )

@@ -79,13 +79,6 @@ def test_a_missing_extra_is_one_line(folder, monkeypatch, capsys, missing):
     assert 'pip install "sdrag[workbench]"' in capsys.readouterr().err
 
 
-def test_help_has_an_example(monkeypatch, capsys):
-    assert typed(monkeypatch, "--help") == 0
-    assert "sdrag workbench policy.yaml --documents documents" in " ".join(
-        capsys.readouterr().out.split()
-    )
-
-
 def test_a_wrong_policy_is_no_wrong_call(folder, monkeypatch):
     """It is shown in the page, which is where it is mended."""
     (folder / "policy.yaml").write_text("constraints: [")

@@ -24,14 +24,6 @@ async def test_the_folders_files_are_listed_by_name(client):
     assert start["documents"] == []
 
 
-async def test_a_file_of_the_folder_is_opened(ask):
-    opened = await ask("open", path="sub/b.md")
-
-    assert [(one["name"], one["characters"]) for one in opened["documents"]] == [
-        ("sub/b.md", 22)
-    ]
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -87,15 +79,11 @@ def test_a_single_file_is_all_there_is(folder: Path):
 
 
 def test_a_large_folder_is_listed_in_part(folder: Path, monkeypatch):
-    """And the page is told that there is more."""
+    """And the page is told that there is more; a large file is refused."""
     monkeypatch.setattr(documents, "MAX_FILES", 1)
-
-    assert Folder(folder / "documents").names() == (["a.txt"], True)
-
-
-def test_a_large_file_of_the_folder_is_refused(folder: Path, monkeypatch):
     monkeypatch.setattr(documents, "MAX_UPLOAD_BYTES", 10)
 
+    assert Folder(folder / "documents").names() == (["a.txt"], True)
     with pytest.raises(RefusedError, match="More than 10 bytes"):
         Folder(folder / "documents").read("a.txt")
 
@@ -164,10 +152,6 @@ async def test_a_dropped_file_is_held_in_memory_alone(drop, folder):
     (document,) = answer.json()["documents"]
     assert document["name"] == "../été.txt"
     assert sorted(folder.rglob("*")) == before
-
-
-async def test_text_with_its_byte_order_mark_is_read(drop):
-    assert (await drop("a.txt", "quay".encode("utf-16"))).status_code == 200
 
 
 async def test_what_is_not_read_of_a_file_is_said(drop):

@@ -21,22 +21,6 @@ async def settled():
         await asyncio.sleep(0)
 
 
-async def test_work_is_done_on_a_thread():
-    """Meanwhile the page is answered."""
-    begun, go_on = threading.Event(), threading.Event()
-
-    def work():
-        begun.set()
-        assert go_on.wait(60)
-        return threading.current_thread().name
-
-    task = asyncio.create_task(Workers().run(work))
-    assert await asyncio.to_thread(begun.wait, 60)
-    go_on.set()
-
-    assert await task != threading.main_thread().name
-
-
 async def test_no_more_is_begun_than_there_are_slots():
     """Some more wait, and what comes then is refused at once."""
     running, most, go_on = 0, 0, threading.Event()

@@ -32,6 +32,7 @@ _AT_ONCE = 1000
 _MOST_AT_ONCE = 5 * MAX_UNPACKED
 """Where single values may be large, fewer rows are read at once."""
 _MAX_DEPTH = 32
+_ERRORS = (OSError, OverflowError, RecursionError, TypeError, ValueError)
 _REGISTERED = b"ARROW:extension:name"
 
 
@@ -50,25 +51,23 @@ def parquet_rows(source: bytes | Path) -> Iterator[dict[str, Any]]:
         UnreadableError: It cannot be read; the message says why in no word of it.
         MissingExtraError: The extra `parquet` is missing.
     """
-    number, unpacked = 0, 0
+    held = isinstance(source, bytes)
+    number = unpacked = dense = 0
     with _reading():
         file = _open(source)
-        groups = [
-            file.metadata.row_group(index).total_byte_size
-            for index in range(file.num_row_groups)
-        ]
-        if isinstance(source, bytes):
-            _check(file.metadata.num_rows, sum(groups))
         columns = _read_columns(file.schema_arrow.names)
-        for index, size in enumerate(groups):
-            unpacked = unpacked if isinstance(source, bytes) else 0
-            _check(0, size)
+        if held and file.metadata.num_rows > MAX_ROWS:
+            raise UnreadableError(f"holds more than {MAX_ROWS:,} rows")
+        for index in range(file.num_row_groups):
+            size = file.metadata.row_group(index).total_byte_size
+            if not held:
+                unpacked = dense = 0
+            unpacked = _check(size, unpacked)
             rows = max(1, min(_AT_ONCE, _MOST_AT_ONCE // max(1, size)))
             for batch in file.iter_batches(rows, [index], columns, use_threads=False):
-                dense = [_dense(column) for column in batch]
-                unpacked += sum(column.nbytes for column in dense)
-                _check(0, unpacked)
-                for row in _plain_rows(batch.schema.names, dense):
+                read = [_dense(column) for column in batch]
+                dense = _check(sum(c.nbytes for c in read), dense)
+                for row in _rows(batch.schema.names, read):
                     number += 1
                     yield _document(row, number)
 
@@ -92,7 +91,7 @@ def _reading() -> Iterator[None]:
         import pyarrow.parquet  # noqa: PLC0415 -- an extra
     try:
         yield
-    except (pa.ArrowException, OSError, OverflowError, RecursionError, ValueError):
+    except (*_ERRORS, pa.ArrowException):
         raise UnreadableError(_INVALID) from None
 
 
@@ -125,11 +124,10 @@ def _check_types(data: Any) -> None:
         raise UnreadableError("has columns of a type that only another program knows")
 
 
-def _check(rows: int, size: int) -> None:
-    if rows > MAX_ROWS:
-        raise UnreadableError(f"holds more than {MAX_ROWS:,} rows")
-    if size > MAX_UNPACKED:
+def _check(size: int, before: int) -> int:
+    if before + size > MAX_UNPACKED:
         raise UnreadableError(f"unpacks to more than {MAX_UNPACKED:,} bytes")
+    return before + size
 
 
 def _read_columns(names: list[str]) -> list[str]:
@@ -150,7 +148,7 @@ def _dense(column: pa.Array) -> pa.Array:
     return column
 
 
-def _plain_rows(
+def _rows(
     names: Sequence[str], columns: Sequence[pa.Array]
 ) -> Iterator[dict[str, Any]]:
     """Yield rows with the values that JSON would have held."""
@@ -159,26 +157,16 @@ def _plain_rows(
     except KeyError:
         raise UnreadableError("names a key of a map twice") from None
     for row in zip(*values, strict=True):
-        yield {name: _plain(value) for name, value in zip(names, row, strict=True)}
+        yield json.loads(json.dumps(dict(zip(names, row, strict=True)), default=_plain))
 
 
-def _plain(value: Any) -> Any:
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case bytes():
-            try:
-                return value.decode()
-            except UnicodeDecodeError:
-                raise UnreadableError("holds bytes that are no UTF-8 text") from None
-        case date() | time():
-            return value.isoformat()
-        case dict():
-            return {str(_plain(key)): _plain(item) for key, item in value.items()}
-        case list():
-            return [_plain(item) for item in value]
-        case _:
-            return str(value)
+def _plain(value: Any) -> str:
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise UnreadableError("holds bytes that are no UTF-8 text") from None
+    return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
 def _document(row: dict[str, Any], number: int) -> dict[str, Any]:

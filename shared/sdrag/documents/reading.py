@@ -106,7 +106,7 @@ def _bytes(path: Path, root: Path) -> bytes:
     try:
         if path.is_dir() and path.is_symlink():
             raise UnreadableError("is a link to a folder, which is not followed")
-        if not path.exists() or (path.exists() and not path.is_file()):
+        if not path.is_file():
             raise UnreadableError("is no file, or a folder that cannot be opened")
         if root.is_dir() and not path.resolve().is_relative_to(root.resolve()):
             raise UnreadableError("is a link that leads out of the folder")

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import PurePosixPath
 
 from sdrag.documents.parquet import as_parquet
 from sdrag.vocabulary import Passage
-
-__all__ = ["AS_THEY_ARE", "as_line", "file_of", "files_of"]
 
 AS_THEY_ARE = frozenset({".txt", ".md", ".json", ".jsonl", ".parquet"})
 """The suffixes of files that keep their names."""
@@ -33,22 +32,28 @@ def files_of(documents: Mapping[str, Sequence[Passage]]) -> dict[str, str | byte
     Args:
         documents: By the path of the file that they are of, in order.
     """
-    names = _named(documents)
-    return {names[name]: file_of(name, found) for name, found in documents.items()}
+    names = {name: name for name in documents if _suffix(name) in AS_THEY_ARE}
+    taken = set(names)
+    for name in [name for name in documents if name not in names]:
+        # `page.html.txt`, or `page.html.2.txt` and so on
+        texts = (f"{name}{f'.{n}' if n > 1 else ''}.txt" for n in count(1))
+        names[name] = next(text for text in texts if text not in taken)
+        taken.add(names[name])
+    return {names[name]: file_of(name, held) for name, held in documents.items()}
 
 
 def file_of(name: str, documents: Iterable[Passage]) -> str | bytes:
     """Return what is in a file of documents, by its suffix."""
     match _suffix(name):
         case ".parquet":
-            return as_parquet(json.loads(as_line(one)) for one in documents)
+            return as_parquet(json.loads(as_line(document)) for document in documents)
         case ".jsonl":
             return "".join(map(as_line, documents))
         case ".json":
-            rows = ",\n".join(as_line(one).rstrip("\n") for one in documents)
+            rows = ",\n".join(as_line(document).rstrip("\n") for document in documents)
             return f"[\n{rows}\n]\n"
         case _:
-            return _whole("\n\n".join(one.text for one in documents))
+            return _whole("\n\n".join(document.text for document in documents))
 
 
 def as_line(document: Passage) -> str:
@@ -60,27 +65,6 @@ def as_line(document: Passage) -> str:
     }
     line = json.dumps(row, ensure_ascii=False, default=str)
     return _whole(_SEPARATORS.sub(lambda match: f"\\u{ord(match[0]):04x}", line)) + "\n"
-
-
-def _named(names: Iterable[str]) -> dict[str, str]:
-    """Return a path for each file: its own, or one that ends in `.txt`."""
-    listed = list(names)
-    kept = {name: name for name in listed if _suffix(name) in AS_THEY_ARE}
-    taken = set(kept)
-    for name in listed:
-        if name not in kept:
-            kept[name] = next(free for free in _texts(name) if free not in taken)
-            taken.add(kept[name])
-    return kept
-
-
-def _texts(name: str) -> Iterator[str]:
-    """Yield `page.html.txt`, then `page.html.2.txt` and so on."""
-    yield f"{name}.txt"
-    number = 2
-    while True:
-        yield f"{name}.{number}.txt"
-        number += 1
 
 
 def _suffix(name: str) -> str:
