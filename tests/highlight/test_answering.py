@@ -180,6 +180,19 @@ CASES: dict[str, tuple[Model, dict[str, Any], tuple[Any, ...]]] = {
         DECLINING,
         DIVERGED,
     ),
+    "the answer is given twice": (
+        model(f'{{"answer": 7, "guessed_questions": ["{QUESTION}"], "answer": "X"}}'),
+        {},
+        FAILED,
+    ),
+    "the guesses are given twice": (
+        model(
+            f'{{"guessed_questions": ["{FAR}"], "guessed_questions": ["{QUESTION}"],'
+            ' "answer": "SECRET"}'
+        ),
+        {},
+        FAILED,
+    ),
     "a near guess after more than were asked for": (
         model(summarized("SECRET", *[FAR] * 10, QUESTION)),
         DECLINING,

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from sdrag.effects.prompts import Prompt
-from sdrag.effects.replies import MAX_REPLY, read_reply
+from sdrag.effects.replies import MAX_REPLY, read_json, read_reply
 from sdrag.effects.steps import EffectRunner, Steps, arun, run
 from sdrag.errors import ModelError, SdragError
 from sdrag.highlight.answering import (
@@ -352,12 +352,12 @@ class _ReplyReader(Confidential):
 
 def _guesses(head: str) -> tuple[str, ...] | None:
     """Read what comes before the answer; None if it is not the guesses alone."""
-    try:
-        value: Any = json.loads(head[head.find("{") :].rstrip().removesuffix(",") + "}")
-    except ValueError:
+    values = read_json(head.rstrip().removesuffix(",") + "}")
+    value = values[0] if len(values) == 1 else None
+    if not isinstance(value, dict) or value.keys() != {"guessed_questions"}:
         return None
-    listed = value.get("guessed_questions") if isinstance(value, dict) else None
-    if not isinstance(listed, list) or len(value) != 1:
+    listed = value["guessed_questions"]
+    if not isinstance(listed, list):
         return None
     return tuple(guess for guess in listed if isinstance(guess, str))
 
