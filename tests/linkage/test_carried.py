@@ -93,7 +93,7 @@ class TestMasksLast:
         plan = fit(old, PLAIN, Marked())
         followed = plan.updated(new, detector=Marked()).fitted
         whole = fit([*old, *new], PLAIN, Marked())
-        assert followed.corpus.found == whole.corpus.found
+        assert followed.corpus.occurrences == whole.corpus.occurrences
         steps = whole.corpus.fitted(plan.masked.earlier, Passes())
         masked = run(steps, local_runner())
         assert texts(followed) == texts(masked)

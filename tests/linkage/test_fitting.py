@@ -266,10 +266,10 @@ class TestModelExtractor:
         plan = fit(
             [Passage("o", f"Just {FACT} here.")], PLAIN, ModelExtractor(), runner=runner
         )
-        assert plan.corpus.found == {"o": ()}
+        assert plan.corpus.occurrences == {"o": ()}
         asked = len(runner.effects)
         update = plan.updated([old[0]], detector=ModelExtractor(), runner=runner)
-        assert [found.form for found in update.fitted.corpus.found["o"]] == [FACT]
+        assert [found.form for found in update.fitted.corpus.occurrences["o"]] == [FACT]
         assert all(len(effect.items) == 1 for effect in runner.effects[asked:])
         assert len(update.fitted.masked.assessment.links) == 1
 

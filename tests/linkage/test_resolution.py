@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sdrag.effects.steps import run
-from sdrag.linkage.mentions import Found, longest, read_mentions
+from sdrag.linkage.mentions import Occurrence, longest, read_mentions
 from sdrag.linkage.resolve import Resolved, resolve
 from sdrag.linkage.schema import Schema
 from sdrag.linkage.settings import local_runner
@@ -94,7 +94,7 @@ def resolved(
     settings: ResolutionSection = PLAIN,
     key: bytes | None = None,
 ) -> Resolved:
-    found = [[Found(form, type_)] for type_, form in forms]
+    found = [[Occurrence(form, type_)] for type_, form in forms]
     return run(resolve(found, settings, Schema(), key=key), local_runner())
 
 
@@ -158,8 +158,8 @@ def test_month_first_where_the_corpus_shows_it() -> None:
 def test_a_normalized_value_joins_its_forms() -> None:
     """What an extractor says two forms mean is believed, within a type."""
     found = [
-        [Found("12 April 2019", "EVENT_DATE", 0.5, "12/04/2019")],
-        [Found("the spring visit", "EVENT_DATE", 0.7, "12/04/2019")],
+        [Occurrence("12 April 2019", "EVENT_DATE", 0.5, "12/04/2019")],
+        [Occurrence("the spring visit", "EVENT_DATE", 0.7, "12/04/2019")],
     ]
     result = run(resolve(found, PLAIN, Schema()), local_runner())
     (entity,) = result.entities

@@ -11,6 +11,14 @@ from __future__ import annotations
 from sdrag.linkage.assessment import Assessment, assess
 from sdrag.linkage.fitting import Fitted, fit, mask_corpus
 from sdrag.linkage.masking import Masked
-from sdrag.linkage.mentions import Found
+from sdrag.linkage.mentions import Occurrence
 
-__all__ = ["Assessment", "Fitted", "Found", "Masked", "assess", "fit", "mask_corpus"]
+__all__ = [
+    "Assessment",
+    "Fitted",
+    "Masked",
+    "Occurrence",
+    "assess",
+    "fit",
+    "mask_corpus",
+]

@@ -26,7 +26,7 @@ from sdrag.linkage.graph import (
 )
 from sdrag.linkage.incidence import Incidence
 from sdrag.linkage.meaning import Vectors
-from sdrag.linkage.mentions import Found, Mentions, read_mentions
+from sdrag.linkage.mentions import Mentions, Occurrence, read_mentions
 from sdrag.linkage.resolve import Resolved, resolve
 from sdrag.linkage.schema import schema_of
 from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
@@ -172,13 +172,13 @@ def assess(
         UsageError: Two documents have one id, or a mention cannot be read.
     """
     section = read_settings(settings)
-    found = read_mentions(documents, mentions, schema_of(section))
-    return run(assess_steps(documents, found, section), runner or local_runner())
+    occurrences = read_mentions(documents, mentions, schema_of(section))
+    return run(assess_steps(documents, occurrences, section), runner or local_runner())
 
 
 def assess_steps(
     documents: Sequence[Passage],
-    found: Sequence[Sequence[Found]],
+    occurrences: Sequence[Sequence[Occurrence]],
     settings: LinkageSection,
     key: bytes | None = None,
     known: Vectors | None = None,
@@ -188,7 +188,7 @@ def assess_steps(
 
     Args:
         documents: The whole corpus.
-        found: What was found in each document.
+        occurrences: What was found in each document.
         settings: The linkage section.
         key: For ids that are the same in every run.
         known: Vectors of texts that were embedded before, by the same model.
@@ -200,7 +200,7 @@ def assess_steps(
         )
     schema, texts = schema_of(settings), [document.text for document in documents]
     resolved = yield from resolve(
-        found, settings.resolution, schema, texts, key=key, known=known
+        occurrences, settings.resolution, schema, texts, key=key, known=known
     )
     weights = {entity.id: schema.weight(entity.type) for entity in resolved.entities}
     kept = {e.id for e in resolved.entities if e.type in settings.unmaskable}

@@ -20,7 +20,7 @@ from sdrag.effects.prompts import Labelled, Message, Prompt, constant, fill, sen
 from sdrag.effects.steps import Failure, Outcome, Reply, Steps, complete
 from sdrag.errors import ModelReplyError, SdragError
 from sdrag.linkage.incidence import uniqueness
-from sdrag.linkage.mentions import Found
+from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.schema import DIRECT, Schema
 from sdrag.text.folding import fold, fold_text
 
@@ -59,8 +59,8 @@ class Extractor(Protocol):
     """A detector that also says what a find means and how telling it is."""
 
     def extract(
-        self, texts: Sequence[str], known: Sequence[Sequence[Found]] = ()
-    ) -> Steps[list[Outcome[tuple[Found, ...]]]]:
+        self, texts: Sequence[str], known: Sequence[Sequence[Occurrence]] = ()
+    ) -> Steps[list[Outcome[tuple[Occurrence, ...]]]]:
         """
         Find the entities in each text; a text that was not read is a `Failure`.
 
@@ -87,8 +87,8 @@ class ModelExtractor:
     filter_types: bool = True
 
     def extract(
-        self, texts: Sequence[str], known: Sequence[Sequence[Found]] = ()
-    ) -> Steps[list[Outcome[tuple[Found, ...]]]]:
+        self, texts: Sequence[str], known: Sequence[Sequence[Occurrence]] = ()
+    ) -> Steps[list[Outcome[tuple[Occurrence, ...]]]]:
         """Extract from each text alone, then with what all others hold."""
         first = yield from self._read(texts, [_LOCAL] * len(texts), [""] * len(texts))
         earlier = [Reply(tuple(row)) for row in known]
@@ -101,7 +101,7 @@ class ModelExtractor:
 
     def _read(
         self, texts: Sequence[str], templates: Sequence[str], known: Sequence[str]
-    ) -> Steps[list[Outcome[tuple[Found, ...]]]]:
+    ) -> Steps[list[Outcome[tuple[Occurrence, ...]]]]:
         system = fill(_SYSTEM, types=constant(", ".join(self.schema.weights)))
         outcomes = yield from complete(
             Prompt(
@@ -125,7 +125,7 @@ class ModelExtractor:
 
     def _found(
         self, text: str, outcome: Outcome[Labelled]
-    ) -> Outcome[tuple[Found, ...]]:
+    ) -> Outcome[tuple[Occurrence, ...]]:
         if isinstance(outcome, Failure):
             return outcome
         try:
@@ -133,7 +133,7 @@ class ModelExtractor:
             folded = fold(text)
             return Reply(
                 tuple(
-                    Found(str(form), self.schema.canonical(str(type_)), rel, norm)
+                    Occurrence(str(form), self.schema.canonical(str(type_)), rel, norm)
                     for form, norm, type_, rel in rows
                     if any(folded.find(fold_text(str(form))))
                 )
@@ -141,14 +141,14 @@ class ModelExtractor:
         except SdragError as error:
             return Failure(error)
 
-    def _known(self, outcomes: Sequence[Outcome[tuple[Found, ...]]]) -> list[str]:
+    def _known(self, outcomes: Sequence[Outcome[tuple[Occurrence, ...]]]) -> list[str]:
         """Return, for each document, the filtered list of what the others hold."""
         best: dict[tuple[str, str], float] = {}
         documents: dict[tuple[str, str], set[int]] = {}
         for number, outcome in enumerate(outcomes):
-            for found in () if isinstance(outcome, Failure) else outcome.value:
-                key = (found.normalized or found.form, found.type)
-                best[key] = max(best.get(key, 0.0), found.relevance)
+            for occurrence in () if isinstance(outcome, Failure) else outcome.value:
+                key = (occurrence.normalized or occurrence.form, occurrence.type)
+                best[key] = max(best.get(key, 0.0), occurrence.relevance)
                 documents.setdefault(key, set()).add(number)
         kept = [
             key
@@ -177,11 +177,13 @@ def _parsed(reply: str) -> list[tuple[Any, str, Any, float]]:
 
 
 def _merged(
-    first: tuple[Found, ...], second: Outcome[tuple[Found, ...]]
-) -> Outcome[tuple[Found, ...]]:
+    first: tuple[Occurrence, ...], second: Outcome[tuple[Occurrence, ...]]
+) -> Outcome[tuple[Occurrence, ...]]:
     """Join both readings; the second, which knew more, says how telling a find is."""
     if isinstance(second, Failure):
         return second
-    named = {(fold_text(found.form), found.type) for found in second.value}
+    named = {
+        (fold_text(occurrence.form), occurrence.type) for occurrence in second.value
+    }
     left = (f for f in first if (fold_text(f.form), f.type) not in named)
     return Reply((*second.value, *left))

@@ -26,11 +26,11 @@ from sdrag.effects.steps import EffectRunner, Failure, Outcome, Steps, run
 from sdrag.errors import UsageError
 from sdrag.linkage.extractor import Extractor
 from sdrag.linkage.masking import Earlier, Masked, Passes, clean_passage, mask_found
-from sdrag.linkage.mentions import Found, Mentions, read_mentions
+from sdrag.linkage.mentions import Mentions, Occurrence, read_mentions
 from sdrag.linkage.replacing import check_style
 from sdrag.linkage.rewriting import rewrite
 from sdrag.linkage.schema import Schema, schema_of
-from sdrag.linkage.second_look import KnownForms, found_elsewhere
+from sdrag.linkage.second_look import KnownForms, occurrences_elsewhere
 from sdrag.linkage.settings import SettingsSource, local_runner, read_settings
 from sdrag.policy import LinkageSection
 from sdrag.vocabulary import Confidential, Decision, Mention, Passage
@@ -59,14 +59,14 @@ class Corpus(Confidential):
         settings: The linkage section.
         key: For ids and pseudonyms.
         documents: The corpus, by id.
-        found: What was found in each document.
+        occurrences: What was found in each document.
         mentions: What a detector found in each document, before a second look.
     """
 
     settings: LinkageSection
     key: bytes | None = None
     documents: Mapping[str, Passage] = field(default_factory=dict)
-    found: Mapping[str, tuple[Found, ...]] = field(default_factory=dict)
+    occurrences: Mapping[str, tuple[Occurrence, ...]] = field(default_factory=dict)
     mentions: _Rows = field(default_factory=dict)
 
     def fitted(
@@ -76,7 +76,7 @@ class Corpus(Confidential):
         check_style(self.settings.replace, self.key)
         masked = yield from mask_found(
             list(self.documents.values()),
-            [self.found[id_] for id_ in self.documents],
+            [self.occurrences[id_] for id_ in self.documents],
             self.settings,
             self.key,
             earlier,
@@ -413,7 +413,7 @@ def _without(corpus: Corpus, gone: Collection[str], settings: LinkageSection) ->
         settings,
         corpus.key,
         left(corpus.documents),
-        left(corpus.found),
+        left(corpus.occurrences),
         left(corpus.mentions),
     )
 
@@ -438,25 +438,27 @@ def _followed(
             "Two documents have the same id.", hint="Give each document its own id."
         )
     schema, passes_ = schema_of(kept.settings), passes or Passes()
-    found, raw = dict(kept.found), dict(kept.mentions)
+    occurrences, raw = dict(kept.occurrences), dict(kept.mentions)
     if detector is None:
-        found |= zip(new, read_mentions(changed, mentions or (), schema), strict=True)
+        occurrences |= zip(
+            new, read_mentions(changed, mentions or (), schema), strict=True
+        )
     elif isinstance(detector, Extractor):
-        known = list(kept.found.values())
+        known = list(kept.occurrences.values())
         texts = [document.text for document in changed]
-        found |= _read(new, _rows((yield from detector.extract(texts, known))))
+        occurrences |= _read(new, _rows((yield from detector.extract(texts, known))))
     else:
         raw |= _read(new, (yield from _detected(changed, detector, passes)))
     documents = {
         id_: document
         for id_, document in {**kept.documents, **new}.items()
-        if id_ in found or id_ in raw
+        if id_ in occurrences or id_ in raw
     }
     if raw:
-        found |= _looked_again(documents, raw, schema, passes_)
-    if kept.found and isinstance(detector, Extractor):
-        found = _learned(documents, found)
-    corpus = replace(kept, documents=documents, found=found, mentions=raw)
+        occurrences |= _looked_again(documents, raw, schema, passes_)
+    if kept.occurrences and isinstance(detector, Extractor):
+        occurrences = _learned(documents, occurrences)
+    corpus = replace(kept, documents=documents, occurrences=occurrences, mentions=raw)
     withheld = [id_ for id_ in new if id_ not in documents]
     return (yield from corpus.fitted(earlier, passes_, withheld))
 
@@ -494,7 +496,7 @@ def _detecting(detector: Detector) -> Callable[[Sequence[str]], list[_Row]]:
 
 def _looked_again(
     documents: Mapping[str, Passage], mentions: _Rows, schema: Schema, passes: Passes
-) -> dict[str, tuple[Found, ...]]:
+) -> dict[str, tuple[Occurrence, ...]]:
     """Look in every document for what a detector found in any."""
     read = [(documents[id_], row) for id_, row in mentions.items()]
     known = KnownForms.of([d.text for d, _ in read], [row for _, row in read])
@@ -507,8 +509,8 @@ _Read = tuple[Passage, tuple[Mention, ...]]
 
 def _looking_again(
     known: KnownForms, schema: Schema
-) -> Callable[[Sequence[_Read]], list[tuple[Found, ...]]]:
-    def look(read: Sequence[_Read]) -> list[tuple[Found, ...]]:
+) -> Callable[[Sequence[_Read]], list[tuple[Occurrence, ...]]]:
+    def look(read: Sequence[_Read]) -> list[tuple[Occurrence, ...]]:
         documents = [document for document, _ in read]
         texts = [document.text for document in documents]
         again = known.look(texts, [mentions for _, mentions in read])
@@ -518,9 +520,12 @@ def _looking_again(
 
 
 def _learned(
-    documents: Mapping[str, Passage], found: Mapping[str, tuple[Found, ...]]
-) -> dict[str, tuple[Found, ...]]:
+    documents: Mapping[str, Passage], occurrences: Mapping[str, tuple[Occurrence, ...]]
+) -> dict[str, tuple[Occurrence, ...]]:
     """Look in every document for what a model found in any."""
-    texts = [documents[id_].text for id_ in found]
-    more = found_elsewhere(texts, list(found.values()))
-    return {id_: (*found[id_], *row) for id_, row in zip(found, more, strict=True)}
+    texts = [documents[id_].text for id_ in occurrences]
+    more = occurrences_elsewhere(texts, list(occurrences.values()))
+    return {
+        id_: (*occurrences[id_], *row)
+        for id_, row in zip(occurrences, more, strict=True)
+    }

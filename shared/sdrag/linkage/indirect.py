@@ -27,7 +27,7 @@ import numpy as np
 
 from sdrag.effects.steps import Steps
 from sdrag.linkage.meaning import Matrix, Vectors, embed_texts
-from sdrag.linkage.mentions import Found
+from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.schema import Schema
 from sdrag.policy import ResolutionSection
 from sdrag.policy.sections import Role
@@ -69,7 +69,7 @@ class _Written(Confidential):
 
 def implied_rows(
     rows: Sequence[Row],
-    found: Sequence[Sequence[Found]],
+    occurrences: Sequence[Sequence[Occurrence]],
     entities: Sequence[Entity],
     schema: Schema,
 ) -> tuple[Row, ...]:
@@ -78,7 +78,7 @@ def implied_rows(
 
     Args:
         rows: Where each entity is; none is taken away.
-        found: In each document.
+        occurrences: In each document.
         entities: Those that the rows name.
         schema: For the roles of their types.
     """
@@ -94,7 +94,7 @@ def implied_rows(
             schema.role(entry.type),
             entity_of[schema.pool(entry.type), entry.form],
         )
-        for document, entries in enumerate(found)
+        for document, entries in enumerate(occurrences)
         for entry in entries
     ]
     most = _most_relevant(rows)
@@ -240,11 +240,11 @@ def _elsewhere(
             (descriptions[left], descriptions[right]), key=lambda item: -item.telling
         )
         pair = frozenset(description.document for description in both)
-        for said, other in (both, both[::-1]):
-            if pair not in linked and counts[said.entity] == 1:
-                counts[said.entity] += 1
+        for here, there in (both, both[::-1]):
+            if pair not in linked and counts[here.entity] == 1:
+                counts[here.entity] += 1
                 linked.add(pair)
-                yield said.entity, other.document
+                yield here.entity, there.document
 
 
 def _near(

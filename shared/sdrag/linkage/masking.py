@@ -19,7 +19,7 @@ from sdrag.effects.progress import batched
 from sdrag.effects.steps import Steps
 from sdrag.linkage.assessment import Assessment, assess_steps
 from sdrag.linkage.meaning import Vectors
-from sdrag.linkage.mentions import Found
+from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.plan import Plan, plan_masking
 from sdrag.linkage.replacing import Masker
 from sdrag.linkage.rewriting import rewrite
@@ -124,7 +124,7 @@ class Masked(Confidential):
 
 def mask_found(
     documents: Sequence[Passage],
-    found: Sequence[Sequence[Found]],
+    occurrences: Sequence[Sequence[Occurrence]],
     settings: LinkageSection,
     key: bytes | None,
     earlier: Earlier,
@@ -135,14 +135,14 @@ def mask_found(
 
     Args:
         documents: The corpus.
-        found: For each document.
+        occurrences: For each document.
         settings: The ceilings and the strategy.
         key: For ids and pseudonyms.
         earlier: What was masked before stays masked.
         passes: How the texts are gone through.
     """
     assessment = yield from assess_steps(
-        documents, found, settings, key, earlier.vectors
+        documents, occurrences, settings, key, earlier.vectors
     )
     before = earlier.masker
     kept = before.entities if before else ()

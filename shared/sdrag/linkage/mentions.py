@@ -2,10 +2,10 @@
 What was found in each document, from a detector or handed in.
 
 CLAM's extractor gives `[original, normalized, type, relevance]` (Listing 4.1); a
-detector gives spans. Both become a `Found`. A detector does not say how telling a find
-is, but how sure it is of it, so its confidence is taken for the relevance; how much the
-thing itself tells is left to its type's weight and its rarity. Where finds of a
-detector overlap or nest, the longest is kept.
+detector gives spans. Both become an `Occurrence`. A detector says how sure it is, not
+how telling a mention is, so its confidence is taken for the relevance; how much the
+thing itself tells is left to its type's weight and its rarity. Of mentions that overlap
+or nest, the longest is kept.
 
 A detector says that something is a date or a code. That it is somebody's birth date, or
 the number of a patient, is said by the words before it. A weight is only ever raised
@@ -25,7 +25,7 @@ from sdrag.linkage.schema import Schema
 from sdrag.text.folding import fold_text
 from sdrag.vocabulary import Confidential, Mention, Passage, Span
 
-__all__ = ["Found", "Mentions", "longest", "read_mentions"]
+__all__ = ["Mentions", "Occurrence", "longest", "read_mentions"]
 
 
 _BEFORE = 40
@@ -74,7 +74,7 @@ _DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Found(Confidential):
+class Occurrence(Confidential):
     """
     An entity's appearance in a document.
 
@@ -100,12 +100,12 @@ class Found(Confidential):
             raise UsageError(f"`relevance` must be from 0 to 1, got {self.relevance}.")
 
     def __repr__(self) -> str:
-        return f"Found({len(self.form)} characters, type={self.type!r})"
+        return f"Occurrence({len(self.form)} characters, type={self.type!r})"
 
 
 Mentions = (
-    Mapping[str, Sequence[Found | Mention | Sequence[Any]]]
-    | Sequence[Sequence[Found | Mention | Sequence[Any]]]
+    Mapping[str, Sequence[Occurrence | Mention | Sequence[Any]]]
+    | Sequence[Sequence[Occurrence | Mention | Sequence[Any]]]
 )
 """For each document, by id or in order, what was found in it: `Found`, a detector's
 `Mention`, or the thesis's `[original, normalized, type, relevance]`."""
@@ -117,7 +117,7 @@ def read_mentions(
     schema: Schema,
     *,
     detected: bool = False,
-) -> list[tuple[Found, ...]]:
+) -> list[tuple[Occurrence, ...]]:
     """
     Return what was found in each document, in order.
 
@@ -165,13 +165,13 @@ def longest(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
 
 def _read(
     text: str,
-    row: Sequence[Found | Mention | Sequence[Any]],
+    row: Sequence[Occurrence | Mention | Sequence[Any]],
     schema: Schema,
     *,
     detected: bool,
-) -> Iterator[Found]:
+) -> Iterator[Occurrence]:
     for entry in row:
-        if isinstance(entry, Found):
+        if isinstance(entry, Occurrence):
             yield entry
         elif not isinstance(entry, Mention):
             yield _of_listing(entry, schema)
@@ -183,10 +183,10 @@ def _read(
     for mention in longest(sure):
         form = mention.span.of(text).strip()
         if fold_text(form):
-            yield Found(form, _type_of(text, mention, schema), mention.confidence)
+            yield Occurrence(form, _type_of(text, mention, schema), mention.confidence)
     for mention in _descriptions(text) if detected and schema.least <= _SURE else ():
         if mention.type in schema.weights:
-            yield Found(mention.span.of(text), mention.type, mention.confidence)
+            yield Occurrence(mention.span.of(text), mention.type, mention.confidence)
 
 
 def _type_of(text: str, mention: Mention, schema: Schema) -> str:
@@ -196,10 +196,10 @@ def _type_of(text: str, mention: Mention, schema: Schema) -> str:
     return _type_in_context(text, mention.span, type_, schema)
 
 
-def _of_listing(entry: Sequence[Any], schema: Schema) -> Found:
+def _of_listing(entry: Sequence[Any], schema: Schema) -> Occurrence:
     try:
         form, normalized, type_, relevance = entry
-        return Found(
+        return Occurrence(
             str(form),
             schema.canonical(str(type_)),
             float(relevance),

@@ -105,20 +105,22 @@ def _by_given(names: Sequence[_Name]) -> dict[tuple[str, ...], list[_Name]]:
 
     A given name is listed under itself and under its first letter: "john", and "j*".
     """
-    found: dict[tuple[str, ...], list[_Name]] = {(): list(names)}
+    begun: dict[tuple[str, ...], list[_Name]] = {(): list(names)}
     for name in names:
-        ways = [tuple(dict.fromkeys((one, f"{one[0]}*"))) for one in name.given]
+        ways = [tuple(dict.fromkeys((given, f"{given[0]}*"))) for given in name.given]
         for size in range(1, len(ways) + 1):
             for key in product(*ways[:size]):
-                found.setdefault(key, []).append(name)
-    return found
+                begun.setdefault(key, []).append(name)
+    return begun
 
 
 def _fuller(
     name: _Name, by_given: Mapping[tuple[str, ...], Sequence[_Name]]
 ) -> list[_Name]:
     """Return the names that one name can represent, itself among them."""
-    ways = [(one, one[0]) if len(one) > 1 else (f"{one}*",) for one in name.given]
+    ways = [
+        (given, given[0]) if len(given) > 1 else (f"{given}*",) for given in name.given
+    ]
     return [
         other
         for key in product(*ways)
@@ -178,7 +180,7 @@ def _parsed(
 
 def _spellings(forms: Sequence[str]) -> dict[str, str]:
     """Return the words that are written with a letter to be spelled out, spelled."""
-    found: dict[str, str] = {}
+    known: dict[str, str] = {}
     for form in forms:
         for word in () if form.isascii() else _TOKEN.findall(_composed(form)):
             folded, spelled = fold_text(word), fold_text(word.translate(_SPELLED))
@@ -186,8 +188,8 @@ def _spellings(forms: Sequence[str]) -> dict[str, str]:
             if len(word) == 1:
                 spelled = plain[:1]  # an initial stays one
             if {folded, plain} != {spelled}:
-                found |= {folded: spelled, plain: spelled}
-    return found
+                known |= {folded: spelled, plain: spelled}
+    return known
 
 
 def _composed(form: str) -> str:

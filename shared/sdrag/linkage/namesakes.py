@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from sdrag.linkage.mentions import Found
+from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.schema import Schema
 from sdrag.text.dates import read_date
 from sdrag.text.folding import fold_text
@@ -76,20 +76,23 @@ class Namesakes(Confidential):
 
     @classmethod
     def of(
-        cls, texts: Sequence[str], found: Sequence[Sequence[Found]], schema: Schema
+        cls,
+        texts: Sequence[str],
+        occurrences: Sequence[Sequence[Occurrence]],
+        schema: Schema,
     ) -> Namesakes:
         """
         Read them off the documents.
 
         Args:
             texts: Of the documents; none tell nothing.
-            found: In each of them.
+            occurrences: In each of them.
             schema: For the roles of types.
         """
         born: dict[tuple[int, str], str] = {}
         dates: dict[str, set[str]] = {}
         met: set[tuple[str, str]] = set()
-        for number, (text, row) in enumerate(zip(texts, found, strict=False)):
+        for number, (text, row) in enumerate(zip(texts, occurrences, strict=False)):
             names = {e.form for e in row if schema.role(e.type) == "name"}
             known = {e.form for e in row if "BIRTH" in e.type}
             for name, date in _births(text, names, known):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from io import BytesIO
 from pathlib import Path
@@ -27,7 +27,7 @@ from sdrag.effects.steps import EffectRunner, run
 from sdrag.errors import UsageError, require_extra
 from sdrag.linkage.fitting import Corpus, Fitted
 from sdrag.linkage.masking import Earlier, Passes
-from sdrag.linkage.mentions import Found
+from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.replacing import Masker
 from sdrag.linkage.settings import local_runner
 from sdrag.policy import LinkageSection
@@ -146,7 +146,9 @@ def _packed(fitted: Fitted) -> bytes:
             (d.id, d.text, _plain(d.metadata), d.score, d.document_id)
             for d in corpus.documents.values()
         ],
-        "found": {id_: [*map(astuple, row)] for id_, row in corpus.found.items()},
+        "occurrences": {
+            id_: [*map(astuple, row)] for id_, row in corpus.occurrences.items()
+        },
         "mentions": {id_: [*map(astuple, row)] for id_, row in corpus.mentions.items()},
         "entities": [(e.id, e.type, e.forms, e.relevance) for e in masker.entities],
         "pseudonyms": dict(masker.pseudonyms),
@@ -174,7 +176,10 @@ def _unpacked(data: bytes) -> tuple[Corpus, Earlier]:
         LinkageSection.model_validate(held["settings"]),
         bytes.fromhex(held["key"]) or None,
         {document.id: document for document in documents},
-        {id_: tuple(Found(*row) for row in v) for id_, v in held["found"].items()},
+        {
+            id_: tuple(Occurrence(*row) for row in v)
+            for id_, v in held["occurrences"].items()
+        },
         {
             id_: tuple(Mention(Span(*span), *rest) for span, *rest in v)
             for id_, v in held["mentions"].items()
@@ -188,6 +193,10 @@ def _unpacked(data: bytes) -> tuple[Corpus, Earlier]:
     )
     vectors = dict(zip(held["embedded"], matrix, strict=True))
     return corpus, Earlier(masker, held["rewritten"], vectors)
+
+
+def _rows(corpus: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    return {id_: [*map(astuple, row)] for id_, row in corpus.items()}
 
 
 def _plain(value: Any) -> Any:

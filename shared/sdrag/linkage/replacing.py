@@ -213,26 +213,26 @@ class Masker(Confidential):
 
     def find(self, text: str) -> list[tuple[Span, str]]:
         """Return where masked forms are and whose they are; apart and ascending."""
-        found, _ = self._found(text)
-        return [(span, self._replacements[pattern][1]) for span, pattern in found]
+        matches, _ = self._matches(text)
+        return [(span, self._replacements[pattern][1]) for span, pattern in matches]
 
-    def _found(self, text: str) -> tuple[list[tuple[Span, int]], bool]:
+    def _matches(self, text: str) -> tuple[list[tuple[Span, int]], bool]:
         """Return the spans and the forms' numbers, and whether any was in disguise."""
-        found: list[_Match] = []
+        matches: list[_Match] = []
         for number, folded in enumerate(readings(text)):
             for pattern, start, end in self._search.matches(folded.text):
                 span = folded.span(start, end)
                 match = (span.start, span.end, end - start, pattern, number > 0)
-                found.append(match)
-        united = _united(self._uncut(found))
+                matches.append(match)
+        united = _united(self._uncut(matches))
         spans = [(Span(start, end), pattern) for start, end, _, pattern, _ in united]
         return spans, any(disguised for *_, disguised in united)
 
-    def _uncut(self, found: list[_Match]) -> list[_Match]:
+    def _uncut(self, matches: list[_Match]) -> list[_Match]:
         """Leave out other spellings that cut a form as it is."""
         other = self._respelled
-        inner = inner_offsets(match[:2] for match in found if not other[match[3]])
-        return [m for m in found if not other[m[3]] or not inner.intersection(m[:2])]
+        inner = inner_offsets(match[:2] for match in matches if not other[match[3]])
+        return [m for m in matches if not other[m[3]] or not inner.intersection(m[:2])]
 
     def replace(self, text: str, *documents: str | None) -> Replaced:
         """
@@ -243,10 +243,10 @@ class Masker(Confidential):
             documents: Ids of what it is from; the first that is known says whose the
                 names are that several entities share.
         """
-        found, disguised = self._found(text)
+        matches, disguised = self._matches(text)
         known = (self.bearers[d] for d in documents if d and d in self.bearers)
         bearers = next(known, _NONE)
-        owned = [(span, *self._owned(pattern, bearers)) for span, pattern in found]
+        owned = [(span, *self._owned(pattern, bearers)) for span, pattern in matches]
         result = _put(text, [(span, label) for span, _, label in owned])
         if disguised or self._bracketed:
             for _ in range(_ROUNDS):
@@ -258,7 +258,7 @@ class Masker(Confidential):
                 raise InternalError("Masking did not settle; the text is withheld.")
         return Replaced(
             result,
-            tuple(span for span, _ in found),
+            tuple(span for span, _ in matches),
             tuple(id_ for _, id_, _ in owned),
         )
 
@@ -321,8 +321,8 @@ class Masker(Confidential):
 
     def _spells(self, label: str) -> bool:
         """Say whether a label holds a masked form."""
-        found = (any(self._search.matches(one.text)) for one in readings(label))
-        return any(found)
+        matches = (any(self._search.matches(view.text)) for view in readings(label))
+        return any(matches)
 
 
 def check_style(style: str, key: bytes | None) -> None:
@@ -355,10 +355,10 @@ def _digest(key: bytes, name: str) -> str:
     return hmac.digest(key, data, "sha256").hex()[:16]
 
 
-def _put(text: str, found: Iterable[tuple[Span, str]]) -> str:
+def _put(text: str, matches: Iterable[tuple[Span, str]]) -> str:
     pieces: list[str] = []
     done = 0
-    for span, label in found:
+    for span, label in matches:
         pieces += (text[done : span.start], label)
         done = span.end
     pieces.append(text[done:])
@@ -372,11 +372,11 @@ def _same_kind(value: Any, items: list[Any]) -> Any:
     return tuple(items) if isinstance(value, tuple) else items
 
 
-def _united(found: list[_Match]) -> list[_Match]:
+def _united(matches: list[_Match]) -> list[_Match]:
     """Join matches that overlap; each union belongs to its longest match."""
     united: list[_Match] = []
     for start, end, length, owner, disguised in sorted(
-        found, key=lambda item: (item[0], -item[1])
+        matches, key=lambda item: (item[0], -item[1])
     ):
         if united and start < united[-1][1]:
             low, high, most, longest_owner, before = united.pop()

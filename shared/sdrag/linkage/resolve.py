@@ -34,7 +34,7 @@ from sdrag.linkage.meaning import (
     embed_texts,
     meaning_pairs,
 )
-from sdrag.linkage.mentions import Found
+from sdrag.linkage.mentions import Occurrence
 from sdrag.linkage.names import name_pairs
 from sdrag.linkage.namesakes import UNKNOWN, Namesakes
 from sdrag.linkage.schema import Schema
@@ -81,7 +81,7 @@ class Resolved(Confidential):
 
 
 def resolve(
-    found: Sequence[Sequence[Found]],
+    occurrences: Sequence[Sequence[Occurrence]],
     settings: ResolutionSection,
     schema: Schema,
     texts: Sequence[str] = (),
@@ -93,7 +93,7 @@ def resolve(
     Decide which forms are one entity.
 
     Args:
-        found: For each document, what was found in it.
+        occurrences: For each document, what was found in it.
         settings: Which rules are on, and their thresholds.
         schema: The weights and the roles of the types.
         texts: Of the documents; without them descriptions have no context.
@@ -103,9 +103,9 @@ def resolve(
     Raises:
         SdragError: Forms were to be compared by meaning and could not be embedded.
     """
-    namesakes = Namesakes.of(texts, found, schema)
+    namesakes = Namesakes.of(texts, occurrences, schema)
     pools: dict[str, _Forms] = {}
-    for document, entries in enumerate(found):
+    for document, entries in enumerate(occurrences):
         for entry in entries:
             pool = pools.setdefault(schema.pool(entry.type), _Forms(namesakes))
             pool.add(document, entry, schema.role(entry.type))
@@ -123,7 +123,7 @@ def resolve(
             _join_by_meaning(forms, settings, chosen, vectors)
     resolved = _numbered(list(pools.values()), key, schema)
     if settings.implied:
-        rows = implied_rows(resolved.rows, found, resolved.entities, schema)
+        rows = implied_rows(resolved.rows, occurrences, resolved.entities, schema)
         resolved = replace(resolved, rows=rows)
     if texts and settings.meaning is not False and settings.context is not False:
         seen = {**(known or {}), **vectors}
@@ -156,7 +156,7 @@ class _Forms:
         self._dates: list[str] = []
         self._apart: dict[int, set[int]] = {}
 
-    def add(self, document: int, entry: Found, role: Role) -> None:
+    def add(self, document: int, entry: Occurrence, role: Role) -> None:
         """Note an appearance."""
         number = self._of(document, entry.form, entry.type, role)
         self.counts[entry.form] += 1

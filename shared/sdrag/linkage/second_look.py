@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sdrag.linkage.form_search import FormSearch, inner_offsets
-from sdrag.linkage.mentions import Found, longest
+from sdrag.linkage.mentions import Occurrence, longest
 from sdrag.linkage.names import other_spellings
 from sdrag.linkage.schema import ROLES, Schema
 from sdrag.text.folding import fold, fold_text
 from sdrag.vocabulary import Confidential, Mention, Span
 
-__all__ = ["KnownForms", "found_elsewhere"]
+__all__ = ["KnownForms", "occurrences_elsewhere"]
 
 _SURE = 0.5
 _SHORTEST = 5
@@ -58,12 +58,12 @@ class KnownForms(Confidential):
         object.__setattr__(self, "_search", FormSearch(list(self.forms)))
 
     @classmethod
-    def of(cls, texts: Sequence[str], found: Sequence[Sequence[Mention]]) -> KnownForms:
+    def of(cls, texts: Sequence[str], rows: Sequence[Sequence[Mention]]) -> KnownForms:
         """Collect it from what was found in each text."""
         forms: dict[str, tuple[str, float]] = {}
         codes: dict[str, tuple[str, float]] = {}
         names: set[str] = set()
-        for text, mentions in zip(texts, found, strict=True):
+        for text, mentions in zip(texts, rows, strict=True):
             for mention in mentions:
                 form = mention.span.of(text)
                 if mention.confidence < _SURE or len(form) < _SHORTEST:
@@ -83,12 +83,12 @@ class KnownForms(Confidential):
         return cls(forms, codes, frozenset(forms) - as_found)
 
     def look(
-        self, texts: Sequence[str], found: Sequence[Sequence[Mention]]
+        self, texts: Sequence[str], rows: Sequence[Sequence[Mention]]
     ) -> list[tuple[Mention, ...]]:
         """Return what was found in some texts, and what else is written in them."""
         result: list[tuple[Mention, ...]] = []
         hits = _written(texts, self._search)
-        for text, mentions, spans in zip(texts, found, hits, strict=True):
+        for text, mentions, spans in zip(texts, rows, hits, strict=True):
             inner = inner_offsets((m.span.start, m.span.end) for m in mentions)
             again = [
                 Mention(span, *self.forms[form], _SOURCE)
@@ -100,19 +100,19 @@ class KnownForms(Confidential):
         return result
 
 
-def found_elsewhere(
-    texts: Sequence[str], found: Sequence[Sequence[Found]]
-) -> list[tuple[Found, ...]]:
+def occurrences_elsewhere(
+    texts: Sequence[str], rows: Sequence[Sequence[Occurrence]]
+) -> list[tuple[Occurrence, ...]]:
     """
     Return, for each text, what a model found in another one and is written here too.
 
     Args:
         texts: The whole corpus.
-        found: For each text, what a model found in it.
+        rows: For each text, what a model found in it.
     """
-    best: dict[str, Found] = {}
+    best: dict[str, Occurrence] = {}
     for item in sorted(
-        (entry for row in found for entry in row if len(entry.form) >= _SHORTEST),
+        (entry for row in rows for entry in row if len(entry.form) >= _SHORTEST),
         key=lambda entry: (entry.relevance, entry.type, entry.form),
     ):
         best[fold_text(item.form)] = item
@@ -122,8 +122,8 @@ def found_elsewhere(
                 best.setdefault(written, item)
     known = {form: (item.type, item.relevance) for form, item in best.items()}
     hits = _written(texts, FormSearch(list(known)))
-    result: list[tuple[Found, ...]] = []
-    for text, row, spans in zip(texts, found, hits, strict=True):
+    result: list[tuple[Occurrence, ...]] = []
+    for text, row, spans in zip(texts, rows, hits, strict=True):
         have = {fold_text(item.form) for item in row}
         new = {
             form: replace(best[form], form=span.of(text))
