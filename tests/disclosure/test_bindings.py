@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 
 import pytest
 
@@ -30,18 +29,6 @@ SCORES = {
 def write(store, passages, top_n=5, floor=1.0, rules=RULES):
     found = [Binding(r.id, p.id, SCORES[r.id, p.id]) for r in rules for p in passages]
     store.write(passages, rules, found, top_n=top_n, floor=floor)
-
-
-def write_at(path, passages):
-    write(open_state(path).bindings, passages)
-
-
-@pytest.fixture(params=["file", "postgres"])
-def path(request, tmp_path):
-    """What several processes may open."""
-    if request.param == "postgres":
-        return request.getfixturevalue("postgres_url")
-    return tmp_path / "state.db"
 
 
 @pytest.fixture(params=["memory", "file", "postgres"])
@@ -76,20 +63,6 @@ def test_several_threads_write_at_once(store):
         list(pool.map(lambda p: write(store, [p]), CORPUS))
 
     assert store.all(RULES) == whole()
-
-
-def test_two_processes_write_at_once(path):
-    """They wait for one another, and share the key of the fingerprints."""
-    halves = [CORPUS[::2], CORPUS[1::2]]
-    context = get_context("fork")
-    writers = [context.Process(target=write_at, args=(path, half)) for half in halves]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join(60)
-
-    assert [writer.exitcode for writer in writers] == [0, 0]
-    assert open_state(path).bindings.all(RULES) == whole()
 
 
 @pytest.mark.parametrize(
@@ -149,16 +122,6 @@ def test_another_process_opens_a_file_by_its_path(tmp_path):
     assert pickle.loads(pickle.dumps(state)).bindings.all(RULES) == whole()  # noqa: S301
     with pytest.raises(UsageError, match="in memory"):
         pickle.dumps(open_state())
-
-
-def test_without_its_key_a_file_knows_nothing(tmp_path):
-    """A copy of the file alone is no oracle, and a key of another file's is refused."""
-    path = tmp_path / "state.db"
-    write(open_state(path).bindings, CORPUS)
-    path.with_name("state.db.key").unlink()
-
-    with pytest.raises(UsageError, match="key"):
-        open_state(path)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-7, -1e-7, 3e-6, -3e-6])

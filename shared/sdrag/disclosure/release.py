@@ -74,9 +74,9 @@ def close(
         for rule in rules:
             taken.setdefault(rule, set()).add(span)
     every = list(set[Span]().union(*taken.values()))
-    whole = dict(zip(every, widened(text, every), strict=True))
+    words = dict(zip(every, widened(text, every), strict=True))
     return {
-        rule: tuple(sorted({whole[s] for s in each})) for rule, each in taken.items()
+        rule: tuple(sorted({words[s] for s in each})) for rule, each in taken.items()
     }
 
 

@@ -55,10 +55,10 @@ def find_by_name(
         spans: set[Span] = set()
         for name in parsed.names:
             for reading in (folded, *others):
-                spans.update(_whole(name, reading))
-            spans.update(_parts(name, document, folded))
-            spans.update(_inside(name, document.text))
-            spans.update(_borne(name, document.text, mentions))
+                spans.update(_find_full(name, reading))
+            spans.update(_find_parts(name, document, folded))
+            spans.update(_find_in_tokens(name, document.text))
+            spans.update(_find_in_mentions(name, document.text, mentions))
         if parsed.about_names:
             numbers = {document.sentence_at(span.start) for span in spans}
             spans |= {document.sentences[number] for number in numbers}
@@ -66,7 +66,7 @@ def find_by_name(
             yield Finding(span, parsed.constraint.id, "named")
 
 
-def _whole(name: str, folded: Folded) -> Iterator[Span]:
+def _find_full(name: str, folded: Folded) -> Iterator[Span]:
     """Yield where a whole name is, in any order, spelling and case."""
     known = {name, *name_forms(name)}
     forms = {spelt for form in known for spelt in spellings(form)}
@@ -74,10 +74,10 @@ def _whole(name: str, folded: Folded) -> Iterator[Span]:
     yield from PhraseMatcher((forms - single) | {name, *plurals(name)}).find(folded)
 
 
-def _parts(name: str, document: JoinedText, folded: Folded) -> Iterator[Span]:
+def _find_parts(name: str, document: JoinedText, folded: Folded) -> Iterator[Span]:
     """Yield where a telling word of a name is by itself."""
     text = document.text
-    words = {spelt for word in _telling(name) for spelt in spellings(word)}
+    words = {spelt for word in _telling_words(name) for spelt in spellings(word)}
     short = {word for word in words if needs_case(word)}
     everyday = {fold_text(word) for word in words if _is_everyday(word)}
     rare = words - short - {word for word in words if _is_everyday(word)}
@@ -107,9 +107,9 @@ def _as_a_name(word: str, *, begins: bool) -> bool:
     )
 
 
-def _inside(name: str, text: str) -> Iterator[Span]:
+def _find_in_tokens(name: str, text: str) -> Iterator[Span]:
     """Yield what is no word and holds a name: addresses, handles, ids, hashtags."""
-    telling = {fold_text(s) for word in _telling(name) for s in spellings(word)}
+    telling = {fold_text(s) for word in _telling_words(name) for s in spellings(word)}
     rare = telling.difference(filter(common_words().__contains__, telling))
     whole = {_SEPARATORS.sub("", fold_text(spelt)) for spelt in spellings(name)}
     dense = {form for form in whole | telling if len(form) >= _DENSE}
@@ -138,16 +138,18 @@ def _has(token: str, words: set[str]) -> bool:
     return any(fold_text(part) in words for part in parts)
 
 
-def _borne(name: str, text: str, mentions: Sequence[Mention]) -> Iterator[Span]:
+def _find_in_mentions(
+    name: str, text: str, mentions: Sequence[Mention]
+) -> Iterator[Span]:
     """Yield the mentions that bear a telling word of a name: a surname, an address."""
-    telling = {word.lower() for word in _telling(name) if not needs_case(word)}
+    telling = {word.lower() for word in _telling_words(name) if not needs_case(word)}
     for mention in mentions:
         words = _WORD.findall(mention.span.of(text).lower())
         if not telling.isdisjoint(words):
             yield mention.span
 
 
-def _telling(name: str) -> list[str]:
+def _telling_words(name: str) -> list[str]:
     """Return the words by which a name is known without the others."""
     kinds = ORGANISATION_SUFFIXES | ORGANISATION_HEADS
     words = [word for word in telling_words(name) if len(word) > 1]
