@@ -8,7 +8,7 @@ import langchain_sdrag
 import llamaindex_sdrag
 from sdrag.guardrails import citations
 from sdrag.guardrails.claims import claims
-from sdrag.policy import CitationsSection, GroundingSection, Policy
+from sdrag.policy import CitationsSection, Policy
 from sdrag.vocabulary import Passage
 
 from .answers import HARBOUR, PASSAGES, guarded
@@ -61,15 +61,10 @@ def test_citations_are_present_valid_and_accurate(ask, form, answer, data, fault
     def judge(_effect, pair):
         return 0.9 if pair[0] == HARBOUR.text else 0.1
 
-    steps = citations.check(
-        claims(answer),
-        PASSAGES,
-        CitationsSection(format=form),
-        judge=GroundingSection(method="nli"),
-        data=data,
-    )
+    policy = {"citations": {"format": form}, "grounding": {"method": "nli"}}
+    done = guarded(ask, answer, policy, data=data, score=judge)
 
-    assert [item.fault for item in ask(steps, score=judge)] == faults
+    assert [item.fault for item in done.faults] == faults
 
 
 FEE = "The fee is 30 pounds"

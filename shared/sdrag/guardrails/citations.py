@@ -17,7 +17,7 @@ from typing import Any, Literal
 from sdrag.effects.steps import Steps
 from sdrag.guardrails.answer_work import AnswerWork, Guarded
 from sdrag.guardrails.claims import Claim
-from sdrag.guardrails.contradictions import Conflict, find_contradicted
+from sdrag.guardrails.contradictions import find_contradicted
 from sdrag.guardrails.grounding import supports
 from sdrag.policy import CitationsSection, ContradictionsSection, GroundingSection
 from sdrag.text.folding import fold_text
@@ -25,6 +25,8 @@ from sdrag.vocabulary import Passage
 
 RULE = "citations"
 
+Cited = list[list[int | None]]
+"""The places of the passages that each claim cites; None for what is invented."""
 Fault = Literal["presence", "validity", "accuracy", "completeness"]
 
 _INSTRUCTIONS = {
@@ -72,22 +74,75 @@ def instruction(section: CitationsSection) -> str:
     return _INSTRUCTIONS[section.format] + _RULES
 
 
-def structured(citations: object, found: Sequence[Claim]) -> list[list[str]] | None:
+def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | None]:
+    """Mark the claims whose citations are missing or wrong, or decline."""
+    if section.format == "structured" and work.draft.citations is None:
+        work.note(RULE, "malformed", "flagged")
+    if not work.claims:
+        return None
+    passages, data = work.draft.passages, work.draft.citations
+    cited = cited_places(work.claims, passages, section, data)
+    work.faults = yield from _find_faults(work, cited, section)
+    work.cited = frozenset(
+        place for places in cited for place in places if place is not None
+    )
+    for fault in work.faults:
+        reason = f"{fault.fault}-unchecked" if fault.unchecked else fault.fault
+        work.note(RULE, reason)
+        work.marks.setdefault(fault.claim, f"citation: {reason}")
+    if work.faults and section.action == "decline":
+        return work.decline(RULE, work.faults[0].fault)
+    return None
+
+
+def cited_places(
+    claims: Sequence[Claim],
+    passages: Sequence[Passage],
+    section: CitationsSection,
+    data: Any,
+) -> Cited:
+    """
+    Return the places of the passages each claim cites; None for what is invented.
+
+    Args:
+        claims: Of the answer.
+        passages: What it was made from, in the order of their numbers.
+        section: The format.
+        data: The citations, where their format is `structured`.
+    """
+    if section.format == "structured":
+        quoted = _quoted_sources(data, claims)
+        if quoted is None:
+            return [[None] for _ in claims]
+        names = quoted
+    else:
+        names = [_split(claim.marks) for claim in claims]
+    if section.format == "number":
+        count = len(passages)
+        return [
+            [place for name in item for place in _numbered(name, count)]
+            for item in names
+        ]
+    places = {passage.id: index for index, passage in enumerate(passages)}
+    return [[places.get(_labelled(name)) for name in item] for item in names]
+
+
+def _quoted_sources(data: object, claims: Sequence[Claim]) -> list[list[str]] | None:
     """
     Sort citations that came as data by the claim whose words they quote.
 
     Args:
-        citations: A list of mappings of `quote` and `source`.
-        found: The answer's claims.
+        data: A list of mappings of `quote` and `source`.
+        claims: Of the answer.
 
     Returns:
         The sources cited for each claim, or None where the data is malformed.
     """
-    if not isinstance(citations, Sequence) or isinstance(citations, str):
+    if not isinstance(data, Sequence) or isinstance(data, str):
         return None
-    cited: list[list[str]] = [[] for _ in found]
-    texts = [fold_text(claim.text) for claim in found]
-    for entry in citations:
+    cited: list[list[str]] = [[] for _ in claims]
+    texts = [fold_text(claim.text).rstrip(".") for claim in claims]
+    for entry in data:
         if not isinstance(entry, Mapping):
             return None
         quote, source = entry.get("quote"), entry.get("source")
@@ -95,7 +150,7 @@ def structured(citations: object, found: Sequence[Claim]) -> list[list[str]] | N
             return None
         words = fold_text(quote).rstrip(".")
         for index, text in enumerate(texts):
-            if _quotes(words, text.rstrip(".")):
+            if _quotes(words, text):
                 cited[index].append(str(source))
     return cited
 
@@ -105,65 +160,6 @@ def _quotes(words: str, text: str) -> bool:
     return bool(text) and (
         text in words or (words in text and 2 * len(words) >= len(text))
     )
-
-
-def check(
-    found: Sequence[Claim],
-    passages: Sequence[Passage],
-    section: CitationsSection,
-    *,
-    judge: GroundingSection,
-    conflicts: Sequence[Conflict] = (),
-    data: Any = None,
-) -> Steps[tuple[CitationFault, ...]]:
-    """
-    Check the citations of every claim.
-
-    Args:
-        found: The answer's claims.
-        passages: What it was made from, in the order of their numbers.
-        section: The format, and the checks that count.
-        judge: How support is judged.
-        conflicts: Between passages (`left`) and claims (`right`).
-        data: The citations, where their format is `structured`.
-    """
-    cited = cited_places(found, passages, section, data)
-    faults: list[CitationFault] = []
-    for index, names in enumerate(cited):
-        if not names:
-            faults.append(CitationFault(index, "presence"))
-        elif None in names:
-            faults.append(CitationFault(index, "validity"))
-    faults += yield from _inaccurate(found, passages, cited, section, judge)
-    faults += yield from _uncited(found, passages, cited, section, judge)
-    faults += [
-        CitationFault(conflict.right, "completeness", conflict.reason == "unchecked")
-        for conflict in conflicts
-        if conflict.left not in cited[conflict.right]
-    ]
-    return tuple(fault for fault in faults if fault.fault in section.require)
-
-
-def cited_places(
-    found: Sequence[Claim],
-    passages: Sequence[Passage],
-    section: CitationsSection,
-    data: Any,
-) -> list[list[int | None]]:
-    """Return the places of the passages each claim cites; None for what is invented."""
-    if section.format == "structured":
-        named = structured(data, found)
-        if named is None:
-            return [[None] for _ in found]
-    else:
-        named = [_split(claim.marks) for claim in found]
-    places = {passage.id: index for index, passage in enumerate(passages)}
-    if section.format == "number":
-        return [
-            [place for name in item for place in _numbered(name, len(passages))]
-            for item in named
-        ]
-    return [[places.get(_labelled(name)) for name in item] for item in named]
 
 
 def _split(marks: Sequence[str]) -> list[str]:
@@ -189,76 +185,60 @@ def _labelled(name: str) -> str:
     return left if not label or _GENERIC.fullmatch(label) else label
 
 
+def _find_faults(
+    work: AnswerWork, cited: Cited, section: CitationsSection
+) -> Steps[tuple[CitationFault, ...]]:
+    """Check the citations of every claim, as far as the section requires it."""
+    faults: list[CitationFault] = []
+    for index, places in enumerate(cited):
+        if not places:
+            faults.append(CitationFault(index, "presence"))
+        elif None in places:
+            faults.append(CitationFault(index, "validity"))
+    if "accuracy" in section.require:
+        faults += yield from _inaccurate(work, cited, section)
+    if "completeness" in section.require:
+        faults += yield from _incomplete(work, cited, section)
+    return tuple(fault for fault in faults if fault.fault in section.require)
+
+
 def _inaccurate(
-    found: Sequence[Claim],
-    passages: Sequence[Passage],
-    cited: Sequence[Sequence[int | None]],
-    section: CitationsSection,
-    judge: GroundingSection,
+    work: AnswerWork, cited: Cited, section: CitationsSection
 ) -> Steps[list[CitationFault]]:
     """Judge each claim against the passages it cites, and nothing else."""
-    if "accuracy" not in section.require:
-        return []
+    judge = work.policy.grounding or GroundingSection()
     faults = []
-    for index, names in enumerate(cited):
-        known = [passages[name] for name in names if name is not None]
-        if not known and (not names or "validity" in section.require):
+    for index, places in enumerate(cited):
+        known = [work.draft.passages[place] for place in places if place is not None]
+        if not known and (not places or "validity" in section.require):
             continue
-        (support,) = yield from supports([found[index]], known, judge)
+        (support,) = yield from supports([work.claims[index]], known, judge)
         if support.score is None or support.score < section.threshold:
             faults.append(CitationFault(index, "accuracy", support.score is None))
     return faults
 
 
-def _uncited(
-    found: Sequence[Claim],
-    passages: Sequence[Passage],
-    cited: Sequence[Sequence[int | None]],
-    section: CitationsSection,
-    judge: GroundingSection,
+def _incomplete(
+    work: AnswerWork, cited: Cited, section: CitationsSection
 ) -> Steps[list[CitationFault]]:
-    """Return the claims without a citation that a passage supports."""
-    if "completeness" not in section.require:
-        return []
-    bare = [index for index, names in enumerate(cited) if not names]
-    judged = yield from supports([found[index] for index in bare], passages, judge)
-    return [
+    """Return claims without a citation that a passage supports, or contradicts."""
+    passages = work.draft.passages
+    judge = work.policy.grounding or GroundingSection()
+    bare = [index for index, places in enumerate(cited) if not places]
+    claims = [work.claims[index] for index in bare]
+    judged = yield from supports(claims, passages, judge)
+    faults = [
         CitationFault(index, "completeness", support.score is None)
         for index, support in zip(bare, judged, strict=True)
         if support.score is None or support.score >= section.threshold
     ]
-
-
-def at_answer(work: AnswerWork, section: CitationsSection) -> Steps[Guarded | None]:
-    """Mark the claims whose citations are missing or wrong, or decline."""
-    if section.format == "structured" and work.draft.citations is None:
-        work.note(RULE, "malformed", "flagged")
-    if not work.claims:
-        return None
     conflicts = work.conflicts
-    if "completeness" in section.require and work.policy.contradictions is None:
+    if work.policy.contradictions is None:
         texts = [claim.text for claim in work.claims]
         rules = ContradictionsSection()
-        conflicts = yield from find_contradicted(texts, work.draft.passages, rules)
-    faults = yield from check(
-        work.claims,
-        work.draft.passages,
-        section,
-        judge=work.policy.grounding or GroundingSection(),
-        conflicts=conflicts,
-        data=work.draft.citations,
-    )
-    work.faults = faults
-    cited = cited_places(
-        work.claims, work.draft.passages, section, work.draft.citations
-    )
-    work.cited = frozenset(
-        place for places in cited for place in places if place is not None
-    )
-    for fault in faults:
-        reason = f"{fault.fault}-unchecked" if fault.unchecked else fault.fault
-        work.note(RULE, reason)
-        work.marks.setdefault(fault.claim, f"citation: {reason}")
-    if faults and section.action == "decline":
-        return work.decline(RULE, faults[0].fault)
-    return None
+        conflicts = yield from find_contradicted(texts, passages, rules)
+    return faults + [
+        CitationFault(conflict.right, "completeness", conflict.reason == "unchecked")
+        for conflict in conflicts
+        if conflict.left not in cited[conflict.right]
+    ]

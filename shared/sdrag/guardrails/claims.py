@@ -136,27 +136,27 @@ def claims(
         ids: Of the passages; a bracket that holds one is a citation.
     """
     cited = find_citations(answer, placeholders, ids)
-    found = []
+    cut = []
     for span in _with_citations(answer, cited):
         sentence = span.of(answer)
         marks = [shifted(mark, -span.start) for mark in _inside(span, cited)]
         text = " ".join(splice(sentence, marks, lambda _: "").split())
         if _says_something(text) and not _OPENING_FENCE.fullmatch(text):
             names = tuple(mark.of(sentence)[1:-1].strip() for mark in marks)
-            found.append(Claim(span, text, names))
-    return tuple(_cite_blocks(answer, found))
+            cut.append(Claim(span, text, names))
+    return tuple(_cite_blocks(answer, cut))
 
 
-def _cite_blocks(answer: str, found: list[Claim]) -> list[Claim]:
+def _cite_blocks(answer: str, cut: list[Claim]) -> list[Claim]:
     """Give the lines of a block of code the citations of its last one."""
     for match in _CODE.finditer(answer):
         if match.group().startswith(("```", "~~~")):
-            first = bisect_right(found, match.start(), key=lambda c: c.span.end)
-            last = bisect_left(found, match.end(), key=lambda c: c.span.start) - 1
+            first = bisect_right(cut, match.start(), key=lambda c: c.span.end)
+            last = bisect_left(cut, match.end(), key=lambda c: c.span.start) - 1
             for index in range(first, last):
-                marks = found[index].marks + found[last].marks
-                found[index] = replace(found[index], marks=marks)
-    return found
+                marks = cut[index].marks + cut[last].marks
+                cut[index] = replace(cut[index], marks=marks)
+    return cut
 
 
 def is_wordless(answer: str) -> bool:
@@ -174,19 +174,19 @@ def find_citations(
 ) -> list[Span]:
     """Return the brackets that cite; others are the answer's own words, or code."""
     code = _CODE.sub(lambda match: "`" * len(match.group()), answer)
-    found: list[Span] = []
+    citations: list[Span] = []
     index = -1
     for match in _MARK.finditer(answer):
         span = Span(*match.span())
         if match.group() in placeholders:
             continue
         if match[1].strip() in ids:
-            found.append(span)
+            citations.append(span)
         elif span.start == index or _is_index(answer, match):
             index = span.end
         elif code[span.start] != "`" and not _is_editorial(answer, match):
-            found.append(span)
-    return found
+            citations.append(span)
+    return citations
 
 
 def _is_index(answer: str, match: re.Match[str]) -> bool:
@@ -241,19 +241,19 @@ def _says_nothing(text: str) -> bool:
 
 def _with_citations(answer: str, cited: Sequence[Span]) -> list[Span]:
     """Cut into sentences; a citation after a full stop or code belongs to it."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for span in sentences(answer):
         start = span.start
-        for mark in _inside(span, cited) if found else ():
+        for mark in _inside(span, cited) if spans else ():
             if answer[start : mark.start].strip(_FENCE):
                 break
             start = mark.end
         if start > span.start:
-            while found[1:] and not found[-1].of(answer).strip(_FENCE):
-                found.pop()
-            found[-1] = Span(found[-1].start, start)
+            while spans[1:] and not spans[-1].of(answer).strip(_FENCE):
+                spans.pop()
+            spans[-1] = Span(spans[-1].start, start)
             rest = answer[start : span.end]
             start += len(rest) - len(rest.lstrip())
         if start < span.end:
-            found.append(Span(start, span.end))
-    return found
+            spans.append(Span(start, span.end))
+    return spans

@@ -49,7 +49,6 @@ _ROOT = 4
 _FREQUENT = 30_000
 _CLAUSE = 6
 """How many words a clause's end counts for."""
-_LEADING = 2
 _PRONOUNS = word_set("it he she they this these")
 
 
@@ -115,7 +114,6 @@ def names_differ(claim: TokenText, evidence: TokenText) -> bool:
             first,
             to,
             wanted=any(key <= other or other <= key for key in keys),
-            leads=True,
         )
         for first, to in find_names(evidence)
         if (other := _key(evidence, first, to))
@@ -249,13 +247,11 @@ class _Item:
         at: The token at which it begins.
         to: The token before which it ends.
         wanted: The claim names it.
-        leads: At the head of a sentence it is what the sentence is about.
     """
 
     at: int
     to: int
     wanted: bool
-    leads: bool = False
 
 
 def _is_misplaced(
@@ -278,8 +274,7 @@ def _is_misplaced(
     words = [word for word in dict.fromkeys(claim) if is_among(word, known)]
     kept = set().union(*(nearest[index] | shared[index] for index in wanted))
     for index, item in enumerate(items):
-        rivals = [at for at in wanted if _comparable(evidence, words, items[at], item)]
-        if item.wanted or not rivals:
+        if item.wanted:
             continue
         theirs = nearest[index] | shared[index]
         pull = sum(
@@ -291,28 +286,11 @@ def _is_misplaced(
                 is_among(word, nearest[at] - shared[at]) and not is_among(word, theirs)
                 for word in words
             )
-            for at in rivals
+            for at in wanted
         )
         if pull > hold and pull - hold >= share * len(words):
             return True
     return False
-
-
-def _comparable(
-    evidence: TokenText, words: Sequence[str], wanted: _Item, rival: _Item
-) -> bool:
-    """Say whether two items are in one sentence, or both in statements."""
-    part = evidence[wanted.at].hard
-    if part == evidence[rival.at].hard:
-        return True
-    start = next(at for at, token in enumerate(evidence) if token.hard == part)
-    return (wanted.leads and wanted.at - start <= _LEADING) or any(
-        token.hard == part
-        and token.content
-        and (not wanted.leads or is_among(token.base, words))
-        for at, token in enumerate(evidence)
-        if not wanted.at <= at < wanted.to
-    )
 
 
 def _contexts(

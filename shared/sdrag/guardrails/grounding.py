@@ -45,23 +45,23 @@ class ClaimSupport(Confidential):
 
 
 def supports(
-    found: Sequence[Claim], passages: Sequence[Passage], section: GroundingSection
+    claims: Sequence[Claim], passages: Sequence[Passage], section: GroundingSection
 ) -> Steps[list[ClaimSupport]]:
     """
     Judge claims against the passages.
 
     Args:
-        found: The claims, in order.
+        claims: In order.
         passages: What the answer was made from.
         section: The method and the threshold.
     """
-    if not passages:
-        return [ClaimSupport(claim, 0.0) for claim in found]
+    if not claims or not passages:
+        return [ClaimSupport(claim, 0.0) for claim in claims]
     if section.method == "local":
-        return (yield from _locally(found, passages))
+        return _locally(claims, passages)
     pairs = [
         (passage.text[:_MOST_EVIDENCE], claim.text)
-        for claim in found
+        for claim in claims
         for passage in passages
     ]
     ask = ask_nli if section.method == "nli" else ask_model
@@ -69,7 +69,7 @@ def supports(
     width = len(passages)
     return [
         _best(claim, passages, values[at * width : (at + 1) * width], section)
-        for at, claim in enumerate(found)
+        for at, claim in enumerate(claims)
     ]
 
 
@@ -94,35 +94,30 @@ def _best(
 
 
 def _locally(
-    found: Sequence[Claim], passages: Sequence[Passage]
-) -> Steps[list[ClaimSupport]]:
+    claims: Sequence[Claim], passages: Sequence[Passage]
+) -> list[ClaimSupport]:
     """Score each claim against the sentences of all passages together."""
-    cut = [
-        (passage.id, statement)
-        for passage in passages
-        for statement in statements(passage.text)
-    ]
-    evidence = [sentence for _, sentence in cut]
-
-    def judge(claims: Sequence[Claim]) -> list[ClaimSupport]:
+    try:
         from sdrag.guardrails.support import support_each  # noqa: PLC0415 -- numpy
 
-        measured = support_each([claim.text for claim in claims], evidence)
-        return [
-            ClaimSupport(claim, support.score, _passages(support.sentences, cut))
-            for claim, support in zip(claims, measured, strict=True)
+        evidence = [
+            (passage.id, statement)
+            for passage in passages
+            for statement in statements(passage.text)
         ]
-
-    yield from ()
-    try:
-        return judge(found)
+        supported = support_each(
+            [claim.text for claim in claims], [statement for _, statement in evidence]
+        )
     except Exception:  # noqa: BLE001 -- what could not be judged has no score
-        return [ClaimSupport(claim, None) for claim in found]
-
-
-def _passages(places: Sequence[int], cut: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the ids of the passages that sentences are from, each once."""
-    return tuple(dict.fromkeys(cut[at][0] for at in places))
+        return [ClaimSupport(claim, None) for claim in claims]
+    return [
+        ClaimSupport(
+            claim,
+            support.score,
+            tuple(dict.fromkeys(evidence[at][0] for at in support.sentences)),
+        )
+        for claim, support in zip(claims, supported, strict=True)
+    ]
 
 
 def at_answer(work: AnswerWork, section: GroundingSection) -> Steps[Guarded | None]:

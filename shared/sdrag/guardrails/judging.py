@@ -12,13 +12,12 @@ in it is sensitive any more for this asker, so its label says so.
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 from sdrag.effects.prompts import Label, Labelled, Message, Prompt, constant, fill
+from sdrag.effects.replies import read_json
 from sdrag.effects.steps import Failure, Outcome, Steps, complete, score
 from sdrag.errors import SdragError
 
@@ -36,7 +35,6 @@ _SYSTEM = (
     " 1, is how certain it is that the answer to this question is yes: {question}"
 )
 _USER = "PREMISE:\n{premise}\n\nHYPOTHESIS:\n{hypothesis}"
-_OBJECT = re.compile(r"\{[^{}]{1,200}\}")
 
 
 def ask_nli(
@@ -84,12 +82,11 @@ def _read(reply: Outcome[Labelled]) -> float | None:
     """Read the one JSON object of a reply; two of them are no answer."""
     if isinstance(reply, Failure):
         return None
-    objects = _OBJECT.findall(reply.value.text)
     try:
-        (found,) = objects
-        value = json.loads(found)["probability"]
-    except (ValueError, KeyError, TypeError):
+        (value,) = read_json(reply.value.text)
+    except ValueError:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    probability = value.get("probability") if isinstance(value, dict) else None
+    if isinstance(probability, bool) or not isinstance(probability, (int, float)):
         return None
-    return float(value) if 0.0 <= value <= 1.0 else None
+    return float(probability) if 0.0 <= probability <= 1.0 else None

@@ -28,13 +28,13 @@ def statements(text: str) -> list[str]:
     """Cut a passage into what it states, in its order."""
     if not _STRUCTURE.search(text):
         return [span.of(text) for span in sentences(text)]
-    found: list[str] = []
+    parts: list[str] = []
     for block in re.split(r"\n\s*\n", text):
         lines = [line for line in block.split("\n") if line.strip()]
         for is_table, group in groupby(lines, key=lambda line: bool(_cells(line))):
             kept = list(group)
-            found += _table([*map(_cells, kept)]) if is_table else _under(kept)
-    return found
+            parts += _table([*map(_cells, kept)]) if is_table else _under(kept)
+    return parts
 
 
 def _cells(line: str) -> list[str]:
