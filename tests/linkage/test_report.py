@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from benchmarks.suites.linkage_clusters import packaged_clusters
 from sdrag.linkage import mask_corpus
-from sdrag.reports.linkage_report import render_linkage
+from sdrag.reports.linkage import render_linkage
 from sdrag.vocabulary import Decision
 
 

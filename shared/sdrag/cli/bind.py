@@ -187,8 +187,8 @@ def _bound_on_ray(
 def _opened(paths: Sequence[Path], chroma: Path | None, collection: str) -> _Source:
     """Open what holds the chunks: JSON lines, Parquet, or a Chroma collection."""
     if chroma is not None:
-        found = _collection(chroma, collection)
-        return _Source(int(found.count()), lambda: _of_chroma(found))
+        opened = _collection(chroma, collection)
+        return _Source(int(opened.count()), lambda: _of_chroma(opened))
     readers: dict[str, Callable[[Path], Iterator[Passage]]] = {
         ".jsonl": _of_lines,
         ".parquet": _of_parquet,

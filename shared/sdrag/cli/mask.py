@@ -105,7 +105,7 @@ def mask(
         fitted.save(kept_at, key)
     _write(target, _by_file(corpus, fitted))
     if report is not None:
-        from sdrag.reports.linkage_report import render_linkage
+        from sdrag.reports.linkage import render_linkage
 
         report.parent.mkdir(parents=True, exist_ok=True)
         write_whole(report, render_linkage(fitted.masked))

@@ -28,7 +28,7 @@ from sdrag.policy import Policy
 
 if TYPE_CHECKING:
     from sdrag.explanation import Explainer, Explanation
-    from sdrag.reports.preview_report import Preview
+    from sdrag.reports.preview import Preview
     from sdrag.vocabulary import Passage, Principal
 
 _AT_ONCE = 20
@@ -80,7 +80,7 @@ def preview(
         check_writable(html)
     from sdrag.documents import chunks_of
     from sdrag.explanation import Explainer
-    from sdrag.reports.preview_report import Preview, render_preview
+    from sdrag.reports.preview import Preview, render_preview
 
     started = perf_counter()
     explainer = Explainer(read, complete=complete_with(llm, "--llm"))

@@ -116,7 +116,7 @@ def _releasing(
         metadata = {key: list(values) for key, values in entry.where.items()}
         passage = Passage(name, example.text, metadata)
         shown, _ = engine.run(disclose([passage], Request(""), engine))
-        return "\n".join(one.text for one in shown.passages)
+        return "\n".join(passage.text for passage in shown.passages)
 
     return release
 

@@ -187,9 +187,9 @@ def _hidden(enforcement: Enforcement, index: int) -> Iterator[ExplainedSpan]:
         for names, spans in enforcement.taken(index):
             if name in names:
                 taken.update(dict.fromkeys(spans or (whole,)))
-        own = [finding for finding in findings if finding.constraint_id == name]
+        of_rule = [finding for finding in findings if finding.constraint_id == name]
         for span in merge(taken):
-            yield ExplainedSpan(span, name, _causes(span, own))
+            yield ExplainedSpan(span, name, _causes(span, of_rule))
 
 
 def _why_whole(enforcement: Enforcement, index: int, name: str) -> str:

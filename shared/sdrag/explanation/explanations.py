@@ -121,10 +121,10 @@ class Explanation(Confidential):
 
     def by_constraint(self) -> dict[str, list[ExplainedSpan]]:
         """Return what each constraint hides, in the order of the policy."""
-        found: dict[str, list[ExplainedSpan]] = {name: [] for name in self.constraints}
+        spans: dict[str, list[ExplainedSpan]] = {name: [] for name in self.constraints}
         for explained in self.spans:
-            found[explained.constraint_id].append(explained)
-        return {name: spans for name, spans in found.items() if spans}
+            spans[explained.constraint_id].append(explained)
+        return {name: held for name, held in spans.items() if held}
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data: ids, offsets and causes, no text."""
@@ -143,8 +143,8 @@ class Explanation(Confidential):
         Args:
             groups: The number of each constraint.
         """
-        for hidden, found in ((True, self.spans), (False, self.left)):
-            for explained in found:
+        for hidden, spans in ((True, self.spans), (False, self.left)):
+            for explained in spans:
                 name = explained.constraint_id
                 title = f"{name}: {explained.why}"
                 if not hidden:

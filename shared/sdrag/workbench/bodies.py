@@ -55,8 +55,8 @@ async def body_of(request: Request, most: int) -> bytes:
         RefusedError: It is longer, or cut off.
     """
     too_large = RefusedError(413, f"More than {most:,} bytes are not taken.")
-    said = request.headers.get("content-length", "0")
-    if not said.isdecimal() or int(said) > most:
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > most:
         raise too_large
     data = bytearray()
     try:
@@ -99,8 +99,8 @@ async def read_json(request: Request, model: type[M]) -> M:
         place = ".".join(str(part) for part in first["loc"] if isinstance(part, int))
         field = str(first["loc"][0]) if first["loc"] else ""
         known = field if field in model.model_fields else "the request"
-        said = f"{known}{f' (entry {place})' if place else ''} is not as it must be."
-        raise RefusedError(422, said) from None
+        message = f"{known}{f' (entry {place})' if place else ''} is not as it must be."
+        raise RefusedError(422, message) from None
 
 
 class Workers:

@@ -97,8 +97,8 @@ class Gate:
         except Exception as error:  # noqa: BLE001 -- its message may quote a document
             name = type(error).__name__
             sys.stderr.write(f"sdrag: the workbench failed with {name}\n")
-            said = f"The workbench failed with {name}."
-            await answer.instead(JSONResponse({"error": said}, 500), scope, receive)
+            message = f"The workbench failed with {name}."
+            await answer.instead(JSONResponse({"error": message}, 500), scope, receive)
 
     def _check(self, path: str, headers: Headers) -> None:
         hosts = headers.getlist("host")

@@ -28,8 +28,8 @@ from sdrag.linkage.plan import Plan
 from sdrag.pipeline import Engine, Request, bind, disclose
 from sdrag.policy import Policy, binds
 from sdrag.privacy.reasons import explain as explain_reason
-from sdrag.reports.linkage_graph import Drawing, laid_out
-from sdrag.reports.preview_report import Preview, render_preview
+from sdrag.reports.linkage import Drawing, laid_out
+from sdrag.reports.preview import Preview, render_preview
 from sdrag.vocabulary import Confidential, Decision, Passage, Principal
 from sdrag.workbench.gate import RefusedError
 
@@ -89,16 +89,16 @@ class Colouring(Confidential):
         for explanation in explanations:
             chunks.append(_chunk(explanation, start, spans))
             start += len(explanation.text)
-        found = _preview(policy, explanations)
+        preview = _preview(policy, explanations)
         return {
             "document": number,
             "name": document.id,
             "chunks": chunks,
             "spans": spans,
             "colours": {rule.id: n % COLOURS for n, rule in enumerate(policy.rules)},
-            "counts": found.by_constraint(),
-            "hidden_share": round(found.hidden_share, 4),
-            "withheld": found.withheld,
+            "counts": preview.by_constraint(),
+            "hidden_share": round(preview.hidden_share, 4),
+            "withheld": preview.withheld,
             "refused": dict(Explainer(policy).refused),
         }
 
@@ -119,12 +119,12 @@ class Colouring(Confidential):
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-        found = tuple(Explainer(policy).explain(chunks_of(document), who))
+        explanations = tuple(Explainer(policy).explain(chunks_of(document), who))
         with self._lock:
-            self._known[key] = found
+            self._known[key] = explanations
             while len(self._known) > _REMEMBERED:
                 self._known.popitem(last=False)
-        return found
+        return explanations
 
     def report(
         self, policy: Policy, documents: Mapping[int, Passage], roles: Sequence[str]
@@ -161,8 +161,11 @@ def _chunk(
 def _marks(
     explanation: Explanation, start: int, spans: list[dict[str, Any]]
 ) -> Iterator[Mark]:
-    for hidden, found in ((True, explanation.spans), (False, explanation.left)):
-        for explained in found:
+    for hidden, spans_of_kind in (
+        (True, explanation.spans),
+        (False, explanation.left),
+    ):
+        for explained in spans_of_kind:
             span = explained.span
             spans.append(
                 {
@@ -205,13 +208,13 @@ class Questions(Confidential):
             raise RefusedError(422, "There is no document to ask. Load one first.")
         engine = Engine(policy)
         index = self._indexed(documents)
-        found = index.search(question, _RETRIEVED)
-        ids = {passage.document_id for passage in found}
+        retrieved = index.search(question, _RETRIEVED)
+        ids = {passage.document_id for passage in retrieved}
         engine.run(bind([p for p in index.passages if p.document_id in ids], engine))
         request = Request(question, _audience(roles), _RETRIEVED)
-        shown, _ = engine.run(disclose(found, request, engine))
+        shown, _ = engine.run(disclose(retrieved, request, engine))
         return {
-            "plain": [{"id": p.id, "text": p.text} for p in found],
+            "plain": [{"id": p.id, "text": p.text} for p in retrieved],
             "wrapped": [{"id": p.id, "text": p.text} for p in shown.passages],
             "decisions": [_decision(decision) for decision in shown.decisions],
         }

@@ -12,8 +12,6 @@ from sdrag.explanation.marked import COLOURS, marked, style
 from sdrag.reports.page import Markup, card, page, table
 from sdrag.vocabulary import Confidential
 
-__all__ = ["Preview", "render_preview"]
-
 _MOST_CHUNKS = 2_000
 _WARNING = (
     '<p class="soft">This page shows the documents themselves. Keep it where the '
@@ -45,8 +43,8 @@ class Preview(Confidential):
         spans: Counter[str] = Counter()
         chunks: Counter[str] = Counter()
         for explanation in self.explanations:
-            for name, found in explanation.by_constraint().items():
-                spans[name] += len(found)
+            for name, hidden in explanation.by_constraint().items():
+                spans[name] += len(hidden)
                 chunks[name] += 1
         return {
             name: {"spans": spans[name], "chunks": chunks[name]}
@@ -56,7 +54,7 @@ class Preview(Confidential):
     @property
     def withheld(self) -> int:
         """How many chunks are withheld whole."""
-        return sum(one.released is None for one in self.explanations)
+        return sum(item.released is None for item in self.explanations)
 
     @property
     def hidden_share(self) -> float:
@@ -68,8 +66,8 @@ class Preview(Confidential):
                 hidden += len(explanation.text)
                 continue
             covered: set[int] = set()
-            for found in explanation.spans:
-                covered.update(range(found.span.start, found.span.end))
+            for explained in explanation.spans:
+                covered.update(range(explained.span.start, explained.span.end))
             hidden += len(covered)
         return hidden / whole if whole else 0.0
 
