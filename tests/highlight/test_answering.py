@@ -250,7 +250,7 @@ CASES: dict[str, tuple[Model, dict[str, Any], tuple[Any, ...]]] = {
         ("Begin no.", [DEPOSIT], Ending()),
     ),
     "the booleans are none": (
-        model(yes_no='{"is_yes_no": "yes", "says_yes": 0}'),
+        model(yes_no='{"is_yes_no": "yes", "says_yes": false}'),
         {"yes_no": True},
         OPEN,
     ),
