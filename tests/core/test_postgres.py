@@ -5,8 +5,6 @@ from __future__ import annotations
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import SystemRandom
-from string import ascii_letters
 
 import psycopg
 import pytest
@@ -15,8 +13,6 @@ import sqlalchemy as sa
 from sdrag.errors import HostError, MissingExtraError, UsageError
 from sdrag.state import open_state
 from sdrag.state.database import Database, PostgresUrl, binding
-
-from ..support.waiting import eventually
 
 SECRET = "Anna Karlsson"
 PASSWORD = "korrekthorse"
@@ -53,26 +49,6 @@ def conninfo(url):
     """Return the URL as libpq reads it."""
     plain = PostgresUrl(url).url.set(drivername="postgresql")
     return plain.render_as_string(hide_password=False)
-
-
-def ended(url):
-    """Have the server end every other connection to it."""
-    others = (
-        "FROM pg_stat_activity"
-        " WHERE pid <> pg_backend_pid() AND application_name = 'sdrag'"
-    )
-    with psycopg.connect(conninfo(url), autocommit=True) as connection:
-        connection.execute(f"SELECT pg_terminate_backend(pid) {others}")
-        assert eventually(
-            lambda: not connection.execute(f"SELECT pid {others}").fetchall()
-        )
-
-
-def interrupted(database, url):
-    with database.writing() as connection:
-        insert(connection, "c")
-        ended(url)
-        connection.execute(COUNT)
 
 
 def test_a_reader_sees_one_moment(database):
@@ -120,18 +96,6 @@ def test_waiting_for_another_writer_ends(postgres_url):
     assert held(patient) == ["b"]
 
 
-def test_a_connection_that_the_server_ended_is_replaced(database, postgres_url):
-    """The next transaction works; the one that was interrupted is undone."""
-    put(database, "a")
-    ended(postgres_url)
-
-    put(database, "b")
-    with pytest.raises(HostError):
-        interrupted(database, postgres_url)
-
-    assert held(database) == ["a", "b"]
-
-
 def test_a_restart_in_the_middle_of_a_write_undoes_it(database, postgres):
     """The writer gets an error. The next writer finds what was there before."""
     put(database, "a")
@@ -149,40 +113,6 @@ def test_a_restart_in_the_middle_of_a_write_undoes_it(database, postgres):
     assert held(database) == ["a", "c"]
 
 
-def test_a_statement_that_takes_too_long_is_ended(postgres_url):
-    """The error says so, nothing was written, and the next transaction works."""
-    hasty = opened(postgres_url, patience=1.0)
-
-    def slow():
-        with hasty.writing() as connection:
-            insert(connection, "a")
-            connection.execute(sa.text("SELECT pg_sleep(30)"))
-
-    with pytest.raises(HostError, match="QueryCanceled"):
-        slow()
-
-    put(hasty, "b")
-    assert held(hasty) == ["b"]
-
-
-def test_an_id_that_no_index_holds_is_refused_without_quoting_it(database):
-    """PostgreSQL has a limit that a file has not."""
-    long = "".join(SystemRandom().choices(ascii_letters, k=20_000))
-
-    with pytest.raises(HostError, match="ProgramLimitExceeded") as caught:
-        put(database, long)
-
-    assert long[:9] not in f"{caught.value!r}"
-
-
-def test_many_may_open_it_first(postgres_url):
-    """Whoever comes first lays it out and makes the key; there is one of both."""
-    with ThreadPoolExecutor(8) as pool:
-        names = set(pool.map(lambda _: open_state(postgres_url).name, range(8)))
-
-    assert len(names) == 1
-
-
 def test_a_server_that_is_away_is_the_hosts_fault():
     """The error says what to do, and holds neither user, host nor password."""
     with pytest.raises(HostError, match="Is the server up") as caught:
@@ -191,56 +121,6 @@ def test_a_server_that_is_away_is_the_hosts_fault():
     for part in (PASSWORD, "ada", "127.0.0.1", "notes"):
         assert part not in f"{caught.value} {caught.value!r}"
     assert caught.value.__cause__ is None
-
-
-def test_tables_of_another_version_are_left_alone(database, postgres_url):
-    """Nothing is emptied."""
-    put(database, "a")
-    with database.writing() as connection:
-        connection.execute(
-            sa.text("UPDATE meta SET value = '0' WHERE name = 'version'")
-        )
-
-    with pytest.raises(UsageError, match="another version"):
-        open_state(postgres_url)
-
-    assert held(database) == ["a"]
-
-
-def test_another_key_is_refused(postgres_url, tmp_path):
-    """As is a missing one, where the state exists already: none is made then."""
-    open_state(postgres_url)
-    (tmp_path / "other.key").write_bytes(b"o" * 32)
-
-    with pytest.raises(UsageError, match="not the one"):
-        open_state(postgres_url, key=tmp_path / "other.key")
-    with pytest.raises(UsageError, match="missing on this host"):
-        open_state(postgres_url, key=tmp_path / "none.key")
-    assert not (tmp_path / "none.key").exists()
-
-
-LOSSES = {
-    "the schema is gone": ("DROP SCHEMA {schema} CASCADE",),
-    "it is empty": ("DROP SCHEMA {schema} CASCADE", "CREATE SCHEMA {schema}"),
-    "the rows are gone": ("TRUNCATE {schema}.meta",),
-}
-
-
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
-def test_a_lost_schema_is_not_made_anew(loss, postgres_url):
-    """While its key is there."""
-    open_state(postgres_url)
-    address = PostgresUrl(postgres_url)
-    with psycopg.connect(conninfo(postgres_url), autocommit=True) as connection:
-        for statement in loss:
-            connection.execute(statement.format(schema=address.schema))
-
-        with pytest.raises(UsageError, match=r"lost.*[Rr]estore.*anew"):
-            open_state(postgres_url)
-        (tables,) = connection.execute(
-            "SELECT count(*) FROM pg_tables WHERE schemaname = %s", (address.schema,)
-        ).fetchone()
-    assert bool(tables) == ("TRUNCATE" in loss[0])
 
 
 OTHERS = {

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from sdrag.text.folding import fold_text
 
-__all__ = ["CARDINALS", "MONTHS", "ORDINALS", "Date", "month_first", "read_date"]
-
 _NAMES_OF_MONTHS = """january jan|february feb|march mar|april apr|may|june jun|july jul
 |august aug|september sept sep|october oct|november nov|december dec"""
 MONTHS = {

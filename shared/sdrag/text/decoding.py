@@ -27,18 +27,6 @@ from itertools import pairwise
 
 from sdrag.text.mapped import MappedText, Pass, Piece, rewrite
 
-__all__ = [
-    "LOOKALIKES",
-    "decode",
-    "from_base64",
-    "from_escapes",
-    "from_hex",
-    "from_tags",
-    "is_packed",
-    "is_text",
-    "parted",
-]
-
 _DEPTH = 3
 """So many encodings inside each other are undone."""
 _LOOKALIKES = files("sdrag.text").joinpath("lookalikes.txt").read_text("utf-8")

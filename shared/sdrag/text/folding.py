@@ -19,8 +19,6 @@ from functools import lru_cache
 from sdrag.text.mapped import EACH, MappedText, Pieces
 from sdrag.vocabulary import Span
 
-__all__ = ["UNSPACED", "Folded", "fold", "fold_text", "is_boundary", "is_unspaced"]
-
 # A run of whitespace that is not one plain space, or one character beyond ASCII.
 _SPECIAL = re.compile(r"[^!-~](?:(?<! )(?:(?<=\s)\s*)?|\s+)")
 _LOOKALIKE = str.maketrans(

@@ -19,8 +19,6 @@ from typing import Self
 
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["EACH", "MappedText", "Pass", "Piece", "Pieces", "rewrite"]
-
 EACH = -1
 """The length of a piece that was copied, character by character."""
 

@@ -18,8 +18,6 @@ from collections.abc import Iterable, Iterator
 from sdrag.text.folding import UNSPACED, Folded, fold_text, is_boundary, is_unspaced
 from sdrag.vocabulary import Confidential, Span
 
-__all__ = ["PhraseMatcher", "in_its_case", "needs_case"]
-
 # A run of letters and digits between two boundaries, as `is_boundary` sees them.
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 _LETTERS = 3

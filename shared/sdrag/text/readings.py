@@ -17,8 +17,6 @@ from itertools import product
 from sdrag.text.decoding import decode, parted
 from sdrag.text.folding import Folded, fold
 
-__all__ = ["readings"]
-
 _LEET = str.maketrans("4@3!105$7+892|", "aaeiiossttbgzi")
 _EITHER = re.compile(r"(?<!\S)[^\s1!|]*+[1!|]\S*+")
 _UPRIGHT = re.compile(r"[1!|]")

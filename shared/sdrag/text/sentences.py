@@ -14,15 +14,6 @@ import re
 
 from sdrag.vocabulary import Span
 
-__all__ = [
-    "is_structured",
-    "line_after",
-    "line_before",
-    "row_separator",
-    "sentences",
-    "words",
-]
-
 _WORD = re.compile(r"\w+(?:['\u2019\u2011-]\w+)*")
 # A terminator with its closing quotes, followed by space; a CJK terminator; a line
 # break; a mark between two cells. A run of dots is tried at its first one only, and

@@ -25,17 +25,6 @@ from sdrag.text.folding import (
 )
 from sdrag.vocabulary import Span
 
-__all__ = [
-    "SpanUnion",
-    "covered",
-    "locate",
-    "merge",
-    "shifted",
-    "splice",
-    "widen",
-    "widened",
-]
-
 _ENDS = attrgetter("start", "end")
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 _FUZZY_LENGTH = 6
