@@ -60,7 +60,7 @@ LOWEST := .venv-lowest
 $(LOWEST)/ready: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) --constraint constraints-lowest.txt torch
-	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable ".[chroma,documents,langchain,linkage,llamaindex,otel,tests,workbench]"
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable ".[chroma,documents,langchain,linkage,llamaindex,otel,postgres,tests,workbench]"
 	@touch $@
 
 test-lowest: $(LOWEST)/ready
