@@ -41,10 +41,6 @@ def test_outcomes_come_in_the_order_of_the_rules(drive):
     assert drive(gathered(*rules), Scripted()) == [[2, 3], ["3"], [4]]
 
 
-def test_of_no_rules_there_are_no_outcomes(drive):
-    assert drive(gathered(), Scripted()) == []
-
-
 def test_rules_run_at_the_same_time(drive):
     """Each waits until all have begun."""
     begun = Barrier(3)

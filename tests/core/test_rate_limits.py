@@ -89,13 +89,6 @@ def test_refusals_are_told_from_faults(error, seconds):
     assert refusal(error) == seconds
 
 
-def test_an_error_that_causes_itself_is_read_once():
-    error = ValueError()
-    error.__cause__ = error
-
-    assert refusal(error) is None
-
-
 @pytest.fixture(params=["sync", "async", "async on threads"])
 def drive(request):
     """Ask a model whose calls are made in each of the three ways."""
@@ -138,16 +131,6 @@ def refusing(times, error):
     return call
 
 
-def test_a_refused_call_waits_and_is_made_again(drive, naps):
-    """With one attempt, as often as there is time."""
-    (outcome,) = drive(refusing(3, RateLimitError(SECRET)), [PROMPT], attempts=1)
-
-    assert outcome.value.text == "fine"
-    assert len(naps) == 3
-    assert naps == sorted(naps)
-    assert naps[0] >= 0.5
-
-
 def test_waits_grow_and_are_bounded(drive, naps):
     """Each is twice the one before, with a part that is drawn, and none is long."""
     drive(refusing(8, RateLimitError()), [PROMPT], attempts=1)
@@ -155,21 +138,6 @@ def test_waits_grow_and_are_bounded(drive, naps):
     least = [0.5, 1, 2, 4, 8, 8, 8, 8]
     assert len(naps) == len(least)
     assert all(low <= nap <= 1.5 * low for low, nap in zip(least, naps, strict=True))
-
-
-def test_a_refusal_costs_no_attempt(drive, naps):
-    """A fault does."""
-    errors = [RateLimitError(), ValueError(), RateLimitError()]
-
-    def call(_):
-        if errors:
-            raise errors.pop()
-        return "fine"
-
-    (outcome,) = drive(call, [PROMPT], attempts=2)
-
-    assert isinstance(outcome, Reply)
-    assert len(naps) == 3
 
 
 def test_it_waits_as_long_as_it_is_told(drive, naps):

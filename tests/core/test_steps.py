@@ -98,17 +98,6 @@ def test_a_fault_of_an_effect_arrives_in_the_rule():
     assert asyncio.run(arun(rule(), _Vectors())) == "closed"
 
 
-def test_what_a_rule_raises_is_raised_to_its_caller():
-    """Whether an error of ours or not."""
-
-    def rule():
-        yield Embed(("a",))
-        raise KeyError("a")
-
-    with pytest.raises(KeyError):
-        asyncio.run(arun(rule(), _Vectors()))
-
-
 @pytest.mark.parametrize("at", ["effect", "computing"])
 def test_a_cancelled_rule_is_closed(at: str):
     """While it waits at once, while it computes when it comes to its next effect."""

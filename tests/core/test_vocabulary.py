@@ -25,7 +25,6 @@ from sdrag.errors import (
     UsageError,
     require_extra,
 )
-from sdrag.principals import acting_as, current_principal
 from sdrag.privacy.audit import AuditEvent, emit, log_event
 from sdrag.vocabulary import (
     Confidential,
@@ -179,14 +178,6 @@ def test_a_missing_extra_names_the_command():
     assert isinstance(raised.value, MissingExtraError)
 
 
-def test_a_module_of_ours_that_breaks_is_no_missing_extra():
-    """No command mends a fault of this package, so none is advised."""
-    with pytest.raises(ImportError) as raised, require_extra("cli", "The command line"):
-        importlib.import_module("sdrag.nothing_by_this_name")
-
-    assert not isinstance(raised.value, MissingExtraError)
-
-
 def test_the_extra_that_is_missing_is_named_by_who_needs_it():
     """A command that needs one extra does not answer for another."""
     inner, outer = (
@@ -211,18 +202,6 @@ def test_an_error_can_be_sealed():
 
     assert (sealed.__context__, sealed.__cause__, sealed.__traceback__) == (None,) * 3
     assert str(sealed) == "line 3: wrong"
-
-
-def test_principals_belong_to_their_block():
-    """Blocks nest, and an error leaves none behind."""
-    ann, bob = Principal("ann"), Principal("bob")
-    with acting_as(ann):
-        with pytest.raises(ValueError), acting_as(bob):  # noqa: PT012 -- a block
-            assert current_principal() is bob
-            raise ValueError
-        assert current_principal() is ann
-
-    assert current_principal() is None
 
 
 def test_an_event_holds_no_content(caplog):
@@ -259,11 +238,3 @@ print(sorted(heavy & set(sys.modules)))
     )
 
     assert done.stdout.strip() == "[]"
-
-
-def test_every_public_name_can_be_had():
-    """`sdrag` offers what it lists, and says clearly what it does not have."""
-    assert all(getattr(sdrag, name) for name in sdrag.__all__)
-    assert {*sdrag.__all__} <= {*dir(sdrag)}
-    with pytest.raises(AttributeError, match="nothing_such"):
-        _ = sdrag.nothing_such
