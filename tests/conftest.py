@@ -32,10 +32,9 @@ _FRAMEWORKS = {
     "llamaindex": ("llama_index",),
     "contract": ("langchain_core", "llama_index"),
     "leaks": ("langchain", "llama_index"),
-    "langchain/test_agent_channels.py": ("langchain",),
     "langchain/test_agent_threads.py": ("langchain",),
+    "langchain/test_guarded_tools.py": ("langchain",),
     "langchain/test_middleware.py": ("langchain",),
-    "langchain/test_redacting_tool.py": ("langchain",),
     "test_migration.py": ("langchain", "llama_index"),
     "service": (
         "chromadb",
