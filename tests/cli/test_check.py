@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 import yaml
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.tracers.context import collect_runs
 from typer.testing import CliRunner
 
 from sdrag.cli import common
 from sdrag.cli.app import app
 from sdrag.disclosure import constraint_parser, setup
 from sdrag.disclosure.constraint_parser import ParsedConstraint, parse
+from sdrag.effects.prompts import Message, Prompt, sensitive
 from sdrag.vocabulary import Constraint
 
 from ..support.scripted import canary
@@ -224,3 +227,20 @@ def test_a_model_understands_the_rest(tmp_path, monkeypatch):
     assert result["constraints"][0]["status"] == "needs_model"
     assert model.asked
     assert "The model decides." in output
+
+
+def test_no_tracer_sees_what_a_command_asks_of_a_model(monkeypatch):
+    """Its prompts hold unredacted text, whichever command asks."""
+    monkeypatch.setattr(
+        common, "chat_model", lambda _: FakeListChatModel(responses=["yes"] * 2)
+    )
+    prompt = Prompt("test", (Message("user", sensitive(SECRET)),))
+    ask = common.complete_with("langchain:some:model")
+
+    with collect_runs() as seen:
+        assert ask is not None
+        assert ask(prompt) == "yes"
+        FakeListChatModel(responses=["no"]).invoke("harmless")
+
+    assert len(seen.traced_runs) == 1  # or it would be no proof
+    assert SECRET not in str(seen.traced_runs)
