@@ -287,9 +287,10 @@ class Enforcement(Confidential):
     def _replacements(self, text_index: int, names: tuple[str, ...]) -> Replacements:
         """Return what constraints replace in a text, worked out once in a process."""
         lookup, marks = self.facts.lookup, self.marks
-        rules = tuple((name, lookup.rules[name]) for name in names)
+        rules = (part for name in names for part in (name, lookup.rules[name].hex()))
+        placed = (str(len(marks.known)), marks.plain, *marks.known, *rules)
         hashes = self._made_of(text_index)
-        made_of = (*hashes, rules, marks.plain, marks.known)
+        made_of = (*hashes, lookup.setup.state.keys.of("cut", *placed))
         known: Replacements | None = None
         if hashes:
             known = lookup.setup.state.cuts.get(made_of)
