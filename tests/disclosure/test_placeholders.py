@@ -193,8 +193,12 @@ def test_one_state_serves_two_styles():
         Passage("q", "Then Karlsson left.", document_id="d"),
     )
     rule = {"id": "Karlsson", "text": "Remove names of witnesses"}
+    shown = []
     for style in ("plain", "type", "plain"):
         policy = {"constraints": [rule], "disclosure": {"placeholders": style}}
         engine = Engine(policy, state=state).with_locator(Witnesses())
         seen = run(disclose(passages, Request("?"), engine), Scripted()).passages
-        assert "Then Karlsson left." not in [one.text for one in seen]
+        shown.append([passage.text for passage in seen])
+
+    assert "Then Karlsson left." not in str(shown)
+    assert shown[0] == shown[2] != shown[1]
