@@ -65,6 +65,15 @@ class TestMasksLast:
         update = plan.updated(more, ["a0"], mentions=[seen(TOWN, later, 0.01)] * 9)
         assert TOWN not in "".join(texts(update.fitted))
 
+    def test_what_is_joined_with_a_masked_form_goes_too(self) -> None:
+        """Under its later type, and however little the other form says."""
+        plan = fit(passages(f"In {TOWN}."), STRICT, mentions=[seen(TOWN, "LOCATION")])
+        more = passages(*[f"At {TOWN} again."] * 9, "At the works.", name="b")
+        joined: Row = [["the works", TOWN, "PROVIDER", 0.01]]
+        rows = [*[seen(TOWN, "PROVIDER", 0.01)] * 9, joined]
+        update = plan.updated(more, ["a0"], mentions=rows)
+        assert "works" not in "".join(texts(update.fitted))
+
     @pytest.mark.parametrize("key", [None, KEY])
     def test_a_value_whose_document_is_gone_stays_masked(
         self, key: bytes | None
@@ -200,6 +209,9 @@ class TestPseudonyms:
         more = ["Dr. Elise Maria Varga"] * 3
         rows = [seen(form, "NAME") for form in more]
         later = plan.updated(passages(*more, name="b"), mentions=rows).fitted
+        if saved:
+            later.save(tmp_path / "plan")
+            later = Fitted.open(tmp_path / "plan", KEY)
         assert pseudonyms(later) == [before] * 4
 
     def test_two_that_turn_out_to_be_one_keep_what_they_have(self) -> None:
