@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import re
 import stat
 import zipfile
@@ -17,6 +18,8 @@ from typer.testing import CliRunner
 
 from sdrag.cli import main
 from sdrag.cli.app import app
+from sdrag.documents import formats
+from sdrag.documents.content import Record
 from sdrag.explanation import Explainer
 from tests.support.files import docx, pdf, repacked, run
 
@@ -238,3 +241,16 @@ def test_a_text_is_read_from_stdin(folder: Path) -> None:
     result = runner.invoke(app, command, input=TEXT)
     assert result.exit_code == 0, result.output
     assert "[person] left" in result.output
+
+
+def test_what_a_parser_logs_is_not_shown(folder, monkeypatch, caplog):
+    """Parsers quote what they stumble over."""
+
+    def log_and_read(data, remarks):
+        logging.getLogger("pypdf").error("odd object %s", data)
+        yield Record("The quay opens at six.")
+
+    monkeypatch.setitem(formats.READERS, ".txt", log_and_read)
+    call("preview", folder / "policy.yaml", folder / "documents")
+
+    assert "Meyers" not in caplog.text
