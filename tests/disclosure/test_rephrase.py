@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from sdrag.effects.steps import run
+from sdrag.effects.steps import Reply, run
 from sdrag.errors import ModelError, ModelTimeoutError
 from sdrag.framework import Model
 from sdrag.pipeline import Engine, Request, bind, disclose
-from sdrag.vocabulary import Passage
+from sdrag.vocabulary import Finding, Passage, Span
 
 from ..support.scripted import Scripted
 
@@ -42,9 +42,29 @@ def model(rephrase, spans=("Jonathan Meyers", "Meyers")):
     return complete
 
 
-def disclosed(rephrase, constraints=(NAMES,), passages=PASSAGES, **section):
+class Lamp:
+    """A locator that hides a word for what it means where it is."""
+
+    identity = "lamp"
+
+    def locate(self, passages, constraints):
+        yield from ()
+        places = [
+            (p.text.find("lamp"), rule.id) for p in passages for rule in constraints
+        ]
+        return [
+            Reply((Finding(Span(at, at + 4), name, "scored"),) if at >= 0 else ())
+            for at, name in places
+        ]
+
+
+def disclosed(
+    rephrase, constraints=(NAMES,), passages=PASSAGES, locator=None, **section
+):
     policy = {"constraints": list(constraints), "disclosure": section}
     engine = Engine(policy, llm=Model(str))
+    if locator is not None:
+        engine = engine.with_locator(locator)
     runner = Scripted(complete=model(rephrase))
     run(bind(passages, engine), runner)
     result = run(disclose(passages, Request("Who saw it?"), engine), runner)
@@ -79,6 +99,20 @@ def test_survivors_are_mended():
 
     assert len(prompts) == len(PASSAGES)
     assert result.passages[0].text == "[person] saw the van by day."
+
+
+def test_a_word_hidden_for_its_meaning_is_cut_wherever_it_survives():
+    """Between other words than it was found between, too."""
+    passage = Passage("p1", "He hid the small lamp under his coat.")
+
+    result, _ = disclosed(
+        lambda _: "Elsewhere a lamp stood.",
+        passages=(passage,),
+        locator=Lamp(),
+        with_model="union",
+    )
+
+    assert result.passages[0].text == "Elsewhere a [person] stood."
 
 
 @pytest.mark.parametrize(
