@@ -93,7 +93,7 @@ def test_words_of_patterns_in_any_order(text: str, *, ciphered: bool) -> None:
 
 
 @pytest.mark.parametrize("pattern", ALL)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_what_a_pattern_matches_has_a_word_that_it_needs(
     pattern: patterns.Pattern, data: st.DataObject
