@@ -140,7 +140,7 @@ def test_what_a_document_is_set_with_is_no_part_of_its_words() -> None:
     for text, quotation, expected in AS_WRITTEN:
         bare = text.strip("#->. ") + ("." if text.rstrip()[-1] == "." else "")
         for cut_at in ("words", "scope"):
-            (highlight,) = verify([quotation], text, cut_at=cut_at)
+            (highlight,) = verify([quotation], text, cut_at=cut_at, threshold=100)
             assert highlight.text in text
             if cut_at == "words" and expected is not None:
                 assert highlight.text == (expected or bare), quotation
