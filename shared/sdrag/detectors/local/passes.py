@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from sdrag.detectors.local.account_names import find_account_names, find_embedded_names
 from sdrag.detectors.local.addresses import find_addresses
-from sdrag.detectors.local.dates import join_dates
 from sdrag.detectors.local.fields import (
     GUESSED,
     find_column_labels,
@@ -70,7 +70,7 @@ def _read(text: str) -> list[Mention]:
     candidates: list[Candidate] = []
     for each in (
         patterns,
-        join_dates(shown, (c for c in patterns if c.type in {"DATE", "TIME"})),
+        _join_dates(shown, (c for c in patterns if c.type in {"DATE", "TIME"})),
         find_ipv6(shown, positions),
         find_everyday_names(tokens),
         find_links(plain.text),
@@ -131,3 +131,28 @@ def _holds(other: Candidate, candidate: Candidate) -> bool:
     return (
         other.end >= candidate.end and other.confidence >= candidate.confidence - _SLACK
     )
+
+
+_JOINED = re.compile(
+    r",? (?:and|to|until|till|or)(?: on| from| of| in)? |, (?:on |in )?|-| - "
+)
+_BETWEEN = re.compile(r"\b(?:[Bb]etween|[Ff]rom) $")
+_YEARED = re.compile(r"\d{4}$")
+_JOINABLE = 0.7
+
+
+def _join_dates(text: str, dates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield neighbours as a whole: 1 March and 31 December 1998."""
+    sure = [date for date in dates if date.confidence >= _JOINABLE]
+    by_start = {date.start: date for date in sure}
+    for date in sure:
+        join = _JOINED.match(text, date.end)
+        after = by_start.get(join.end()) if join else None
+        if join is None or after is None:
+            continue
+        between = _BETWEEN.search(text, max(0, date.start - 8), date.start)
+        two_dates = "and" in join.group() and _YEARED.search(text[: date.end][-4:])
+        if between or not two_dates:
+            whole = between and between.group()[1] == "e"
+            start = between.start() if between and whole else date.start
+            yield Candidate(start, after.end, "DATE", 0.9, "stretch")
