@@ -44,6 +44,7 @@ class Family:
     words: frozenset[str]
     not_words: frozenset[str]
     digits: int
+    needs: tuple[str, ...]
     forms: tuple[Form, ...]
     any_form: re.Pattern[str]
 
@@ -52,7 +53,9 @@ class Family:
         if self.at == "identifier":
             return anchors
         if self.at == "text":
-            return (m.start() for m in self.any_form.finditer(tokens.text))
+            text = tokens.text
+            needed = any(string in text for string in self.needs)
+            return (m.start() for m in self.any_form.finditer(text)) if needed else ()
         if self.at == "number":
             return (tokens.starts[index] for index in tokens.numbers)
         places = tokens.starts if self.at == "word" else tokens.ends
@@ -160,6 +163,7 @@ def _load() -> tuple[Family, ...]:
             _words(row.get("words", ""), exact=row.get("exact", False)),
             _words(row.get("not_words", ""), exact=True),
             row.get("digits", 0),
+            tuple(row.get("needs", "").split()),
             forms,
             re.compile("|".join(patterns)),
         )
